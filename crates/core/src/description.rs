@@ -1,0 +1,132 @@
+//! What a subsystem looks like from outside, and where its signals stand in the stacked vectors.
+
+use std::ops::Range;
+
+/// An input or output of a subsystem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// Name inside the subsystem, `torque`.
+    pub name: String,
+    /// Unit as text, `N.m`.
+    pub unit: Option<String>,
+    /// Typical size, for relative limits and scaling. `None` = unknown.
+    pub nominal: Option<f64>,
+}
+
+impl Port {
+    /// A port with a unit and a typical size.
+    pub fn new(name: &str, unit: &str, nominal: f64) -> Self {
+        Self { name: name.into(), unit: Some(unit.into()), nominal: Some(nominal) }
+    }
+}
+
+/// At which end of its inner steps a subsystem takes the samples that stand for its outputs inside a macro
+/// step, when a method needs one value per inner step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MicroSampling {
+    /// At the start of each inner step, as an explicit inner solver sees its own outputs.
+    Start,
+    /// After each inner step, as FMI 3 intermediate update reports them.
+    End,
+}
+
+/// What a subsystem can do beyond a plain step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The state can be put back to the last snapshot.
+    pub rollback: bool,
+    /// Highest order of an input polynomial it takes; 0 = held inputs only.
+    pub input_order: usize,
+    /// It gives A, B, C, D.
+    pub local_model: bool,
+    /// It gives outputs inside the step.
+    pub micro_samples: Option<MicroSampling>,
+}
+
+/// A subsystem as the others see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// Name of the instance, `engine`.
+    pub name: String,
+    /// Its inputs, in the order of the input vector.
+    pub inputs: Vec<Port>,
+    /// Its outputs, in the order of the output vector.
+    pub outputs: Vec<Port>,
+    /// Direct feed-through: for each output the inputs it depends on without delay.
+    pub feedthrough: Vec<Vec<usize>>,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+/// Where the signals of each subsystem stand in the stacked vectors u and y.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    input_starts: Vec<usize>,
+    output_starts: Vec<usize>,
+}
+
+impl Layout {
+    /// The layout of subsystems with these numbers of (inputs, outputs).
+    pub fn new(sizes: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let (mut input_starts, mut output_starts) = (vec![0], vec![0]);
+        for (inputs, outputs) in sizes {
+            input_starts.push(input_starts[input_starts.len() - 1] + inputs);
+            output_starts.push(output_starts[output_starts.len() - 1] + outputs);
+        }
+        Self { input_starts, output_starts }
+    }
+
+    /// The layout of subsystems with these descriptions.
+    pub fn of(descriptions: &[Description]) -> Self {
+        Self::new(descriptions.iter().map(|d| (d.inputs.len(), d.outputs.len())))
+    }
+
+    /// Number of subsystems.
+    pub fn subsystems(&self) -> usize {
+        self.input_starts.len() - 1
+    }
+
+    /// Number of inputs of all subsystems.
+    pub fn inputs(&self) -> usize {
+        self.input_starts[self.subsystems()]
+    }
+
+    /// Number of outputs of all subsystems.
+    pub fn outputs(&self) -> usize {
+        self.output_starts[self.subsystems()]
+    }
+
+    /// The inputs of one subsystem.
+    pub fn input_range(&self, subsystem: usize) -> Range<usize> {
+        self.input_starts[subsystem]..self.input_starts[subsystem + 1]
+    }
+
+    /// The outputs of one subsystem.
+    pub fn output_range(&self, subsystem: usize) -> Range<usize> {
+        self.output_starts[subsystem]..self.output_starts[subsystem + 1]
+    }
+
+    /// Which subsystem an input belongs to.
+    pub fn input_owner(&self, input: usize) -> usize {
+        self.input_starts.partition_point(|start| *start <= input) - 1
+    }
+
+    /// Which subsystem an output belongs to.
+    pub fn output_owner(&self, output: usize) -> usize {
+        self.output_starts.partition_point(|start| *start <= output) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_find_their_owner_past_subsystems_without_any() {
+        let layout = Layout::new([(2, 1), (0, 0), (0, 3), (1, 0)]);
+        assert_eq!((layout.subsystems(), layout.inputs(), layout.outputs()), (4, 3, 4));
+        assert_eq!(layout.input_range(3), 2..3);
+        assert_eq!([0, 1, 2].map(|j| layout.input_owner(j)), [0, 0, 3]);
+        assert_eq!([0, 1, 3].map(|i| layout.output_owner(i)), [0, 2, 2]);
+    }
+}

@@ -1,0 +1,96 @@
+//! Signals from outside the coupled system: r(t) of u = L y + r(t).
+
+/// A known function of time that is added to an input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum External {
+    /// Always the same.
+    Constant(f64),
+    /// `amplitude * sin(2 pi frequency (t - start) + phase)` from `start` on, 0 before.
+    Sine {
+        /// Peak value.
+        amplitude: f64,
+        /// In Hz.
+        frequency: f64,
+        /// In rad.
+        phase: f64,
+        /// In s.
+        start: f64,
+    },
+    /// From `start` on `high` while `sin(2 pi frequency (t - start) + phase) > 0`, else `low`; 0 before.
+    Square {
+        /// Value while the sine is positive.
+        high: f64,
+        /// Value while it is not.
+        low: f64,
+        /// In Hz.
+        frequency: f64,
+        /// In rad.
+        phase: f64,
+        /// In s.
+        start: f64,
+    },
+    /// `value` from `start` on, 0 before.
+    Step {
+        /// Value after the step.
+        value: f64,
+        /// In s.
+        start: f64,
+    },
+    /// Linear between (time, value) points with rising times, constant outside.
+    Table(Vec<(f64, f64)>),
+}
+
+impl External {
+    /// The value at time t.
+    pub fn value(&self, t: f64) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Sine { start, .. } | Self::Square { start, .. } | Self::Step { start, .. }
+                if t < *start =>
+            {
+                0.0
+            }
+            Self::Sine { amplitude, frequency, phase, start } => {
+                amplitude * oscillation(t - start, *frequency, *phase)
+            }
+            Self::Square { high, low, frequency, phase, start } => {
+                if oscillation(t - start, *frequency, *phase) > 0.0 { *high } else { *low }
+            }
+            Self::Step { value, .. } => *value,
+            Self::Table(points) => interpolate(points, t),
+        }
+    }
+}
+
+fn oscillation(t: f64, frequency: f64, phase: f64) -> f64 {
+    (std::f64::consts::TAU * frequency * t + phase).sin()
+}
+
+fn interpolate(points: &[(f64, f64)], t: f64) -> f64 {
+    let after = points.partition_point(|point| point.0 <= t);
+    match (after.checked_sub(1).map(|before| points[before]), points.get(after)) {
+        (Some((t0, v0)), Some((t1, v1))) => v0 + (v1 - v0) * (t - t0) / (t1 - t0),
+        (Some((_, value)), None) => value,
+        (None, Some((_, value))) => *value,
+        (None, None) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_linear_inside_and_constant_outside() {
+        let table = External::Table(vec![(1.0, 10.0), (2.0, 20.0)]);
+        assert_eq!([0.0, 1.0, 1.5, 2.0, 9.0].map(|t| table.value(t)), [10.0, 10.0, 15.0, 20.0, 20.0]);
+    }
+
+    #[test]
+    fn nothing_happens_before_the_start() {
+        let square = External::Square { high: 2.0, low: -1.0, frequency: 1.0, phase: 0.1, start: 3.0 };
+        assert_eq!([2.9, 3.0, 3.7].map(|t| square.value(t)), [0.0, 2.0, -1.0]);
+        assert_eq!(External::Step { value: 5.0, start: 1.0 }.value(1.0), 5.0);
+        assert_eq!(External::Table(vec![]).value(1.0), 0.0);
+    }
+}

@@ -1,0 +1,33 @@
+//! The vocabulary of costep: signals and their layout, input polynomials, coupling, connection graph, the
+//! traits of subsystems and coupling methods, errors. No input or output, no `unsafe`.
+
+pub mod codes;
+pub mod coupling;
+pub mod description;
+pub mod error;
+pub mod external;
+pub mod graph;
+pub mod history;
+pub mod local_model;
+pub mod method;
+pub mod micro;
+pub mod options;
+pub mod polynomial;
+pub mod quantity;
+pub mod state;
+pub mod subsystem;
+pub mod suggest;
+
+pub use codes::{Code, ExitClass};
+pub use coupling::{Connection, Coupling};
+pub use description::{Capabilities, Description, Layout, MicroSampling, Port};
+pub use error::{Error, Place, Result};
+pub use external::External;
+pub use history::History;
+pub use local_model::LocalModel;
+pub use method::{CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict};
+pub use micro::{MicroSamples, SampleRule, mean_outputs};
+pub use options::{OptionKind, OptionSpec, Options, Value};
+pub use polynomial::{InputPolynomials, InputSegment};
+pub use state::{StateReader, StateWriter};
+pub use subsystem::{Experiment, Interval, StepOutcome, Subsystem};

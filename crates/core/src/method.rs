@@ -1,0 +1,182 @@
+//! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
+
+use crate::{
+    Coupling, Description, History, InputPolynomials, Layout, OptionSpec, Options, Result, StateReader,
+    StateWriter, Subsystem,
+};
+
+/// What a coupling method needs from the engine and the subsystems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Order of the input polynomials it fills. It must fill all coefficients up to this order in every step.
+    pub input_order: usize,
+    /// How many earlier communication points it looks at.
+    pub history: usize,
+    /// Outputs inside the macro step. A subsystem that has none is seen at the communication points only.
+    pub micro_samples: bool,
+    /// Steps may be repeated, so every subsystem has to support rollback.
+    pub rollback: bool,
+    /// The coupled outputs are replaced by their mean over the last macro step (anti-aliasing).
+    pub smoothed_outputs: bool,
+}
+
+/// The inputs that a method is responsible for: the targets of its group of connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputSet {
+    /// All of this many inputs.
+    All(usize),
+    /// These.
+    Some(Vec<usize>),
+}
+
+impl InputSet {
+    /// The indices into u, rising.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let (all, some) = match self {
+            Self::All(count) => (0..*count, &[][..]),
+            Self::Some(list) => (0..0, &list[..]),
+        };
+        all.chain(some.iter().copied())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::All(count) => *count,
+            Self::Some(list) => list.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Copies the entries of the set from one stacked vector to another.
+    pub fn copy(&self, from: &[f64], to: &mut [f64]) {
+        match self {
+            Self::All(_) => to.copy_from_slice(from),
+            Self::Some(list) => list.iter().for_each(|j| to[*j] = from[*j]),
+        }
+    }
+}
+
+/// The system as a method sees it while it prepares.
+pub struct SystemView<'a> {
+    /// One per subsystem.
+    pub descriptions: &'a [Description],
+    /// Where their signals are.
+    pub layout: &'a Layout,
+    /// L.
+    pub coupling: &'a Coupling,
+    /// The inputs of the method's group.
+    pub inputs: &'a InputSet,
+    /// h.
+    pub step: f64,
+}
+
+/// Where the run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepContext {
+    /// Number of the macro step, from 0.
+    pub k: u64,
+    /// T^k.
+    pub t: f64,
+    /// T^(k+1).
+    pub t_next: f64,
+    /// 0 for the first try of this step, then the number of repetitions.
+    pub repetition: u32,
+}
+
+impl StepContext {
+    /// h.
+    pub fn h(&self) -> f64 {
+        self.t_next - self.t
+    }
+}
+
+/// The signals of the whole system. A method fills the polynomials of its own inputs only.
+pub struct Signals<'a> {
+    /// y^k, outputs at the start of the step, under the inputs that were active at the end of the last one.
+    pub y: &'a [f64],
+    /// z^k = L y^k + r(T^k), the coupled inputs at the start of the step.
+    pub coupled: &'a [f64],
+    /// y^(k+1) of the current try; valid in `post_step` and when a step is repeated.
+    pub y_next: &'a [f64],
+    /// r(T^k).
+    pub external: &'a [f64],
+    /// r(T^(k+1)): signals from outside are known in advance.
+    pub external_next: &'a [f64],
+    /// L.
+    pub coupling: &'a Coupling,
+    /// Earlier z.
+    pub history: &'a History,
+    /// The inputs over the step. In `pre_step` on entry: those of the last step.
+    pub inputs: &'a mut InputPolynomials,
+    /// The subsystems, for their micro samples.
+    pub subsystems: &'a [Box<dyn Subsystem>],
+}
+
+/// What a method says after a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Go on.
+    Accept,
+    /// Go back and do the same step again with better inputs.
+    Repeat,
+}
+
+/// How inputs are formed between communication points. A method holds numerics only: graph, scheduling,
+/// rollback, guards and recording belong to the engine.
+pub trait CouplingMethod: Send {
+    /// What it needs; asked once, before `prepare`.
+    fn needs(&self) -> Needs;
+
+    /// Takes all memory it will ever need. Also puts it into its initial state.
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
+
+    /// Fills the input polynomials of its group for the step that follows.
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()>;
+
+    /// Looks at the outcome of the step.
+    fn post_step(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> Result<Verdict> {
+        Ok(Verdict::Accept)
+    }
+
+    /// Names of extra result columns.
+    fn diagnostic_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Values of the extra result columns.
+    fn diagnostics(&self, _row: &mut [f64]) {}
+
+    /// Writes its memory to a checkpoint.
+    fn save(&self, _out: &mut StateWriter) {}
+
+    /// Reads its memory from a checkpoint.
+    fn load(&mut self, _from: &mut StateReader<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// One row of the registry of coupling methods: command line, project files, documentation and the
+/// conformance tests derive from it.
+pub struct MethodEntry {
+    /// Short name, `zoh`.
+    pub id: &'static str,
+    /// Long name.
+    pub title: &'static str,
+    /// What it does, in a few sentences.
+    pub summary: &'static str,
+    /// The update rule as text.
+    pub equations: &'static str,
+    /// Paper and place.
+    pub source: &'static str,
+    /// Order of the error in h at the communication points for smooth coupled systems with default options.
+    pub convergence_order: u32,
+    /// Its options.
+    pub options: &'static [OptionSpec],
+    /// Builds it from checked options.
+    pub build: fn(&Options) -> Box<dyn CouplingMethod>,
+}

@@ -1,0 +1,92 @@
+//! Outputs inside a macro step, and their mean over it.
+
+use crate::{Description, Layout, MicroSampling, Subsystem};
+
+/// Outputs inside the last macro step, under the inputs of that step.
+#[derive(Clone, Copy, Debug)]
+pub struct MicroSamples<'a> {
+    /// Rising times. The first is the start of the macro step, the last its end.
+    pub times: &'a [f64],
+    /// One row of outputs per time.
+    pub outputs: &'a [f64],
+}
+
+/// How an integral over a macro step is summed from micro samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleRule {
+    /// As the subsystem declares in [`crate::Capabilities::micro_samples`].
+    Declared,
+    /// The value at the start of each inner step counts for the step.
+    Start,
+    /// The value at its end.
+    End,
+    /// The mean of both.
+    Trapezoid,
+}
+
+impl SampleRule {
+    /// Weights of the values at the start and at the end of an inner step.
+    fn weights(self, declared: MicroSampling) -> (f64, f64) {
+        match (self, declared) {
+            (Self::Start, _) | (Self::Declared, MicroSampling::Start) => (1.0, 0.0),
+            (Self::End, _) | (Self::Declared, MicroSampling::End) => (0.0, 1.0),
+            (Self::Trapezoid, _) => (0.5, 0.5),
+        }
+    }
+}
+
+impl MicroSamples<'_> {
+    /// Mean of each output over the macro step.
+    fn mean(&self, (at_start, at_end): (f64, f64), mean: &mut [f64]) {
+        mean.fill(0.0);
+        let outputs = mean.len();
+        let length = self.times[self.times.len() - 1] - self.times[0];
+        for (point, times) in self.times.windows(2).enumerate() {
+            let share = (times[1] - times[0]) / length;
+            let rows = &self.outputs[point * outputs..(point + 2) * outputs];
+            for (i, mean) in mean.iter_mut().enumerate() {
+                *mean += share * (at_start * rows[i] + at_end * rows[outputs + i]);
+            }
+        }
+    }
+}
+
+/// Means of all outputs over the macro step just done. A subsystem without micro samples is taken as linear
+/// between its outputs before and after.
+pub fn mean_outputs(
+    rule: SampleRule,
+    subsystems: &[Box<dyn Subsystem>],
+    layout: &Layout,
+    (before, after): (&[f64], &[f64]),
+    mean: &mut [f64],
+) {
+    for (i, subsystem) in subsystems.iter().enumerate() {
+        let range = layout.output_range(i);
+        let declared = |d: &Description| d.capabilities.micro_samples.unwrap_or(MicroSampling::End);
+        match subsystem.micro_samples().filter(|samples| samples.times.len() > 1) {
+            Some(samples) => {
+                samples.mean(rule.weights(declared(subsystem.description())), &mut mean[range]);
+            }
+            None => range.for_each(|j| mean[j] = 0.5 * (before[j] + after[j])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_weigh_the_ends_of_inner_steps() {
+        let samples = MicroSamples { times: &[0.0, 1.0, 4.0], outputs: &[1.0, 10.0, 2.0, 20.0, 6.0, 60.0] };
+        let mean = |rule: SampleRule| {
+            let mut mean = [0.0; 2];
+            samples.mean(rule.weights(MicroSampling::End), &mut mean);
+            mean
+        };
+        assert_eq!(mean(SampleRule::Start), [1.75, 17.5]);
+        assert_eq!(mean(SampleRule::End), [5.0, 50.0]);
+        assert_eq!(mean(SampleRule::Declared), [5.0, 50.0]);
+        assert_eq!(mean(SampleRule::Trapezoid), [3.375, 33.75]);
+    }
+}

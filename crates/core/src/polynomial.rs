@@ -1,0 +1,123 @@
+//! Inputs as polynomials over one macro step: u_j(s) = c0 + c1 s + c2 s^2 ..., s counted from its start.
+
+/// The polynomials of all inputs of all subsystems. Coefficient-major: the coefficients c0 of all inputs are
+/// one slice, so that a hold is one copy and a subsystem's share of it is one slice too.
+#[derive(Clone, Debug)]
+pub struct InputPolynomials {
+    inputs: usize,
+    order: usize,
+    coefficients: Vec<f64>,
+}
+
+impl InputPolynomials {
+    /// All zero, with room for this order.
+    pub fn new(inputs: usize, order: usize) -> Self {
+        Self { inputs, order, coefficients: vec![0.0; inputs * (order + 1)] }
+    }
+
+    /// The highest order there is room for.
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// The coefficients of s^a of all inputs.
+    pub fn coefficients(&self, a: usize) -> &[f64] {
+        &self.coefficients[a * self.inputs..(a + 1) * self.inputs]
+    }
+
+    /// The coefficients of s^a of all inputs, to be filled.
+    pub fn coefficients_mut(&mut self, a: usize) -> &mut [f64] {
+        &mut self.coefficients[a * self.inputs..(a + 1) * self.inputs]
+    }
+
+    /// All coefficients, for checkpoints.
+    pub fn raw(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// All coefficients, for checkpoints.
+    pub fn raw_mut(&mut self) -> &mut [f64] {
+        &mut self.coefficients
+    }
+
+    /// The inputs of one subsystem.
+    pub fn segment(&self, range: std::ops::Range<usize>) -> InputSegment<'_> {
+        InputSegment { polynomials: self, start: range.start, end: range.end }
+    }
+
+    /// The value of input `j` at `s` seconds after the start of the step.
+    pub fn value(&self, j: usize, s: f64) -> f64 {
+        let mut value = 0.0;
+        for a in (0..=self.order).rev() {
+            value = value * s + self.coefficients[a * self.inputs + j];
+        }
+        value
+    }
+
+    /// The values of all inputs at `s` seconds after the start of the step.
+    pub fn evaluate(&self, s: f64, out: &mut [f64]) {
+        self.segment(0..self.inputs).evaluate(s, out);
+    }
+}
+
+/// The inputs of one subsystem over one macro step.
+#[derive(Clone, Copy, Debug)]
+pub struct InputSegment<'a> {
+    polynomials: &'a InputPolynomials,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> InputSegment<'a> {
+    /// Number of inputs.
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether the subsystem has no input.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Order of the polynomials; 0 = held inputs.
+    pub fn order(&self) -> usize {
+        self.polynomials.order
+    }
+
+    /// The coefficients of s^a of this subsystem's inputs.
+    #[inline]
+    pub fn coefficients(&self, a: usize) -> &'a [f64] {
+        let offset = a * self.polynomials.inputs;
+        &self.polynomials.coefficients[offset + self.start..offset + self.end]
+    }
+
+    /// The values at `s` seconds after the start of the step (Horner).
+    pub fn evaluate(&self, s: f64, out: &mut [f64]) {
+        let order = self.order();
+        out.copy_from_slice(self.coefficients(order));
+        for a in (0..order).rev() {
+            for (value, c) in out.iter_mut().zip(self.coefficients(a)) {
+                *value = *value * s + c;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_sees_its_own_inputs() {
+        let mut polynomials = InputPolynomials::new(3, 2);
+        polynomials.coefficients_mut(0).copy_from_slice(&[1.0, 2.0, 3.0]);
+        polynomials.coefficients_mut(1).copy_from_slice(&[0.0, 10.0, 20.0]);
+        polynomials.coefficients_mut(2).copy_from_slice(&[0.0, 0.0, 100.0]);
+        let segment = polynomials.segment(1..3);
+        let mut u = [0.0; 2];
+        segment.evaluate(0.5, &mut u);
+        assert_eq!(u, [7.0, 38.0]);
+        assert_eq!(polynomials.value(2, 0.5), 38.0);
+        assert_eq!(segment.coefficients(0), [2.0, 3.0]);
+    }
+}

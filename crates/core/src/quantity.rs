@@ -1,0 +1,81 @@
+//! Numbers with a unit written as text: `5 ms`, `0.1s`, `1e-3`.
+
+use crate::codes::Code;
+use crate::error::{Error, Result};
+
+/// Units of time and their length in seconds.
+const TIME_UNITS: &[(&str, f64)] =
+    &[("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
+
+/// A duration in seconds. A bare number counts in seconds. The decimal digits are scaled exactly as a reader
+/// would: `0.3 ms` is the double nearest to 0.0003.
+pub fn parse_time(text: &str) -> Result<f64> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
+    let (number, unit) = (text[..split].trim(), text[split..].trim());
+    let value: f64 = number.parse().map_err(|_| unreadable(text))?;
+    if !value.is_finite() {
+        return Err(unreadable(text));
+    }
+    if unit.is_empty() {
+        return Ok(value);
+    }
+    let (_, factor) = TIME_UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(|| {
+        Error::new(Code::BadQuantity, format!("unknown unit of time `{unit}` in `{text}`"))
+            .suggest(unit, TIME_UNITS.iter().map(|(name, _)| *name))
+    })?;
+    // Dividing by an exact power of ten rounds once; multiplying by 1e-3 would round twice.
+    Ok(if *factor < 1.0 { value / (1.0 / factor).round() } else { value * factor })
+}
+
+fn unreadable(text: &str) -> Error {
+    Error::new(Code::BadQuantity, format!("`{text}` is not a time"))
+        .hint("write a number and a unit, as in `5 ms` or `0.1s`")
+}
+
+/// A time for people: `500 us`, `1 ms`, `2.5 s`.
+pub fn format_time(seconds: f64) -> String {
+    let (unit, factor) = match seconds.abs() {
+        0.0 => ("s", 1.0),
+        v if v < 1e-6 => ("ns", 1e9),
+        v if v < 1e-3 => ("us", 1e6),
+        v if v < 1.0 => ("ms", 1e3),
+        _ => ("s", 1.0),
+    };
+    let rounded = format!("{:.4}", seconds * factor);
+    format!("{} {unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_the_nearest_doubles() {
+        for (text, value) in [
+            ("0.3ms", 0.0003),
+            ("1 ms", 0.001),
+            ("5e-1 ms", 0.0005),
+            ("7us", 7e-6),
+            ("2", 2.0),
+            ("1e-3", 1e-3),
+            ("1.5 min", 90.0),
+        ] {
+            assert_eq!(parse_time(text).unwrap(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "ms", "five ms", "1 sm", "nan", "inf s", "1 2 ms"] {
+            assert_eq!(parse_time(text).unwrap_err().code(), Code::BadQuantity, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_written_for_people() {
+        assert_eq!(format_time(0.0005), "500 us");
+        assert_eq!(format_time(0.003), "3 ms");
+        assert_eq!(format_time(2.5), "2.5 s");
+    }
+}

@@ -1,0 +1,136 @@
+//! Bytes of a checkpoint: little-endian numbers and length-prefixed blocks.
+
+use crate::{Code, Error, Result};
+
+/// Collects the state of engine, methods and subsystems.
+#[derive(Debug, Default)]
+pub struct StateWriter {
+    bytes: Vec<u8>,
+}
+
+impl StateWriter {
+    /// Writes a whole number.
+    pub fn integer(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Writes a number, bit by bit.
+    pub fn real(&mut self, value: f64) {
+        self.integer(value.to_bits());
+    }
+
+    /// Writes numbers with their count.
+    pub fn reals(&mut self, values: &[f64]) {
+        self.integer(values.len() as u64);
+        for value in values {
+            self.real(*value);
+        }
+    }
+
+    /// Writes bytes with their count.
+    pub fn block(&mut self, bytes: &[u8]) {
+        self.integer(bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Everything written.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// Reads back what a [`StateWriter`] wrote, and trusts no length.
+#[derive(Debug)]
+pub struct StateReader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> StateReader<'a> {
+    /// Reads from these bytes.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// Reads a whole number.
+    pub fn integer(&mut self) -> Result<u64> {
+        let (head, rest) = self.rest.split_first_chunk::<8>().ok_or_else(|| damaged("it ends too early"))?;
+        self.rest = rest;
+        Ok(u64::from_le_bytes(*head))
+    }
+
+    /// Reads a whole number below a limit.
+    pub fn index(&mut self, limit: usize) -> Result<usize> {
+        let value = self.integer()?;
+        usize::try_from(value)
+            .ok()
+            .filter(|value| *value < limit)
+            .ok_or_else(|| damaged(&format!("{value} is not below {limit}")))
+    }
+
+    /// Reads a number.
+    pub fn real(&mut self) -> Result<f64> {
+        self.integer().map(f64::from_bits)
+    }
+
+    /// Reads as many numbers as there is room for; another count is an error.
+    pub fn reals(&mut self, values: &mut [f64]) -> Result<()> {
+        let count = self.integer()?;
+        if count != values.len() as u64 {
+            return Err(damaged(&format!("{count} numbers where {} are expected", values.len())));
+        }
+        for value in values {
+            *value = self.real()?;
+        }
+        Ok(())
+    }
+
+    /// Reads a block of bytes.
+    pub fn block(&mut self) -> Result<&'a [u8]> {
+        let length = self.integer()?;
+        let length = usize::try_from(length).ok().filter(|length| *length <= self.rest.len());
+        let (block, rest) =
+            self.rest.split_at(length.ok_or_else(|| damaged("a block is longer than the file"))?);
+        self.rest = rest;
+        Ok(block)
+    }
+
+    /// Checks that everything was read.
+    pub fn finish(self) -> Result<()> {
+        if self.rest.is_empty() {
+            Ok(())
+        } else {
+            Err(damaged(&format!("{} bytes too many", self.rest.len())))
+        }
+    }
+}
+
+fn damaged(cause: &str) -> Error {
+    Error::new(Code::CheckpointDamaged, "the saved state cannot be read").because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_bit_by_bit() {
+        let mut out = StateWriter::default();
+        out.reals(&[1.0, -0.0, f64::NAN]);
+        out.block(b"abc");
+        let bytes = out.into_bytes();
+        let mut from = StateReader::new(&bytes);
+        let mut values = [0.0; 3];
+        from.reals(&mut values).unwrap();
+        assert_eq!(values.map(f64::to_bits), [1.0, -0.0, f64::NAN].map(f64::to_bits));
+        assert_eq!(from.block().unwrap(), b"abc");
+        from.finish().unwrap();
+    }
+
+    #[test]
+    fn lengths_are_not_trusted() {
+        let mut from = StateReader::new(&[255; 8]);
+        assert_eq!(from.block().unwrap_err().code(), Code::CheckpointDamaged);
+        assert!(StateReader::new(&[1; 7]).integer().is_err());
+        assert!(StateReader::new(&[3, 0, 0, 0, 0, 0, 0, 0]).index(3).is_err());
+    }
+}

@@ -1,0 +1,133 @@
+//! The trait of everything that can be coupled: native models, later FMUs.
+
+use crate::{
+    Code, Description, Error, InputSegment, LocalModel, MicroSamples, Result, StateReader, StateWriter,
+};
+
+/// The time span a run covers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Experiment {
+    /// Start time in s.
+    pub start: f64,
+    /// End time in s.
+    pub stop: f64,
+    /// Macro step in s.
+    pub step: f64,
+}
+
+impl Experiment {
+    /// Number of macro steps: the run ends at the first communication point at or after the stop time, so
+    /// that all steps are equal.
+    pub fn steps(&self) -> u64 {
+        const ROUND_OFF: f64 = 1e-9;
+        ((self.stop - self.start) / self.step - ROUND_OFF).ceil().max(0.0) as u64
+    }
+
+    /// Time of communication point k. Always computed from k: adding h step by step would drift.
+    pub fn time(&self, k: u64) -> f64 {
+        self.start + k as f64 * self.step
+    }
+}
+
+/// One macro step of one subsystem. The end of a step is bit for bit the start of the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// T^k.
+    pub start: f64,
+    /// T^(k+1).
+    pub end: f64,
+}
+
+impl Interval {
+    /// h.
+    pub fn length(&self) -> f64 {
+        self.end - self.start
+    }
+}
+
+/// What a step that did not fail reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepOutcome {
+    /// The time the subsystem has reached; the engine compares it with the end asked for.
+    pub reached: f64,
+}
+
+/// A simulator of one part.
+///
+/// Call order: `initialise`, `initial_outputs` (any number of times), then `step` with intervals that join.
+/// `snapshot` and `restore` between steps; `save` and `load` after `initialise`; `terminate` last.
+pub trait Subsystem: Send {
+    /// Ports, feed-through, capabilities. Never changes.
+    fn description(&self) -> &Description;
+
+    /// Puts the subsystem into its initial state.
+    fn initialise(&mut self, experiment: &Experiment) -> Result<()>;
+
+    /// The outputs of the initial state under these inputs.
+    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()>;
+
+    /// Advances over `interval` under the inputs `u` and gives the outputs at its end, under the input that
+    /// is active there.
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome>;
+
+    /// Remembers the state. Needs `capabilities.rollback`.
+    fn snapshot(&mut self) -> Result<()> {
+        Err(self.unsupported("rollback"))
+    }
+
+    /// Goes back to the last snapshot. Needs `capabilities.rollback`.
+    fn restore(&mut self) -> Result<()> {
+        Err(self.unsupported("rollback"))
+    }
+
+    /// A, B, C, D, x and x' at the present state and time under the input `u`. Needs
+    /// `capabilities.local_model`.
+    fn local_model(&mut self, _u: &[f64], _model: &mut LocalModel) -> Result<()> {
+        Err(self.unsupported("a local model"))
+    }
+
+    /// Asks for [`Subsystem::micro_samples`] of the steps that follow. Needs `capabilities.micro_samples`.
+    fn record_micro_samples(&mut self, _on: bool, _experiment: &Experiment) {}
+
+    /// Outputs inside the last step, if asked for.
+    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+        None
+    }
+
+    /// Stored energy at the end of the last step in J, as far as the subsystem knows it.
+    fn energy(&self) -> Option<f64> {
+        None
+    }
+
+    /// Writes the whole state to a checkpoint.
+    fn save(&self, _out: &mut StateWriter) -> Result<()> {
+        Err(self.unsupported("checkpoints"))
+    }
+
+    /// Reads the whole state from a checkpoint.
+    fn load(&mut self, _from: &mut StateReader<'_>) -> Result<()> {
+        Err(self.unsupported("checkpoints"))
+    }
+
+    /// Ends it. Never fails.
+    fn terminate(&mut self) {}
+
+    /// The error for something it cannot do.
+    fn unsupported(&self, what: &str) -> Error {
+        Error::new(Code::NeedsMissing, format!("`{}` does not support {what}", self.description().name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_covers_its_stop_time_with_equal_steps() {
+        let run = |stop, step| Experiment { start: 0.0, stop, step }.steps();
+        assert_eq!(run(0.1, 0.001), 100);
+        assert_eq!(run(0.1, 0.003), 34);
+        assert_eq!(run(0.3, 0.1), 3);
+        assert_eq!(run(0.0, 0.1), 0);
+    }
+}

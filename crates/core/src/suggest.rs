@@ -1,0 +1,42 @@
+//! "Did you mean": the nearest of a list of names.
+
+/// The sentence to print for a name that is not in the list: the nearest name if one is close, else the
+/// whole list if it is short, else nothing.
+pub fn suggestion<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    const SHORT_LIST: usize = 12;
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(near) = nearest(wrong, &candidates) {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    (!candidates.is_empty() && candidates.len() <= SHORT_LIST)
+        .then(|| format!("known here: {}", candidates.join(", ")))
+}
+
+/// The candidate with the smallest edit distance, if at most a third of its letters differ.
+fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    candidates
+        .iter()
+        .map(|candidate| {
+            (strsim::damerau_levenshtein(&wrong.to_lowercase(), &candidate.to_lowercase()), *candidate)
+        })
+        .filter(|(distance, candidate)| {
+            *distance <= 1.max(candidate.chars().count().max(wrong.chars().count()) / 3)
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_name() {
+        assert_eq!(suggestion("nepec", ["zoh", "nepce"]).as_deref(), Some("did you mean `nepce`?"));
+    }
+
+    #[test]
+    fn a_stranger_gets_the_list() {
+        assert_eq!(suggestion("euler", ["zoh", "foh"]).as_deref(), Some("known here: zoh, foh"));
+    }
+}

@@ -1,1 +1,19 @@
-//! (being written)
+//! The engine: one macro-step loop for every coupling method and every kind of subsystem.
+//!
+//! `engine.rs` is the loop; scheduling, guards, initial values, threads and checkpoints have a file each.
+
+mod checkpoint;
+mod engine;
+mod guard;
+mod initialise;
+mod pool;
+mod run;
+mod schedule;
+mod system;
+
+pub use checkpoint::Checkpoints;
+pub use engine::Engine;
+pub use guard::Bounds;
+pub use run::{Flow, Observer, StopFlag, TimeLimit};
+pub use schedule::{Schedule, Scheduling};
+pub use system::{Group, System, Threads};

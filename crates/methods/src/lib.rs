@@ -1,1 +1,12 @@
-//! (being written)
+//! Coupling methods, one file each. To add one: write its file, then add one line to `registry.rs`.
+//!
+//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020.
+
+pub mod foh;
+pub mod nepce;
+pub mod registry;
+pub mod shared;
+pub mod soh;
+pub mod zoh;
+
+pub use registry::{METHODS, MethodSpec, find};

@@ -1,1 +1,29 @@
-//! (being written)
+//! Benchmark systems, one file each, with parameters, exact Jacobians, energy and (through
+//! [`costep_integrate::Composite`]) a monolithic twin. To add one: write its file, then add one line to
+//! [`MODELS`].
+//!
+//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020.
+
+mod chain;
+mod dual_mass;
+mod dual_mass_nonlinear;
+mod model;
+mod parameters;
+mod pendulum_oscillator;
+
+pub use model::{Model, ModelEntry};
+pub use parameters::{ParameterSpec, Parameters};
+
+use costep_core::{Code, Error, Result};
+
+/// Every benchmark system.
+pub static MODELS: &[ModelEntry] =
+    &[dual_mass::ENTRY, dual_mass_nonlinear::ENTRY, pendulum_oscillator::ENTRY, chain::ENTRY];
+
+/// The entry with this name.
+pub fn find(id: &str) -> Result<&'static ModelEntry> {
+    MODELS.iter().find(|entry| entry.id == id).ok_or_else(|| {
+        Error::new(Code::UnknownModel, format!("unknown model `{id}`"))
+            .suggest(id, MODELS.iter().map(|entry| entry.id))
+    })
+}

@@ -1,1 +1,50 @@
-//! (being written)
+//! Crash-safe recordings: an Arrow IPC *stream* (`.arrows`) of `f64` columns, its reader, and its export to
+//! CSV and Parquet.
+//!
+//! A stream needs no footer, so a recording is readable at any moment of a run and after `kill -9`; at most
+//! the last batch ([`Recording::MAX_ROWS`] rows or [`Recording::MAX_AGE`]) is missing. Any Arrow library opens
+//! the file, e.g. `pyarrow.ipc.open_stream("run.arrows").read_all()`.
+//!
+//! | module | role |
+//! |---|---|
+//! | `recording` | the writer |
+//! | `encoding` | rows to Arrow messages |
+//! | `frames`, `message`, `stream` | bytes to messages to batches; every length is checked before it is used |
+//! | `reader` | a whole recording in memory |
+//! | `export`, `select` | CSV and Parquet, and which columns |
+//! | `replace` | a temporary file beside the target, renamed when whole |
+//!
+//! ```
+//! use costep_results::{Column, Recording, Table};
+//!
+//! # fn main() -> costep_core::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("run.arrows");
+//! let columns = [Column::new("t", Some("s")), Column::new("engine.speed", Some("rad/s"))];
+//! let mut recording = Recording::create(&path, &columns, &[("method".into(), "zoh".into())])?;
+//! recording.row(&[0.0, 150.0])?;
+//! recording.row(&[0.1, 151.5])?;
+//! recording.finish()?;
+//!
+//! let table = Table::open(&path)?;
+//! assert_eq!(table.column("engine.speed")?, [150.0, 151.5]);
+//! assert!(table.complete());
+//! # Ok(())
+//! # }
+//! ```
+
+mod column;
+mod encoding;
+mod export;
+mod frames;
+mod message;
+mod reader;
+mod recording;
+mod replace;
+mod select;
+mod stream;
+
+pub use column::Column;
+pub use export::{Exported, export_csv, export_parquet};
+pub use reader::Table;
+pub use recording::Recording;

@@ -1,0 +1,163 @@
+//! Checkpoints: the whole state of a run in a file, from which it goes on bit by bit.
+//!
+//! File: magic, version, the text that identifies the run, the state, check sum. Written beside and renamed,
+//! so that there is always a whole one; the one before is kept too.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use costep_core::{Code, Error, Result, StateReader, StateWriter};
+
+use crate::engine::Engine;
+use crate::run::{Flow, Observer};
+
+const MAGIC: u64 = u64::from_le_bytes(*b"costepck");
+const VERSION: u64 = 1;
+
+/// Saves a checkpoint every now and then.
+pub struct Checkpoints {
+    folder: PathBuf,
+    identity: String,
+    interval: Duration,
+    last: Instant,
+}
+
+impl Checkpoints {
+    /// Checkpoints in a folder, at most one per interval of wall time. `identity` describes the run (system,
+    /// parameters, method, step) as lines of text; a checkpoint of another run is refused.
+    pub fn new(folder: impl Into<PathBuf>, identity: impl Into<String>, interval: Duration) -> Self {
+        Self { folder: folder.into(), identity: identity.into(), interval, last: Instant::now() }
+    }
+
+    /// Saves the engine's state now.
+    pub fn save(&mut self, engine: &Engine) -> Result<()> {
+        self.last = Instant::now();
+        let bytes = encode(&self.identity, &engine.save()?);
+        let (current, previous) = (self.current(), self.previous());
+        let fresh = self.folder.join("checkpoint.new");
+        write_synced(&fresh, &bytes)
+            .and_then(|()| if current.exists() { fs::rename(&current, &previous) } else { Ok(()) })
+            .and_then(|()| fs::rename(&fresh, &current))
+            .map_err(|cause| {
+                Error::new(Code::RecordingFailed, "cannot save a checkpoint").in_file(current).because(cause)
+            })
+    }
+
+    /// Loads the newest whole checkpoint into the engine. Gives the file it came from.
+    pub fn load(&self, engine: &mut Engine) -> Result<PathBuf> {
+        let current = self.current();
+        match self.load_file(&current, engine) {
+            Ok(()) => Ok(current),
+            Err(error) if error.code() == Code::CheckpointForeign => Err(error),
+            Err(error) => {
+                let previous = self.previous();
+                self.load_file(&previous, engine).map_err(|_| error)?;
+                Ok(previous)
+            }
+        }
+    }
+
+    /// The checkpoint file.
+    pub fn current(&self) -> PathBuf {
+        self.folder.join("checkpoint")
+    }
+
+    fn previous(&self) -> PathBuf {
+        self.folder.join("checkpoint.previous")
+    }
+
+    fn load_file(&self, path: &Path, engine: &mut Engine) -> Result<()> {
+        let bytes = fs::read(path).map_err(|cause| {
+            Error::new(Code::FileNotReadable, "there is no checkpoint to resume from")
+                .in_file(path)
+                .because(cause)
+        })?;
+        let state = decode(&bytes, &self.identity).map_err(|error| error.in_file(path))?;
+        engine.load(state).map_err(|error| error.in_file(path))
+    }
+}
+
+impl Observer for Checkpoints {
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        if self.last.elapsed() >= self.interval {
+            self.save(engine)?;
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn encode(identity: &str, state: &[u8]) -> Vec<u8> {
+    let mut out = StateWriter::default();
+    out.integer(MAGIC);
+    out.integer(VERSION);
+    out.block(identity.as_bytes());
+    out.block(state);
+    let mut bytes = out.into_bytes();
+    let sum = crc32fast::hash(&bytes);
+    bytes.extend_from_slice(&sum.to_le_bytes());
+    bytes
+}
+
+fn decode<'a>(bytes: &'a [u8], identity: &str) -> Result<&'a [u8]> {
+    let damaged =
+        |cause: &str| Error::new(Code::CheckpointDamaged, "the checkpoint is damaged").because(cause);
+    let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| damaged("it is too short"))?;
+    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+        return Err(damaged("its check sum does not match"));
+    }
+    let mut from = StateReader::new(body);
+    if from.integer()? != MAGIC || from.integer()? != VERSION {
+        return Err(damaged("it was written by another version of costep"));
+    }
+    let written = String::from_utf8_lossy(from.block()?).into_owned();
+    if written != identity {
+        return Err(foreign(&written, identity));
+    }
+    let state = from.block()?;
+    from.finish()?;
+    Ok(state)
+}
+
+/// Names the first line in which two descriptions of a run differ.
+fn foreign(written: &str, now: &str) -> Error {
+    let differing = written.lines().zip(now.lines()).find(|(a, b)| a != b);
+    let cause = match differing {
+        Some((then, now)) => format!("it was `{}`, now it is `{}`", then.trim(), now.trim()),
+        None => "one has more lines than the other".into(),
+    };
+    Error::new(Code::CheckpointForeign, "the checkpoint belongs to another run").because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let whole = encode("step = 1", b"state");
+        assert_eq!(decode(&whole, "step = 1").unwrap(), b"state");
+        for bit in 0..8 * whole.len() {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode(&bytes, "step = 1").unwrap_err().code(), Code::CheckpointDamaged);
+        }
+        for length in 0..whole.len() {
+            assert_eq!(decode(&whole[..length], "step = 1").unwrap_err().code(), Code::CheckpointDamaged);
+        }
+    }
+
+    #[test]
+    fn the_differing_item_is_named() {
+        let error = decode(&encode("method = zoh\nstep = 1", b""), "method = zoh\nstep = 2").unwrap_err();
+        assert_eq!(error.code(), Code::CheckpointForeign);
+        assert!(error.to_string().contains("it was `step = 1`, now it is `step = 2`"));
+    }
+}

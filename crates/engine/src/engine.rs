@@ -1,0 +1,514 @@
+//! The macro-step loop.
+//!
+//! ```text
+//! +-> method.pre_step     input polynomials <- f(history, outputs)          per group of connections
+//! |   stage by stage      known inputs interpolated, subsystems stepped     in parallel, disjoint slices
+//! |   guard.check         finite? within bounds? end time reached?
+//! |   method.post_step -> Repeat: restore, again | Accept
+//! +-- outputs, history and coupled inputs move on; T^k = start + k h, never t += h
+//! ```
+//!
+//! After `new` nothing in here takes memory, a lock or a look at a name.
+
+use std::time::Instant;
+
+use costep_core::{
+    Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, InputSet, Interval,
+    Layout, Place, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, Subsystem, SystemView,
+    Verdict, mean_outputs,
+};
+
+use crate::guard::Guard;
+use crate::initialise::initialise;
+use crate::pool::{Job, Pool, step_serial};
+use crate::schedule::Schedule;
+use crate::system::{Group, System, Threads};
+
+/// How often a method may repeat one step.
+const MAX_REPETITIONS: u32 = 100;
+/// Steps that are timed before `Threads::Auto` decides.
+const TRIAL_STEPS: u64 = 8;
+/// Stages shorter than this are not worth waking other threads for.
+const WORTH_A_BARRIER_SECONDS: f64 = 20e-6;
+
+/// A coupled system on its way through time.
+pub struct Engine {
+    experiment: Experiment,
+    subsystems: Vec<Box<dyn Subsystem>>,
+    descriptions: Vec<Description>,
+    layout: Layout,
+    coupling: Coupling,
+    externals: Vec<(usize, External)>,
+    /// The inputs that `externals` end at, each once.
+    external_inputs: Vec<usize>,
+    groups: Vec<Group>,
+    /// Number of diagnostic columns of each group.
+    diagnostic_counts: Vec<usize>,
+    /// Order of the polynomial of each input, by its group.
+    input_orders: Vec<usize>,
+    schedule: Schedule,
+    guard: Guard,
+    threads: ThreadChoice,
+    rollback: bool,
+    /// Inputs of groups that couple means of outputs, and room for the means.
+    smoothed: Vec<usize>,
+    mean: Vec<f64>,
+
+    /// Number of accepted steps; the engine stands at T^k.
+    k: u64,
+    resumed: bool,
+    /// y^k and y^(k+1).
+    y: Vec<f64>,
+    y_next: Vec<f64>,
+    /// z^k = L y^k + r(T^k).
+    coupled: Vec<f64>,
+    /// r(T^k) and r(T^(k+1)).
+    external: Vec<f64>,
+    external_next: Vec<f64>,
+    history: History,
+    inputs: InputPolynomials,
+    subsystem_steps: u64,
+}
+
+enum ThreadChoice {
+    Serial,
+    Pool(Pool),
+    Undecided { available: usize, seconds: f64 },
+}
+
+impl Engine {
+    /// Checks the system, takes all memory and finds consistent initial values.
+    pub fn new(system: System) -> Result<Self> {
+        let System {
+            mut subsystems, connections, externals, mut groups, scheduling, bounds, experiment, ..
+        } = system;
+        check_experiment(&experiment)?;
+        let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
+        let layout = Layout::of(&descriptions);
+        let coupling = Coupling::new(layout.inputs(), &connections);
+        let schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
+        let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
+        let smoothing = needs.iter().any(|needs| needs.smoothed_outputs);
+        if system.micro_samples || smoothing || needs.iter().any(|needs| needs.micro_samples) {
+            subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
+        }
+        let mut input_orders = vec![0; layout.inputs()];
+        let mut smoothed = Vec::new();
+        for (group, needs) in groups.iter_mut().zip(&needs) {
+            check_needs(group, needs.input_order, needs.rollback, &descriptions, &layout)?;
+            group.inputs.iter().for_each(|j| input_orders[j] = needs.input_order);
+            if needs.smoothed_outputs {
+                smoothed.extend(group.inputs.iter());
+            }
+            group.method.prepare(&SystemView {
+                descriptions: &descriptions,
+                layout: &layout,
+                coupling: &coupling,
+                inputs: &group.inputs,
+                step: experiment.step,
+            })?;
+        }
+        let input_order = input_orders.iter().copied().max().unwrap_or(0);
+        let history_depth =
+            needs.iter().map(|needs| needs.history).max().unwrap_or(0).max(usize::from(input_order > 1));
+        let (inputs, outputs) = (layout.inputs(), layout.outputs());
+        let mut engine = Self {
+            guard: Guard::new(&descriptions, &bounds),
+            threads: ThreadChoice::new(system.threads, subsystems.len()),
+            external_inputs: unique(externals.iter().map(|(j, _)| *j)),
+            diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
+            rollback: needs.iter().any(|needs| needs.rollback),
+            mean: vec![0.0; if smoothing { outputs } else { 0 }],
+            k: 0,
+            resumed: false,
+            y: vec![0.0; outputs],
+            y_next: vec![0.0; outputs],
+            coupled: vec![0.0; inputs],
+            external: vec![0.0; inputs],
+            external_next: vec![0.0; inputs],
+            history: History::new(inputs, history_depth),
+            inputs: InputPolynomials::new(inputs, input_order),
+            subsystem_steps: 0,
+            experiment,
+            subsystems,
+            descriptions,
+            layout,
+            coupling,
+            externals,
+            groups,
+            input_orders,
+            schedule,
+            smoothed,
+        };
+        engine.initialise()?;
+        Ok(engine)
+    }
+
+    fn initialise(&mut self) -> Result<()> {
+        sample(&self.externals, self.experiment.time(0), &mut self.external);
+        sample(&self.externals, self.experiment.time(1), &mut self.external_next);
+        let system = (&self.layout, &self.coupling, &self.external[..]);
+        initialise(&mut self.subsystems, &self.experiment, system, &mut self.y, &mut self.coupled)?;
+        self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
+        self.guard.check(&self.context(0), &self.y)
+    }
+
+    /// Does one macro step.
+    pub fn step(&mut self) -> Result<()> {
+        let mut context = self.context(0);
+        if self.rollback {
+            self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.snapshot())?;
+        }
+        while self.try_step(&context)? == Verdict::Repeat {
+            if context.repetition == MAX_REPETITIONS {
+                return Err(self.no_convergence(&context));
+            }
+            context.repetition += 1;
+            self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.restore())?;
+        }
+        self.accept(&context);
+        Ok(())
+    }
+
+    fn try_step(&mut self, context: &StepContext) -> Result<Verdict> {
+        for group in &mut self.groups {
+            let mut signals = Signals {
+                y: &self.y,
+                coupled: &self.coupled,
+                y_next: &self.y_next,
+                external: &self.external,
+                external_next: &self.external_next,
+                coupling: &self.coupling,
+                history: &self.history,
+                inputs: &mut self.inputs,
+                subsystems: &self.subsystems,
+            };
+            group.method.pre_step(context, &mut signals)?;
+        }
+        for stage in 0..self.schedule.stages.len() {
+            self.interpolate_known_inputs(stage, context);
+            self.step_stage(stage, context)?;
+        }
+        self.subsystem_steps += self.subsystems.len() as u64;
+        self.guard.check(context, &self.y_next)?;
+        let mut verdict = Verdict::Accept;
+        for group in &mut self.groups {
+            let signals = Signals {
+                y: &self.y,
+                coupled: &self.coupled,
+                y_next: &self.y_next,
+                external: &self.external,
+                external_next: &self.external_next,
+                coupling: &self.coupling,
+                history: &self.history,
+                inputs: &mut self.inputs,
+                subsystems: &self.subsystems,
+            };
+            if group.method.post_step(context, &signals)? == Verdict::Repeat {
+                verdict = Verdict::Repeat;
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// Inputs whose sources have already stepped go to their known end value: as a hold of that value, a line
+    /// or a parabola, in the order of their method.
+    fn interpolate_known_inputs(&mut self, stage: usize, context: &StepContext) {
+        let h = context.h();
+        for j in self.schedule.known_inputs[stage].iter().copied() {
+            let start = self.coupled[j];
+            let end = self.coupling.row(j, &self.y_next) + self.external_next[j];
+            let order = self.input_orders[j];
+            let slope = (end - start) / h;
+            if order == 0 {
+                self.inputs.coefficients_mut(0)[j] = end;
+                continue;
+            }
+            let curvature = if order >= 2 && !self.history.is_empty() {
+                let gap = context.t - self.history.time(1);
+                (slope - (start - self.history.coupled(1)[j]) / gap) / (h + gap)
+            } else {
+                0.0
+            };
+            self.inputs.coefficients_mut(0)[j] = start;
+            self.inputs.coefficients_mut(1)[j] = slope - h * curvature;
+            for a in 2..=order {
+                self.inputs.coefficients_mut(a)[j] = if a == 2 { curvature } else { 0.0 };
+            }
+        }
+    }
+
+    fn step_stage(&mut self, stage: usize, context: &StepContext) -> Result<()> {
+        let job = Job {
+            interval: Interval { start: context.t, end: context.t_next },
+            step: context.k,
+            stage: &self.schedule.stages[stage],
+            layout: &self.layout,
+            inputs: &self.inputs,
+        };
+        match &mut self.threads {
+            ThreadChoice::Serial => step_serial(&job, &mut self.subsystems, &mut self.y_next),
+            ThreadChoice::Pool(pool) => pool.step(&job, &mut self.subsystems, &mut self.y_next),
+            ThreadChoice::Undecided { seconds, .. } => {
+                let start = Instant::now();
+                let outcome = step_serial(&job, &mut self.subsystems, &mut self.y_next);
+                *seconds += start.elapsed().as_secs_f64();
+                outcome
+            }
+        }
+    }
+
+    fn accept(&mut self, context: &StepContext) {
+        if !self.smoothed.is_empty() {
+            let outputs = (&self.y[..], &self.y_next[..]);
+            mean_outputs(SampleRule::Declared, &self.subsystems, &self.layout, outputs, &mut self.mean);
+        }
+        self.history.push(context.t, &self.coupled);
+        std::mem::swap(&mut self.y, &mut self.y_next);
+        self.k += 1;
+        if !self.externals.is_empty() {
+            std::mem::swap(&mut self.external, &mut self.external_next);
+            sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
+        }
+        self.form_coupled();
+        self.threads.decide(self.k, self.schedule.stages.len());
+    }
+
+    /// z = L y + r, with means in place of outputs where they are smoothed.
+    fn form_coupled(&mut self) {
+        self.coupling.apply(&self.y, &mut self.coupled);
+        for j in self.smoothed.iter().copied() {
+            self.coupled[j] = self.coupling.row(j, &self.mean);
+        }
+        for j in self.external_inputs.iter().copied() {
+            self.coupled[j] += self.external[j];
+        }
+    }
+
+    fn context(&self, repetition: u32) -> StepContext {
+        StepContext {
+            k: self.k,
+            t: self.experiment.time(self.k),
+            t_next: self.experiment.time(self.k + 1),
+            repetition,
+        }
+    }
+
+    #[cold]
+    fn no_convergence(&self, context: &StepContext) -> Error {
+        let message = format!("the step was repeated {MAX_REPETITIONS} times without success");
+        Error::new(Code::Repeats, message).at(Place::Run {
+            subsystem: None,
+            signal: None,
+            time: context.t,
+            step: context.k,
+        })
+    }
+
+    /// The whole state as bytes.
+    pub fn save(&self) -> Result<Vec<u8>> {
+        let mut out = StateWriter::default();
+        out.integer(self.k);
+        out.integer(self.subsystem_steps);
+        for values in [&self.y, &self.coupled, self.inputs.raw()] {
+            out.reals(values);
+        }
+        self.history.save(&mut out);
+        self.groups.iter().for_each(|group| group.method.save(&mut out));
+        self.subsystems.iter().try_for_each(|subsystem| subsystem.save(&mut out))?;
+        Ok(out.into_bytes())
+    }
+
+    /// Puts back a saved state.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut from = StateReader::new(bytes);
+        self.k = from.integer()?;
+        self.subsystem_steps = from.integer()?;
+        from.reals(&mut self.y)?;
+        from.reals(&mut self.coupled)?;
+        from.reals(self.inputs.raw_mut())?;
+        self.history.load(&mut from)?;
+        self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
+        self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.load(&mut from))?;
+        from.finish()?;
+        sample(&self.externals, self.experiment.time(self.k), &mut self.external);
+        sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
+        self.resumed = true;
+        Ok(())
+    }
+
+    /// Number of accepted steps.
+    pub fn k(&self) -> u64 {
+        self.k
+    }
+
+    /// T^k.
+    pub fn time(&self) -> f64 {
+        self.experiment.time(self.k)
+    }
+
+    /// Start, stop and step.
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// Whether it goes on from a saved state.
+    pub fn resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Outputs at T^k.
+    pub fn outputs(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// z^k = L y^k + r(T^k), what the inputs should be at T^k.
+    pub fn coupled(&self) -> &[f64] {
+        &self.coupled
+    }
+
+    /// The inputs over the last step.
+    pub fn inputs(&self) -> &InputPolynomials {
+        &self.inputs
+    }
+
+    /// u(T^k): the inputs that were active at the end of the last step.
+    pub fn inputs_at_end(&self, u: &mut [f64]) {
+        let length = if self.k == 0 { 0.0 } else { self.time() - self.experiment.time(self.k - 1) };
+        self.inputs.evaluate(length, u);
+    }
+
+    /// One per subsystem.
+    pub fn descriptions(&self) -> &[Description] {
+        &self.descriptions
+    }
+
+    /// Where the signals of each subsystem are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The subsystems.
+    pub fn subsystems(&self) -> &[Box<dyn Subsystem>] {
+        &self.subsystems
+    }
+
+    /// The order of stepping.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Sum of the energies the subsystems report; nothing if one of them does not.
+    pub fn energy(&self) -> Option<f64> {
+        self.subsystems.iter().map(|subsystem| subsystem.energy()).sum()
+    }
+
+    /// How many steps of single subsystems were done, repetitions included.
+    pub fn subsystem_steps(&self) -> u64 {
+        self.subsystem_steps
+    }
+
+    /// Names of the extra columns of the methods.
+    pub fn diagnostic_names(&self) -> Vec<String> {
+        self.groups.iter().flat_map(|group| group.method.diagnostic_names()).collect()
+    }
+
+    /// Values of the extra columns of the methods.
+    pub fn diagnostics(&self, row: &mut [f64]) {
+        let mut rest = row;
+        for (group, count) in self.groups.iter().zip(&self.diagnostic_counts) {
+            let (own, others) = rest.split_at_mut(*count);
+            group.method.diagnostics(own);
+            rest = others;
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.subsystems.iter_mut().for_each(|subsystem| subsystem.terminate());
+    }
+}
+
+impl ThreadChoice {
+    fn new(threads: Threads, subsystems: usize) -> Self {
+        let available = match threads {
+            Threads::Auto => std::thread::available_parallelism().map_or(1, usize::from).min(subsystems),
+            Threads::Fixed(count) => count.min(subsystems),
+        };
+        match threads {
+            _ if available <= 1 => Self::Serial,
+            Threads::Auto => Self::Undecided { available, seconds: 0.0 },
+            Threads::Fixed(_) => Self::Pool(Pool::new(available)),
+        }
+    }
+
+    /// After the trial steps: threads only where a stage is much longer than their barrier.
+    fn decide(&mut self, steps_done: u64, stages: usize) {
+        if let Self::Undecided { available, seconds } = *self
+            && steps_done >= TRIAL_STEPS
+        {
+            let per_stage = seconds / (steps_done * stages as u64) as f64;
+            *self = if per_stage > WORTH_A_BARRIER_SECONDS {
+                Self::Pool(Pool::new(available))
+            } else {
+                Self::Serial
+            };
+        }
+    }
+}
+
+fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut indices: Vec<_> = indices.collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}
+
+fn sample(externals: &[(usize, External)], t: f64, values: &mut [f64]) {
+    for (j, _) in externals {
+        values[*j] = 0.0;
+    }
+    for (j, signal) in externals {
+        values[*j] += signal.value(t);
+    }
+}
+
+fn check_experiment(experiment: &Experiment) -> Result<()> {
+    let Experiment { start, stop, step } = *experiment;
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(Error::new(Code::BadValue, format!("the step is {step} s; it must be positive")));
+    }
+    if !(start.is_finite() && stop.is_finite() && stop >= start) {
+        return Err(Error::new(Code::BadValue, format!("the run goes from {start} s to {stop} s")));
+    }
+    if experiment.time(1) == start || (stop - start) / step > 1e15 {
+        return Err(Error::new(Code::BadValue, format!("a step of {step} s is too small to be told apart")));
+    }
+    Ok(())
+}
+
+fn check_needs(
+    group: &Group,
+    input_order: usize,
+    rollback: bool,
+    descriptions: &[Description],
+    layout: &Layout,
+) -> Result<()> {
+    let missing = |name: &str, what: &str| {
+        Err(Error::new(Code::NeedsMissing, format!("the method needs {what}, which `{name}` does not offer")))
+    };
+    let owners: Box<dyn Iterator<Item = usize>> = match &group.inputs {
+        InputSet::All(_) => Box::new(0..descriptions.len()),
+        InputSet::Some(list) => Box::new(list.iter().map(|j| layout.input_owner(*j))),
+    };
+    for description in owners.map(|i| &descriptions[i]).filter(|d| !d.inputs.is_empty()) {
+        if description.capabilities.input_order < input_order {
+            return missing(&description.name, &format!("input polynomials of order {input_order}"));
+        }
+    }
+    match descriptions.iter().find(|d| rollback && !d.capabilities.rollback) {
+        Some(description) => missing(&description.name, "rollback"),
+        None => Ok(()),
+    }
+}

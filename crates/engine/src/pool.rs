@@ -1,0 +1,262 @@
+//! Steps the subsystems of a stage on several threads, or on one.
+//!
+//! Persistent threads with a spinning barrier: subsystems often take microseconds, so the usual thread pools
+//! would cost more than they bring. Each subsystem writes only its own slice, so the result cannot depend on
+//! how they are shared out. The only file of this crate with `unsafe`.
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, Thread};
+
+use costep_core::{Code, Error, InputPolynomials, Interval, Layout, Place, Result, Subsystem};
+
+/// How long an idle worker spins before it sleeps.
+const SPINS: u32 = 4_000;
+
+/// What all subsystems of a stage are stepped with.
+pub(crate) struct Job<'a> {
+    pub(crate) interval: Interval,
+    pub(crate) step: u64,
+    pub(crate) stage: &'a [usize],
+    pub(crate) layout: &'a Layout,
+    pub(crate) inputs: &'a InputPolynomials,
+}
+
+/// Steps the subsystems of a stage one after the other.
+pub(crate) fn step_serial(job: &Job<'_>, subsystems: &mut [Box<dyn Subsystem>], y: &mut [f64]) -> Result<()> {
+    for i in job.stage.iter().copied() {
+        step_one(job, i, &mut *subsystems[i], &mut y[job.layout.output_range(i)])?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
+    match subsystem.step(job.interval, job.inputs.segment(job.layout.input_range(i)), y) {
+        Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
+        Ok(outcome) => Err(not_reached(job, subsystem, outcome.reached)),
+        Err(error) => Err(place(job, subsystem, error)),
+    }
+}
+
+#[cold]
+fn not_reached(job: &Job<'_>, subsystem: &dyn Subsystem, reached: f64) -> Error {
+    let name = &subsystem.description().name;
+    let message = format!("`{name}` stopped at t = {reached} s instead of {} s", job.interval.end);
+    place(job, subsystem, Error::new(Code::TimeNotReached, message))
+}
+
+#[cold]
+fn place(job: &Job<'_>, subsystem: &dyn Subsystem, error: Error) -> Error {
+    error.at(Place::Run {
+        subsystem: Some(subsystem.description().name.clone()),
+        signal: None,
+        time: job.interval.start,
+        step: job.step,
+    })
+}
+
+/// Persistent worker threads.
+pub(crate) struct Pool {
+    shared: Arc<Shared>,
+    workers: Vec<(JoinHandle<()>, Thread)>,
+}
+
+struct Shared {
+    /// Counts jobs; a change tells the workers that `task` is new.
+    epoch: AtomicUsize,
+    /// Workers still busy with the current job.
+    busy: AtomicUsize,
+    /// Next subsystem to take.
+    next: AtomicUsize,
+    stop: AtomicBool,
+    asleep: Vec<AtomicBool>,
+    task: UnsafeCell<Task>,
+    /// The error of the subsystem that comes first in the stage, so that the report does not depend on timing.
+    first_error: Mutex<Option<(usize, Error)>>,
+}
+
+/// Raw parts of a [`Job`] and of the slices it works on. Only valid while `Pool::step` waits.
+#[derive(Clone, Copy)]
+struct Task {
+    job: *const Job<'static>,
+    subsystems: *mut Box<dyn Subsystem>,
+    y: *mut f64,
+    chunk: usize,
+}
+
+// SAFETY: `task` is written by the owner of the pool only while no worker is busy, and read by workers only
+// after they have seen the new epoch; everything else in `Shared` is atomic or locked.
+unsafe impl Sync for Shared {}
+// SAFETY: as above; the pointers in `task` are to data whose owner waits until all workers are done.
+unsafe impl Send for Shared {}
+
+impl Pool {
+    /// A pool of `threads` threads, the calling one included.
+    pub(crate) fn new(threads: usize) -> Self {
+        let helpers = threads.max(1) - 1;
+        let task = Task {
+            job: std::ptr::null(),
+            subsystems: std::ptr::null_mut(),
+            y: std::ptr::null_mut(),
+            chunk: 1,
+        };
+        let shared = Arc::new(Shared {
+            epoch: AtomicUsize::new(0),
+            busy: AtomicUsize::new(0),
+            next: AtomicUsize::new(0),
+            stop: AtomicBool::new(false),
+            asleep: (0..helpers).map(|_| AtomicBool::new(false)).collect(),
+            task: UnsafeCell::new(task),
+            first_error: Mutex::new(None),
+        });
+        let spawn = |index| {
+            let shared = Arc::clone(&shared);
+            let handle = std::thread::spawn(move || shared.work_until_stopped(index));
+            let thread = handle.thread().clone();
+            (handle, thread)
+        };
+        let workers = (0..helpers).map(spawn).collect();
+        Self { shared, workers }
+    }
+
+    /// Steps the subsystems of a stage on all threads.
+    pub(crate) fn step(
+        &mut self,
+        job: &Job<'_>,
+        subsystems: &mut [Box<dyn Subsystem>],
+        y: &mut [f64],
+    ) -> Result<()> {
+        assert!(job.stage.iter().all(|i| *i < subsystems.len()) && y.len() == job.layout.outputs());
+        let chunk = (job.stage.len() / (4 * (self.workers.len() + 1))).max(1);
+        let shared = &*self.shared;
+        // SAFETY: no worker is busy here (the last call waited for them), so nobody reads `task`. The lifetime
+        // of `job` is only extended for the time this function waits.
+        unsafe {
+            *shared.task.get() = Task {
+                job: std::ptr::from_ref(job).cast(),
+                subsystems: subsystems.as_mut_ptr(),
+                y: y.as_mut_ptr(),
+                chunk,
+            };
+        }
+        shared.next.store(0, Ordering::Relaxed);
+        shared.busy.store(self.workers.len(), Ordering::Relaxed);
+        shared.epoch.fetch_add(1, Ordering::SeqCst);
+        for ((_, thread), asleep) in self.workers.iter().zip(&shared.asleep) {
+            if asleep.swap(false, Ordering::SeqCst) {
+                thread.unpark();
+            }
+        }
+        shared.take_part();
+        let mut spins = 0;
+        while shared.busy.load(Ordering::Acquire) > 0 {
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        match shared.first_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::SeqCst);
+        self.shared.epoch.fetch_add(1, Ordering::SeqCst);
+        for (handle, thread) in self.workers.drain(..) {
+            thread.unpark();
+            // A worker catches the panics of subsystems, so joining cannot fail.
+            let _ = handle.join();
+        }
+    }
+}
+
+impl Shared {
+    fn work_until_stopped(&self, index: usize) {
+        let mut seen = 0;
+        loop {
+            seen = self.wait_for_change(index, seen);
+            if self.stop.load(Ordering::SeqCst) {
+                return;
+            }
+            self.take_part();
+            self.busy.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    fn wait_for_change(&self, index: usize, seen: usize) -> usize {
+        for _ in 0..SPINS {
+            let epoch = self.epoch.load(Ordering::Acquire);
+            if epoch != seen {
+                return epoch;
+            }
+            std::hint::spin_loop();
+        }
+        loop {
+            // The flag is raised before the last look at the epoch, and the owner changes the epoch before it
+            // looks at the flag: one of the two sees the other.
+            self.asleep[index].store(true, Ordering::SeqCst);
+            let epoch = self.epoch.load(Ordering::SeqCst);
+            if epoch != seen {
+                self.asleep[index].store(false, Ordering::SeqCst);
+                return epoch;
+            }
+            std::thread::park();
+        }
+    }
+
+    /// Steps chunks of subsystems until none is left.
+    fn take_part(&self) {
+        // SAFETY: written before the epoch changed, and not again before all workers are done.
+        let task = unsafe { *self.task.get() };
+        // SAFETY: `Pool::step` keeps the job alive until all workers are done.
+        let job = unsafe { &*task.job };
+        loop {
+            let start = self.next.fetch_add(task.chunk, Ordering::Relaxed);
+            if start >= job.stage.len() {
+                return;
+            }
+            let end = job.stage.len().min(start + task.chunk);
+            for position in start..end {
+                // SAFETY: every position of the stage is taken by one thread only, a subsystem stands in a
+                // stage once, and `Pool::step` has checked that the indices are in range.
+                let outcome =
+                    catch_unwind(AssertUnwindSafe(|| unsafe { step_raw(task, job, job.stage[position]) }));
+                if let Err(error) = outcome.unwrap_or_else(|_| Err(panicked(job.stage[position]))) {
+                    self.report(position, error);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn report(&self, position: usize, error: Error) {
+        let mut first = self.first_error.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(other, _)| position < *other) {
+            *first = Some((position, error));
+        }
+    }
+}
+
+#[cold]
+fn panicked(subsystem: usize) -> Error {
+    Error::new(Code::Bug, format!("subsystem number {subsystem} panicked"))
+}
+
+/// Steps subsystem `i` of a task.
+///
+/// # Safety
+/// `i` is in range, no other thread works on subsystem `i`, and the task is alive.
+unsafe fn step_raw(task: Task, job: &Job<'_>, i: usize) -> Result<()> {
+    let range = job.layout.output_range(i);
+    // SAFETY: by the contract above, the subsystem and its outputs belong to this thread alone.
+    let (subsystem, y) = unsafe {
+        (&mut **task.subsystems.add(i), std::slice::from_raw_parts_mut(task.y.add(range.start), range.len()))
+    };
+    step_one(job, i, subsystem, y)
+}

@@ -1,0 +1,96 @@
+//! A whole run: macro steps until the end, with everything that watches them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use costep_core::{Code, Error, Place, Result};
+
+use crate::engine::Engine;
+
+/// What an observer says after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// End the run here; what has been computed counts.
+    Stop,
+}
+
+/// Something that looks at every accepted communication point, the first (k = 0) included: recorders,
+/// progress bars, checkpoints, limits. Written once, usable with every method.
+pub trait Observer {
+    /// Called after each accepted step.
+    fn observe(&mut self, engine: &Engine) -> Result<Flow>;
+}
+
+impl<F: FnMut(&Engine) -> Result<Flow>> Observer for F {
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        self(engine)
+    }
+}
+
+impl Engine {
+    /// Runs to the end of the experiment, or until an observer stops it. A resumed engine goes on from where
+    /// it is, without showing that point again.
+    pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<()> {
+        if !self.resumed() && self.show(observers)? == Flow::Stop {
+            return Ok(());
+        }
+        while self.k() < self.experiment().steps() {
+            self.step()?;
+            if self.show(observers)? == Flow::Stop {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn show(&self, observers: &mut [&mut dyn Observer]) -> Result<Flow> {
+        let mut flow = Flow::Continue;
+        for observer in observers {
+            if observer.observe(self)? == Flow::Stop {
+                flow = Flow::Stop;
+            }
+        }
+        Ok(flow)
+    }
+}
+
+/// Ends the run with an error when a flag is raised, as by Ctrl-C.
+pub struct StopFlag<'a>(pub &'a AtomicBool);
+
+impl Observer for StopFlag<'_> {
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(here(engine, Error::new(Code::Stopped, "stopped by the user")));
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+/// Ends the run with an error after some wall time.
+pub struct TimeLimit {
+    limit: Duration,
+    start: Instant,
+}
+
+impl TimeLimit {
+    /// A limit that counts from now.
+    pub fn new(limit: Duration) -> Self {
+        Self { limit, start: Instant::now() }
+    }
+}
+
+impl Observer for TimeLimit {
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        if self.start.elapsed() > self.limit {
+            let message = format!("the time limit of {:?} was reached", self.limit);
+            return Err(here(engine, Error::new(Code::TimeLimit, message)));
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+fn here(engine: &Engine, error: Error) -> Error {
+    error.at(Place::Run { subsystem: None, signal: None, time: engine.time(), step: engine.k() })
+}

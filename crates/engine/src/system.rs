@@ -1,0 +1,45 @@
+//! Everything an engine is made of.
+
+use costep_core::{Connection, CouplingMethod, Experiment, External, InputSet, Subsystem};
+
+use crate::guard::Bounds;
+use crate::schedule::Scheduling;
+
+/// Connections that share a coupling method. A group is named by the inputs its connections end at.
+pub struct Group {
+    /// How its inputs are formed.
+    pub method: Box<dyn CouplingMethod>,
+    /// Its inputs. The groups of a system together hold every input once.
+    pub inputs: InputSet,
+}
+
+/// How many threads step the subsystems. The result is the same, bit for bit, for any number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// One, unless the first steps show that more would pay.
+    Auto,
+    /// This many.
+    Fixed(usize),
+}
+
+/// A coupled system, ready to be handed to [`crate::Engine::new`].
+pub struct System {
+    /// The parts.
+    pub subsystems: Vec<Box<dyn Subsystem>>,
+    /// L, as single connections.
+    pub connections: Vec<Connection>,
+    /// r(t): (index into u, signal).
+    pub externals: Vec<(usize, External)>,
+    /// Partition of the inputs into groups with a method each.
+    pub groups: Vec<Group>,
+    /// In which order subsystems step.
+    pub scheduling: Scheduling,
+    /// Limits on outputs: (index into y, bounds).
+    pub bounds: Vec<(usize, Bounds)>,
+    /// Start, stop, step.
+    pub experiment: Experiment,
+    /// Threads.
+    pub threads: Threads,
+    /// Ask subsystems for outputs inside the steps, even if no method needs them.
+    pub micro_samples: bool,
+}

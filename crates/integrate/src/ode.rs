@@ -1,0 +1,72 @@
+//! A system of equations: x' = f(t, x, u), y = g(t, x, u).
+
+use costep_core::{Description, LocalModel, Result, Subsystem};
+
+use crate::native::Native;
+use crate::solver::Solver;
+
+/// Equations of a subsystem.
+pub trait Ode: Send {
+    /// Ports, feed-through and capabilities.
+    fn description(&self) -> &Description;
+
+    /// Number of states.
+    fn states(&self) -> usize;
+
+    /// x(0).
+    fn initial_state(&self, x: &mut [f64]);
+
+    /// f.
+    fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]);
+
+    /// g.
+    fn outputs(&self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]);
+
+    /// A, B, C, D at (t, x, u), exactly.
+    fn jacobians(&self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel);
+
+    /// Whether the equations are linear with constant coefficients and without a constant term, so that a
+    /// step can be taken exactly.
+    fn is_linear(&self) -> bool {
+        false
+    }
+
+    /// Stored energy in J.
+    fn energy(&self, _x: &[f64], _u: &[f64]) -> Option<f64> {
+        None
+    }
+}
+
+/// Equations that can be stepped as a subsystem of their own or become part of a monolithic system.
+pub trait Part: Ode {
+    /// A subsystem that integrates these equations.
+    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
+
+    /// A copy.
+    fn duplicate(&self) -> Box<dyn Part>;
+
+    /// Another name for the instance.
+    fn renamed(&self, name: &str) -> Box<dyn Part>;
+}
+
+impl<S: Ode + Clone + Renamable + 'static> Part for S {
+    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        Ok(Box::new(Native::new(self.clone(), solver)?))
+    }
+
+    fn duplicate(&self) -> Box<dyn Part> {
+        Box::new(self.clone())
+    }
+
+    fn renamed(&self, name: &str) -> Box<dyn Part> {
+        let mut copy = self.clone();
+        copy.description_mut().name = name.into();
+        Box::new(copy)
+    }
+}
+
+/// Equations whose instance name can be changed.
+pub trait Renamable {
+    /// The description, to be changed.
+    fn description_mut(&mut self) -> &mut Description;
+}

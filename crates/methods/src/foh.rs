@@ -1,0 +1,26 @@
+//! First-order hold: each input goes on along the line through its last two values.
+//!
+//! Order 2. At the first step, and after a reset of the history, it holds. Amplifies fast oscillations: in
+//! stiff couplings it is unstable at smaller steps than its accuracy would suggest.
+
+use costep_core::{CouplingMethod, MethodEntry, Options};
+
+use crate::shared::extrapolation::Extrapolation;
+use crate::shared::smoothing;
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "foh",
+    title: "first-order hold",
+    summary: "Each input goes on along the line through its last two values. Needs subsystems that take \
+              inputs of first order.",
+    equations: "u(t) = z^k + (z^k - z^(k-1)) (t - T^k) / (T^k - T^(k-1)),  z = L y + r",
+    source: "classical; [T] section 2.1",
+    convergence_order: 2,
+    options: &[smoothing::OPTION],
+    build,
+};
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Extrapolation::new(1, options))
+}

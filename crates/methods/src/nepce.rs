@@ -1,0 +1,139 @@
+//! NEPCE, nearly energy preserving coupling element: a hold that pays back, in the next step, the energy the
+//! last hold missed.
+//!
+//! u = z^k + c^k with c^k = alpha/h * integral over the last step of (z - u_ref) dt  ([G18] section 3.2, after
+//! Benedikt & Hofer 2013; [T] section 2.1).
+//!
+//! The papers leave open what u_ref is. `uncorrected`: the held signal without c. Then the sums telescope and
+//! the method conserves energy in the mean. `applied`: the signal with c, as the figures of [G18] suggest.
+//! Then only half is fed back and there is a pole at -1.
+//!
+//! The integral must see the outputs as the inner solver does: end-of-step sums where the inner solver is an
+//! explicit one leave an error of the size of the inner step. Which samples a subsystem gives is declared by
+//! the subsystem; `sampling` overrides it. Without micro samples the trapezoidal rule between communication
+//! points is used. Needs one mean per output and step; otherwise as cheap as a hold.
+
+use costep_core::{
+    CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
+    SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, mean_outputs,
+};
+
+use crate::shared::smoothing;
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "nepce",
+    title: "nearly energy preserving coupling element",
+    summary: "A hold plus the mean error of the last hold, so that the transferred energy is right one step \
+              later. Uses the outputs inside the step where a subsystem gives them.",
+    equations: "u(t) = z^k + c^k,  c^k = alpha/h * integral_{T^(k-1)}^{T^k} (z - u_ref) dt,  z = L y + r",
+    source: "[G18] section 3.2; [T] section 2.1; Benedikt & Hofer 2013",
+    convergence_order: 2,
+    options: &[
+        OptionSpec {
+            name: "reference",
+            kind: OptionKind::Choice(&["uncorrected", "applied"]),
+            help: "u_ref: the held signal without its correction (energy telescopes), or with it",
+        },
+        OptionSpec {
+            name: "alpha",
+            kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
+            help: "gain of the correction; 0 is a plain hold",
+        },
+        OptionSpec {
+            name: "sampling",
+            kind: OptionKind::Choice(&["declared", "start", "end", "trapezoid"]),
+            help: "how the integral is summed over inner steps; `declared` = as the subsystem says",
+        },
+        smoothing::OPTION,
+    ],
+    build,
+};
+
+struct Nepce {
+    correct_applied: bool,
+    alpha: f64,
+    sampling: SampleRule,
+    smooth: bool,
+    inputs: InputSet,
+    layout: Layout,
+    /// c^k, per input.
+    correction: Vec<f64>,
+    /// Mean of y over the last step, per output.
+    mean: Vec<f64>,
+}
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    let sampling = match options.text("sampling") {
+        "start" => SampleRule::Start,
+        "end" => SampleRule::End,
+        "trapezoid" => SampleRule::Trapezoid,
+        _ => SampleRule::Declared,
+    };
+    Box::new(Nepce {
+        correct_applied: options.text("reference") == "applied",
+        alpha: options.real("alpha"),
+        sampling,
+        smooth: smoothing::wanted(options),
+        inputs: InputSet::All(0),
+        layout: Layout::default(),
+        correction: Vec::new(),
+        mean: Vec::new(),
+    })
+}
+
+impl CouplingMethod for Nepce {
+    fn needs(&self) -> Needs {
+        Needs { micro_samples: true, smoothed_outputs: self.smooth, ..Needs::default() }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.inputs = system.inputs.clone();
+        self.layout = system.layout.clone();
+        self.correction = vec![0.0; system.layout.inputs()];
+        self.mean = vec![0.0; system.layout.outputs()];
+        Ok(())
+    }
+
+    fn pre_step(&mut self, _step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        let held = signals.inputs.coefficients_mut(0);
+        for j in self.inputs.iter() {
+            held[j] = signals.coupled[j] + self.correction[j];
+        }
+        Ok(())
+    }
+
+    fn post_step(&mut self, _step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+        mean_outputs(
+            self.sampling,
+            signals.subsystems,
+            &self.layout,
+            (signals.y, signals.y_next),
+            &mut self.mean,
+        );
+        let applied = signals.inputs.coefficients(0);
+        for j in self.inputs.iter() {
+            let mean_external = 0.5 * (signals.external[j] + signals.external_next[j]);
+            let mean = signals.coupling.row(j, &self.mean) + mean_external;
+            let reference = if self.correct_applied { applied[j] } else { signals.coupled[j] };
+            self.correction[j] = self.alpha * (mean - reference);
+        }
+        Ok(Verdict::Accept)
+    }
+
+    fn diagnostic_names(&self) -> Vec<String> {
+        vec!["nepce.correction".into()]
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        row[0] = self.inputs.iter().map(|j| self.correction[j].abs()).fold(0.0, f64::max);
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        out.reals(&self.correction);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        from.reals(&mut self.correction)
+    }
+}

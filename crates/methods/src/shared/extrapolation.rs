@@ -1,0 +1,85 @@
+//! Extrapolation of the coupled inputs by the polynomial through their last values, in Newton's form, for any
+//! spacing of the communication points. Body of `zoh`, `foh` and `soh`; while there are not enough points
+//! (first steps, after a reset) the order is lower.
+
+use costep_core::{CouplingMethod, InputSet, Needs, Options, Result, Signals, StepContext, SystemView};
+
+use super::smoothing;
+
+/// Extrapolation of a given order.
+pub(crate) struct Extrapolation {
+    order: usize,
+    smooth: bool,
+    inputs: InputSet,
+}
+
+impl Extrapolation {
+    /// Order 0 holds, 1 is a line, 2 a parabola.
+    pub(crate) fn new(order: usize, options: &Options) -> Self {
+        Self { order, smooth: smoothing::wanted(options), inputs: InputSet::All(0) }
+    }
+}
+
+impl CouplingMethod for Extrapolation {
+    fn needs(&self) -> Needs {
+        Needs {
+            input_order: self.order,
+            history: self.order,
+            smoothed_outputs: self.smooth,
+            ..Needs::default()
+        }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.inputs = system.inputs.clone();
+        Ok(())
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.inputs.copy(signals.coupled, signals.inputs.coefficients_mut(0));
+        match self.order.min(signals.history.len()) {
+            0 => self.clear_from(1, signals),
+            1 => {
+                self.slopes(step, signals);
+                self.clear_from(2, signals);
+            }
+            _ => {
+                self.slopes(step, signals);
+                self.curvatures(step, signals);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Extrapolation {
+    /// c1 of the line through z^(k-1), z^k.
+    fn slopes(&self, step: &StepContext, signals: &mut Signals<'_>) {
+        let (last, gap) = (signals.history.coupled(1), step.t - signals.history.time(1));
+        let slopes = signals.inputs.coefficients_mut(1);
+        for j in self.inputs.iter() {
+            slopes[j] = (signals.coupled[j] - last[j]) / gap;
+        }
+    }
+
+    /// From the line to the parabola through z^(k-2), z^(k-1), z^k: c2, and the change of c1.
+    fn curvatures(&self, step: &StepContext, signals: &mut Signals<'_>) {
+        let (last, gap) = (signals.history.coupled(1), step.t - signals.history.time(1));
+        let (before, span) = (signals.history.coupled(2), step.t - signals.history.time(2));
+        for j in self.inputs.iter() {
+            let slope = signals.inputs.coefficients(1)[j];
+            let slope_before = (last[j] - before[j]) / (span - gap);
+            let curvature = (slope - slope_before) / span;
+            signals.inputs.coefficients_mut(1)[j] = slope + gap * curvature;
+            signals.inputs.coefficients_mut(2)[j] = curvature;
+        }
+    }
+
+    /// Zeroes the coefficients that a lower order leaves unused.
+    fn clear_from(&self, lowest: usize, signals: &mut Signals<'_>) {
+        for a in lowest..=self.order {
+            let coefficients = signals.inputs.coefficients_mut(a);
+            self.inputs.iter().for_each(|j| coefficients[j] = 0.0);
+        }
+    }
+}

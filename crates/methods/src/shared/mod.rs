@@ -1,0 +1,4 @@
+//! What several coupling methods use.
+
+pub mod extrapolation;
+pub mod smoothing;

@@ -1,0 +1,25 @@
+//! Second-order hold: each input goes on along the parabola through its last three values.
+//!
+//! Order 3 for small steps; the first of the holds to diverge at large ones. Starts as a hold, then a line.
+
+use costep_core::{CouplingMethod, MethodEntry, Options};
+
+use crate::shared::extrapolation::Extrapolation;
+use crate::shared::smoothing;
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "soh",
+    title: "second-order hold",
+    summary: "Each input goes on along the parabola through its last three values. Accurate at small steps, \
+              diverges early at large ones. Needs subsystems that take inputs of second order.",
+    equations: "u(t) = parabola through (T^(k-2), z^(k-2)), (T^(k-1), z^(k-1)), (T^k, z^k),  z = L y + r",
+    source: "classical; [T] section 2.1",
+    convergence_order: 3,
+    options: &[smoothing::OPTION],
+    build,
+};
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Extrapolation::new(2, options))
+}

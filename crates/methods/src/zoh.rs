@@ -1,0 +1,26 @@
+//! Zero-order hold: each input keeps the value its source had at the start of the step.
+//!
+//! What every other open co-simulation tool does. Order 1, no memory, cheapest of all; the held value lags
+//! half a step behind and, through outputs with direct feed-through, one and a half ([T] section 2.1).
+
+use costep_core::{CouplingMethod, MethodEntry, Options};
+
+use crate::shared::extrapolation::Extrapolation;
+use crate::shared::smoothing;
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "zoh",
+    title: "zero-order hold",
+    summary: "Each input keeps the value its source had at the start of the step. Cheap, works with every \
+              subsystem, and the first to become unstable in stiff couplings.",
+    equations: "u(t) = z^k,  z = L y + r",
+    source: "classical; [T] section 2.1",
+    convergence_order: 1,
+    options: &[smoothing::OPTION],
+    build,
+};
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Extrapolation::new(0, options))
+}

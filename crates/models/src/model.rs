@@ -1,0 +1,136 @@
+//! A built model: parts, connections and what to run it with.
+
+use costep_core::{
+    Capabilities, Connection, Description, Experiment, External, Layout, MicroSampling, Port, Result,
+};
+use costep_integrate::{Composite, Part, Solver};
+
+use crate::parameters::{ParameterSpec, Parameters};
+
+/// One row of the registry of models.
+pub struct ModelEntry {
+    /// Short name, `dual-mass`.
+    pub id: &'static str,
+    /// Long name.
+    pub title: &'static str,
+    /// What it is, in a few sentences.
+    pub summary: &'static str,
+    /// Paper and place.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [ParameterSpec],
+    /// Builds it from checked parameters.
+    pub build: fn(&Parameters) -> Model,
+}
+
+impl ModelEntry {
+    /// The model with these parameters and defaults for the others.
+    pub fn model(&self, given: &[(String, f64)]) -> Result<(Parameters, Model)> {
+        let parameters = Parameters::check(self.id, self.parameters, given)?;
+        let model = (self.build)(&parameters);
+        Ok((parameters, model))
+    }
+}
+
+/// Parts and how they are connected.
+pub struct Model {
+    /// The parts.
+    pub parts: Vec<Box<dyn Part>>,
+    /// L.
+    pub connections: Vec<Connection>,
+    /// r(t).
+    pub externals: Vec<(usize, External)>,
+    /// The inner solver of the paper.
+    pub solver: Solver,
+    /// Start, stop and step to run it with if nothing is said.
+    pub experiment: Experiment,
+    /// If the paper measures its error as the greatest sum of absolute errors of all outputs: the solver of the
+    /// monolithic reference it measures against.
+    pub paper_reference: Option<Solver>,
+}
+
+impl Model {
+    /// Unconnected parts.
+    pub fn new(parts: Vec<Box<dyn Part>>, solver: Solver, stop: f64, step: f64) -> Self {
+        Self {
+            parts,
+            connections: Vec::new(),
+            externals: Vec::new(),
+            solver,
+            experiment: Experiment { start: 0.0, stop, step },
+            paper_reference: None,
+        }
+    }
+
+    /// Connects port to port: pairs of ((part, output), (part, input)), counted from 0.
+    pub fn connected(mut self, pairs: impl IntoIterator<Item = ((usize, usize), (usize, usize))>) -> Self {
+        let layout = self.layout();
+        self.connections.extend(pairs.into_iter().map(|((from, output), (to, input))| Connection {
+            output: layout.output_range(from).start + output,
+            input: layout.input_range(to).start + input,
+            gain: 1.0,
+        }));
+        self
+    }
+
+    /// Adds a signal from outside at input `input` of part `part`.
+    pub fn driven(mut self, part: usize, input: usize, signal: External) -> Self {
+        let index = self.layout().input_range(part).start + input;
+        self.externals.push((index, signal));
+        self
+    }
+
+    /// Where the signals of each part are.
+    pub fn layout(&self) -> Layout {
+        Layout::new(self.parts.iter().map(|part| {
+            let description = part.description();
+            (description.inputs.len(), description.outputs.len())
+        }))
+    }
+
+    /// All parts as one system of equations.
+    pub fn monolithic(&self) -> Result<Composite> {
+        let parts = self.parts.iter().map(|part| part.duplicate()).collect();
+        Composite::new(parts, &self.connections, self.externals.clone())
+    }
+}
+
+/// What every native part can do.
+pub(crate) fn native_capabilities(micro_samples: MicroSampling) -> Capabilities {
+    Capabilities {
+        rollback: true,
+        input_order: usize::MAX,
+        local_model: true,
+        micro_samples: Some(micro_samples),
+    }
+}
+
+/// A description of a native part.
+pub(crate) fn describe(
+    name: &str,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+    feedthrough: &[&[usize]],
+    micro_samples: MicroSampling,
+) -> Description {
+    assert_eq!(outputs.len(), feedthrough.len(), "one row of feed-through per output of `{name}`");
+    Description {
+        name: name.into(),
+        inputs,
+        outputs,
+        feedthrough: feedthrough.iter().map(|inputs| inputs.to_vec()).collect(),
+        capabilities: native_capabilities(micro_samples),
+    }
+}
+
+/// Lets a part be renamed: it keeps its description in a field of that name.
+macro_rules! renamable {
+    ($part:ty) => {
+        impl costep_integrate::Renamable for $part {
+            fn description_mut(&mut self) -> &mut costep_core::Description {
+                &mut self.description
+            }
+        }
+    };
+}
+pub(crate) use renamable;

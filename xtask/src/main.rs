@@ -1,1 +1,54 @@
-fn main() {}
+//! Chores of the project: `cargo xtask test` runs every check, `cargo xtask bench` the benchmarks.
+
+use std::process::{Command, ExitCode};
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1).unwrap_or_default();
+    let passed = match task.as_str() {
+        "test" => test(),
+        "bench" => cargo(&["bench", "--package", "costep-benches"]),
+        _ => {
+            eprintln!("usage: cargo xtask test | bench");
+            false
+        }
+    };
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Format, lints, tests, documentation tests, dependencies. Optional tools are used where they are installed.
+fn test() -> bool {
+    let all = ["--workspace", "--all-targets"];
+    optional("fmt", &["fmt", "--all", "--check"])
+        && optional("clippy", &[&["clippy"], &all[..], &["--quiet", "--", "--deny", "warnings"]].concat())
+        && tests(&all)
+        && cargo(&["test", "--workspace", "--doc", "--quiet"])
+        && optional("deny", &["deny", "--log-level", "error", "check"])
+}
+
+/// With nextest where it is installed, else with cargo's own runner. Benchmarks are built, not run.
+fn tests(all: &[&str]) -> bool {
+    if has("nextest") {
+        cargo(&["nextest", "run", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
+            && cargo(&[&["build", "--quiet"], all].concat())
+    } else {
+        cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"])
+            && cargo(&[&["build", "--quiet"], all].concat())
+    }
+}
+
+fn optional(tool: &str, arguments: &[&str]) -> bool {
+    if has(tool) {
+        return cargo(arguments);
+    }
+    println!("xtask: cargo {tool} is not installed, skipped");
+    true
+}
+
+fn has(tool: &str) -> bool {
+    Command::new("cargo").args([tool, "--version"]).output().is_ok_and(|output| output.status.success())
+}
+
+fn cargo(arguments: &[&str]) -> bool {
+    println!("xtask: cargo {}", arguments.join(" "));
+    Command::new("cargo").args(arguments).status().is_ok_and(|status| status.success())
+}

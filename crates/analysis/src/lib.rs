@@ -1,1 +1,11 @@
-//! (being written)
+//! What a run is worth: errors against the monolithic reference, stability, energy.
+
+mod measures;
+mod reference;
+mod stability;
+mod trace;
+
+pub use measures::{Measures, SignalError, measure, paper_error};
+pub use reference::{Reference, outputs_at};
+pub use stability::{Amplitudes, GrowthWatch, Windows};
+pub use trace::{MicroTrace, Trace};

@@ -1,1 +1,44 @@
-fn main() {}
+//! The `costep` program: one file per verb in `verbs/`, everything they share beside it.
+
+mod args;
+mod failure;
+mod progress;
+mod recorder;
+mod report;
+mod session;
+mod style;
+mod table;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Verb};
+use crate::failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return args::report(&error),
+    };
+    let json = cli.json;
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(failure) => failure.report(json),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
+    let output = style::Output { json: cli.json, quiet: cli.quiet };
+    match cli.verb {
+        Verb::Demo(args) => verbs::demo::run(&args, output),
+        Verb::Run(args) => verbs::run::run(&args, output),
+        Verb::Resume(args) => verbs::run::resume(&args, output),
+        Verb::Compare(args) => verbs::compare::run(&args, output),
+        Verb::Methods(args) => verbs::methods::run(&args, output),
+        Verb::Models(args) => verbs::models::run(&args, output),
+        Verb::Export(args) => verbs::export::run(&args, output),
+        Verb::Explain(args) => verbs::explain::run(&args, output),
+    }
+}

@@ -28,6 +28,8 @@ pub enum MicroSampling {
     Start,
     /// After each inner step, as FMI 3 intermediate update reports them.
     End,
+    /// Anywhere on a solution that is right at every point: no sample stands for more than itself.
+    Continuous,
 }
 
 /// What a subsystem can do beyond a plain step.
@@ -97,11 +99,13 @@ impl Layout {
     }
 
     /// The inputs of one subsystem.
+    #[inline]
     pub fn input_range(&self, subsystem: usize) -> Range<usize> {
         self.input_starts[subsystem]..self.input_starts[subsystem + 1]
     }
 
     /// The outputs of one subsystem.
+    #[inline]
     pub fn output_range(&self, subsystem: usize) -> Range<usize> {
         self.output_starts[subsystem]..self.output_starts[subsystem + 1]
     }

@@ -41,6 +41,21 @@ pub enum External {
 }
 
 impl External {
+    /// Whether all its numbers are finite, so that its values are.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Constant(value) => value.is_finite(),
+            Self::Sine { amplitude, frequency, phase, start } => {
+                [amplitude, frequency, phase, start].iter().all(|number| number.is_finite())
+            }
+            Self::Square { high, low, frequency, phase, start } => {
+                [high, low, frequency, phase, start].iter().all(|number| number.is_finite())
+            }
+            Self::Step { value, start } => value.is_finite() && start.is_finite(),
+            Self::Table(points) => points.iter().all(|(t, value)| t.is_finite() && value.is_finite()),
+        }
+    }
+
     /// The value at time t.
     pub fn value(&self, t: f64) -> f64 {
         match self {

@@ -18,6 +18,9 @@ pub struct Needs {
     pub rollback: bool,
     /// The coupled outputs are replaced by their mean over the last macro step (anti-aliasing).
     pub smoothed_outputs: bool,
+    /// A held input whose source has already stepped takes the mean over the step, which is of second order,
+    /// instead of the value at its end.
+    pub hold_known_mean: bool,
 }
 
 /// The inputs that a method is responsible for: the targets of its group of connections.
@@ -173,7 +176,10 @@ pub struct MethodEntry {
     pub equations: &'static str,
     /// Paper and place.
     pub source: &'static str,
-    /// Order of the error in h at the communication points for smooth coupled systems with default options.
+    /// Order of the error in h at the communication points for smooth coupled systems with default options, once
+    /// the start is forgotten: a method that begins with a hold has order two at most when the run begins in
+    /// motion. Outputs with direct feed-through show the input at the end of the step, so they are no better than
+    /// its polynomial: one more than `Needs::input_order`.
     pub convergence_order: u32,
     /// Its options.
     pub options: &'static [OptionSpec],

@@ -22,6 +22,8 @@ pub enum SampleRule {
     End,
     /// The mean of both.
     Trapezoid,
+    /// Micro samples are not used: the mean of the values before and after the macro step.
+    CommunicationPoints,
 }
 
 impl SampleRule {
@@ -30,42 +32,47 @@ impl SampleRule {
         match (self, declared) {
             (Self::Start, _) | (Self::Declared, MicroSampling::Start) => (1.0, 0.0),
             (Self::End, _) | (Self::Declared, MicroSampling::End) => (0.0, 1.0),
-            (Self::Trapezoid, _) => (0.5, 0.5),
+            (Self::Trapezoid | Self::CommunicationPoints, _)
+            | (Self::Declared, MicroSampling::Continuous) => (0.5, 0.5),
         }
     }
 }
 
 impl MicroSamples<'_> {
-    /// Mean of each output over the macro step.
+    /// Mean of each output over the macro step. Summed as deviation from the first sample, so that the mean of a
+    /// constant is that constant.
     fn mean(&self, (at_start, at_end): (f64, f64), mean: &mut [f64]) {
-        mean.fill(0.0);
         let outputs = mean.len();
+        let first = &self.outputs[..outputs];
+        mean.fill(0.0);
         let length = self.times[self.times.len() - 1] - self.times[0];
         for (point, times) in self.times.windows(2).enumerate() {
             let share = (times[1] - times[0]) / length;
             let rows = &self.outputs[point * outputs..(point + 2) * outputs];
             for (i, mean) in mean.iter_mut().enumerate() {
-                *mean += share * (at_start * rows[i] + at_end * rows[outputs + i]);
+                *mean += share * (at_start * (rows[i] - first[i]) + at_end * (rows[outputs + i] - first[i]));
             }
         }
+        mean.iter_mut().zip(first).for_each(|(mean, first)| *mean += first);
     }
 }
 
-/// Means of all outputs over the macro step just done. A subsystem without micro samples is taken as linear
-/// between its outputs before and after.
+/// Means of the outputs of some subsystems over the macro step just done. A subsystem without micro samples is
+/// taken as linear between its outputs before and after.
 pub fn mean_outputs(
     rule: SampleRule,
-    subsystems: &[Box<dyn Subsystem>],
-    layout: &Layout,
+    (subsystems, layout): (&[Box<dyn Subsystem>], &Layout),
+    chosen: impl IntoIterator<Item = usize>,
     (before, after): (&[f64], &[f64]),
     mean: &mut [f64],
 ) {
-    for (i, subsystem) in subsystems.iter().enumerate() {
+    for i in chosen {
         let range = layout.output_range(i);
         let declared = |d: &Description| d.capabilities.micro_samples.unwrap_or(MicroSampling::End);
-        match subsystem.micro_samples().filter(|samples| samples.times.len() > 1) {
+        let inner = subsystems[i].micro_samples().filter(|samples| samples.times.len() > 1);
+        match inner.filter(|_| rule != SampleRule::CommunicationPoints) {
             Some(samples) => {
-                samples.mean(rule.weights(declared(subsystem.description())), &mut mean[range]);
+                samples.mean(rule.weights(declared(subsystems[i].description())), &mut mean[range]);
             }
             None => range.for_each(|j| mean[j] = 0.5 * (before[j] + after[j])),
         }

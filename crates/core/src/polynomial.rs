@@ -11,7 +11,11 @@ pub struct InputPolynomials {
 
 impl InputPolynomials {
     /// All zero, with room for this order.
+    ///
+    /// # Panics
+    /// For more than 2^32 inputs.
     pub fn new(inputs: usize, order: usize) -> Self {
+        assert!(u32::try_from(inputs).is_ok(), "{inputs} inputs are more than can be indexed");
         Self { inputs, order, coefficients: vec![0.0; inputs * (order + 1)] }
     }
 
@@ -41,8 +45,10 @@ impl InputPolynomials {
     }
 
     /// The inputs of one subsystem.
+    #[inline]
     pub fn segment(&self, range: std::ops::Range<usize>) -> InputSegment<'_> {
-        InputSegment { polynomials: self, start: range.start, end: range.end }
+        debug_assert!(range.start <= range.end && range.end <= self.inputs);
+        InputSegment { polynomials: self, range: (range.start as u64) << 32 | range.end as u64 }
     }
 
     /// The value of input `j` at `s` seconds after the start of the step.
@@ -60,26 +66,38 @@ impl InputPolynomials {
     }
 }
 
-/// The inputs of one subsystem over one macro step.
+/// The inputs of one subsystem over one macro step. Two words, so that it travels in registers: handed over
+/// through memory it cost a fifth of the step of a small subsystem.
 #[derive(Clone, Copy, Debug)]
 pub struct InputSegment<'a> {
     polynomials: &'a InputPolynomials,
-    start: usize,
-    end: usize,
+    /// First input in the upper, end of the range in the lower half.
+    range: u64,
 }
 
 impl<'a> InputSegment<'a> {
+    #[inline]
+    fn start(&self) -> usize {
+        (self.range >> 32) as usize
+    }
+
+    #[inline]
+    fn end(&self) -> usize {
+        (self.range & u64::from(u32::MAX)) as usize
+    }
+
     /// Number of inputs.
     pub fn len(&self) -> usize {
-        self.end - self.start
+        self.end() - self.start()
     }
 
     /// Whether the subsystem has no input.
     pub fn is_empty(&self) -> bool {
-        self.start == self.end
+        self.len() == 0
     }
 
     /// Order of the polynomials; 0 = held inputs.
+    #[inline]
     pub fn order(&self) -> usize {
         self.polynomials.order
     }
@@ -88,7 +106,7 @@ impl<'a> InputSegment<'a> {
     #[inline]
     pub fn coefficients(&self, a: usize) -> &'a [f64] {
         let offset = a * self.polynomials.inputs;
-        &self.polynomials.coefficients[offset + self.start..offset + self.end]
+        &self.polynomials.coefficients[offset + self.start()..offset + self.end()]
     }
 
     /// The values at `s` seconds after the start of the step (Horner).

@@ -31,6 +31,11 @@ impl Checkpoints {
         Self { folder: folder.into(), identity: identity.into(), interval, last: Instant::now() }
     }
 
+    /// Whether the interval is over.
+    pub fn due(&self) -> bool {
+        self.last.elapsed() >= self.interval
+    }
+
     /// Saves the engine's state now.
     pub fn save(&mut self, engine: &Engine) -> Result<()> {
         self.last = Instant::now();
@@ -59,6 +64,20 @@ impl Checkpoints {
         }
     }
 
+    /// Removes the checkpoints of an earlier run, so that none of them can be taken for one of this run.
+    pub fn clear(&self) -> Result<()> {
+        for path in [self.current(), self.previous()] {
+            match fs::remove_file(&path) {
+                Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                    let error = Error::new(Code::RecordingFailed, "cannot remove an old checkpoint");
+                    return Err(error.in_file(path).because(cause));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The checkpoint file.
     pub fn current(&self) -> PathBuf {
         self.folder.join("checkpoint")
@@ -81,7 +100,7 @@ impl Checkpoints {
 
 impl Observer for Checkpoints {
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        if self.last.elapsed() >= self.interval {
+        if self.due() {
             self.save(engine)?;
         }
         Ok(Flow::Continue)

@@ -18,14 +18,16 @@ use costep_core::{
     Verdict, mean_outputs,
 };
 
-use crate::guard::Guard;
+use crate::guard::{Guard, Moment};
 use crate::initialise::initialise;
-use crate::pool::{Job, Pool, step_serial};
+use crate::pool::{Job, Pool, place, step_serial};
 use crate::schedule::Schedule;
 use crate::system::{Group, System, Threads};
 
 /// How often a method may repeat one step.
 const MAX_REPETITIONS: u32 = 100;
+/// Counters in a saved state beyond this are damage.
+const MAX_COUNT: u64 = 1 << 53;
 /// Steps that are timed before `Threads::Auto` decides.
 const TRIAL_STEPS: u64 = 8;
 /// Stages shorter than this are not worth waking other threads for.
@@ -46,12 +48,16 @@ pub struct Engine {
     diagnostic_counts: Vec<usize>,
     /// Order of the polynomial of each input, by its group.
     input_orders: Vec<usize>,
+    /// Whether an input is held at its mean where that is known, by its group.
+    hold_known_mean: Vec<bool>,
+    needs_known_means: bool,
     schedule: Schedule,
     guard: Guard,
     threads: ThreadChoice,
     rollback: bool,
-    /// Inputs of groups that couple means of outputs, and room for the means.
+    /// Inputs of groups that couple means of outputs.
     smoothed: Vec<usize>,
+    /// Room for means of outputs over the step.
     mean: Vec<f64>,
 
     /// Number of accepted steps; the engine stands at T^k.
@@ -73,7 +79,7 @@ pub struct Engine {
 enum ThreadChoice {
     Serial,
     Pool(Pool),
-    Undecided { available: usize, seconds: f64 },
+    Undecided { available: usize, steps: u64, seconds: f64 },
 }
 
 impl Engine {
@@ -85,6 +91,13 @@ impl Engine {
         check_experiment(&experiment)?;
         let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
+        check_groups(&groups, &layout)?;
+        if let Some((j, signal)) = externals.iter().find(|(_, signal)| !signal.is_finite()) {
+            return Err(Error::new(
+                Code::BadValue,
+                format!("the signal at input {j} is not finite: {signal:?}"),
+            ));
+        }
         let coupling = Coupling::new(layout.inputs(), &connections);
         let schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
         let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
@@ -93,10 +106,14 @@ impl Engine {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
         }
         let mut input_orders = vec![0; layout.inputs()];
+        let mut hold_known_mean = vec![false; layout.inputs()];
         let mut smoothed = Vec::new();
         for (group, needs) in groups.iter_mut().zip(&needs) {
             check_needs(group, needs.input_order, needs.rollback, &descriptions, &layout)?;
-            group.inputs.iter().for_each(|j| input_orders[j] = needs.input_order);
+            for j in group.inputs.iter() {
+                input_orders[j] = needs.input_order;
+                hold_known_mean[j] = needs.hold_known_mean;
+            }
             if needs.smoothed_outputs {
                 smoothed.extend(group.inputs.iter());
             }
@@ -118,7 +135,7 @@ impl Engine {
             external_inputs: unique(externals.iter().map(|(j, _)| *j)),
             diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
             rollback: needs.iter().any(|needs| needs.rollback),
-            mean: vec![0.0; if smoothing { outputs } else { 0 }],
+            mean: vec![0.0; outputs],
             k: 0,
             resumed: false,
             y: vec![0.0; outputs],
@@ -137,6 +154,8 @@ impl Engine {
             externals,
             groups,
             input_orders,
+            needs_known_means: hold_known_mean.contains(&true),
+            hold_known_mean,
             schedule,
             smoothed,
         };
@@ -150,24 +169,36 @@ impl Engine {
         let system = (&self.layout, &self.coupling, &self.external[..]);
         initialise(&mut self.subsystems, &self.experiment, system, &mut self.y, &mut self.coupled)?;
         self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
-        self.guard.check(&self.context(0), &self.y)
+        let start = Moment { time: self.experiment.start, step: 0 };
+        self.guard.check(start, 0..self.y.len(), &self.y)?;
+        self.guard.check_inputs(start, &self.inputs)
     }
 
     /// Does one macro step.
     pub fn step(&mut self) -> Result<()> {
         let mut context = self.context(0);
         if self.rollback {
-            self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.snapshot())?;
+            self.with_each(&context, |subsystem| subsystem.snapshot())?;
         }
         while self.try_step(&context)? == Verdict::Repeat {
             if context.repetition == MAX_REPETITIONS {
                 return Err(self.no_convergence(&context));
             }
             context.repetition += 1;
-            self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.restore())?;
+            self.with_each(&context, |subsystem| subsystem.restore())?;
         }
         self.accept(&context);
         Ok(())
+    }
+
+    fn with_each(
+        &mut self,
+        context: &StepContext,
+        action: impl Fn(&mut dyn Subsystem) -> Result<()>,
+    ) -> Result<()> {
+        self.subsystems.iter_mut().try_for_each(|subsystem| {
+            action(&mut **subsystem).map_err(|error| place(&**subsystem, context.t, context.k, error))
+        })
     }
 
     fn try_step(&mut self, context: &StepContext) -> Result<Verdict> {
@@ -185,12 +216,14 @@ impl Engine {
             };
             group.method.pre_step(context, &mut signals)?;
         }
+        self.guard.check_inputs(Moment { time: context.t, step: context.k }, &self.inputs)?;
         for stage in 0..self.schedule.stages.len() {
-            self.interpolate_known_inputs(stage, context);
+            self.interpolate_known_inputs(stage, context)?;
             self.step_stage(stage, context)?;
+            self.check_stage(stage, context)?;
+            self.take_means(stage);
         }
         self.subsystem_steps += self.subsystems.len() as u64;
-        self.guard.check(context, &self.y_next)?;
         let mut verdict = Verdict::Accept;
         for group in &mut self.groups {
             let signals = Signals {
@@ -211,19 +244,25 @@ impl Engine {
         Ok(verdict)
     }
 
-    /// Inputs whose sources have already stepped go to their known end value: as a hold of that value, a line
-    /// or a parabola, in the order of their method.
-    fn interpolate_known_inputs(&mut self, stage: usize, context: &StepContext) {
+    /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
+    /// mean, if the method prefers it), a line or a parabola, in the order of their method.
+    fn interpolate_known_inputs(&mut self, stage: usize, context: &StepContext) -> Result<()> {
         let h = context.h();
-        for j in self.schedule.known_inputs[stage].iter().copied() {
+        let known = &self.schedule.known_inputs[stage];
+        for j in known.iter().copied() {
             let start = self.coupled[j];
             let end = self.coupling.row(j, &self.y_next) + self.external_next[j];
             let order = self.input_orders[j];
-            let slope = (end - start) / h;
+            if self.hold_known_mean[j] {
+                let mean_external = 0.5 * (self.external[j] + self.external_next[j]);
+                self.inputs.coefficients_mut(0)[j] = self.coupling.row(j, &self.mean) + mean_external;
+                continue;
+            }
             if order == 0 {
                 self.inputs.coefficients_mut(0)[j] = end;
                 continue;
             }
+            let slope = (end - start) / h;
             let curvature = if order >= 2 && !self.history.is_empty() {
                 let gap = context.t - self.history.time(1);
                 (slope - (start - self.history.coupled(1)[j]) / gap) / (h + gap)
@@ -236,6 +275,8 @@ impl Engine {
                 self.inputs.coefficients_mut(a)[j] = if a == 2 { curvature } else { 0.0 };
             }
         }
+        let at = Moment { time: context.t_next, step: context.k };
+        known.iter().try_for_each(|j| self.guard.check_input(at, *j, &self.inputs))
     }
 
     fn step_stage(&mut self, stage: usize, context: &StepContext) -> Result<()> {
@@ -258,10 +299,30 @@ impl Engine {
         }
     }
 
+    /// Stops bad outputs before the next stage sees them.
+    fn check_stage(&self, stage: usize, context: &StepContext) -> Result<()> {
+        let at = Moment { time: context.t_next, step: context.k };
+        if let [_] = &self.schedule.stages[..] {
+            return self.guard.check(at, 0..self.y_next.len(), &self.y_next);
+        }
+        let mut ranges = self.schedule.stages[stage].iter().map(|i| self.layout.output_range(*i));
+        ranges.try_for_each(|range| self.guard.check(at, range, &self.y_next))
+    }
+
+    /// Means over the step of the outputs of a stage, where a later stage may want them.
+    fn take_means(&mut self, stage: usize) {
+        if self.needs_known_means && stage + 1 < self.schedule.stages.len() {
+            let (parts, outputs) = ((&self.subsystems[..], &self.layout), (&self.y[..], &self.y_next[..]));
+            let chosen = self.schedule.stages[stage].iter().copied();
+            mean_outputs(SampleRule::Declared, parts, chosen, outputs, &mut self.mean);
+        }
+    }
+
     fn accept(&mut self, context: &StepContext) {
         if !self.smoothed.is_empty() {
             let outputs = (&self.y[..], &self.y_next[..]);
-            mean_outputs(SampleRule::Declared, &self.subsystems, &self.layout, outputs, &mut self.mean);
+            let (parts, all) = ((&self.subsystems[..], &self.layout), 0..self.subsystems.len());
+            mean_outputs(SampleRule::Declared, parts, all, outputs, &mut self.mean);
         }
         self.history.push(context.t, &self.coupled);
         std::mem::swap(&mut self.y, &mut self.y_next);
@@ -271,7 +332,7 @@ impl Engine {
             sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
         }
         self.form_coupled();
-        self.threads.decide(self.k, self.schedule.stages.len());
+        self.threads.decide(self.schedule.stages.len());
     }
 
     /// z = L y + r, with means in place of outputs where they are smoothed.
@@ -322,8 +383,8 @@ impl Engine {
     /// Puts back a saved state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<()> {
         let mut from = StateReader::new(bytes);
-        self.k = from.integer()?;
-        self.subsystem_steps = from.integer()?;
+        self.k = count(&mut from)?;
+        self.subsystem_steps = count(&mut from)?;
         from.reals(&mut self.y)?;
         from.reals(&mut self.coupled)?;
         from.reals(self.inputs.raw_mut())?;
@@ -438,23 +499,30 @@ impl ThreadChoice {
         };
         match threads {
             _ if available <= 1 => Self::Serial,
-            Threads::Auto => Self::Undecided { available, seconds: 0.0 },
+            Threads::Auto => Self::Undecided { available, steps: 0, seconds: 0.0 },
             Threads::Fixed(_) => Self::Pool(Pool::new(available)),
         }
     }
 
     /// After the trial steps: threads only where a stage is much longer than their barrier.
-    fn decide(&mut self, steps_done: u64, stages: usize) {
-        if let Self::Undecided { available, seconds } = *self
-            && steps_done >= TRIAL_STEPS
-        {
-            let per_stage = seconds / (steps_done * stages as u64) as f64;
+    fn decide(&mut self, stages: usize) {
+        let Self::Undecided { available, steps, seconds } = self else { return };
+        *steps += 1;
+        if *steps >= TRIAL_STEPS {
+            let (available, per_stage) = (*available, *seconds / (*steps * stages as u64) as f64);
             *self = if per_stage > WORTH_A_BARRIER_SECONDS {
                 Self::Pool(Pool::new(available))
             } else {
                 Self::Serial
             };
         }
+    }
+}
+
+fn count(from: &mut StateReader<'_>) -> Result<u64> {
+    match from.integer()? {
+        value if value < MAX_COUNT => Ok(value),
+        value => Err(Error::new(Code::CheckpointDamaged, format!("the saved state counts {value} steps"))),
     }
 }
 
@@ -486,6 +554,22 @@ fn check_experiment(experiment: &Experiment) -> Result<()> {
         return Err(Error::new(Code::BadValue, format!("a step of {step} s is too small to be told apart")));
     }
     Ok(())
+}
+
+/// Every input belongs to exactly one group.
+fn check_groups(groups: &[Group], layout: &Layout) -> Result<()> {
+    let mut owned = vec![false; layout.inputs()];
+    for j in groups.iter().flat_map(|group| group.inputs.iter()) {
+        match owned.get_mut(j) {
+            Some(owned) if !*owned => *owned = true,
+            Some(_) => return Err(Error::new(Code::Duplicate, format!("input {j} is in two groups"))),
+            None => return Err(Error::new(Code::BadValue, format!("there is no input {j} for a group"))),
+        }
+    }
+    match owned.iter().position(|owned| !owned) {
+        Some(j) => Err(Error::new(Code::Missing, format!("input {j} is in no group"))),
+        None => Ok(()),
+    }
 }
 
 fn check_needs(

@@ -1,6 +1,8 @@
 //! Guards: no NaN, no infinity and nothing outside its bounds goes from one subsystem to another.
 
-use costep_core::{Code, Description, Error, Place, Result, StepContext};
+use std::ops::Range;
+
+use costep_core::{Code, Description, Error, InputPolynomials, Place, Port, Result};
 
 /// How far beyond its nominal value an output may grow before the run counts as diverged.
 const DIVERGENCE: f64 = 1e6;
@@ -24,6 +26,15 @@ pub(crate) struct Guard {
     given: Vec<bool>,
     /// `subsystem.port` of every output.
     names: Vec<String>,
+    /// `subsystem.port` of every input.
+    input_names: Vec<String>,
+}
+
+/// The time a value belongs to and the macro step it came up in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) time: f64,
+    pub(crate) step: u64,
 }
 
 impl Guard {
@@ -33,12 +44,14 @@ impl Guard {
             .map(|(_, port)| port.nominal.map_or(f64::MAX, |nominal| DIVERGENCE * nominal.abs()))
             .map(|limit| if limit > 0.0 { limit.min(f64::MAX) } else { f64::MAX })
             .collect();
-        let names = outputs().map(|(d, port)| format!("{}.{}", d.name, port.name)).collect();
+        let name = |(d, port): (&Description, &Port)| format!("{}.{}", d.name, port.name);
+        let inputs = descriptions.iter().flat_map(|d| d.inputs.iter().map(move |port| (d, port)));
         let mut guard = Self {
             lower: limit.iter().map(|limit| -limit).collect(),
             given: vec![false; limit.len()],
             upper: limit,
-            names,
+            names: outputs().map(name).collect(),
+            input_names: inputs.map(name).collect(),
         };
         for (output, bounds) in bounds {
             guard.lower[*output] = bounds.min.max(f64::MIN);
@@ -48,24 +61,43 @@ impl Guard {
         guard
     }
 
-    /// Passes if every output is a number within its limits.
-    pub(crate) fn check(&self, step: &StepContext, y: &[f64]) -> Result<()> {
+    /// Passes if each of these outputs is a number within its limits.
+    pub(crate) fn check(&self, at: Moment, range: Range<usize>, y: &[f64]) -> Result<()> {
         let mut passed = true;
-        for ((y, lower), upper) in y.iter().zip(&self.lower).zip(&self.upper) {
+        let limits = self.lower[range.clone()].iter().zip(&self.upper[range.clone()]);
+        for (y, (lower, upper)) in y[range.clone()].iter().zip(limits) {
             passed &= (lower <= y) & (y <= upper);
         }
-        if passed { Ok(()) } else { Err(self.explain(step, y)) }
+        if passed { Ok(()) } else { Err(self.explain(at, range, y)) }
+    }
+
+    /// Passes if all inputs are numbers: sums, gains and extrapolation can make infinity out of finite outputs.
+    pub(crate) fn check_inputs(&self, at: Moment, inputs: &InputPolynomials) -> Result<()> {
+        let passed = inputs.raw().iter().fold(true, |passed, c| passed & c.is_finite());
+        if passed {
+            Ok(())
+        } else {
+            (0..self.input_names.len()).try_for_each(|j| self.check_input(at, j, inputs))
+        }
+    }
+
+    /// Passes if input j is a number.
+    pub(crate) fn check_input(&self, at: Moment, j: usize, inputs: &InputPolynomials) -> Result<()> {
+        match (0..=inputs.order()).map(|a| inputs.coefficients(a)[j]).find(|c| !c.is_finite()) {
+            Some(value) => Err(self.not_finite(at, &self.input_names[j], value)),
+            None => Ok(()),
+        }
     }
 
     #[cold]
-    fn explain(&self, step: &StepContext, y: &[f64]) -> Error {
+    fn explain(&self, at: Moment, range: Range<usize>, y: &[f64]) -> Error {
         let bad = |i: &usize| !(self.lower[*i] <= y[*i] && y[*i] <= self.upper[*i]);
         // Of several bad outputs a NaN says most about the cause.
-        let worst = (0..y.len()).find(|i| y[*i].is_nan()).or_else(|| (0..y.len()).find(bad)).unwrap_or(0);
+        let nan = range.clone().find(|i| y[*i].is_nan());
+        let worst = nan.or_else(|| range.clone().find(bad)).unwrap_or(range.start);
         let (name, value) = (&self.names[worst], y[worst]);
         let error = if !value.is_finite() {
-            Error::new(Code::NotFinite, format!("`{name}` became {value}"))
-                .hint("try a smaller step or another method: `costep compare`")
+            return self.not_finite(at, name, value);
         } else if self.given[worst] {
             let (lower, upper) = (self.lower[worst], self.upper[worst]);
             Error::new(Code::OutOfBounds, format!("`{name}` = {value:e} is outside [{lower:e}, {upper:e}]"))
@@ -75,6 +107,19 @@ impl Guard {
             );
             Error::new(Code::Diverged, message).hint("try a smaller step or another method: `costep compare`")
         };
-        error.at(Place::Run { subsystem: None, signal: Some(name.clone()), time: step.t_next, step: step.k })
+        error.at(at.place(name))
+    }
+
+    #[cold]
+    fn not_finite(&self, at: Moment, name: &str, value: f64) -> Error {
+        Error::new(Code::NotFinite, format!("`{name}` became {value}"))
+            .hint("try a smaller step or another method: `costep compare`")
+            .at(at.place(name))
+    }
+}
+
+impl Moment {
+    fn place(self, signal: &str) -> Place {
+        Place::Run { subsystem: None, signal: Some(signal.into()), time: self.time, step: self.step }
     }
 }

@@ -1,14 +1,18 @@
 //! Consistent initial values: y = g(x0, u), u = L y + r at the start.
 
+use costep_core::graph::Graph;
 use costep_core::{Code, Coupling, Error, Experiment, Layout, Result, Subsystem};
 
-/// Sweeps over all subsystems until the outputs rest. Without algebraic loop the values settle exactly, after
-/// as many sweeps as the longest path of direct feed-through; with one they are iterated.
+use crate::pool::place;
+
+/// Sweeps over all subsystems until the inputs rest. Without algebraic loop the values settle exactly; with one
+/// they are iterated.
 const MAX_SWEEPS: usize = 1000;
 /// Relative change at which an iterated loop counts as solved.
 const TOLERANCE: f64 = 1e-13;
 
-/// Initialises all subsystems and fills y and z = L y + r.
+/// Initialises all subsystems and fills y and z = L y + r. Stops at values that are not finite, which the guard
+/// then finds in y or z; no subsystem gets to see them.
 pub(crate) fn initialise(
     subsystems: &mut [Box<dyn Subsystem>],
     experiment: &Experiment,
@@ -17,28 +21,50 @@ pub(crate) fn initialise(
     coupled: &mut [f64],
 ) -> Result<()> {
     for subsystem in subsystems.iter_mut() {
-        subsystem.initialise(experiment)?;
+        subsystem.initialise(experiment).map_err(|error| place(&**subsystem, experiment.start, 0, error))?;
     }
-    coupled.copy_from_slice(external);
-    let mut next = coupled.to_vec();
-    for _ in 0..MAX_SWEEPS {
-        for (i, subsystem) in subsystems.iter_mut().enumerate() {
-            subsystem.initial_outputs(&coupled[layout.input_range(i)], &mut y[layout.output_range(i)])?;
+    let order = feedthrough_order(subsystems, layout, coupling);
+    let mut moving = 0;
+    for sweep in 0..MAX_SWEEPS {
+        let mut at_rest = sweep > 0;
+        for i in order.iter().copied() {
+            for j in layout.input_range(i) {
+                let u = coupling.row(j, y) + external[j];
+                if (u - coupled[j]).abs() > TOLERANCE * u.abs() {
+                    (at_rest, moving) = (false, j);
+                }
+                coupled[j] = u;
+            }
+            let u = &coupled[layout.input_range(i)];
+            if !u.iter().all(|u| u.is_finite()) {
+                let grown_in_a_loop = sweep > 0 && !y.iter().any(|y| y.is_nan());
+                return if grown_in_a_loop { Err(unsolved(subsystems, layout, moving)) } else { Ok(()) };
+            }
+            let outcome = subsystems[i].initial_outputs(u, &mut y[layout.output_range(i)]);
+            outcome.map_err(|error| place(&*subsystems[i], experiment.start, 0, error))?;
         }
-        coupling.apply(y, &mut next);
-        next.iter_mut().zip(external).for_each(|(u, r)| *u += r);
-        let at_rest =
-            next.iter().zip(coupled.iter()).all(|(new, old)| (new - old).abs() <= TOLERANCE * new.abs());
-        coupled.copy_from_slice(&next);
         if at_rest {
+            coupling.apply(y, coupled);
+            coupled.iter_mut().zip(external).for_each(|(u, r)| *u += r);
             return Ok(());
         }
-        if let Some(j) = coupled.iter().position(|u| !u.is_finite()) {
-            return Err(unsolved(subsystems, layout, j));
+    }
+    Err(unsolved(subsystems, layout, moving))
+}
+
+/// Sources before the subsystems that pass them straight through, so that no output is asked for under an input
+/// that means nothing yet, except inside a loop.
+fn feedthrough_order(subsystems: &[Box<dyn Subsystem>], layout: &Layout, coupling: &Coupling) -> Vec<usize> {
+    let mut arrows = Vec::new();
+    for (i, subsystem) in subsystems.iter().enumerate() {
+        for input in subsystem.description().feedthrough.iter().flatten() {
+            let sources = coupling.sources(layout.input_range(i).start + input);
+            arrows.extend(sources.map(|(output, _)| (layout.output_owner(output), i)));
         }
     }
-    let moving = next.iter().zip(coupled.iter()).position(|(new, old)| new != old).unwrap_or(0);
-    Err(unsolved(subsystems, layout, moving))
+    arrows.sort_unstable();
+    arrows.dedup();
+    Graph::new(subsystems.len(), &arrows).components().into_iter().flatten().collect()
 }
 
 fn unsolved(subsystems: &[Box<dyn Subsystem>], layout: &Layout, input: usize) -> Error {
@@ -47,5 +73,5 @@ fn unsolved(subsystems: &[Box<dyn Subsystem>], layout: &Layout, input: usize) ->
     let port = &description.inputs[input - layout.input_range(owner).start].name;
     let message = format!("the initial values do not settle, seen at input `{}.{port}`", description.name);
     Error::new(Code::AlgebraicLoop, message)
-        .because("a loop of direct feed-through with a gain of one or more, or a value that is not finite")
+        .because("a loop of direct feed-through with a gain of one or more")
 }

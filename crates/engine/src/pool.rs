@@ -5,6 +5,7 @@
 //! how they are shared out. The only file of this crate with `unsafe`.
 #![allow(unsafe_code)]
 
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,9 +29,15 @@ pub(crate) struct Job<'a> {
 /// Steps the subsystems of a stage one after the other.
 pub(crate) fn step_serial(job: &Job<'_>, subsystems: &mut [Box<dyn Subsystem>], y: &mut [f64]) -> Result<()> {
     for i in job.stage.iter().copied() {
-        step_one(job, i, &mut *subsystems[i], &mut y[job.layout.output_range(i)])?;
+        step_caught(job, i, &mut *subsystems[i], &mut y[job.layout.output_range(i)])?;
     }
     Ok(())
+}
+
+/// Steps a subsystem; its panics become errors, on one thread as on many.
+fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(|| step_one(job, i, subsystem, y)))
+        .unwrap_or_else(|payload| Err(panicked(job, subsystem, &*payload)))
 }
 
 #[inline]
@@ -38,7 +45,7 @@ fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64
     match subsystem.step(job.interval, job.inputs.segment(job.layout.input_range(i)), y) {
         Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
         Ok(outcome) => Err(not_reached(job, subsystem, outcome.reached)),
-        Err(error) => Err(place(job, subsystem, error)),
+        Err(error) => Err(place(subsystem, job.interval.start, job.step, error)),
     }
 }
 
@@ -46,17 +53,23 @@ fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64
 fn not_reached(job: &Job<'_>, subsystem: &dyn Subsystem, reached: f64) -> Error {
     let name = &subsystem.description().name;
     let message = format!("`{name}` stopped at t = {reached} s instead of {} s", job.interval.end);
-    place(job, subsystem, Error::new(Code::TimeNotReached, message))
+    place(subsystem, job.interval.start, job.step, Error::new(Code::TimeNotReached, message))
 }
 
 #[cold]
-fn place(job: &Job<'_>, subsystem: &dyn Subsystem, error: Error) -> Error {
-    error.at(Place::Run {
-        subsystem: Some(subsystem.description().name.clone()),
-        signal: None,
-        time: job.interval.start,
-        step: job.step,
-    })
+fn panicked(job: &Job<'_>, subsystem: &dyn Subsystem, payload: &(dyn Any + Send)) -> Error {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let message = format!("`{}` panicked", subsystem.description().name);
+    let error = Error::new(Code::Bug, message).because(text.unwrap_or("unknown"));
+    place(subsystem, job.interval.start, job.step, error)
+}
+
+/// Says in which subsystem and when.
+#[cold]
+pub(crate) fn place(subsystem: &dyn Subsystem, time: f64, step: u64, error: Error) -> Error {
+    let subsystem = Some(subsystem.description().name.clone());
+    error.at(Place::Run { subsystem, signal: None, time, step })
 }
 
 /// Persistent worker threads.
@@ -225,9 +238,7 @@ impl Shared {
             for position in start..end {
                 // SAFETY: every position of the stage is taken by one thread only, a subsystem stands in a
                 // stage once, and `Pool::step` has checked that the indices are in range.
-                let outcome =
-                    catch_unwind(AssertUnwindSafe(|| unsafe { step_raw(task, job, job.stage[position]) }));
-                if let Err(error) = outcome.unwrap_or_else(|_| Err(panicked(job.stage[position]))) {
+                if let Err(error) = unsafe { step_raw(task, job, job.stage[position]) } {
                     self.report(position, error);
                 }
             }
@@ -243,11 +254,6 @@ impl Shared {
     }
 }
 
-#[cold]
-fn panicked(subsystem: usize) -> Error {
-    Error::new(Code::Bug, format!("subsystem number {subsystem} panicked"))
-}
-
 /// Steps subsystem `i` of a task.
 ///
 /// # Safety
@@ -258,5 +264,5 @@ unsafe fn step_raw(task: Task, job: &Job<'_>, i: usize) -> Result<()> {
     let (subsystem, y) = unsafe {
         (&mut **task.subsystems.add(i), std::slice::from_raw_parts_mut(task.y.add(range.start), range.len()))
     };
-    step_one(job, i, subsystem, y)
+    step_caught(job, i, subsystem, y)
 }

@@ -78,7 +78,7 @@ fn merge_independent(graph: &Graph) -> Vec<Vec<usize>> {
         }
         stages[depth].extend(component);
         for i in component {
-            for target in graph.targets(*i).iter().filter(|target| !component.contains(target)) {
+            for target in graph.targets(*i).iter().filter(|target| component.binary_search(target).is_err()) {
                 depth_of[*target] = depth_of[*target].max(depth + 1);
             }
         }

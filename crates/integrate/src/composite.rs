@@ -27,6 +27,8 @@ pub struct Composite {
 }
 
 struct Scratch {
+    /// The time `u` and `y` belong to.
+    t: f64,
     u: Vec<f64>,
     y: Vec<f64>,
 }
@@ -48,7 +50,7 @@ impl Composite {
             states.push(start..start + part.states());
             start += part.states();
         }
-        let scratch = Scratch { u: vec![0.0; layout.inputs()], y: vec![0.0; layout.outputs()] };
+        let scratch = Scratch { t: 0.0, u: vec![0.0; layout.inputs()], y: vec![0.0; layout.outputs()] };
         let description = describe(&descriptions);
         Ok(Self {
             parts,
@@ -63,16 +65,23 @@ impl Composite {
     }
 
     /// Fills consistent inputs and outputs.
-    fn resolve(&self, t: f64, x: &[f64], Scratch { u, y }: &mut Scratch) {
+    fn resolve(&self, t: f64, x: &[f64], Scratch { t: last, u, y }: &mut Scratch) {
+        *last = t;
+        self.couple(t, y, u);
         for level in &self.levels {
             for i in level.iter().copied() {
                 let (inputs, outputs) = (self.layout.input_range(i), self.layout.output_range(i));
                 self.parts[i].outputs(t, &x[self.states[i].clone()], &u[inputs], &mut y[outputs]);
             }
-            self.coupling.apply(y, u);
-            for (j, signal) in &self.externals {
-                u[*j] += signal.value(t);
-            }
+            self.couple(t, y, u);
+        }
+    }
+
+    /// u = L y + r(t).
+    fn couple(&self, t: f64, y: &[f64], u: &mut [f64]) {
+        self.coupling.apply(y, u);
+        for (j, signal) in &self.externals {
+            u[*j] += signal.value(t);
         }
     }
 
@@ -124,6 +133,12 @@ impl Ode for Composite {
         }
     }
 
+    fn nominal_state(&self, x: &mut [f64]) {
+        for (part, range) in self.parts.iter().zip(&self.states) {
+            part.nominal_state(&mut x[range.clone()]);
+        }
+    }
+
     fn derivatives(&self, t: f64, x: &[f64], _u: &[f64], x_dot: &mut [f64]) {
         let scratch = &mut *self.scratch.borrow_mut();
         self.resolve(t, x, scratch);
@@ -159,7 +174,8 @@ impl Ode for Composite {
     }
 
     fn energy(&self, x: &[f64], _u: &[f64]) -> Option<f64> {
-        let scratch = self.scratch.borrow();
+        let scratch = &mut *self.scratch.borrow_mut();
+        self.resolve(scratch.t, x, scratch);
         let energy = |i: usize| {
             self.parts[i].energy(&x[self.states[i].clone()], &scratch.u[self.layout.input_range(i)])
         };

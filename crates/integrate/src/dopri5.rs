@@ -2,7 +2,8 @@
 //!
 //! Coefficients: Dormand & Prince 1980; continuous extension and step control as in Hairer, Norsett & Wanner,
 //! Solving Ordinary Differential Equations I, II.4 to II.6. The step is not carried across communication
-//! points (inputs jump there), its length is.
+//! points (inputs jump there), its length is. A jump inside a macro step is crossed by a step as short as the
+//! resolution of time, whatever its error estimate says: nobody can do better.
 
 use costep_core::{Code, Error, InputSegment, Interval, Result};
 
@@ -33,12 +34,18 @@ const D: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
-/// Absolute tolerance as a share of the largest value a state has had.
+/// Absolute tolerance as a share of the nominal value of a state, or of the largest it has had.
 const ABSOLUTE_SHARE: f64 = 1e-3;
 const SAFETY: f64 = 0.9;
 const MAX_GROWTH: f64 = 5.0;
 const MAX_SHRINK: f64 = 0.2;
 const MAX_STEPS: usize = 1_000_000;
+/// A step this much longer than proposed is taken if it ends the macro step: a crumb of one would remain.
+const STRETCH: f64 = 1.01;
+/// Shortest step, relative to the time it is taken at.
+const RESOLUTION: f64 = 16.0 * f64::EPSILON;
+/// How many steps of a macro step may be that short in spite of their error.
+const MAX_JUMPS: usize = 20;
 
 /// Dormand-Prince 5(4).
 #[derive(Clone, Debug)]
@@ -46,7 +53,9 @@ pub struct Dopri5 {
     tolerance: f64,
     /// Proposal for the next step; 0 = none yet.
     step: f64,
-    /// Largest absolute value of each state so far, for the absolute tolerance.
+    /// Typical size of each state.
+    nominal: Vec<f64>,
+    /// Largest absolute value of each state so far, at least the nominal, for the absolute tolerance.
     largest: Vec<f64>,
     slopes: [Vec<f64>; 7],
     stage: Vec<f64>,
@@ -55,16 +64,19 @@ pub struct Dopri5 {
 }
 
 impl Dopri5 {
-    pub(crate) fn new(tolerance: f64, states: usize, inputs: usize) -> Self {
-        let zeros = || vec![0.0; states];
+    pub(crate) fn new(tolerance: f64, ode: &dyn Ode) -> Self {
+        let zeros = || vec![0.0; ode.states()];
+        let mut nominal = zeros();
+        ode.nominal_state(&mut nominal);
         Self {
             tolerance,
             step: 0.0,
+            nominal,
             largest: zeros(),
             slopes: std::array::from_fn(|_| zeros()),
             stage: zeros(),
             between: zeros(),
-            u: vec![0.0; inputs],
+            u: vec![0.0; ode.description().inputs.len()],
         }
     }
 
@@ -76,6 +88,8 @@ impl Dopri5 {
         self.step = step;
     }
 
+    // Kept out of line, so that the hot path of the small integrator has a small frame.
+    #[inline(never)]
     pub(crate) fn advance<S: Ode + ?Sized, W: Watch>(
         &mut self,
         ode: &S,
@@ -86,28 +100,29 @@ impl Dopri5 {
     ) -> Result<()> {
         let h = interval.length();
         // The largest values are of this macro step only: nothing but the step length is carried on.
-        self.largest.iter_mut().zip(&*x).for_each(|(largest, x)| *largest = x.abs());
+        self.largest.copy_from_slice(&self.nominal);
+        self.update_largest(x);
         input.evaluate(0.0, &mut self.u);
         watch.see(interval.start, x, &self.u);
         ode.derivatives(interval.start, x, &self.u, &mut self.slopes[0]);
         let mut proposal = if self.step > 0.0 { self.step.min(h) } else { h * 0.01 };
-        let (mut s, mut reported) = (0.0, 1);
+        let shortest = RESOLUTION * interval.start.abs().max(interval.end.abs());
+        let (mut s, mut reported, mut jumps) = (0.0, 1, 0);
         for _ in 0..MAX_STEPS {
-            let last = s + proposal * (1.0 + 1e-12) >= h;
-            let dt = if last { h - s } else { proposal };
-            if interval.start + s + 0.1 * dt == interval.start + s {
-                return Err(self.too_small(ode, interval.start + s, dt));
-            }
+            let last = s + proposal.max(shortest) * STRETCH >= h;
+            let dt = if last { h - s } else { proposal.max(shortest) };
             self.stages(ode, interval.start, s, dt, input, x);
             let error = self.error(dt, x);
             let factor = (SAFETY * error.powf(-0.2)).clamp(MAX_SHRINK, MAX_GROWTH);
-            if error <= 1.0 {
+            let is_jump = error > 1.0 && error.is_finite() && dt <= shortest * STRETCH;
+            if error <= 1.0 || is_jump {
+                jumps += usize::from(is_jump);
                 if W::LOOKS {
-                    self.report(interval, input, s, dt, x, &mut reported, watch);
+                    self.report(interval, input, (s, dt, last), x, &mut reported, watch);
                 }
                 x.copy_from_slice(&self.stage);
                 self.slopes.swap(0, 6);
-                self.largest.iter_mut().zip(&*x).for_each(|(largest, x)| *largest = largest.max(x.abs()));
+                self.update_largest(x);
                 if last {
                     // A last step that was cut short says little about the next length: keep the proposal.
                     self.step = proposal.max(dt * factor);
@@ -115,10 +130,17 @@ impl Dopri5 {
                 }
                 s += dt;
             }
-            // Also false for NaN: the step then shrinks until the check above reports it.
+            if jumps > MAX_JUMPS || (!error.is_finite() && dt <= shortest * STRETCH) {
+                return Err(self.too_small(ode, interval.start + s, dt));
+            }
+            // An error that is not finite says nothing but that the step is too long.
             proposal = dt * if error.is_finite() { factor } else { MAX_SHRINK };
         }
         Err(self.too_small(ode, interval.start + s, proposal))
+    }
+
+    fn update_largest(&mut self, x: &[f64]) {
+        self.largest.iter_mut().zip(x).for_each(|(largest, x)| *largest = largest.max(x.abs()));
     }
 
     /// Fills the seven slopes and the end state of a step; the first slope is known.
@@ -154,13 +176,11 @@ impl Dopri5 {
     }
 
     /// Shows the watcher the points of the fixed grid that lie in this step, by the continuous extension.
-    #[expect(clippy::too_many_arguments, reason = "one step's worth of state, used once")]
     fn report<W: Watch>(
         &mut self,
         interval: Interval,
         input: InputSegment<'_>,
-        s: f64,
-        dt: f64,
+        (s, dt, last): (f64, f64, bool),
         x: &[f64],
         reported: &mut usize,
         watch: &mut W,
@@ -170,7 +190,7 @@ impl Dopri5 {
             let at = h * *reported as f64 / REPORTED_POINTS as f64;
             let is_end = *reported == REPORTED_POINTS;
             let theta = if is_end { 1.0 } else { (at - s) / dt };
-            if theta > 1.0 || (is_end && s + dt < h) {
+            if theta > 1.0 || (is_end && !last) {
                 return;
             }
             self.interpolate(theta, dt, x);

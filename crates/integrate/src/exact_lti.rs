@@ -14,6 +14,8 @@ use crate::solver::{REPORTED_POINTS, Watch};
 pub struct ExactLti {
     a: DMatrix<f64>,
     b: DMatrix<f64>,
+    /// The macro step of the run; 0 = unknown.
+    usual_step: f64,
     /// Maps for the whole step and, if watched, for the points inside.
     cache: Vec<Map>,
     x_start: Vec<f64>,
@@ -42,6 +44,7 @@ impl ExactLti {
         Ok(Self {
             a: DMatrix::from_row_slice(n, n, &model.a),
             b: DMatrix::from_row_slice(n, m, &model.b),
+            usual_step: 0.0,
             cache: Vec::new(),
             x_start: vec![0.0; n],
             between: vec![0.0; n],
@@ -49,6 +52,12 @@ impl ExactLti {
         })
     }
 
+    pub(crate) fn set_usual_step(&mut self, h: f64) {
+        self.usual_step = h;
+    }
+
+    // Kept out of line, so that the hot path of the small integrator has a small frame.
+    #[inline(never)]
     pub(crate) fn advance<W: Watch>(
         &mut self,
         interval: Interval,
@@ -56,7 +65,7 @@ impl ExactLti {
         x: &mut [f64],
         watch: &mut W,
     ) {
-        self.prepare(interval.length(), input.order());
+        self.prepare(interval, input.order());
         self.x_start.copy_from_slice(x);
         input.evaluate(0.0, &mut self.u);
         watch.see(interval.start, x, &self.u);
@@ -74,13 +83,15 @@ impl ExactLti {
         x.copy_from_slice(&self.between);
     }
 
-    /// Fills the cache; nothing to do while step and order stay the same. Lengths are compared with a relative
-    /// tolerance because T^(k+1) - T^k differs from h by round-off.
-    fn prepare(&mut self, h: f64, order: usize) {
-        let fits = |map: &Map| (map.length - h).abs() <= 1e-9 * h && map.order == order;
-        if self.cache.last().is_some_and(fits) {
+    /// Fills the cache; nothing to do while step and order stay the same. T^(k+1) - T^k differs from h by the
+    /// round-off of the time; the map is that of h, so that it does not depend on where a run begins or goes on.
+    fn prepare(&mut self, interval: Interval, order: usize) {
+        let round_off = 8.0 * f64::EPSILON * interval.start.abs().max(interval.end.abs());
+        let is_step = |length: f64| (length - interval.length()).abs() <= round_off;
+        if self.cache.last().is_some_and(|map| is_step(map.length) && map.order == order) {
             return;
         }
+        let h = if is_step(self.usual_step) { self.usual_step } else { interval.length() };
         self.cache = (1..=REPORTED_POINTS)
             .map(|point| self.map(h * point as f64 / REPORTED_POINTS as f64, order))
             .collect();

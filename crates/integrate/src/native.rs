@@ -1,8 +1,8 @@
 //! A subsystem that costep integrates itself: equations plus an integrator.
 
 use costep_core::{
-    Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, Result, StateReader,
-    StateWriter, StepOutcome, Subsystem,
+    Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, MicroSampling, Result,
+    StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 use crate::ode::Ode;
@@ -11,14 +11,17 @@ use crate::solver::{Blind, Integrator, Solver, Watch};
 /// Equations with an integrator and a present state.
 pub struct Native<S> {
     ode: S,
+    /// That of the equations, with the kind of micro samples that the integrator takes.
+    description: Description,
     integrator: Integrator,
     t: f64,
     x: Vec<f64>,
     /// Input at t.
     u: Vec<f64>,
     /// State, input, time and integrator memory at the last snapshot.
-    saved: Saved,
-    micro: MicroBuffer,
+    saved: Box<Saved>,
+    /// Outputs inside the last step, if asked for. Its memory is taken then.
+    micro: Option<Box<MicroBuffer>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -29,10 +32,8 @@ struct Saved {
     memory: f64,
 }
 
-/// Outputs inside the last step. Its memory is taken when samples are asked for.
 #[derive(Clone, Debug, Default)]
 struct MicroBuffer {
-    wanted: bool,
     times: Vec<f64>,
     outputs: Vec<f64>,
 }
@@ -56,6 +57,10 @@ impl<S: Ode> Native<S> {
     /// Equations under an integrator.
     pub fn new(ode: S, solver: &Solver) -> Result<Self> {
         let integrator = solver.integrator(&ode)?;
+        let mut description = ode.description().clone();
+        if !matches!(solver, Solver::Euler(_)) {
+            description.capabilities.micro_samples = Some(MicroSampling::Continuous);
+        }
         let (states, inputs) = (ode.states(), ode.description().inputs.len());
         let saved = Saved { x: vec![0.0; states], u: vec![0.0; inputs], ..Saved::default() };
         Ok(Self {
@@ -63,10 +68,22 @@ impl<S: Ode> Native<S> {
             t: 0.0,
             x: vec![0.0; states],
             u: vec![0.0; inputs],
-            saved,
-            micro: MicroBuffer::default(),
+            saved: Box::new(saved),
+            micro: None,
             ode,
+            description,
         })
+    }
+
+    /// Advances the state and takes note of the outputs inside the step. Out of line, so that the path without
+    /// notes stays short.
+    #[inline(never)]
+    fn advance_recorded(&mut self, interval: Interval, input: InputSegment<'_>) -> Result<()> {
+        let Some(buffer) = &mut self.micro else { return Ok(()) };
+        buffer.times.clear();
+        buffer.outputs.clear();
+        let mut recorder = Recorder { ode: &self.ode, buffer, width: self.description.outputs.len() };
+        self.integrator.advance(&self.ode, interval, input, &mut self.x, &mut recorder)
     }
 
     /// The equations.
@@ -82,12 +99,14 @@ impl<S: Ode> Native<S> {
 
 impl<S: Ode> Subsystem for Native<S> {
     fn description(&self) -> &Description {
-        self.ode.description()
+        &self.description
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
         self.t = experiment.start;
         self.ode.initial_state(&mut self.x);
+        self.integrator.set_memory(0.0);
+        self.integrator.set_usual_step(experiment.step);
         Ok(())
     }
 
@@ -98,16 +117,17 @@ impl<S: Ode> Subsystem for Native<S> {
     }
 
     fn step(&mut self, interval: Interval, input: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        if self.micro.wanted {
-            self.micro.times.clear();
-            self.micro.outputs.clear();
-            let mut recorder = Recorder { ode: &self.ode, buffer: &mut self.micro, width: y.len() };
-            self.integrator.advance(&self.ode, interval, input, &mut self.x, &mut recorder)?;
+        if self.micro.is_some() {
+            self.advance_recorded(interval, input)?;
         } else {
             self.integrator.advance(&self.ode, interval, input, &mut self.x, &mut Blind)?;
         }
         self.t = interval.end;
-        input.evaluate(interval.length(), &mut self.u);
+        if input.order() == 0 {
+            copy_few(input.coefficients(0), &mut self.u);
+        } else {
+            input.evaluate(interval.length(), &mut self.u);
+        }
         self.ode.outputs(self.t, &self.x, &self.u, y);
         Ok(StepOutcome { reached: self.t })
     }
@@ -136,17 +156,15 @@ impl<S: Ode> Subsystem for Native<S> {
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
-        self.micro.wanted = on;
-        if on {
-            let points = self.integrator.points(experiment.step);
-            self.micro.times.reserve(points);
-            self.micro.outputs.reserve(points * self.ode.description().outputs.len());
-        }
+        let points = self.integrator.points(experiment.step);
+        self.micro = on.then(|| {
+            let outputs = Vec::with_capacity(points * self.description.outputs.len());
+            Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
+        });
     }
 
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        let MicroBuffer { wanted, times, outputs } = &self.micro;
-        wanted.then_some(MicroSamples { times, outputs })
+        self.micro.as_ref().map(|buffer| MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
     }
 
     fn energy(&self) -> Option<f64> {
@@ -167,5 +185,15 @@ impl<S: Ode> Subsystem for Native<S> {
         from.reals(&mut self.u)?;
         self.integrator.set_memory(from.real()?);
         Ok(())
+    }
+}
+
+/// Copies a few numbers without the call that a copy of unknown length is.
+#[inline]
+fn copy_few(from: &[f64], to: &mut [f64]) {
+    match (from, to) {
+        ([a], [x]) => *x = *a,
+        ([a, b], [x, y]) => (*x, *y) = (*a, *b),
+        (from, to) => to.copy_from_slice(from),
     }
 }

@@ -16,6 +16,11 @@ pub trait Ode: Send {
     /// x(0).
     fn initial_state(&self, x: &mut [f64]);
 
+    /// Typical size of each state, for absolute tolerances.
+    fn nominal_state(&self, x: &mut [f64]) {
+        x.fill(1.0);
+    }
+
     /// f.
     fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]);
 

@@ -2,32 +2,45 @@
 
 use costep_core::{InputSegment, Interval};
 
+use crate::euler::inner_end;
 use crate::ode::Ode;
-use crate::solver::{Watch, inner_steps};
+use crate::solver::{InnerSteps, Watch};
 
 /// Runge-Kutta of order 4.
 #[derive(Clone, Debug)]
 pub struct Rk4 {
-    micro_step: f64,
+    inner: InnerSteps,
     slope: Vec<f64>,
     sum: Vec<f64>,
     stage: Vec<f64>,
     u: Vec<f64>,
 }
 
-/// Nodes of the four stages, weights of their slopes in the next stage and in the sum.
+/// Nodes of the four stages and weights of their slopes in the sum.
 const STAGES: [(f64, f64); 4] = [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)];
 
 impl Rk4 {
     pub(crate) fn new(micro_step: f64, states: usize, inputs: usize) -> Self {
         let zeros = || vec![0.0; states];
-        Self { micro_step, slope: zeros(), sum: zeros(), stage: zeros(), u: vec![0.0; inputs] }
+        Self {
+            inner: InnerSteps::new(micro_step),
+            slope: zeros(),
+            sum: zeros(),
+            stage: zeros(),
+            u: vec![0.0; inputs],
+        }
     }
 
-    pub(crate) fn micro_step(&self) -> f64 {
-        self.micro_step
+    pub(crate) fn set_usual_step(&mut self, h: f64) {
+        self.inner.divide(h);
     }
 
+    pub(crate) fn inner(&self) -> &InnerSteps {
+        &self.inner
+    }
+
+    // Kept out of line, so that the hot path of the small integrator has a small frame.
+    #[inline(never)]
     pub(crate) fn advance<S: Ode + ?Sized, W: Watch>(
         &mut self,
         ode: &S,
@@ -36,8 +49,7 @@ impl Rk4 {
         x: &mut [f64],
         watch: &mut W,
     ) {
-        let steps = inner_steps(interval.length(), self.micro_step);
-        let dt = interval.length() / steps as f64;
+        let (steps, dt) = self.inner.divide(interval.length());
         input.evaluate(0.0, &mut self.u);
         watch.see(interval.start, x, &self.u);
         for j in 0..steps {
@@ -45,7 +57,7 @@ impl Rk4 {
             for (node, weight) in STAGES {
                 let s = (j as f64 + node) * dt;
                 input.evaluate(s, &mut self.u);
-                // `slope` still is the one of the stage before.
+                // `slope` still is the one of the stage before; at the first stage its weight is 0.
                 for ((stage, x), slope) in self.stage.iter_mut().zip(&*x).zip(&self.slope) {
                     *stage = if node == 0.0 { *x } else { x + node * dt * slope };
                 }
@@ -57,11 +69,7 @@ impl Rk4 {
             for (x, sum) in x.iter_mut().zip(&self.sum) {
                 *x += dt / 6.0 * sum;
             }
-            watch.see(
-                if j + 1 == steps { interval.end } else { interval.start + (j + 1) as f64 * dt },
-                x,
-                &self.u,
-            );
+            watch.see(inner_end(interval, j, steps, dt), x, &self.u);
         }
     }
 }

@@ -78,24 +78,25 @@ impl Solver {
         let (states, inputs) = (ode.states(), ode.description().inputs.len());
         Ok(match *self {
             Self::Euler(step) => Integrator::Euler(Euler::new(step, states, inputs)),
-            Self::Rk4(step) => Integrator::Rk4(Rk4::new(step, states, inputs)),
-            Self::Dopri5(tolerance) => Integrator::Dopri5(Dopri5::new(tolerance, states, inputs)),
-            Self::Exact => Integrator::Exact(ExactLti::new(ode)?),
+            Self::Rk4(step) => Integrator::Rk4(Box::new(Rk4::new(step, states, inputs))),
+            Self::Dopri5(tolerance) => Integrator::Dopri5(Box::new(Dopri5::new(tolerance, ode))),
+            Self::Exact => Integrator::Exact(Box::new(ExactLti::new(ode)?)),
         })
     }
 }
 
-/// An integrator with its memory.
+/// An integrator with its memory. Large ones are boxed: thousands of subsystems with a small one have to fit
+/// into the caches.
 #[derive(Clone, Debug)]
 pub enum Integrator {
     /// See [`Solver::Euler`].
     Euler(Euler),
     /// See [`Solver::Rk4`].
-    Rk4(Rk4),
+    Rk4(Box<Rk4>),
     /// See [`Solver::Dopri5`].
-    Dopri5(Dopri5),
+    Dopri5(Box<Dopri5>),
     /// See [`Solver::Exact`].
-    Exact(ExactLti),
+    Exact(Box<ExactLti>),
 }
 
 /// Points inside a macro step that integrators without inner steps of their own report.
@@ -124,8 +125,8 @@ impl Integrator {
     /// Number of points a [`Watch`] sees in a macro step of length `h`.
     pub(crate) fn points(&self, h: f64) -> usize {
         1 + match self {
-            Self::Euler(euler) => inner_steps(h, euler.micro_step()),
-            Self::Rk4(rk4) => inner_steps(h, rk4.micro_step()),
+            Self::Euler(euler) => inner_steps(h, euler.inner().micro_step),
+            Self::Rk4(rk4) => inner_steps(h, rk4.inner().micro_step),
             Self::Dopri5(_) | Self::Exact(_) => REPORTED_POINTS,
         }
     }
@@ -149,6 +150,16 @@ impl Integrator {
         Ok(())
     }
 
+    /// Says how long the macro steps will be, up to round-off.
+    pub(crate) fn set_usual_step(&mut self, h: f64) {
+        match self {
+            Self::Exact(exact) => exact.set_usual_step(h),
+            Self::Euler(euler) => euler.set_usual_step(h),
+            Self::Rk4(rk4) => rk4.set_usual_step(h),
+            Self::Dopri5(_) => {}
+        }
+    }
+
     /// What the integrator remembers from step to step.
     pub(crate) fn memory(&self) -> f64 {
         if let Self::Dopri5(dopri5) = self { dopri5.proposal() } else { 0.0 }
@@ -162,10 +173,39 @@ impl Integrator {
     }
 }
 
+/// The inner steps of a fixed-step integrator. Remembers the last division: macro steps are mostly equal.
+#[derive(Clone, Debug)]
+pub(crate) struct InnerSteps {
+    pub(crate) micro_step: f64,
+    length: f64,
+    steps: usize,
+    dt: f64,
+}
+
+impl InnerSteps {
+    pub(crate) fn new(micro_step: f64) -> Self {
+        Self { micro_step, length: 0.0, steps: 1, dt: 0.0 }
+    }
+
+    /// Number and length of the equal inner steps that fill `h`.
+    #[inline]
+    pub(crate) fn divide(&mut self, h: f64) -> (usize, f64) {
+        // T^(k+1) - T^k differs from step to step by round-off, which must change neither number nor length.
+        if (h - self.length).abs() > 1e-10 * self.length {
+            self.length = h;
+            self.steps = inner_steps(h, self.micro_step);
+            self.dt = h / self.steps as f64;
+        }
+        (self.steps, self.dt)
+    }
+}
+
 /// Number of equal inner steps of at most `micro_step` that fill `h`.
 pub(crate) fn inner_steps(h: f64, micro_step: f64) -> usize {
-    // 1e-9: a macro step that is a multiple of the inner one up to round-off must not get one step more.
-    ((h / micro_step - 1e-9).ceil() as usize).max(1)
+    // A macro step that is a multiple of the inner one up to round-off must not get one step more. The round-off
+    // is that of the time, so it is large against the step when the run is long.
+    const ROUND_OFF: f64 = 1e-6;
+    ((h / micro_step * (1.0 - ROUND_OFF)).ceil() as usize).max(1)
 }
 
 #[cfg(test)]

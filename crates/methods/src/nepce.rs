@@ -12,6 +12,8 @@
 //! explicit one leave an error of the size of the inner step. Which samples a subsystem gives is declared by
 //! the subsystem; `sampling` overrides it. Without micro samples the trapezoidal rule between communication
 //! points is used. Needs one mean per output and step; otherwise as cheap as a hold.
+//!
+//! An input whose source has already stepped needs no correction: its mean over the step is known.
 
 use costep_core::{
     CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
@@ -42,8 +44,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
         },
         OptionSpec {
             name: "sampling",
-            kind: OptionKind::Choice(&["declared", "start", "end", "trapezoid"]),
-            help: "how the integral is summed over inner steps; `declared` = as the subsystem says",
+            kind: OptionKind::Choice(&["declared", "start", "end", "trapezoid", "communication"]),
+            help: "how the integral is summed over inner steps: as the subsystem declares, by the values at their \
+                   start, end or both; or over communication points only",
         },
         smoothing::OPTION,
     ],
@@ -59,6 +62,8 @@ struct Nepce {
     layout: Layout,
     /// c^k, per input.
     correction: Vec<f64>,
+    /// c^(k+1): of the last try of step k, so that a step that is repeated starts from the same c^k.
+    next_correction: Vec<f64>,
     /// Mean of y over the last step, per output.
     mean: Vec<f64>,
 }
@@ -68,6 +73,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         "start" => SampleRule::Start,
         "end" => SampleRule::End,
         "trapezoid" => SampleRule::Trapezoid,
+        "communication" => SampleRule::CommunicationPoints,
         _ => SampleRule::Declared,
     };
     Box::new(Nepce {
@@ -78,24 +84,34 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         inputs: InputSet::All(0),
         layout: Layout::default(),
         correction: Vec::new(),
+        next_correction: Vec::new(),
         mean: Vec::new(),
     })
 }
 
 impl CouplingMethod for Nepce {
     fn needs(&self) -> Needs {
-        Needs { micro_samples: true, smoothed_outputs: self.smooth, ..Needs::default() }
+        Needs {
+            micro_samples: true,
+            smoothed_outputs: self.smooth,
+            hold_known_mean: true,
+            ..Needs::default()
+        }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
         self.correction = vec![0.0; system.layout.inputs()];
+        self.next_correction = vec![0.0; system.layout.inputs()];
         self.mean = vec![0.0; system.layout.outputs()];
         Ok(())
     }
 
-    fn pre_step(&mut self, _step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        if step.repetition == 0 {
+            self.correction.copy_from_slice(&self.next_correction);
+        }
         let held = signals.inputs.coefficients_mut(0);
         for j in self.inputs.iter() {
             held[j] = signals.coupled[j] + self.correction[j];
@@ -106,8 +122,8 @@ impl CouplingMethod for Nepce {
     fn post_step(&mut self, _step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
         mean_outputs(
             self.sampling,
-            signals.subsystems,
-            &self.layout,
+            (signals.subsystems, &self.layout),
+            0..signals.subsystems.len(),
             (signals.y, signals.y_next),
             &mut self.mean,
         );
@@ -116,7 +132,7 @@ impl CouplingMethod for Nepce {
             let mean_external = 0.5 * (signals.external[j] + signals.external_next[j]);
             let mean = signals.coupling.row(j, &self.mean) + mean_external;
             let reference = if self.correct_applied { applied[j] } else { signals.coupled[j] };
-            self.correction[j] = self.alpha * (mean - reference);
+            self.next_correction[j] = self.alpha * (mean - reference);
         }
         Ok(Verdict::Accept)
     }
@@ -126,14 +142,14 @@ impl CouplingMethod for Nepce {
     }
 
     fn diagnostics(&self, row: &mut [f64]) {
-        row[0] = self.inputs.iter().map(|j| self.correction[j].abs()).fold(0.0, f64::max);
+        row[0] = self.inputs.iter().map(|j| self.next_correction[j].abs()).fold(0.0, f64::max);
     }
 
     fn save(&self, out: &mut StateWriter) {
-        out.reals(&self.correction);
+        out.reals(&self.next_correction);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        from.reals(&mut self.correction)
+        from.reals(&mut self.next_correction)
     }
 }

@@ -1,6 +1,7 @@
 //! Second-order hold: each input goes on along the parabola through its last three values.
 //!
-//! Order 3 for small steps; the first of the holds to diverge at large ones. Starts as a hold, then a line.
+//! Order 3 for small steps; the first of the holds to diverge at large ones. Starts as a hold, then a line: the
+//! hold of the first step leaves an error of order 2 behind when the run does not begin at rest.
 
 use costep_core::{CouplingMethod, MethodEntry, Options};
 

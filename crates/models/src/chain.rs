@@ -8,7 +8,7 @@
 use costep_core::{Description, External, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Part, Solver};
 
-use crate::model::{Model, ModelEntry, describe, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -107,6 +107,10 @@ impl Ode for Mass {
         x.fill(0.0);
     }
 
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.outputs, x);
+    }
+
     fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
         x_dot[0] = x[1];
         x_dot[1] = (u[0] + u[1] - self.kg * x[0] - self.dg * x[1]) / self.m;
@@ -181,6 +185,10 @@ impl Ode for Link {
 
     fn initial_state(&self, x: &mut [f64]) {
         x.fill(0.0);
+    }
+
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.inputs, x);
     }
 
     fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {

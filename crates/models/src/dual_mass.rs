@@ -10,7 +10,7 @@
 use costep_core::{Description, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -112,6 +112,10 @@ impl Ode for Mass {
         x.copy_from_slice(&self.start);
     }
 
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.outputs, x);
+    }
+
     fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
         x_dot[0] = x[1];
         x_dot[1] = (-self.c * x[0] - self.d * x[1] + u[0]) / self.m;
@@ -179,6 +183,10 @@ impl Ode for CoupledMass {
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);
+    }
+
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.inputs, x);
     }
 
     fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {

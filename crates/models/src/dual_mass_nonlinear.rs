@@ -13,7 +13,7 @@ use costep_core::{Description, LocalModel, MicroSampling};
 use costep_integrate::{Ode, Solver};
 
 use crate::dual_mass::Nominal;
-use crate::model::{Model, ModelEntry, describe, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -127,6 +127,10 @@ impl Ode for DrivenMass {
         x.copy_from_slice(&self.start);
     }
 
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.outputs, x);
+    }
+
     fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
         x_dot[0] = x[1];
         x_dot[1] = (-self.c * x[0] - self.d * x[1] + u[0] + self.impulse(t)) / self.m;
@@ -234,6 +238,10 @@ impl Ode for ProgressiveMass {
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);
+    }
+
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.inputs, x);
     }
 
     fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {

@@ -123,6 +123,11 @@ pub(crate) fn describe(
     }
 }
 
+/// Typical sizes of states that are also ports, in this order.
+pub(crate) fn nominal_from(ports: &[Port], x: &mut [f64]) {
+    x.iter_mut().zip(ports).for_each(|(x, port)| *x = port.nominal.unwrap_or(1.0));
+}
+
 /// Lets a part be renamed: it keeps its description in a field of that name.
 macro_rules! renamable {
     ($part:ty) => {

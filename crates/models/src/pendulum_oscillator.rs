@@ -14,7 +14,7 @@
 use costep_core::{Description, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -129,6 +129,10 @@ impl Ode for Pendulum {
         x.copy_from_slice(&[self.angle, 0.0]);
     }
 
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.outputs, x);
+    }
+
     fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
         let l = self.link.l;
         x_dot[0] = x[1];
@@ -188,6 +192,10 @@ impl Ode for Oscillator {
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&[self.x, 0.0]);
+    }
+
+    fn nominal_state(&self, x: &mut [f64]) {
+        nominal_from(&self.description.outputs, x);
     }
 
     fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {

@@ -1,1 +1,30 @@
-//! (being written)
+//! One route from what the user named (a built-in model, a TOML project file or a folder with one) and the
+//! overrides of the command line to a checked [`Project`]. All mistakes are reported at once, each with its
+//! line or flag and what to do about it.
+//!
+//! `document.rs` is the parsed file with the place of every value; `overrides.rs` changes it; the files named
+//! after tables of the project file check them; `write.rs` writes the effective project.
+
+mod connections;
+mod document;
+mod externals;
+mod groups;
+mod overrides;
+mod parse;
+mod parts;
+mod problems;
+mod project;
+mod section;
+mod settings;
+mod signals;
+mod source;
+mod write;
+
+pub use connections::ExternalSpec;
+pub use groups::GroupSpec;
+pub use overrides::Override;
+pub use parts::NativeSpec;
+pub use project::{Given, Project, load, load_text};
+pub use settings::RecordSpec;
+pub use signals::{matches, split_signal};
+pub use source::Source;

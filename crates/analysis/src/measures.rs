@@ -1,0 +1,147 @@
+//! Error measures of a co-simulation against its monolithic reference.
+
+use costep_core::{Description, Result};
+use costep_models::Model;
+
+use crate::reference::{Reference, outputs_at};
+use crate::stability::Amplitudes;
+use crate::trace::Trace;
+
+/// Everything measured against a reference.
+#[derive(Clone, Debug)]
+pub struct Measures {
+    /// RMS over the communication points of the mean over all outputs of |y - y_mono| / range(y_mono): the
+    /// reading of [T (3.9), (3.10)] that fits its figures.
+    pub eps_mono: f64,
+    /// The same over the ends of all inner steps.
+    pub eps_mono_micro: Option<f64>,
+    /// Relative RMS error per output.
+    pub signals: Vec<SignalError>,
+    /// (E - E_mono) at the end, relative to the largest energy of the reference.
+    pub energy_drift: Option<f64>,
+    /// Greatest ratio of the amplitudes in the last and in the first fifth of the run [T 3.3.1].
+    pub amplitude_ratio: f64,
+    /// Whether the amplitudes grow beyond those of the reference.
+    pub unstable: bool,
+}
+
+/// Error of one output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignalError {
+    /// `subsystem.port`.
+    pub name: String,
+    /// sqrt(sum (y - y_mono)^2 / sum y_mono^2) over the communication points after the start; without a
+    /// reference signal (all zero) the absolute RMS error relative to the nominal value.
+    pub rel_rms: f64,
+}
+
+/// Measures a run that went to its end.
+pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference) -> Measures {
+    let mono = &reference.trace;
+    let nominal: Vec<f64> =
+        descriptions.iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap_or(1.0)).collect();
+    let names = descriptions
+        .iter()
+        .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
+    let rel_rms = relative_rms(&run.rows, &mono.rows, &nominal);
+    let amplitudes = Amplitudes::of(&run.rows, run.outputs);
+    Measures {
+        eps_mono: mean_relative_error(&run.rows, &mono.rows, &nominal),
+        eps_mono_micro: match (&run.micro, &mono.micro) {
+            (Some(run), Some(mono)) if run.times.len() == mono.times.len() => {
+                Some(mean_relative_error(&run.rows, &mono.rows, &nominal))
+            }
+            _ => None,
+        },
+        signals: names.zip(rel_rms).map(|(name, rel_rms)| SignalError { name, rel_rms }).collect(),
+        energy_drift: energy_drift(&run.energy, &mono.energy),
+        amplitude_ratio: amplitudes.ratio(),
+        unstable: amplitudes.unstable_against(&Amplitudes::of(&mono.rows, mono.outputs)),
+    }
+}
+
+/// RMS over the rows after the first of the mean over outputs of |y - y_mono| / range(y_mono). The initial
+/// values count for the range only: they are the same by construction.
+fn mean_relative_error(rows: &[f64], mono: &[f64], nominal: &[f64]) -> f64 {
+    let outputs = nominal.len().max(1);
+    let ranges = ranges(mono, nominal);
+    let mut sum = 0.0;
+    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1) {
+        let errors = row.iter().zip(mono).zip(&ranges).map(|((y, mono), range)| (y - mono).abs() / range);
+        sum += (errors.sum::<f64>() / outputs as f64).powi(2);
+    }
+    (sum / ((rows.len() / outputs).max(2) - 1) as f64).sqrt()
+}
+
+/// max - min of each output; its nominal value if it does not move.
+fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
+    let (mut least, mut most) = (vec![f64::MAX; nominal.len()], vec![f64::MIN; nominal.len()]);
+    for row in rows.chunks_exact(nominal.len().max(1)) {
+        for (i, y) in row.iter().enumerate() {
+            least[i] = least[i].min(*y);
+            most[i] = most[i].max(*y);
+        }
+    }
+    let range = |i: usize| if most[i] > least[i] { most[i] - least[i] } else { nominal[i] };
+    (0..nominal.len()).map(range).collect()
+}
+
+fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
+    let outputs = nominal.len().max(1);
+    let (mut errors, mut squares) = (vec![0.0; outputs], vec![0.0; outputs]);
+    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1) {
+        for i in 0..nominal.len() {
+            errors[i] += (row[i] - mono[i]).powi(2);
+            squares[i] += mono[i].powi(2);
+        }
+    }
+    let points = (rows.len() / outputs).max(2) - 1;
+    let relative = |i: usize| {
+        let scale: f64 = if squares[i] > 0.0 { squares[i] } else { nominal[i].powi(2) * points as f64 };
+        (errors[i] / scale).sqrt()
+    };
+    (0..nominal.len()).map(relative).collect()
+}
+
+fn energy_drift(run: &[f64], mono: &[f64]) -> Option<f64> {
+    let largest = mono.iter().copied().fold(0.0, f64::max);
+    let drift = run.last()? - mono.last()?;
+    (largest > 0.0).then_some(drift / largest)
+}
+
+/// The error of [G18 (66)]: max over t of the sum over all outputs of |y - y_ref|, at all known points up to
+/// the stop time, against a monolithic reference with the solver the model names. Nothing for models whose
+/// paper does not use it.
+pub fn paper_error(model: &Model, stop: f64, run: &Trace) -> Result<Option<f64>> {
+    let Some(solver) = model.paper_reference else { return Ok(None) };
+    let (times, rows) = match &run.micro {
+        Some(micro) => (&micro.times, &micro.rows),
+        None => (&run.times, &run.rows),
+    };
+    let within = times.partition_point(|t| *t <= stop * (1.0 + 1e-12));
+    let reference = outputs_at(model, solver, model.experiment.start, &times[..within])?;
+    let sums = rows.chunks_exact(run.outputs.max(1)).zip(reference.chunks_exact(run.outputs.max(1)));
+    let sum =
+        |(y, reference): (&[f64], &[f64])| y.iter().zip(reference).map(|(y, r)| (y - r).abs()).sum::<f64>();
+    Ok(Some(sums.map(sum).fold(0.0, f64::max)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_error_is_relative_to_the_range_and_leaves_the_start_out() {
+        let mono = [0.0, 10.0, 2.0, 10.0, 1.0, 10.0];
+        let run = [9.0, 9.0, 2.2, 10.0, 1.0, 13.0];
+        // Ranges 2 and (not moving) nominal 5: errors (0.1 + 0) / 2 and (0 + 0.6) / 2.
+        let eps = mean_relative_error(&run, &mono, &[1.0, 5.0]);
+        assert!((eps - ((0.05f64.powi(2) + 0.3f64.powi(2)) / 2.0).sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn relative_rms_needs_no_scale() {
+        let rms = relative_rms(&[0.0, 3.3, 0.0, 4.4], &[0.0, 3.0, 0.0, 4.0], &[1.0]);
+        assert!((rms[0] - 0.1).abs() < 1e-15);
+    }
+}

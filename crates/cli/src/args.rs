@@ -1,0 +1,218 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+use costep_core::quantity::parse_time;
+use costep_core::{Code, ExitClass};
+use costep_project::Override;
+
+/// Co-simulation of systems that exchange energy: fast, stable, right.
+#[derive(Parser)]
+#[command(version, propagate_version = true, disable_help_subcommand = false)]
+pub(crate) struct Cli {
+    /// Print JSON on standard output
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print results and errors only
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Verb {
+    /// See coupling methods fail and hold on a built-in system
+    Demo(DemoArgs),
+    /// Simulate a system
+    Run(RunArgs),
+    /// Go on with a run that was stopped or killed
+    Resume(ResumeArgs),
+    /// Run a system with several methods and steps, measured against the monolithic solution
+    Compare(CompareArgs),
+    /// List the coupling methods, or explain one
+    Methods(ListArgs),
+    /// List the built-in models, or explain one
+    Models(ListArgs),
+    /// Turn a recording into CSV or Parquet
+    Export(ExportArgs),
+    /// Explain an error code
+    Explain(ExplainArgs),
+}
+
+/// Which system, with which changes.
+#[derive(Args)]
+pub(crate) struct SystemArgs {
+    /// A built-in model (`costep models`), a project file, or a folder with a system.toml
+    pub(crate) system: String,
+    /// Change a parameter or any key of the project: `--set ck=2e5`, `--set step.size=1ms`
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// End time, with unit: `0.1s`
+    #[arg(long, value_name = "TIME")]
+    t_end: Option<String>,
+    /// Inner solver of native models: euler[:STEP], rk4[:STEP], dopri5[:TOLERANCE], exact
+    #[arg(long)]
+    solver: Option<String>,
+    /// Order of stepping: auto, parallel (Jacobi), sequential (Gauss-Seidel), sequential:s2,s1
+    #[arg(long, value_name = "KIND")]
+    schedule: Option<String>,
+    /// Number of threads, or auto; the result does not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<String>,
+}
+
+impl SystemArgs {
+    /// All flags as changes of the project.
+    pub(crate) fn overrides(&self) -> Result<Vec<Override>, costep_core::Error> {
+        let mut overrides = Vec::new();
+        for set in &self.set {
+            let (path, value) = set.split_once('=').ok_or_else(|| {
+                costep_core::Error::new(Code::CommandLine, format!("`--set {set}` has no value"))
+                    .hint("write `--set name=value`")
+            })?;
+            overrides.push(change(path.trim(), value.trim(), format!("--set {set}")));
+        }
+        let flags = [
+            ("system.stop", "--t-end", &self.t_end),
+            ("system.solver", "--solver", &self.solver),
+            ("run.threads", "--threads", &self.threads),
+        ];
+        for (path, flag, value) in flags {
+            overrides.extend(value.as_ref().map(|value| change(path, value, format!("{flag} {value}"))));
+        }
+        if let Some(schedule) = &self.schedule {
+            let flag = format!("--schedule {schedule}");
+            let (kind, order) = schedule.split_once(':').unwrap_or((schedule, ""));
+            overrides.push(change("schedule.kind", kind, flag.clone()));
+            if !order.is_empty() {
+                let names: Vec<_> = order.split(',').map(|name| format!("{:?}", name.trim())).collect();
+                overrides.push(change("schedule.order", &format!("[{}]", names.join(", ")), flag));
+            }
+        }
+        Ok(overrides)
+    }
+}
+
+pub(crate) fn change(path: &str, value: &str, flag: String) -> Override {
+    Override { path: path.into(), value: value.into(), flag }
+}
+
+#[derive(Args)]
+pub(crate) struct DemoArgs {
+    /// Folder for the project it writes
+    #[arg(long, value_name = "DIR", default_value = "costep-demo")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Coupling method with options: `nepce`, `nepce:reference=applied,alpha=0.5`
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// Macro step, with unit: `1ms`
+    #[arg(long, value_name = "TIME")]
+    pub(crate) step: Option<String>,
+    /// Compare with a monolithic solution: none, same (inner solver), or a solver such as dopri5:1e-10
+    #[arg(long, default_value = "none")]
+    pub(crate) reference: String,
+    /// Folder for recording, project copy and checkpoints [default: the project's folder, or costep-MODEL]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct LimitArgs {
+    /// Write no files
+    #[arg(long)]
+    pub(crate) no_record: bool,
+    /// Wall time between checkpoints
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = seconds)]
+    pub(crate) checkpoint: f64,
+    /// Stop after this wall time
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub(crate) time_limit: Option<f64>,
+}
+
+#[derive(Args)]
+pub(crate) struct ResumeArgs {
+    /// Folder of the run
+    pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Coupling methods: `zoh,nepce:reference=applied,alpha=1` [default: all]
+    #[arg(long)]
+    pub(crate) methods: Option<String>,
+    /// Macro steps: `0.5ms,1ms` [default: the system's]
+    #[arg(long, value_name = "TIMES")]
+    pub(crate) steps: Option<String>,
+    /// Monolithic reference: same (inner solver), none, or a solver such as dopri5:1e-10
+    #[arg(long, default_value = "same")]
+    pub(crate) reference: String,
+    /// Folder for a recording of every run
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ListArgs {
+    /// Explain this one
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// A recording, or the folder of a run
+    pub(crate) file: PathBuf,
+    /// File to write; its ending decides: .csv or .parquet
+    #[arg(long, value_name = "FILE", required_unless_present = "list")]
+    pub(crate) to: Option<PathBuf>,
+    /// Columns, with `*` as wildcard: `s1.*,s2.F` [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(crate) signals: Vec<String>,
+    /// List the columns
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ExplainArgs {
+    /// A code such as E0203 [default: list all]
+    pub(crate) code: Option<String>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match parse_time(text) {
+        Ok(value) if value >= 0.0 => Ok(value),
+        Ok(_) => Err("a time cannot be negative".into()),
+        Err(error) => Err(error.details().message.clone()),
+    }
+}
+
+/// Prints help, version or a mistake of the command line.
+pub(crate) fn report(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let asked_for_json = std::env::args().any(|arg| arg == "--json");
+    if asked_for_json && !is_help {
+        let text = error.render().to_string();
+        let message = text.strip_prefix("error: ").unwrap_or(&text).trim().to_owned();
+        return crate::failure::Failure::from(costep_core::Error::new(Code::CommandLine, message))
+            .report(true);
+    }
+    // Nothing sensible can be done when the terminal is gone.
+    let _ = error.print();
+    if is_help { ExitCode::SUCCESS } else { ExitCode::from(ExitClass::Input.code()) }
+}

@@ -1,0 +1,113 @@
+//! Progress on long work: time, real-time factor, coupling error.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use costep_analysis::GrowthWatch;
+use costep_core::Result;
+use costep_engine::{Engine, Flow, Observer};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::style::Output;
+
+/// Work shorter than this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+const REFRESH: Duration = Duration::from_millis(100);
+
+fn wanted(output: Output) -> bool {
+    !output.json && !output.quiet && std::io::stderr().is_terminal()
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("##-")
+}
+
+/// Watches a run: draws its bar and judges its growth.
+pub(crate) struct RunProgress {
+    pub(crate) watch: GrowthWatch,
+    bar: Option<ProgressBar>,
+    wanted: bool,
+    start: Instant,
+    start_time: Option<f64>,
+    next: Duration,
+    /// The clock is read every so many steps, so that short steps do not pay for it.
+    stride: u64,
+    left: u64,
+    last_read: Duration,
+}
+
+impl RunProgress {
+    pub(crate) fn new(output: Output) -> Self {
+        Self {
+            watch: GrowthWatch::default(),
+            bar: None,
+            wanted: wanted(output),
+            start: Instant::now(),
+            start_time: None,
+            next: PATIENCE,
+            stride: 1,
+            left: 1,
+            last_read: Duration::ZERO,
+        }
+    }
+
+    pub(crate) fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&mut self, engine: &Engine) {
+        let elapsed = self.start.elapsed();
+        // Aim at reading the clock about every 10 ms.
+        let since = elapsed.saturating_sub(self.last_read);
+        self.stride = match since.as_millis() {
+            0..5 => (2 * self.stride).min(1 << 20),
+            5..20 => self.stride,
+            _ => (self.stride / 4).max(1),
+        };
+        (self.left, self.last_read) = (self.stride, elapsed);
+        if elapsed < self.next {
+            return;
+        }
+        self.next = elapsed + REFRESH;
+        let experiment = engine.experiment();
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::new(experiment.steps());
+            bar.set_style(style("[{bar:20}] {percent:>3} %   {msg}"));
+            bar
+        });
+        bar.set_position(engine.k());
+        let simulated = engine.time() - self.start_time.unwrap_or(experiment.start);
+        bar.set_message(format!(
+            "t {:.4} / {} s   {:.3}x real time   coupling error {:.1e}",
+            engine.time(),
+            experiment.stop,
+            simulated / elapsed.as_secs_f64(),
+            self.watch.coupling_error(),
+        ));
+    }
+}
+
+impl Observer for RunProgress {
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        self.start_time.get_or_insert_with(|| engine.time());
+        self.left = self.left.saturating_sub(1);
+        if self.wanted && self.left == 0 {
+            self.draw(engine);
+        }
+        self.watch.observe(engine)
+    }
+}
+
+/// A bar over several runs.
+pub(crate) fn many_runs(output: Output, runs: usize) -> ProgressBar {
+    if !wanted(output) || runs < 2 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(runs as u64);
+    bar.set_style(style("[{bar:20}] {pos}/{len} runs   {msg}"));
+    bar
+}

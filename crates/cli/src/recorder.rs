@@ -1,0 +1,163 @@
+//! Writes a run to disk while it goes: rows of the recording, and checkpoints that never run ahead of it.
+
+use std::path::Path;
+
+use costep_core::{Error, Result};
+use costep_engine::{Checkpoints, Engine, Flow, Observer};
+use costep_project::{Project, RecordSpec, matches};
+use costep_results::{Column, Recording};
+
+/// What a recording holds: time, chosen outputs and inputs, energy, diagnostics of the methods.
+pub(crate) struct Plan {
+    columns: Vec<Column>,
+    outputs: Vec<usize>,
+    inputs: Vec<usize>,
+    has_energy: bool,
+    diagnostics: usize,
+    /// A row every so many macro steps.
+    every: u64,
+}
+
+impl Plan {
+    pub(crate) fn new(engine: &Engine, spec: &RecordSpec) -> Self {
+        let ports = |outputs: bool| {
+            engine.descriptions().iter().flat_map(move |d| {
+                let ports = if outputs { &d.outputs } else { &d.inputs };
+                ports.iter().map(move |port| Column {
+                    name: format!("{}.{}", d.name, port.name),
+                    unit: port.unit.clone(),
+                })
+            })
+        };
+        let mut columns = vec![Column { name: "t".into(), unit: Some("s".into()) }];
+        let mut choose = |all: Vec<Column>| {
+            let mut chosen = Vec::new();
+            for (index, column) in all.into_iter().enumerate() {
+                if wanted(spec, &column.name) {
+                    chosen.push(index);
+                    columns.push(column);
+                }
+            }
+            chosen
+        };
+        let outputs = choose(ports(true).collect());
+        let inputs = choose(ports(false).collect());
+        let has_energy = engine.energy().is_some();
+        if has_energy {
+            columns.push(Column { name: "energy".into(), unit: Some("J".into()) });
+        }
+        let diagnostics = engine.diagnostic_names();
+        columns.extend(diagnostics.iter().map(|name| Column { name: name.clone(), unit: None }));
+        let every = spec.every.map_or(1, |every| (every / engine.experiment().step).round().max(1.0) as u64);
+        Self { columns, outputs, inputs, has_energy, diagnostics: diagnostics.len(), every }
+    }
+
+    /// Number of rows after k macro steps.
+    fn rows_after(&self, k: u64) -> u64 {
+        k / self.every + 1
+    }
+}
+
+/// Whether a signal is to be recorded: no pattern means all.
+fn wanted(spec: &RecordSpec, name: &str) -> bool {
+    spec.signals.is_empty() || spec.signals.iter().any(|pattern| matches(pattern, name))
+}
+
+/// Records a run.
+pub(crate) struct Recorder {
+    plan: Plan,
+    recording: Recording,
+    checkpoints: Option<Checkpoints>,
+    row: Vec<f64>,
+    inputs: Vec<f64>,
+    last_time: f64,
+    /// Why there are no checkpoints, if a subsystem cannot save its state.
+    pub(crate) no_checkpoints: Option<Error>,
+}
+
+impl Recorder {
+    /// A new recording.
+    pub(crate) fn create(
+        path: &Path,
+        engine: &Engine,
+        project: &Project,
+        metadata: &[(String, String)],
+        checkpoints: Option<Checkpoints>,
+    ) -> Result<Self> {
+        let plan = Plan::new(engine, &project.record);
+        let recording = Recording::create(path, &plan.columns, metadata)?;
+        Ok(Self::new(plan, recording, engine, checkpoints))
+    }
+
+    /// Goes on with the recording of an engine that was loaded from a checkpoint.
+    pub(crate) fn resume(
+        path: &Path,
+        engine: &Engine,
+        project: &Project,
+        checkpoints: Checkpoints,
+    ) -> Result<Self> {
+        let plan = Plan::new(engine, &project.record);
+        let recording = Recording::resume(path, &plan.columns, plan.rows_after(engine.k()))?;
+        Ok(Self::new(plan, recording, engine, Some(checkpoints)))
+    }
+
+    fn new(plan: Plan, recording: Recording, engine: &Engine, checkpoints: Option<Checkpoints>) -> Self {
+        Self {
+            row: vec![0.0; plan.columns.len()],
+            inputs: vec![0.0; engine.coupled().len()],
+            plan,
+            recording,
+            checkpoints,
+            last_time: engine.time(),
+            no_checkpoints: None,
+        }
+    }
+
+    /// Closes the recording and gives the number of rows and the time of the last.
+    pub(crate) fn finish(self) -> Result<(u64, f64)> {
+        let last_time = self.last_time;
+        Ok((self.recording.finish()?, last_time))
+    }
+
+    fn write_row(&mut self, engine: &Engine) -> Result<()> {
+        engine.inputs_at_end(&mut self.inputs);
+        let (outputs, plan) = (engine.outputs(), &self.plan);
+        let values = [engine.time()]
+            .into_iter()
+            .chain(plan.outputs.iter().map(|i| outputs[*i]))
+            .chain(plan.inputs.iter().map(|j| self.inputs[*j]))
+            .chain(plan.has_energy.then(|| engine.energy().unwrap_or(f64::NAN)));
+        self.row.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+        let diagnostics = self.row.len() - self.plan.diagnostics;
+        engine.diagnostics(&mut self.row[diagnostics..]);
+        self.last_time = engine.time();
+        self.recording.row(&self.row)
+    }
+
+    /// A checkpoint is only worth something if the rows before it are on disk.
+    fn save_checkpoint(&mut self, engine: &Engine) -> Result<()> {
+        let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
+        if !checkpoints.due() {
+            return Ok(());
+        }
+        self.recording.flush()?;
+        match checkpoints.save(engine) {
+            Err(error) if error.code() == costep_core::Code::NeedsMissing => {
+                self.checkpoints = None;
+                self.no_checkpoints = Some(error);
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        if engine.k().is_multiple_of(self.plan.every) {
+            self.write_row(engine)?;
+        }
+        self.save_checkpoint(engine)?;
+        Ok(Flow::Continue)
+    }
+}

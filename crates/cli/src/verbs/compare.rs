@@ -1,0 +1,139 @@
+//! `costep compare`: a matrix of runs against the monolithic reference.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use costep_core::quantity::{format_time, parse_time};
+use costep_core::{Code, Error};
+use costep_engine::Observer;
+use costep_methods::{METHODS, MethodSpec, registry};
+use costep_project::Project;
+use serde_json::json;
+
+use crate::args::CompareArgs;
+use crate::failure::Failure;
+use crate::progress::many_runs;
+use crate::recorder::Recorder;
+use crate::report::{RunReport, Verdict};
+use crate::session::{self, Choice};
+use crate::style::{BAD, FAINT, GOOD, Output, WARN, print_json};
+use crate::table::{Cell, number, percent, render, wall};
+
+pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failure> {
+    let project = session::load(&args.system, Vec::new())?;
+    let methods = methods(args.methods.as_deref())?;
+    let steps = steps(args.steps.as_deref(), project.model.experiment.step)?;
+    let solver = session::reference_solver(&project, &args.reference)?;
+    let bar = many_runs(output, methods.len() * steps.len());
+    let mut reports = Vec::new();
+    for step in &steps {
+        let reference = session::reference(&project, solver, *step)?;
+        for method in &methods {
+            bar.set_message(format!("{} at {}", method.label(), format_time(*step)));
+            let choice = Choice { method, step: *step };
+            let file = args.out.as_ref().map(|folder| recording_file(folder, &choice));
+            reports.push(one_run(&project, &choice, reference.as_ref(), file.as_deref())?);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    if output.json {
+        let mut object = session::head(&project, solver);
+        object.insert("runs".into(), json!(reports));
+        print_json(&object);
+    } else {
+        anstream::print!("{}", comparison_table(&reports, project.model.paper_reference.is_some()));
+    }
+    // A method that diverges is a result of a comparison; a run that could not be done is not.
+    let failed = reports.iter().find(|report| report.verdict == Verdict::Failed);
+    Ok(ExitCode::from(failed.map_or(0, |report| report.exit)))
+}
+
+fn methods(text: Option<&str>) -> Result<Vec<MethodSpec>, Error> {
+    let methods = match text {
+        Some(text) => registry::parse_list(text)?,
+        None => METHODS.iter().map(|entry| MethodSpec::parse(entry.id)).collect::<Result<_, _>>()?,
+    };
+    if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
+}
+
+fn steps(text: Option<&str>, default: f64) -> Result<Vec<f64>, Error> {
+    let Some(text) = text else { return Ok(vec![default]) };
+    let steps: Vec<f64> = text.split(',').map(parse_time).collect::<Result<_, _>>()?;
+    match steps.iter().find(|step| **step <= 0.0) {
+        Some(step) => Err(Error::new(Code::BadValue, format!("a step of {step} s is not possible"))),
+        None => Ok(steps),
+    }
+}
+
+fn recording_file(folder: &Path, choice: &Choice<'_>) -> PathBuf {
+    let label: String =
+        choice.method.label().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    folder.join(format!("{label}-{}.arrows", format_time(choice.step).replace(' ', "")))
+}
+
+fn one_run(
+    project: &Project,
+    choice: &Choice<'_>,
+    reference: Option<&costep_analysis::Reference>,
+    file: Option<&Path>,
+) -> Result<RunReport, Error> {
+    let Some(file) = file else { return Ok(session::measured_run(project, choice, reference, &mut [])) };
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(|cause| {
+            Error::new(Code::FileNotReadable, "cannot make the folder").in_file(folder).because(cause)
+        })?;
+    }
+    let template = session::engine(project, choice, true)?;
+    let metadata = [("method".into(), choice.method.label()), ("system".into(), project.name.clone())];
+    let mut recorder = Recorder::create(file, &template, project, &metadata, None)?;
+    let report = session::measured_run(project, choice, reference, &mut [&mut recorder as &mut dyn Observer]);
+    recorder.finish()?;
+    Ok(report)
+}
+
+/// The runs as a table for people.
+pub(crate) fn comparison_table(reports: &[RunReport], paper_error: bool) -> String {
+    let mut header = vec!["method", "step", "result", "eps_mono", "worst signal", "energy drift", "time"];
+    if paper_error {
+        header.insert(4, "max error");
+    }
+    let rows: Vec<_> = reports.iter().map(|report| row(report, paper_error)).collect();
+    let mut text = render(&header, &rows);
+    for report in reports.iter().filter(|report| report.message.is_some()) {
+        let message = report.message.as_deref().unwrap_or_default();
+        text += &format!("  {} at {}: {message}\n", report.method, format_time(report.step));
+    }
+    text
+}
+
+fn row(report: &RunReport, paper_error: bool) -> Vec<Cell> {
+    let worst = report
+        .signals
+        .values()
+        .filter_map(|signal| signal["rel_rms"].as_f64())
+        .fold(None, |worst, value| Some(worst.map_or(value, |worst: f64| worst.max(value))));
+    let mut row = vec![
+        Cell::new(&report.method),
+        Cell::new(format_time(report.step)),
+        verdict(report.verdict),
+        Cell::new(number(report.eps_mono)),
+        Cell::new(number(worst)),
+        Cell::new(percent(report.energy_drift)),
+        Cell::styled(wall(report.wall_s), FAINT),
+    ];
+    if paper_error {
+        row.insert(4, Cell::new(number(report.max_abs_error)));
+    }
+    row
+}
+
+/// A verdict in its colour.
+pub(crate) fn verdict(verdict: Verdict) -> Cell {
+    match verdict {
+        Verdict::Stable => Cell::styled("stable", GOOD),
+        Verdict::Unstable => Cell::styled("UNSTABLE", BAD),
+        Verdict::Diverged => Cell::styled("DIVERGED", BAD),
+        Verdict::Failed => Cell::styled("failed", WARN),
+    }
+}

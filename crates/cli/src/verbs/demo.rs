@@ -1,0 +1,111 @@
+//! `costep demo`: real runs on a built-in system in which a newcomer sees a hold fail where others hold.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use costep_core::quantity::format_time;
+use costep_core::{Code, Error};
+use costep_methods::registry;
+use costep_project::Project;
+use serde_json::json;
+
+use crate::args::DemoArgs;
+use crate::failure::Failure;
+use crate::report::RunReport;
+use crate::session::{self, Choice};
+use crate::style::{FAINT, Output, print_json};
+use crate::table::{Cell, number, percent, render, wall};
+use crate::verbs::compare::verdict;
+
+/// The project the demo runs and leaves behind.
+const SYSTEM: &str = include_str!("demo_system.toml");
+const METHODS: &str = "zoh,foh,soh,nepce";
+
+pub(crate) fn run(args: &DemoArgs, output: Output) -> Result<ExitCode, Failure> {
+    let file = args.out.join("system.toml");
+    let is_new = write_project(&file)?;
+    // The story is always told with the demo's own system, also when the folder holds an edited one.
+    let project = costep_project::load_text(SYSTEM, &file, &[])?;
+    let solver = session::reference_solver(&project, "same")?;
+    let step = project.model.experiment.step;
+    let start = Instant::now();
+    let reference = session::reference(&project, solver, step)?;
+    let reference_seconds = start.elapsed().as_secs_f64();
+    let methods = registry::parse_list(METHODS)?;
+    let choices = methods.iter().map(|method| Choice { method, step });
+    let reports: Vec<_> =
+        choices.map(|choice| session::measured_run(&project, &choice, reference.as_ref(), &mut [])).collect();
+    if output.json {
+        let mut object = session::head(&project, solver);
+        object.insert("runs".into(), json!(reports));
+        object.insert("files".into(), json!({ "project": file.display().to_string() }));
+        print_json(&object);
+    } else {
+        tell(&project, &reports, reference_seconds);
+        next(&args.out, is_new);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the project, unless there is one already: it may have been edited.
+fn write_project(file: &Path) -> Result<bool, Error> {
+    if file.exists() {
+        return Ok(false);
+    }
+    let unwritable =
+        |cause| Error::new(Code::FileNotReadable, "cannot write the demo").in_file(file).because(cause);
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(unwritable)?;
+    }
+    fs::write(file, SYSTEM).map_err(unwritable)?;
+    Ok(true)
+}
+
+fn tell(project: &Project, reports: &[RunReport], reference_seconds: f64) {
+    let experiment = project.model.experiment;
+    anstream::println!(
+        "\nTwo-mass oscillator, split at the coupling spring. h = {}, {}, {} macro steps.\n",
+        format_time(experiment.step),
+        format_time(experiment.stop),
+        experiment.steps()
+    );
+    let mut rows: Vec<_> = reports.iter().map(row).collect();
+    rows.push(vec![
+        Cell::new("monolithic"),
+        Cell::new("reference"),
+        Cell::new("0"),
+        Cell::new(percent(Some(0.0))),
+        Cell::styled(wall(reference_seconds), FAINT),
+    ]);
+    anstream::println!("{}", render(&["method", "result", "RMS error", "energy drift", "time"], &rows));
+    anstream::println!("  RMS error: mean over all outputs of |y - y_mono| / range, RMS over time.");
+    anstream::println!(
+        "  Energy drift: energy at the end against the monolithic solution, of its greatest energy.\n"
+    );
+}
+
+fn row(report: &RunReport) -> Vec<Cell> {
+    vec![
+        Cell::new(&report.method),
+        verdict(report.verdict),
+        Cell::new(number(report.eps_mono)),
+        Cell::new(percent(report.energy_drift)),
+        Cell::styled(wall(report.wall_s), FAINT),
+    ]
+}
+
+fn next(folder: &Path, is_new: bool) {
+    let folder = folder.display();
+    if is_new {
+        anstream::println!("Wrote {folder}/system.toml");
+    } else {
+        anstream::println!("Left your {folder}/system.toml as it is");
+    }
+    anstream::println!("Next:  costep run {folder}                           simulate it, record it");
+    anstream::println!(
+        "       costep compare {folder} --steps 0.5ms,1ms,2ms   methods and steps side by side"
+    );
+    anstream::println!("       costep methods nepce                        what a method does");
+}

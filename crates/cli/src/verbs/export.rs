@@ -1,0 +1,68 @@
+//! `costep export`: a recording as CSV or Parquet.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use costep_core::{Code, Error};
+use costep_results::{Table, export_csv, export_parquet};
+use serde_json::json;
+
+use crate::args::ExportArgs;
+use crate::failure::Failure;
+use crate::style::{Output, print_json};
+use crate::table::{Cell, render};
+
+pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
+    let source = if args.file.is_dir() { args.file.join("results.arrows") } else { args.file.clone() };
+    let Some(target) = &args.to else { return list(&source, output) };
+    let ending = target.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let exported = match ending {
+        "csv" => export_csv(&source, target, &args.signals)?,
+        "parquet" => export_parquet(&source, target, &args.signals)?,
+        _ => {
+            let message = format!("`{}` ends in neither .csv nor .parquet", target.display());
+            return Err(Error::new(Code::CommandLine, message).into());
+        }
+    };
+    if output.json {
+        print_json(&json!({
+            "file": target.display().to_string(),
+            "rows": exported.rows,
+            "complete": exported.complete,
+        }));
+    } else {
+        output.remark(&format!("{}: {} rows", target.display(), exported.rows));
+        if !exported.complete {
+            output.remark("the recording has no end mark: its run was killed or still goes on");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {
+    let table = Table::open(source)?;
+    if output.json {
+        let columns: Vec<_> = table
+            .columns()
+            .iter()
+            .map(|column| json!({ "name": column.name, "unit": column.unit }))
+            .collect();
+        print_json(&json!({
+            "rows": table.rows(),
+            "complete": table.complete(),
+            "metadata": table.metadata(),
+            "columns": columns,
+        }));
+    } else {
+        let row = |column: &costep_results::Column| {
+            vec![Cell::new(&column.name), Cell::new(column.unit.as_deref().unwrap_or("-"))]
+        };
+        anstream::print!(
+            "{}",
+            render(&["column", "unit"], &table.columns().iter().map(row).collect::<Vec<_>>())
+        );
+        let end = if table.complete() { "" } else { ", no end mark" };
+        anstream::println!("  {} rows{end}", table.rows());
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,93 @@
+//! `costep methods`: the registry of coupling methods, for people and machines.
+
+use std::process::ExitCode;
+
+use costep_core::MethodEntry;
+use costep_methods::{METHODS, find};
+use serde_json::{Value, json};
+
+use crate::args::ListArgs;
+use crate::failure::Failure;
+use crate::style::{Output, STRONG, paint, print_json};
+use crate::table::{Cell, render};
+
+pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> {
+    match (&args.id, output.json) {
+        (None, true) => print_json(&METHODS.iter().map(to_json).collect::<Vec<_>>()),
+        (None, false) => list(),
+        (Some(id), true) => print_json(&to_json(find(id)?)),
+        (Some(id), false) => explain(find(id)?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list() {
+    let row = |entry: &MethodEntry| vec![Cell::styled(entry.id, STRONG), Cell::new(entry.title)];
+    anstream::print!("{}", render(&["method", ""], &METHODS.iter().map(row).collect::<Vec<_>>()));
+    anstream::println!("\n  `costep methods ID` explains one.");
+}
+
+fn explain(entry: &MethodEntry) {
+    anstream::println!("{}  {}\n", paint(STRONG, entry.id), entry.title);
+    anstream::println!("  {}\n", entry.summary);
+    anstream::println!("  rule     {}", entry.equations);
+    anstream::println!("  order    {}", entry.convergence_order);
+    anstream::println!("  needs    {}", needs(entry).join(", "));
+    anstream::println!("  source   {}\n", entry.source);
+    let rows: Vec<_> = entry
+        .options
+        .iter()
+        .map(|option| {
+            [option.name, &option.kind.default_value().to_string(), &option.kind.allowed(), option.help]
+                .into_iter()
+                .map(Cell::new)
+                .collect()
+        })
+        .collect();
+    anstream::print!("{}", render(&["option", "default", "allowed", ""], &rows));
+}
+
+/// What the method asks of the subsystems with its default options.
+fn needs(entry: &MethodEntry) -> Vec<String> {
+    let Ok(options) = costep_core::Options::check(entry.id, entry.options, &[]) else { return Vec::new() };
+    let needs = (entry.build)(&options).needs();
+    let mut list = Vec::new();
+    if needs.input_order > 0 {
+        list.push(format!("input polynomials of order {}", needs.input_order));
+    }
+    if needs.rollback {
+        list.push("rollback".into());
+    }
+    if needs.micro_samples {
+        list.push("outputs inside the step where a subsystem gives them".into());
+    }
+    if list.is_empty() {
+        list.push("nothing".into());
+    }
+    list
+}
+
+fn to_json(entry: &MethodEntry) -> Value {
+    let options: Vec<_> = entry
+        .options
+        .iter()
+        .map(|option| {
+            json!({
+                "name": option.name,
+                "default": option.kind.default_value().to_string(),
+                "allowed": option.kind.allowed(),
+                "help": option.help,
+            })
+        })
+        .collect();
+    json!({
+        "id": entry.id,
+        "title": entry.title,
+        "summary": entry.summary,
+        "equations": entry.equations,
+        "source": entry.source,
+        "convergence_order": entry.convergence_order,
+        "needs": needs(entry),
+        "options": options,
+    })
+}

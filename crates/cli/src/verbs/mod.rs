@@ -1,0 +1,9 @@
+//! One file per verb.
+
+pub(crate) mod compare;
+pub(crate) mod demo;
+pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod methods;
+pub(crate) mod models;
+pub(crate) mod run;

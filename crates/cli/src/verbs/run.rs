@@ -1,0 +1,249 @@
+//! `costep run` and `costep resume`: one simulation, recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use costep_analysis::{Trace, measure, paper_error};
+use costep_core::quantity::format_time;
+use costep_core::{Code, Error};
+use costep_engine::{Checkpoints, Engine, Observer, StopFlag, TimeLimit};
+use costep_project::{Project, Source};
+use serde_json::{Value, json};
+
+use crate::args::{LimitArgs, ResumeArgs, RunArgs, change};
+use crate::failure::Failure;
+use crate::progress::RunProgress;
+use crate::recorder::Recorder;
+use crate::report::{RunReport, Verdict};
+use crate::session::{self, Choice};
+use crate::style::{BAD, GOOD, Output, paint, print_error, print_json};
+use crate::table::{number, percent, wall};
+
+/// Names of the files in the folder of a run.
+const RECORDING: &str = "results.arrows";
+const PREVIOUS_RECORDING: &str = "results.previous.arrows";
+const PROJECT_COPY: &str = "run.toml";
+
+/// Raised by Ctrl-C and by termination signals.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
+    let mut overrides = Vec::new();
+    if let Some(method) = &args.method {
+        overrides.push(change("method", method, format!("--method {method}")));
+    }
+    if let Some(step) = &args.step {
+        overrides.push(change("step.size", step, format!("--step {step}")));
+    }
+    let project = session::load(&args.system, overrides)?;
+    project.warnings.iter().for_each(|warning| output.remark(&format!("warning: {warning}")));
+    let solver = session::reference_solver(&project, &args.reference)?;
+    let choice = Choice::of(&project);
+    let engine = session::engine(&project, &choice, solver.is_some())?;
+    let mut job = Job { project: &project, engine, files: None, recorder: None };
+    if !args.limits.no_record {
+        let folder = args.out.clone().unwrap_or_else(|| default_folder(&project));
+        job.record_in(folder, &args.limits)?;
+    }
+    let reference = session::reference(&project, solver, choice.step)?;
+    job.go(reference.as_ref(), &args.limits, output)
+}
+
+pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Failure> {
+    let copy = args.dir.join(PROJECT_COPY);
+    if !copy.is_file() {
+        let error = Error::new(Code::FileNotReadable, "this is not the folder of a run").in_file(&args.dir);
+        return Err(error.hint(format!("it has no {PROJECT_COPY}; `costep run --out DIR` makes one")).into());
+    }
+    let project = costep_project::load(&Source::File(copy), &[])?;
+    let mut engine = session::engine(&project, &Choice::of(&project), false)?;
+    let checkpoints = checkpoints(&args.dir, &project, &args.limits);
+    let from = checkpoints.load(&mut engine)?;
+    output.remark(&format!("resuming at t = {} s from {}", engine.time(), from.display()));
+    let file = args.dir.join(RECORDING);
+    let recorder = Recorder::resume(&file, &engine, &project, checkpoints)?;
+    let job = Job { project: &project, engine, files: Some(args.dir.clone()), recorder: Some(recorder) };
+    job.go(None, &args.limits, output)
+}
+
+fn default_folder(project: &Project) -> PathBuf {
+    match &project.source {
+        Source::Builtin(id) => PathBuf::from(format!("costep-{id}")),
+        Source::File(path) => path.parent().map(Path::to_path_buf).unwrap_or_default(),
+    }
+}
+
+fn checkpoints(folder: &Path, project: &Project, limits: &LimitArgs) -> Checkpoints {
+    Checkpoints::new(folder, project.to_toml(), Duration::from_secs_f64(limits.checkpoint))
+}
+
+/// A run that is about to start.
+struct Job<'a> {
+    project: &'a Project,
+    engine: Engine,
+    files: Option<PathBuf>,
+    recorder: Option<Recorder>,
+}
+
+impl Job<'_> {
+    /// Prepares the folder: a copy of the project, the recording before this one kept under another name.
+    fn record_in(&mut self, folder: PathBuf, limits: &LimitArgs) -> Result<(), Error> {
+        let unwritable = |path: &Path| {
+            let path = path.to_path_buf();
+            move |cause: std::io::Error| {
+                Error::new(Code::FileNotReadable, "cannot write").in_file(path).because(cause)
+            }
+        };
+        fs::create_dir_all(&folder).map_err(unwritable(&folder))?;
+        let copy = folder.join(PROJECT_COPY);
+        fs::write(&copy, self.project.to_toml()).map_err(unwritable(&copy))?;
+        let file = folder.join(RECORDING);
+        if file.exists() {
+            fs::rename(&file, folder.join(PREVIOUS_RECORDING)).map_err(unwritable(&file))?;
+        }
+        let checkpoints = checkpoints(&folder, self.project, limits);
+        checkpoints.clear()?;
+        let metadata = [
+            ("system".into(), self.project.name.clone()),
+            ("method".into(), self.project.groups[0].method.label()),
+            ("costep".into(), env!("CARGO_PKG_VERSION").into()),
+            ("project".into(), self.project.to_toml()),
+        ];
+        self.recorder =
+            Some(Recorder::create(&file, &self.engine, self.project, &metadata, Some(checkpoints))?);
+        self.files = Some(folder);
+        Ok(())
+    }
+
+    fn go(
+        mut self,
+        reference: Option<&costep_analysis::Reference>,
+        limits: &LimitArgs,
+        output: Output,
+    ) -> Result<ExitCode, Failure> {
+        install_stop_handler();
+        self.announce(output);
+        let mut report = RunReport::new(self.project.groups[0].method.label(), self.engine.experiment().step);
+        let mut progress = RunProgress::new(output);
+        let mut trace = reference.map(|_| Trace::new(self.engine.outputs().len(), true));
+        let mut limit = limits.time_limit.map(|seconds| TimeLimit::new(Duration::from_secs_f64(seconds)));
+        let mut stop = StopFlag(&STOP);
+        let start = Instant::now();
+        let outcome = {
+            let mut observers: Vec<&mut dyn Observer> = Vec::new();
+            observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
+            observers.extend(self.recorder.as_mut().map(|recorder| recorder as &mut dyn Observer));
+            observers.push(&mut progress);
+            observers.extend(limit.as_mut().map(|limit| limit as &mut dyn Observer));
+            observers.push(&mut stop);
+            self.engine.run(&mut observers)
+        };
+        report.wall_s = start.elapsed().as_secs_f64();
+        progress.finish();
+        report.macro_steps = self.engine.k();
+        report.subsystem_steps = self.engine.subsystem_steps();
+        match &outcome {
+            Err(error) => report.fail(error),
+            Ok(()) => {
+                report.amplitude_ratio = Some(progress.watch.ratio());
+                report.verdict = if progress.watch.unstable() { Verdict::Unstable } else { Verdict::Stable };
+                if let (Some(reference), Some(trace)) = (reference, &trace) {
+                    report.add(&measure(self.engine.descriptions(), trace, reference));
+                    let stop = self.engine.experiment().stop;
+                    report.max_abs_error = paper_error(&self.project.model, stop, trace)?;
+                }
+                if report.verdict == Verdict::Unstable {
+                    report.exit = costep_core::ExitClass::Diverged.code();
+                }
+            }
+        }
+        let recorded = self.close_recording(output)?;
+        self.print(&report, recorded, outcome.as_ref().err(), output);
+        Ok(ExitCode::from(report.exit))
+    }
+
+    fn announce(&self, output: Output) {
+        let (project, engine) = (self.project, &self.engine);
+        let methods: Vec<_> = project.groups.iter().map(|group| group.method.label()).collect();
+        output.remark(&format!(
+            "{}: {} subsystems, {} connections, method {}, step {}, {} macro steps",
+            project.name,
+            project.model.parts.len(),
+            project.model.connections.len(),
+            methods.join(" + "),
+            format_time(engine.experiment().step),
+            engine.experiment().steps(),
+        ));
+    }
+
+    fn close_recording(&mut self, output: Output) -> Result<Option<(u64, f64)>, Error> {
+        let Some(recorder) = self.recorder.take() else { return Ok(None) };
+        if let Some(error) = &recorder.no_checkpoints {
+            output.remark(&format!("no checkpoints: {}", error.details().message));
+        }
+        recorder.finish().map(Some)
+    }
+
+    fn print(&self, report: &RunReport, recorded: Option<(u64, f64)>, error: Option<&Error>, output: Output) {
+        let recording = self.files.as_ref().map(|folder| folder.join(RECORDING));
+        if output.json {
+            let mut object = session::head(self.project, None);
+            if let Value::Object(run) = json!(report) {
+                object.extend(run);
+            }
+            let path = |file: &str| self.files.as_ref().map(|folder| folder.join(file).display().to_string());
+            let files = json!({ "recording": path(RECORDING), "project": path(PROJECT_COPY) });
+            object.insert("files".into(), files);
+            object.insert("rows".into(), json!(recorded.map(|(rows, _)| rows)));
+            print_json(&object);
+            return;
+        }
+        match error {
+            Some(error) => print_error(error),
+            None => self.print_verdict(report),
+        }
+        if let (Some(file), Some((rows, time))) = (recording, recorded) {
+            output.remark(&format!("{}: {rows} rows up to t = {time} s", file.display()));
+            output.remark(&format!("next: costep export {} --to results.csv", file.display()));
+        }
+    }
+
+    fn print_verdict(&self, report: &RunReport) {
+        let simulated = self.engine.time() - self.engine.experiment().start;
+        anstream::println!(
+            "done in {}   {} macro steps   {:.3}x real time",
+            wall(report.wall_s),
+            report.macro_steps,
+            simulated / report.wall_s.max(1e-9),
+        );
+        let verdict = match report.verdict {
+            Verdict::Stable => paint(GOOD, "STABLE"),
+            _ => paint(BAD, "UNSTABLE"),
+        };
+        let mut line = format!("verdict  {verdict}");
+        if report.eps_mono.is_some() {
+            line += &format!(
+                "   eps_mono {}   energy drift {}",
+                number(report.eps_mono),
+                percent(report.energy_drift)
+            );
+        } else if report.verdict == Verdict::Unstable {
+            line += "   signals and coupling error grow: try a smaller step or `costep compare`";
+        }
+        anstream::println!("{line}");
+    }
+}
+
+/// The first signal ends the run after its step; a second one ends the program at once.
+fn install_stop_handler() {
+    let handler = || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(costep_core::ExitClass::Stopped.code()));
+        }
+    };
+    // Without a handler the run still works; it can only not be stopped softly.
+    let _ = ctrlc::set_handler(handler);
+}

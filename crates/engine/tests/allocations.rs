@@ -1,0 +1,94 @@
+//! The macro-step loop takes no memory, for any method. A test binary of its own: its allocator counts.
+#![allow(unsafe_code)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System as Heap};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use common::{coupled, model};
+use costep_engine::{Engine, Scheduling, System, Threads};
+use costep_integrate::Solver;
+use costep_methods::{METHODS, MethodSpec};
+use costep_models::Model;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+struct Counting;
+
+// SAFETY: everything is passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: by the contract of this function.
+        unsafe { Heap.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: by the contract of this function.
+        unsafe { Heap.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: by the contract of this function.
+        unsafe { Heap.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Exact steps take memory for their maps at first use.
+const WARM_UP: usize = 20;
+
+/// Allocations on all threads in many macro steps.
+fn allocations(system: System, steps: usize) -> u64 {
+    let mut engine = Engine::new(system).unwrap();
+    for _ in 0..WARM_UP {
+        engine.step().unwrap();
+    }
+    let before = ALLOCATIONS.load(Ordering::SeqCst);
+    for _ in 0..steps {
+        engine.step().unwrap();
+    }
+    ALLOCATIONS.load(Ordering::SeqCst) - before
+}
+
+fn damped() -> Model {
+    let springs = [("c1", 1e4), ("c2", 2e4), ("ck", 1e3)];
+    model("dual-mass", &[&springs[..], &[("d1", 100.0), ("d2", 100.0), ("dk", 10.0)]].concat())
+}
+
+fn system(method: &MethodSpec, solver: &Solver, threads: usize) -> System {
+    let threads = Threads::Fixed(threads);
+    System { threads, ..coupled(&damped(), solver, method, 1e3, 1e-3) }
+}
+
+// One test only: another one at the same time would be counted too.
+#[test]
+fn no_method_takes_memory_in_the_loop() {
+    let euler = Solver::Euler(2.5e-4);
+    for entry in METHODS {
+        let method = MethodSpec::new(entry.id, vec![]).unwrap();
+        for threads in [1, 2] {
+            let now=std::time::Instant::now(); assert_eq!(allocations(system(&method, &euler, threads), 100_000), 0, "{}", entry.id); println!("{} {threads} {:?}", entry.id, now.elapsed());
+        }
+        for solver in [Solver::Rk4(5e-4), Solver::Dopri5(1e-6), Solver::Exact] {
+            let count = allocations(system(&method, &solver, 1), 2_000);
+            assert_eq!(count, 0, "{} under {solver:?}", entry.id);
+        }
+        let one_by_one = System { scheduling: Scheduling::Sequential(vec![]), ..system(&method, &euler, 1) };
+        assert_eq!(allocations(one_by_one, 2_000), 0, "{} one by one", entry.id);
+        if entry.options.iter().any(|option| option.name == "smooth") {
+            let smooth = MethodSpec::parse(&format!("{}:smooth=true", entry.id)).unwrap();
+            assert_eq!(allocations(system(&smooth, &euler, 1), 2_000), 0, "{}", smooth.label());
+        }
+    }
+    // The time is so large that its round-off shows in the length of the steps.
+    for solver in [Solver::Euler(1e-5), Solver::Exact] {
+        let mut late = system(&common::method("nepce"), &solver, 1);
+        (late.experiment.start, late.experiment.stop) = (1e6, 2e6);
+        assert_eq!(allocations(late, 2_000), 0, "late under {solver:?}");
+    }
+}

@@ -1,0 +1,90 @@
+//! A subsystem that fails, lies about its time or panics ends the run with its name and time.
+
+use costep_core::{Code, Error, Place};
+use costep_engine::Threads;
+
+use crate::common::method;
+use crate::toys::{Toy, error_of, wired};
+
+const THREADS: [Threads; 4] = [Threads::Fixed(1), Threads::Fixed(2), Threads::Fixed(4), Threads::Auto];
+
+/// The error of a run with a toy named `culprit` among well-behaved ones.
+fn error_with(culprit: impl Fn() -> Toy, threads: Threads) -> Error {
+    let mut toys: Vec<_> = (0..5).map(|i| Toy::source(&format!("good{i}"), |t| t).boxed()).collect();
+    toys.insert(2, culprit().boxed());
+    let mut system = wired(toys, &[], &method("zoh"));
+    system.threads = threads;
+    error_of(system)
+}
+
+fn at(time: f64, step: u64) -> Place {
+    Place::Run { subsystem: Some("culprit".into()), signal: None, time, step }
+}
+
+#[test]
+fn a_step_that_does_not_end_where_asked_is_an_error() {
+    for overshoot in [1e-12, -0.05, f64::NAN] {
+        for threads in THREADS {
+            let culprit = || {
+                let mut toy = Toy::source("culprit", |t| t);
+                toy.overshoot = overshoot;
+                toy
+            };
+            let error = error_with(culprit, threads);
+            assert_eq!((error.code(), &error.details().place), (Code::TimeNotReached, &at(0.0, 0)));
+        }
+    }
+}
+
+fn failing(since: f64) -> Toy {
+    Toy::new("culprit", 0, 1, move |t, _, y| {
+        y[0] = t;
+        if t < since { Ok(()) } else { Err(Error::new(Code::SubsystemFailed, "out of fuel")) }
+    })
+}
+
+#[test]
+fn an_error_of_a_subsystem_keeps_its_code_and_gets_a_place() {
+    for threads in THREADS {
+        let error = error_with(|| failing(0.25), threads);
+        assert_eq!((error.code(), &error.details().place), (Code::SubsystemFailed, &at(2.0 * 0.1, 2)));
+        assert_eq!(error.details().message, "out of fuel");
+    }
+    let error = error_with(|| failing(0.0), Threads::Fixed(1));
+    assert_eq!((error.code(), &error.details().place), (Code::SubsystemFailed, &at(0.0, 0)));
+}
+
+#[test]
+fn a_panic_is_an_error_on_any_number_of_threads() {
+    let panicking = || {
+        Toy::new("culprit", 0, 1, |t, _, y| {
+            assert!(t < 0.25, "on purpose");
+            y[0] = t;
+            Ok(())
+        })
+    };
+    for threads in THREADS {
+        let error = error_with(panicking, threads);
+        assert_eq!((error.code(), &error.details().place), (Code::Bug, &at(2.0 * 0.1, 2)));
+        assert_eq!(error.details().cause.as_deref(), Some("on purpose"));
+    }
+}
+
+#[test]
+fn of_several_failures_the_first_is_reported() {
+    for threads in THREADS {
+        let toys = (0..8).map(|i| {
+            Toy::new(&format!("part{i}"), 0, 1, move |t, _, y| {
+                y[0] = t;
+                if t < 0.25 || i < 3 {
+                    Ok(())
+                } else {
+                    Err(Error::new(Code::SubsystemFailed, format!("{i}")))
+                }
+            })
+        });
+        let mut system = wired(toys.map(Toy::boxed).collect(), &[], &method("zoh"));
+        system.threads = threads;
+        assert_eq!(error_of(system).details().message, "3");
+    }
+}

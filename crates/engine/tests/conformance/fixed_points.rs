@@ -1,0 +1,57 @@
+//! A system at rest stays at rest.
+
+use costep_core::External;
+use costep_engine::{Engine, Scheduling, System};
+use costep_integrate::{Part, Solver};
+
+use crate::common::{coupled, model};
+use crate::toys::{Lag, wired};
+use crate::variants::variants;
+
+const SOLVERS: [Solver; 4] = [Solver::Euler(0.01), Solver::Rk4(0.02), Solver::Dopri5(1e-6), Solver::Exact];
+
+/// Greatest relative change of an output in many steps.
+fn drift(system: System) -> f64 {
+    let mut engine = Engine::new(system).unwrap();
+    let start = engine.outputs().to_vec();
+    for _ in 0..500 {
+        engine.step().unwrap();
+    }
+    let size = start.iter().fold(0.0, |size: f64, y| size.max(y.abs()));
+    let change = |(now, then): (&f64, &f64)| (now - then).abs() / size;
+    engine.outputs().iter().zip(&start).map(change).fold(0.0, f64::max)
+}
+
+#[test]
+fn two_lags_in_a_loop_keep_their_equilibrium() {
+    // x1 = y2 + 1.5, x2 = y1 with y1 = 2 x1, y2 = x2 / 4: exact in binary.
+    for method in variants() {
+        for solver in SOLVERS {
+            for scheduling in [Scheduling::Auto, Scheduling::Sequential(vec![])] {
+                let parts = [Lag::new("a", 2.0, 3.0), Lag::new("b", 0.25, 6.0)];
+                let subsystems = parts.map(|part| part.subsystem(&solver).unwrap()).into();
+                let mut system = wired(subsystems, &[(1, 0), (0, 1)], &method);
+                system.externals = vec![(0, External::Constant(1.5))];
+                system.scheduling = scheduling;
+                let drift = drift(system);
+                assert!(drift <= 1e-14, "{} {solver:?}: {drift:e}", method.label());
+                let exact = matches!(solver, Solver::Exact);
+                assert!(exact || drift == 0.0, "{} {solver:?}: {drift:e}", method.label());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dual_mass_keeps_its_equilibrium_under_a_constant_force() {
+    let springs = [("m1", 1.0), ("m2", 1.0), ("c1", 4.0), ("c2", 4.0), ("ck", 4.0), ("dk", 0.5)];
+    let rest = [("d1", 1.0), ("d2", 1.0), ("x1", 0.5), ("x2", 0.25)];
+    let pushed =
+        model("dual-mass", &[&springs[..], &rest[..]].concat()).driven(0, 0, External::Constant(3.0));
+    for method in variants() {
+        for solver in SOLVERS {
+            let drift = drift(coupled(&pushed, &solver, &method, 50.0, 0.1));
+            assert!(drift <= 1e-14, "{} {solver:?}: {drift:e}", method.label());
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Options that a method does not have, or values it does not allow, are refused.
+
+use costep_core::{Code, OptionKind, Value};
+use costep_methods::{METHODS, MethodSpec};
+
+fn refusal(id: &str, name: &str, value: Value) -> Option<Code> {
+    MethodSpec::new(id, vec![(name.into(), value)]).err().map(|error| error.code())
+}
+
+/// Values that an option of this kind must not take.
+fn bad_values(kind: &OptionKind) -> Vec<Value> {
+    let word = |text: &str| Value::Text(text.into());
+    match *kind {
+        OptionKind::Bool { .. } => vec![Value::Integer(1), Value::Real(1.0), word("yes")],
+        OptionKind::Integer { min, max, .. } => {
+            let outside = [min.checked_sub(1), max.checked_add(1)].into_iter().flatten().map(Value::Integer);
+            outside.chain([Value::Real(min as f64), Value::Bool(true), word("many")]).collect()
+        }
+        OptionKind::Real { min, max, .. } => {
+            let outside = [min.next_down(), max.next_up(), f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+            outside.map(Value::Real).into_iter().chain([Value::Bool(true), word("much")]).collect()
+        }
+        OptionKind::Choice(words) => {
+            let longer = format!("{}x", words[0]);
+            vec![
+                word(&longer),
+                word(&words[0].to_uppercase()),
+                word(""),
+                Value::Integer(0),
+                Value::Bool(true),
+            ]
+        }
+    }
+}
+
+#[test]
+fn values_out_of_range_or_of_another_type_are_refused() {
+    for entry in METHODS {
+        for option in entry.options {
+            for value in bad_values(&option.kind) {
+                let code = refusal(entry.id, option.name, value.clone());
+                assert_eq!(code, Some(Code::BadOption), "{}: {} = {value}", entry.id, option.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn unknown_options_are_refused() {
+    for entry in METHODS {
+        assert_eq!(refusal(entry.id, "colour", Value::Bool(true)), Some(Code::UnknownOption));
+        for option in entry.options {
+            let slip = format!("{}s", option.name);
+            assert_eq!(refusal(entry.id, &slip, option.kind.default_value()), Some(Code::UnknownOption));
+        }
+    }
+}
+
+#[test]
+fn defaults_may_be_given() {
+    for entry in METHODS {
+        let given = entry.options.iter().map(|option| (option.name.into(), option.kind.default_value()));
+        let spelt_out = MethodSpec::new(entry.id, given.collect()).unwrap();
+        assert_eq!(spelt_out.options, MethodSpec::new(entry.id, vec![]).unwrap().options);
+    }
+}

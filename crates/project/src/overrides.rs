@@ -1,0 +1,223 @@
+//! Overrides of the command line: they change the document before it is checked.
+
+use costep_core::{Code, Error, Result, Value as OptionValue};
+use costep_methods::MethodSpec;
+
+use crate::document::{Node, Origin, Table, Value};
+use crate::parse::{self, MAX_KEY};
+use crate::problems::{Problems, shortened, suggest, suggested};
+use crate::project::TABLES;
+
+/// The method of a group that does not name one.
+pub(crate) const DEFAULT_METHOD: &str = "zoh";
+
+/// Keys of a native part that are not parameters.
+pub(crate) const NATIVE_KEYS: &[&str] = &["model", "part", "set"];
+
+/// A value given on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// Where it goes: `step.size`, `parameters.ck`, `method.alpha`; short forms are `ck` for a parameter of a
+    /// built-in model and `s1.ck` for one of a native part. `method` and `group.NAME` take `nepce:alpha=0.5`.
+    pub path: String,
+    /// The value, as in a project file but text needs no quotes.
+    pub value: String,
+    /// The flag as the user wrote it, for messages.
+    pub flag: String,
+}
+
+impl Override {
+    /// `path = value`, given by `flag`.
+    pub fn new(path: impl Into<String>, value: impl Into<String>, flag: impl Into<String>) -> Self {
+        Self { path: path.into(), value: value.into(), flag: flag.into() }
+    }
+}
+
+/// Changes the document by all overrides, in their order.
+pub(crate) fn apply(root: &mut Table, overrides: &[Override], problems: &mut Problems<'_>) {
+    for (index, given) in overrides.iter().enumerate() {
+        let origin = Origin::Flag(index);
+        if let Err(error) = apply_one(root, given, origin) {
+            problems.report(origin, || error);
+        }
+    }
+}
+
+fn apply_one(root: &mut Table, given: &Override, origin: Origin) -> Result<()> {
+    let path = resolved(root, split_path(&given.path)?)?;
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    let mut node = parse::value(&given.value, origin);
+    if let (["method"] | ["group", _], Value::Text(text)) = (&names[..], &node.value) {
+        node = method_table(root, &names, text, origin)?;
+    }
+    drop_dependents(root, &names, &node.value);
+    insert(root, &names, node)
+}
+
+/// The names of a path: separated by dots, in quotes if they contain one.
+fn split_path(path: &str) -> Result<Vec<String>> {
+    let mut names = vec![String::new()];
+    let mut quote = None;
+    for letter in path.trim().chars() {
+        match (quote, letter) {
+            (Some(open), _) if open == letter => quote = None,
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '.') => names.push(String::new()),
+            _ => names.iter_mut().last().into_iter().for_each(|name| name.push(letter)),
+        }
+    }
+    if quote.is_some() || names.iter().any(|name| name.is_empty() || name.len() > MAX_KEY) {
+        return Err(Error::new(Code::CommandLine, format!("`{}` is not a path", shortened(path)))
+            .hint("write names with dots between them, as in `step.size` or `parameters.ck`"));
+    }
+    Ok(names)
+}
+
+/// The full path of a short one.
+fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
+    let natives = root.table("native");
+    let is_native = |name: &str| natives.is_some_and(|natives| natives.get(name).is_some());
+    let head = path[0].clone();
+    if TABLES.contains(&head.as_str()) {
+        match head.as_str() {
+            "method" => {}
+            _ if path.len() == 1 => return Err(table_named(&head)),
+            "native" if path.len() > 2 && !NATIVE_KEYS.contains(&path[2].as_str()) => {
+                path.insert(2, "set".into());
+                join_from(&mut path, 3);
+            }
+            "native" => join_from(&mut path, 3),
+            "guard" => join_from(&mut path, 2),
+            _ => {}
+        }
+        return Ok(path);
+    }
+    if path.len() == 1 && natives.is_none() {
+        return Ok(vec!["parameters".into(), head]);
+    }
+    if path.len() > 1 && is_native(&head) {
+        path.splice(0..1, ["native".into(), head, "set".into()]);
+        join_from(&mut path, 3);
+        return Ok(path);
+    }
+    Err(unknown_path(root, &path))
+}
+
+/// Makes one name, with dots, of all names from `start` on.
+fn join_from(path: &mut Vec<String>, start: usize) {
+    if path.len() > start {
+        let joined = path.drain(start..).collect::<Vec<_>>().join(".");
+        path.push(joined);
+    }
+}
+
+fn table_named(name: &str) -> Error {
+    Error::new(Code::CommandLine, format!("`{name}` is a table, not a value"))
+        .hint(format!("write `{name}.KEY=VALUE`"))
+}
+
+fn unknown_path(root: &Table, path: &[String]) -> Error {
+    let written = path.join(".");
+    let natives: Vec<&str> =
+        root.table("native").into_iter().flat_map(|t| &t.entries).map(|e| e.key.as_str()).collect();
+    if path.len() == 1 {
+        let part = natives.first().copied().unwrap_or("PART");
+        return Error::new(Code::UnknownParameter, format!("`{written}` does not say of which part"))
+            .hint(format!("write `{part}.{written}`; parts: {}", shortened(&natives.join(", "))));
+    }
+    let error = Error::new(Code::UnknownKey, format!("nothing is called `{}`", shortened(&written)));
+    let error = suggest(error, &path[0], TABLES.iter().copied().chain(natives));
+    match root.table("system").and_then(|system| system.text("model")) {
+        Some(model) if suggested(&error).is_none() => error.hint(format!(
+            "parameters of the whole model `{}` are written without a part: `{}=...`",
+            shortened(model),
+            path[1]
+        )),
+        _ => error,
+    }
+}
+
+/// The table that `nepce:alpha=0.5` stands for; the inputs of a group stay.
+fn method_table(root: &Table, path: &[&str], text: &str, origin: Origin) -> Result<Node> {
+    const MAX_METHOD: usize = 1000;
+    if text.len() > MAX_METHOD {
+        return Err(Error::new(
+            Code::UnknownMethod,
+            format!("unknown coupling method `{}`", shortened(text)),
+        ));
+    }
+    let spec = MethodSpec::parse(text)?;
+    let mut table = Table::default();
+    table.set("id", Node { value: Value::Text(spec.entry.id.into()), origin });
+    for (name, value) in spec.given() {
+        table.set(name, Node { value: option_value(value), origin });
+    }
+    if let ["group", name] = path
+        && let Some(inputs) = root.table("group").and_then(|groups| groups.table(name)?.get("inputs"))
+    {
+        table.set("inputs", inputs.clone());
+    }
+    Ok(Node { value: Value::Table(table), origin })
+}
+
+fn option_value(value: &OptionValue) -> Value {
+    match value {
+        OptionValue::Bool(truth) => Value::Truth(*truth),
+        OptionValue::Integer(integer) => Value::Integer(*integer),
+        OptionValue::Real(real) => Value::Real(*real),
+        OptionValue::Text(text) => Value::Text(text.clone()),
+    }
+}
+
+/// Who chooses another method does not mean the file's options for it, and so on. What other overrides set
+/// stays, so that their order does not matter.
+fn drop_dependents(root: &mut Table, path: &[&str], value: &Value) {
+    let Value::Text(chosen) = value else { return };
+    let from_flag = |origin: Origin| matches!(origin, Origin::Flag(_));
+    let keep_flags = |table: &mut Table, kept: &str| {
+        table.entries.retain(|entry| from_flag(entry.key_origin) || entry.key == kept);
+    };
+    match path {
+        ["system", "model"] => {
+            let same = root.table("system").and_then(|system| system.text("model")) == Some(chosen);
+            if let Some(parameters) = root.table_mut("parameters").filter(|_| !same) {
+                keep_flags(parameters, "");
+            }
+        }
+        ["method", "id"] | ["group", _, "id"] => {
+            let table = match path {
+                [_, name, _] => root.table_mut("group").and_then(|groups| groups.table_mut(name)),
+                _ => root.table_mut("method"),
+            };
+            if let Some(table) = table.filter(|t| t.text("id").unwrap_or(DEFAULT_METHOD) != chosen) {
+                keep_flags(table, "inputs");
+            }
+        }
+        ["schedule", "kind"] if chosen != "sequential" => {
+            if let Some(schedule) = root.table_mut("schedule") {
+                schedule.entries.retain(|entry| from_flag(entry.key_origin) || entry.key != "order");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn insert(root: &mut Table, path: &[&str], node: Node) -> Result<()> {
+    let Some((last, before)) = path.split_last() else { return Ok(()) };
+    let mut table = root;
+    for (depth, name) in before.iter().enumerate() {
+        table = match &mut table.get_or_table(name, node.origin).value {
+            Value::Table(inner) => inner,
+            Value::List(_) => {
+                let message = format!("`{}` is a list", path[..=depth].join("."));
+                return Err(Error::new(Code::CommandLine, message).hint("change it in the project file"));
+            }
+            _ => {
+                let message = format!("`{}` has no keys", path[..=depth].join("."));
+                return Err(Error::new(Code::CommandLine, message));
+            }
+        };
+    }
+    table.set(last, node);
+    Ok(())
+}

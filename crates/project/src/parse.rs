@@ -1,0 +1,107 @@
+//! From text to a document, with everything that is not valid TOML reported.
+
+use costep_core::{Code, Error};
+use toml::de::{DeTable, DeValue};
+
+use crate::document::{self, Node, Origin, Table, Value};
+use crate::problems::{Problems, shortened};
+
+/// No key is longer. Longer ones would only cost time when they are compared with known ones.
+pub(crate) const MAX_KEY: usize = 200;
+
+/// The document, or nothing if so much is wrong with the text that further messages would only be
+/// consequences.
+pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table> {
+    let (parsed, errors) = DeTable::parse_recoverable(text);
+    // A table given twice makes one of two: neither its keys nor what refers to it can be judged.
+    let mixed_tables = errors.iter().any(|error| is_duplicate(error) && is_header(text, error));
+    let harmless = !mixed_tables && errors.iter().all(|error| is_duplicate(error) || is_unquoted(error));
+    let worth_saying = |error: &&_| !(mixed_tables && is_duplicate(error) && !is_header(text, error));
+    for error in errors.iter().filter(worth_saying) {
+        let offset = error.span().map_or(0, |span| span.start);
+        problems.report_syntax(offset, || in_our_words(text, error));
+    }
+    let mut root = document::table(parsed.get_ref(), &Origin::File);
+    drop_long_keys(&mut root, problems);
+    flatten_names(&mut root);
+    harmless.then_some(root)
+}
+
+/// The value of an override: as in a project file if possible, else the text itself.
+pub(crate) fn value(text: &str, origin: Origin) -> Node {
+    match DeValue::parse(text) {
+        Ok(parsed) => document::node(&parsed, &|_| origin),
+        Err(_) => Node { value: Value::Text(text.into()), origin },
+    }
+}
+
+/// The parser goes on after these with what was meant.
+fn is_duplicate(error: &toml::de::Error) -> bool {
+    error.message().starts_with("duplicate key")
+}
+
+/// Whether the error is in a line such as `[native.a]`.
+fn is_header(text: &str, error: &toml::de::Error) -> bool {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    before.rsplit('\n').next().is_some_and(|start| start.trim_start().starts_with('['))
+}
+
+fn is_unquoted(error: &toml::de::Error) -> bool {
+    error.message().starts_with("string values must be quoted")
+}
+
+fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
+    let found = error.span().and_then(|span| text.get(span)).map(shortened).unwrap_or_default();
+    if is_duplicate(error) {
+        return Error::new(Code::Duplicate, format!("`{found}` is given twice in the same table"))
+            .hint("keep one of them; the name of a part or group may be used once");
+    }
+    if is_unquoted(error) {
+        let error = Error::new(Code::Syntax, "a value is not valid TOML");
+        return match found.is_empty() {
+            true => error.hint("write a value after `=`"),
+            false => error.hint(format!("text needs quotes: \"{found}\"")),
+        };
+    }
+    Error::new(Code::Syntax, "the file is not valid TOML")
+        .because(error.message())
+        .hint("a line is `key = value`, `[table]` or `[[item of a list]]`")
+}
+
+fn drop_long_keys(table: &mut Table, problems: &mut Problems<'_>) {
+    table.entries.retain(|entry| {
+        let fits = entry.key.len() <= MAX_KEY;
+        if !fits {
+            problems.report(entry.key_origin, || {
+                Error::new(Code::UnknownKey, format!("unknown key `{}`", shortened(&entry.key)))
+                    .hint(format!("keys have at most {MAX_KEY} letters"))
+            });
+        }
+        fits
+    });
+    table.entries.iter_mut().for_each(|entry| drop_long_keys_below(&mut entry.node, problems));
+}
+
+fn drop_long_keys_below(node: &mut Node, problems: &mut Problems<'_>) {
+    match &mut node.value {
+        Value::Table(table) => drop_long_keys(table, problems),
+        Value::List(items) => items.iter_mut().for_each(|item| drop_long_keys_below(item, problems)),
+        _ => {}
+    }
+}
+
+/// Names of signals and parameters are keys with dots, with or without quotes.
+fn flatten_names(root: &mut Table) {
+    if let Some(bounds) = root.table_mut("guard").and_then(|guard| guard.table_mut("bounds")) {
+        bounds.flatten();
+    }
+    if let Some(natives) = root.table_mut("native") {
+        for native in &mut natives.entries {
+            if let Value::Table(native) = &mut native.node.value
+                && let Some(set) = native.table_mut("set")
+            {
+                set.flatten();
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Collects all mistakes of a project, and gives each its place.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use costep_core::{Code, Error, Place};
+
+use crate::document::Origin;
+use crate::overrides::Override;
+
+/// Nobody reads more; a file that is no project at all has one per line.
+const MAX_ERRORS: usize = 100;
+
+/// Names beyond this length are not compared with others: the comparison costs the product of the lengths.
+const MAX_COMPARED: usize = 100;
+
+/// Candidates beyond this number are not compared: a chain of a million parts has two million outputs.
+const MAX_CANDIDATES: usize = 10_000;
+
+/// The mistakes found so far.
+pub(crate) struct Problems<'a> {
+    file: Option<&'a Path>,
+    text: &'a str,
+    line_starts: Vec<usize>,
+    overrides: &'a [Override],
+    /// With the byte offset by which they are sorted.
+    errors: Vec<(usize, Error)>,
+    left_out: usize,
+    /// Lines that are not valid TOML: what else is wrong there is a consequence.
+    broken_lines: HashSet<usize>,
+    /// What is allowed but probably not meant.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl<'a> Problems<'a> {
+    pub(crate) fn new(file: Option<&'a Path>, text: &'a str, overrides: &'a [Override]) -> Self {
+        let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(i, _)| i + 1);
+        Self {
+            file,
+            text,
+            line_starts: std::iter::once(0).chain(after_breaks).collect(),
+            overrides,
+            errors: Vec::new(),
+            left_out: 0,
+            broken_lines: HashSet::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds a mistake made at `origin`. It is only put into words if it is among the first.
+    pub(crate) fn report(&mut self, origin: Origin, error: impl FnOnce() -> Error) {
+        if let Origin::File(offset) = origin
+            && self.broken_lines.contains(&self.line_at(offset))
+        {
+            return;
+        }
+        if self.is_full() {
+            self.left_out += 1;
+            return;
+        }
+        let position = if let Origin::File(offset) = origin { offset } else { usize::MAX };
+        let placed = self.placed(origin, error());
+        self.errors.push((position, placed));
+    }
+
+    /// Adds a line that is not valid TOML, once per line.
+    pub(crate) fn report_syntax(&mut self, offset: usize, error: impl FnOnce() -> Error) {
+        self.report(Origin::File(offset), error);
+        let line = self.line_at(offset);
+        self.broken_lines.insert(line);
+    }
+
+    /// Whether further mistakes are only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.errors.len() >= MAX_ERRORS
+    }
+
+    /// Whether nothing was wrong so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// `line 12`, or the flag, for messages about two places.
+    pub(crate) fn place_name(&self, origin: Origin) -> String {
+        match origin {
+            Origin::File(offset) => format!("line {}", self.line_at(offset)),
+            Origin::Flag(index) => self.flag(index),
+            Origin::Nowhere => "the model".into(),
+        }
+    }
+
+    /// All mistakes in the order of the file. There is at least one, since nobody asks otherwise.
+    pub(crate) fn into_errors(mut self) -> Vec<Error> {
+        self.errors.sort_by_key(|(position, _)| *position);
+        let mut errors: Vec<_> = self.errors.into_iter().map(|(_, error)| error).collect();
+        if self.left_out > 0 {
+            let message = format!("and {} more mistakes", self.left_out);
+            errors.push(Error::new(Code::BadValue, message).hint("mend the first ones and check again"));
+        }
+        if errors.is_empty() {
+            errors.push(Error::new(Code::Bug, "the project was refused without a reason"));
+        }
+        errors
+    }
+
+    fn placed(&self, origin: Origin, error: Error) -> Error {
+        match (origin, self.file) {
+            (Origin::Flag(index), _) => {
+                let given = format!("given by `{}`", self.flag(index));
+                let cause = match &error.details().cause {
+                    Some(cause) => format!("{cause}; {given}"),
+                    None => given,
+                };
+                error.because(cause)
+            }
+            (Origin::File(offset), Some(path)) => {
+                let line = self.line_at(offset);
+                error.at(Place::File { path: path.into(), line: Some(line), text: self.line_text(line) })
+            }
+            (_, Some(path)) => error.in_file(path),
+            (_, None) => error,
+        }
+    }
+
+    fn flag(&self, index: usize) -> String {
+        self.overrides.get(index).map_or_else(String::new, |given| shortened(&given.flag))
+    }
+
+    fn line_at(&self, offset: usize) -> usize {
+        self.line_starts.partition_point(|start| *start <= offset)
+    }
+
+    fn line_text(&self, line: usize) -> Option<String> {
+        let rest = self.text.get(*self.line_starts.get(line - 1)?..)?;
+        rest.lines().next().map(shortened)
+    }
+}
+
+/// A text that fits on a line.
+pub(crate) fn shortened(text: &str) -> String {
+    const MAX_SHOWN: usize = 120;
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into(),
+    }
+}
+
+/// Adds "did you mean", unless names or lists are so long that it would take too long.
+pub(crate) fn suggest<'a>(error: Error, wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
+    if wrong.len() > MAX_COMPARED {
+        return error;
+    }
+    error.suggest(wrong, known.into_iter().take(MAX_CANDIDATES))
+}
+
+/// The name that the hint of an error suggests.
+pub(crate) fn suggested(error: &Error) -> Option<&str> {
+    error.details().hint.as_deref()?.strip_prefix("did you mean `")?.strip_suffix("`?")
+}

@@ -1,0 +1,191 @@
+//! A checked project, and how it is put together from the tables of the file.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use costep_core::{Code, Error};
+use costep_engine::{Bounds, Scheduling, Threads};
+use costep_models::Model;
+
+use crate::connections::{self, ExternalSpec, Wiring};
+use crate::document::{Node, Origin, Table, Value};
+use crate::groups::{self, GroupSpec};
+use crate::overrides::{self, Override};
+use crate::parse;
+use crate::parts::{self, NativeSpec};
+use crate::problems::Problems;
+use crate::section::{Section, refuse_unknown_keys};
+use crate::settings::{self, RecordSpec};
+use crate::source::{self, Source};
+
+/// The tables of a project file.
+pub(crate) const TABLES: &[&str] = &[
+    "system",
+    "parameters",
+    "step",
+    "method",
+    "schedule",
+    "native",
+    "connect",
+    "group",
+    "external",
+    "record",
+    "guard",
+    "run",
+];
+
+/// A system ready to be run.
+pub struct Project {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub source: Source,
+    /// The built-in model, if the system is one as a whole.
+    pub model_id: Option<String>,
+    /// Effective parameters: all of a whole model; `part.parameter` of native parts where they were set.
+    pub parameters: Vec<(String, f64)>,
+    /// Parts, connections, signals from outside, solver, start, stop and step.
+    pub model: Model,
+    /// Coupling methods and their inputs; the first is the default group.
+    pub groups: Vec<GroupSpec>,
+    /// In which order parts step.
+    pub scheduling: Scheduling,
+    /// Threads.
+    pub threads: Threads,
+    /// Limits on outputs: (index into y, bounds).
+    pub bounds: Vec<(usize, Bounds)>,
+    /// What is recorded.
+    pub record: RecordSpec,
+    /// Names of power bonds, one for each connection of the model.
+    pub bonds: Vec<Option<String>>,
+    /// What was given rather than taken from a model.
+    pub given: Given,
+    /// What is allowed but probably not meant.
+    pub warnings: Vec<String>,
+}
+
+/// What a project gives rather than takes from a model: needed to write it again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Given {
+    /// Its parts, unless it is a whole model.
+    pub natives: Vec<NativeSpec>,
+    /// Its signals from outside.
+    pub externals: Vec<ExternalSpec>,
+    /// Whether it names the solver.
+    pub solver: bool,
+}
+
+/// Reads and checks a project. All mistakes are reported at once.
+pub fn load(source: &Source, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+    match source {
+        Source::File(path) => {
+            let path = source::project_file(path);
+            let text = source::read(&path).map_err(|error| vec![error])?;
+            load_text(&text, &path, overrides)
+        }
+        Source::Builtin(id) => {
+            check(whole_model(id), source.clone(), id, Problems::new(None, "", overrides), overrides)
+        }
+    }
+}
+
+/// Reads and checks the text of a project file; `path` is only used for messages and as the source.
+pub fn load_text(text: &str, path: &Path, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+    let mut problems = Problems::new(Some(path), text, overrides);
+    match parse::document(text, &mut problems) {
+        Some(root) => {
+            let name = source::default_name(path).unwrap_or_else(|| "system".into());
+            check(root, Source::File(path.into()), &name, problems, overrides)
+        }
+        None => Err(problems.into_errors()),
+    }
+}
+
+/// The document of a built-in model as it is.
+fn whole_model(id: &str) -> Table {
+    let origin = Origin::Nowhere;
+    let mut system = Table::default();
+    system.set("model", Node { value: Value::Text(id.into()), origin });
+    let mut root = Table::default();
+    root.set("system", Node { value: Value::Table(system), origin });
+    root
+}
+
+fn check(
+    mut root: Table,
+    source: Source,
+    default_name: &str,
+    mut problems: Problems<'_>,
+    overrides: &[Override],
+) -> Result<Project, Vec<Error>> {
+    overrides::apply(&mut root, overrides, &mut problems);
+    match read_project(&root, source, default_name, &mut problems) {
+        Some(project) if problems.is_empty() => Ok(Project { warnings: problems.warnings, ..project }),
+        _ => Err(problems.into_errors()),
+    }
+}
+
+/// Reads every table, whatever is wrong with the others, so that all mistakes are found.
+fn read_project(
+    root: &Table,
+    source: Source,
+    default_name: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Project> {
+    refuse_unknown_keys(root, "the project file", TABLES, problems);
+    let known = &["name", "model", "start", "stop", "solver"];
+    let system = Section::open(root.get("system"), "[system]", known, problems);
+    let name = read_name(&system, default_name, problems);
+    let parts = parts::read(root, system.get("model"), problems);
+    let experiment = settings::read_experiment(root, &system, &parts, problems);
+    let solver = settings::read_solver(&system, &parts, problems);
+    let wiring = connections::read(root, &parts, problems);
+    let groups = groups::read(root, &wiring.wishes, &parts.signals, problems);
+    let scheduling = settings::read_schedule(root, &parts.signals, problems);
+    let record = settings::read_record(root, &parts.signals, problems);
+    let bounds = settings::read_guard(root, &parts.signals, problems);
+    let threads = settings::read_threads(root, problems);
+
+    let (solver, solver_given) = solver?;
+    let natives = parts.natives;
+    let given = Given { natives, externals: wiring.externals.clone(), solver: solver_given };
+    let (model, bonds) = wired(parts.model, wiring);
+    Some(Project {
+        name,
+        source,
+        model_id: parts.model_id,
+        parameters: parts.parameters,
+        model: Model { experiment: experiment?, solver, ..model },
+        groups: groups?,
+        scheduling: scheduling?,
+        threads,
+        bounds,
+        record,
+        bonds,
+        given,
+        warnings: Vec::new(),
+    })
+}
+
+fn read_name(system: &Section<'_>, default: &str, problems: &mut Problems<'_>) -> String {
+    let Some(name) = system.text("name", problems) else { return default.into() };
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        problems.report(system.origin_of("name"), || {
+            Error::new(Code::BadValue, "the name of the system is empty or not printable")
+                .hint("write a word or two, or leave it out")
+        });
+    }
+    name.into()
+}
+
+/// The model with the project's own connections and signals from outside.
+fn wired(mut model: Model, wiring: Wiring) -> (Model, Vec<Option<String>>) {
+    model.connections.extend(wiring.connections);
+    let replaced: HashSet<usize> =
+        wiring.externals.iter().filter(|own| !own.sum).map(|own| own.input).collect();
+    model.externals.retain(|(input, _)| !replaced.contains(input));
+    model.externals.extend(wiring.externals.into_iter().map(|own| (own.input, own.signal)));
+    let mut bonds = wiring.bonds;
+    bonds.resize(model.connections.len(), None);
+    (model, bonds)
+}

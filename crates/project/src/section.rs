@@ -1,0 +1,220 @@
+//! Reads a table of the project file key by key, and reports what is unknown, missing or of the wrong kind.
+
+use std::fmt::Display;
+
+use costep_core::quantity::parse_time;
+use costep_core::{Code, Error};
+
+use crate::document::{Entry, Node, Origin, Table, Value};
+use crate::problems::{Problems, shortened, suggest, suggested};
+
+/// No name or quantity is longer.
+const MAX_TEXT: usize = 500;
+
+static EMPTY: Table = Table { entries: Vec::new() };
+
+/// A table of the project file with its name for messages.
+#[derive(Clone)]
+pub(crate) struct Section<'a> {
+    table: &'a Table,
+    label: String,
+    /// Where it begins.
+    pub(crate) origin: Origin,
+    /// Keys that unknown ones probably mean: saying that they are missing would only repeat it.
+    misspelt: Vec<String>,
+}
+
+impl<'a> Section<'a> {
+    /// A table whose keys are all known. A missing table is an empty one.
+    pub(crate) fn open(
+        node: Option<&'a Node>,
+        label: impl Into<String>,
+        known: &[&str],
+        problems: &mut Problems<'_>,
+    ) -> Self {
+        let section = Self::open_free(node, label, problems);
+        let misspelt = refuse_unknown_keys(section.table, &section.label, known, problems);
+        Self { misspelt, ..section }
+    }
+
+    /// A table whose keys are names or checked elsewhere.
+    pub(crate) fn open_free(
+        node: Option<&'a Node>,
+        label: impl Into<String>,
+        problems: &mut Problems<'_>,
+    ) -> Self {
+        let label = label.into();
+        let (table, origin) = match node {
+            None => (&EMPTY, Origin::Nowhere),
+            Some(Node { value: Value::Table(table), origin }) => (table, *origin),
+            Some(other) => {
+                problems.report(other.origin, || wrong_kind(&label, &other.value, "a table"));
+                (&EMPTY, other.origin)
+            }
+        };
+        Self { table, label, origin, misspelt: Vec::new() }
+    }
+
+    /// All keys with their values.
+    pub(crate) fn entries(&self) -> &'a [Entry] {
+        &self.table.entries
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Node> {
+        self.table.get(key)
+    }
+
+    /// Where a key is, or the table if it is not.
+    pub(crate) fn origin_of(&self, key: &str) -> Origin {
+        self.get(key).map_or(self.origin, |node| node.origin)
+    }
+
+    /// The text of a key.
+    pub(crate) fn text(&self, key: &str, problems: &mut Problems<'_>) -> Option<&'a str> {
+        text(self.get(key)?, &self.what(key), problems)
+    }
+
+    /// The number of a key.
+    pub(crate) fn number(&self, key: &str, problems: &mut Problems<'_>) -> Option<f64> {
+        number(self.get(key)?, &self.what(key), problems)
+    }
+
+    /// The time of a key in seconds.
+    pub(crate) fn time(&self, key: &str, problems: &mut Problems<'_>) -> Option<f64> {
+        time(self.get(key)?, &self.what(key), problems)
+    }
+
+    /// The truth value of a key.
+    pub(crate) fn truth(&self, key: &str, problems: &mut Problems<'_>) -> Option<bool> {
+        let node = self.get(key)?;
+        match node.value {
+            Value::Truth(truth) => Some(truth),
+            _ => {
+                problems.report(node.origin, || wrong_kind(&self.what(key), &node.value, "true or false"));
+                None
+            }
+        }
+    }
+
+    /// The list of texts of a key; wrong items are reported and left out.
+    pub(crate) fn texts(&self, key: &str, problems: &mut Problems<'_>) -> Option<Vec<(&'a str, Origin)>> {
+        let items = list(self.get(key)?, &self.what(key), problems)?;
+        let what = format!("an item of {}", self.what(key));
+        Some(items.iter().filter_map(|item| Some((text(item, &what, problems)?, item.origin))).collect())
+    }
+
+    /// Reports a key that has to be there, unless it is.
+    pub(crate) fn require(&self, key: &str, hint: &str, problems: &mut Problems<'_>) {
+        if self.get(key).is_none() && !self.is_misspelt(key) {
+            problems.report(self.origin, || {
+                Error::new(Code::Missing, format!("{} needs `{key}`", self.label)).hint(hint)
+            });
+        }
+    }
+
+    /// Whether a key is probably there, but not spelt right.
+    pub(crate) fn is_misspelt(&self, key: &str) -> bool {
+        self.misspelt.iter().any(|misspelt| misspelt == key)
+    }
+
+    fn what(&self, key: &str) -> String {
+        format!("`{key}` in {}", self.label)
+    }
+}
+
+/// Reports all keys that have no meaning, so that a misspelt setting is never ignored silently. Gives the keys
+/// that are probably meant.
+pub(crate) fn refuse_unknown_keys(
+    table: &Table,
+    label: &str,
+    known: &[&str],
+    problems: &mut Problems<'_>,
+) -> Vec<String> {
+    let mut meant = Vec::new();
+    for entry in table.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+        problems.report(entry.key_origin, || {
+            let message = format!("unknown key `{}` in {label}", shortened(&entry.key));
+            let error = suggest(Error::new(Code::UnknownKey, message), &entry.key, known.iter().copied());
+            meant.extend(suggested(&error).map(str::to_owned));
+            error
+        });
+    }
+    meant
+}
+
+/// The text of a value.
+pub(crate) fn text<'a>(node: &'a Node, what: &dyn Display, problems: &mut Problems<'_>) -> Option<&'a str> {
+    match &node.value {
+        Value::Text(text) if text.len() > MAX_TEXT => {
+            problems.report(node.origin, || {
+                Error::new(Code::BadValue, format!("{what} is too long"))
+                    .hint(format!("at most {MAX_TEXT} bytes"))
+            });
+            None
+        }
+        Value::Text(text) => Some(text),
+        other => {
+            problems.report(node.origin, || wrong_kind(what, other, "text").hint("write it in quotes"));
+            None
+        }
+    }
+}
+
+/// The finite number of a value. Text that is a number counts, because overrides arrive as text.
+pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_>) -> Option<f64> {
+    let number = match &node.value {
+        Value::Integer(integer) => Some(*integer as f64),
+        Value::Real(real) => Some(*real),
+        Value::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    if number.is_none_or(|number| !number.is_finite()) {
+        problems.report(node.origin, || match (number, &node.value) {
+            (Some(number), _) => Error::new(Code::BadValue, format!("{what} is {number}"))
+                .hint("only finite numbers can be used"),
+            (None, Value::Text(text)) => {
+                Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text)))
+                    .hint("write a plain number such as 2.5 or 1e-3")
+            }
+            (None, other) => wrong_kind(what, other, "a number"),
+        });
+        return None;
+    }
+    number
+}
+
+/// The time of a value in seconds.
+fn time(node: &Node, what: &dyn Display, problems: &mut Problems<'_>) -> Option<f64> {
+    match &node.value {
+        Value::Text(_) => parse_time(text(node, what, problems)?)
+            .map_err(|error| problems.report(node.origin, || error))
+            .ok(),
+        Value::Integer(_) | Value::Real(_) => number(node, what, problems),
+        other => {
+            problems.report(node.origin, || {
+                wrong_kind(what, other, "a time").hint("write a number and a unit, as in \"5 ms\"")
+            });
+            None
+        }
+    }
+}
+
+/// The items of a list.
+pub(crate) fn list<'a>(
+    node: &'a Node,
+    what: &dyn Display,
+    problems: &mut Problems<'_>,
+) -> Option<&'a [Node]> {
+    match &node.value {
+        Value::List(items) => Some(items),
+        other => {
+            problems.report(node.origin, || wrong_kind(what, other, "a list").hint("write [ ... ]"));
+            None
+        }
+    }
+}
+
+fn wrong_kind(what: &dyn Display, found: &Value, wanted: &str) -> Error {
+    Error::new(Code::BadValue, format!("{what} is {}, not {wanted}", found.kind()))
+}

@@ -1,0 +1,268 @@
+//! The plain settings: times and solver, `[schedule]`, `[record]`, `[guard]` and `[run]`.
+
+use std::collections::HashMap;
+
+use costep_core::{Code, Error, Experiment};
+use costep_engine::{Bounds, Scheduling, Threads};
+use costep_integrate::Solver;
+
+use crate::document::{Entry, Node, Origin, Table, Value};
+use crate::parts::{Defaults, Parts};
+use crate::problems::{Problems, shortened, suggest};
+use crate::section::{Section, number};
+use crate::signals::{Side, Signals};
+
+/// What is recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecordSpec {
+    /// Time between rows in s; nothing means every communication point.
+    pub every: Option<f64>,
+    /// Names and patterns with `*` of signals; none means all.
+    pub signals: Vec<String>,
+}
+
+/// Reads start, stop and step.
+pub(crate) fn read_experiment(
+    root: &Table,
+    system: &Section<'_>,
+    parts: &Parts,
+    problems: &mut Problems<'_>,
+) -> Option<Experiment> {
+    let step = Section::open(root.get("step"), "[step]", &["size"], problems);
+    let defaults = parts.defaults;
+    let start = given_or(system, "start", defaults.start.or(Some(0.0)), parts, problems);
+    let stop = given_or(system, "stop", defaults.stop, parts, problems);
+    let size = given_or(&step, "size", defaults.step, parts, problems);
+    if let Some(size) = size.filter(|size| *size <= 0.0) {
+        problems.report(step.origin_of("size"), || {
+            Error::new(Code::BadValue, format!("a step of {size} s is not possible")).hint("more than zero")
+        });
+        return None;
+    }
+    let (start, stop) = (start?, stop?);
+    if stop < start {
+        let key = if system.get("stop").is_some() { "stop" } else { "start" };
+        problems.report(system.origin_of(key), || {
+            Error::new(Code::BadValue, format!("the run stops at {stop} s, before it starts at {start} s"))
+        });
+    }
+    let size = size?;
+    let last = start.abs().max(stop.abs());
+    if last + size == last {
+        problems.report(step.origin_of("size"), || {
+            Error::new(Code::BadValue, format!("a step of {size} s is lost in round-off at {last} s"))
+                .hint("choose a larger step or an earlier stop")
+        });
+    }
+    Some(Experiment { start, stop, step: size })
+}
+
+/// The time given, or the one of the models; if they differ, it has to be given.
+fn given_or(
+    section: &Section<'_>,
+    key: &str,
+    default: Option<f64>,
+    parts: &Parts,
+    problems: &mut Problems<'_>,
+) -> Option<f64> {
+    if section.get(key).is_some() {
+        return section.time(key, problems);
+    }
+    if default.is_none() && !parts.signals.incomplete() {
+        section.require(key, "the models of the parts differ in it, so it has to be said", problems);
+    }
+    default
+}
+
+/// Reads the solver. The flag says whether it was given.
+pub(crate) fn read_solver(
+    system: &Section<'_>,
+    parts: &Parts,
+    problems: &mut Problems<'_>,
+) -> Option<(Solver, bool)> {
+    let given = system.get("solver").is_some();
+    let solver = if given {
+        let text = system.text("solver", problems)?;
+        Solver::parse(text, micro_step(&parts.defaults))
+            .map_err(|error| problems.report(system.origin_of("solver"), || error))
+            .ok()?
+    } else {
+        if parts.defaults.solver.is_none() && !parts.signals.incomplete() {
+            let hint = "the models of the parts have different ones; write for example \"euler:10us\"";
+            system.require("solver", hint, problems);
+        }
+        parts.defaults.solver?
+    };
+    if solver == Solver::Exact
+        && let Some(part) = parts.model.parts.iter().find(|part| !part.is_linear())
+    {
+        problems.report(system.origin_of("solver"), || {
+            let name = &part.description().name;
+            Error::new(Code::BadValue, format!("the solver `exact` needs linear parts, `{name}` is not"))
+                .hint("use dopri5, rk4 or euler")
+        });
+    }
+    Some((solver, given))
+}
+
+/// The inner step of `euler` and `rk4` when the text does not say it.
+fn micro_step(defaults: &Defaults) -> f64 {
+    const USUAL: f64 = 1e-5;
+    match defaults.solver {
+        Some(Solver::Euler(step) | Solver::Rk4(step)) => step,
+        _ => USUAL,
+    }
+}
+
+/// Reads `[schedule]`.
+pub(crate) fn read_schedule(
+    root: &Table,
+    signals: &Signals,
+    problems: &mut Problems<'_>,
+) -> Option<Scheduling> {
+    const KINDS: [&str; 3] = ["auto", "parallel", "sequential"];
+    let section = Section::open(root.get("schedule"), "[schedule]", &["kind", "order"], problems);
+    let kind = match section.get("kind") {
+        Some(_) => section.text("kind", problems)?,
+        None => KINDS[0],
+    };
+    let order = section.texts("order", problems);
+    if matches!(kind, "auto" | "parallel") && section.get("order").is_some() && !section.is_misspelt("kind") {
+        problems.report(section.origin_of("order"), || {
+            Error::new(Code::Conflict, format!("`order` has no meaning with the schedule `{kind}`"))
+                .hint("write kind = \"sequential\", or remove `order`")
+        });
+    }
+    match kind {
+        "auto" => Some(Scheduling::Auto),
+        "parallel" => Some(Scheduling::Parallel),
+        "sequential" if order.is_none() => Some(Scheduling::Sequential(Vec::new())),
+        "sequential" => read_order(&section, &order?, signals, problems).map(Scheduling::Sequential),
+        _ => {
+            problems.report(section.origin_of("kind"), || {
+                suggest(Error::new(Code::BadValue, format!("unknown schedule `{kind}`")), kind, KINDS)
+            });
+            None
+        }
+    }
+}
+
+fn read_order(
+    section: &Section<'_>,
+    given: &[(&str, Origin)],
+    signals: &Signals,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<usize>> {
+    let parts = signals.parts();
+    let index_of: HashMap<&str, usize> =
+        parts.iter().enumerate().map(|(i, part)| (part.as_str(), i)).collect();
+    let (mut order, mut named) = (Vec::new(), vec![false; parts.len()]);
+    for (name, origin) in given {
+        match index_of.get(name) {
+            Some(index) if named[*index] => problems.report(*origin, || {
+                Error::new(Code::Duplicate, format!("`order` names `{name}` twice"))
+                    .hint("name each part once")
+            }),
+            Some(index) => {
+                order.push(*index);
+                named[*index] = true;
+            }
+            None if signals.may_be_part(name) => {}
+            None => problems.report(*origin, || {
+                let message = format!("`order` names `{}`, which is no part", shortened(name));
+                suggest(Error::new(Code::UnknownName, message), name, parts.iter().map(String::as_str))
+            }),
+        }
+    }
+    let missing: Vec<_> = (0..parts.len()).filter(|i| !named[*i]).map(|i| parts[i].as_str()).collect();
+    if !missing.is_empty() {
+        problems.report(section.origin_of("order"), || {
+            Error::new(Code::Missing, format!("`order` does not name {}", shortened(&missing.join(", "))))
+                .hint("name each part once, or leave `order` out to have it chosen")
+        });
+    }
+    Some(order)
+}
+
+/// Reads `[record]`.
+pub(crate) fn read_record(root: &Table, signals: &Signals, problems: &mut Problems<'_>) -> RecordSpec {
+    let section = Section::open(root.get("record"), "[record]", &["every", "signals"], problems);
+    let every = section.time("every", problems);
+    if let Some(every) = every.filter(|every| *every <= 0.0) {
+        problems.report(section.origin_of("every"), || {
+            Error::new(Code::BadValue, format!("recording every {every} s is not possible"))
+                .hint("more than zero; leave it out to record every step")
+        });
+    }
+    let patterns = section.texts("signals", problems);
+    if patterns.as_ref().is_some_and(Vec::is_empty) {
+        problems.report(section.origin_of("signals"), || {
+            Error::new(Code::BadValue, "`signals` in [record] names none").hint("leave it out to record all")
+        });
+    }
+    let patterns = patterns.unwrap_or_default();
+    for (pattern, origin) in &patterns {
+        signals.check_recorded(pattern, *origin, problems);
+    }
+    RecordSpec { every, signals: patterns.into_iter().map(|(pattern, _)| pattern.into()).collect() }
+}
+
+/// Reads `[guard]`.
+pub(crate) fn read_guard(
+    root: &Table,
+    signals: &Signals,
+    problems: &mut Problems<'_>,
+) -> Vec<(usize, Bounds)> {
+    let section = Section::open(root.get("guard"), "[guard]", &["bounds"], problems);
+    let bounds = Section::open_free(section.get("bounds"), "`bounds` in [guard]", problems);
+    let read = |entry: &Entry| {
+        let output = signals.find(Side::Output, &entry.key, entry.key_origin, problems);
+        let bounds = read_bounds(entry, problems);
+        Some((output.ok()?, bounds?))
+    };
+    bounds.entries().iter().filter_map(read).collect()
+}
+
+fn read_bounds(entry: &Entry, problems: &mut Problems<'_>) -> Option<Bounds> {
+    let Value::List(pair) = &entry.node.value else { return refuse_bounds(entry, problems) };
+    let [min, max] = &pair[..] else { return refuse_bounds(entry, problems) };
+    let what = format!("a bound of `{}`", entry.key);
+    let (min, max) = (number(min, &what, problems), number(max, &what, problems));
+    let (min, max) = (min?, max?);
+    if min > max {
+        problems.report(entry.node.origin, || {
+            Error::new(Code::BadValue, format!("the bounds of `{}` exclude every value", entry.key))
+                .hint(format!("write [{max}, {min}]"))
+        });
+        return None;
+    }
+    Some(Bounds { min, max })
+}
+
+fn refuse_bounds(entry: &Entry, problems: &mut Problems<'_>) -> Option<Bounds> {
+    problems.report(entry.node.origin, || {
+        Error::new(Code::BadValue, format!("the bounds of `{}` are not a pair of numbers", entry.key))
+            .hint("write [least, greatest]")
+    });
+    None
+}
+
+/// Reads `[run]`.
+pub(crate) fn read_threads(root: &Table, problems: &mut Problems<'_>) -> Threads {
+    const MAX_THREADS: i64 = 256;
+    let section = Section::open(root.get("run"), "[run]", &["threads"], problems);
+    match section.get("threads") {
+        None => Threads::Auto,
+        Some(Node { value: Value::Text(text), .. }) if text == "auto" => Threads::Auto,
+        Some(Node { value: Value::Integer(count), .. }) if (1..=MAX_THREADS).contains(count) => {
+            Threads::Fixed(*count as usize)
+        }
+        Some(other) => {
+            problems.report(other.origin, || {
+                Error::new(Code::BadValue, "`threads` in [run] is not a number of threads")
+                    .hint(format!("allowed: \"auto\" or a whole number from 1 to {MAX_THREADS}"))
+            });
+            Threads::Auto
+        }
+    }
+}

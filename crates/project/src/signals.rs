@@ -1,0 +1,257 @@
+//! The names of all inputs and outputs, `part.port`.
+
+use std::collections::{HashMap, HashSet};
+
+use costep_core::{Code, Description, Error, Port};
+
+use crate::document::Origin;
+use crate::problems::{Problems, shortened, suggest, suggested};
+
+/// Splits `part.port`. Names of parts have no dot, names of ports may.
+pub fn split_signal(text: &str) -> Option<(&str, &str)> {
+    text.split_once('.').filter(|(part, port)| !part.is_empty() && !port.is_empty())
+}
+
+/// Whether a name fits a pattern in which `*` stands for any letters, or none.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let (middles, end) = rest.rsplit_once('*').unwrap_or(("", rest));
+    // The leftmost place for each middle part leaves the most for what follows.
+    for middle in middles.split('*') {
+        match name.find(middle) {
+            Some(at) => name = &name[at + middle.len()..],
+            None => return false,
+        }
+    }
+    name.ends_with(end)
+}
+
+/// Which way a signal goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Input,
+    Output,
+}
+
+impl Side {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Input => Self::Output,
+            Self::Output => Self::Input,
+        }
+    }
+}
+
+/// The names of one side.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+    units: Vec<Option<String>>,
+    index: HashMap<String, usize>,
+}
+
+impl Names {
+    fn add(&mut self, part: &str, ports: &[Port]) {
+        for port in ports {
+            let name = format!("{part}.{}", port.name);
+            self.index.insert(name.clone(), self.names.len());
+            self.names.push(name);
+            self.units.push(port.unit.clone());
+        }
+    }
+}
+
+/// All inputs and outputs of a system, in the order of the stacked vectors.
+#[derive(Default)]
+pub(crate) struct Signals {
+    inputs: Names,
+    outputs: Names,
+    parts: Vec<String>,
+    /// Parts that could not be built: nobody knows which ports they have.
+    broken: HashSet<String>,
+    /// The whole model could not be built.
+    all_broken: bool,
+}
+
+impl Signals {
+    pub(crate) fn new<'a>(descriptions: impl IntoIterator<Item = &'a Description>) -> Self {
+        let mut signals = Self::default();
+        for description in descriptions {
+            signals.inputs.add(&description.name, &description.inputs);
+            signals.outputs.add(&description.name, &description.outputs);
+            signals.parts.push(description.name.clone());
+        }
+        signals
+    }
+
+    /// Says which parts are missing because of mistakes reported elsewhere.
+    pub(crate) fn with_broken(self, broken: HashSet<String>, all_broken: bool) -> Self {
+        Self { broken, all_broken, ..self }
+    }
+
+    /// Names of all signals of a side.
+    pub(crate) fn names(&self, side: Side) -> &[String] {
+        &self.side(side).names
+    }
+
+    /// Names of all parts that could be built.
+    pub(crate) fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// Whether something is missing because of mistakes reported elsewhere.
+    pub(crate) fn incomplete(&self) -> bool {
+        self.all_broken || !self.broken.is_empty()
+    }
+
+    /// Whether a part of this name may exist although it could not be built.
+    pub(crate) fn may_be_part(&self, name: &str) -> bool {
+        self.all_broken || self.broken.contains(name)
+    }
+
+    /// The unit of a signal.
+    pub(crate) fn unit(&self, side: Side, index: usize) -> Option<&str> {
+        self.side(side).units.get(index)?.as_deref()
+    }
+
+    /// The index of a signal. A name that does not exist is reported; then the nearest name of an existing
+    /// signal is given back as a guess.
+    pub(crate) fn find(
+        &self,
+        side: Side,
+        name: &str,
+        origin: Origin,
+        problems: &mut Problems<'_>,
+    ) -> Result<usize, Option<usize>> {
+        if let Some(index) = self.side(side).index.get(name) {
+            return Ok(*index);
+        }
+        if split_signal(name).is_some_and(|(part, _)| self.may_be_part(part)) || self.all_broken {
+            return Err(None);
+        }
+        if problems.is_full() {
+            problems.report(origin, || self.unknown(side, name));
+            return Err(None);
+        }
+        let error = self.unknown(side, name);
+        let guess = suggested(&error).and_then(|guess| self.side(side).index.get(guess)).copied();
+        problems.report(origin, || error);
+        Err(guess)
+    }
+
+    /// The indices of all signals that fit a pattern; one that fits none is reported.
+    pub(crate) fn matching(
+        &self,
+        side: Side,
+        pattern: &str,
+        origin: Origin,
+        problems: &mut Problems<'_>,
+    ) -> Vec<usize> {
+        if let Some(index) = self.side(side).index.get(pattern) {
+            return vec![*index];
+        }
+        if !pattern.contains('*') {
+            return self.find(side, pattern, origin, problems).into_iter().collect();
+        }
+        let names = self.names(side);
+        let found: Vec<_> = (0..names.len()).filter(|i| matches(pattern, &names[*i])).collect();
+        if found.is_empty() && !self.incomplete() {
+            problems.report(origin, || self.no_match(side, pattern));
+        }
+        found
+    }
+
+    /// Whether any signal, input or output, fits a pattern; if none does, it is reported.
+    pub(crate) fn check_recorded(&self, pattern: &str, origin: Origin, problems: &mut Problems<'_>) {
+        let fits = |side| {
+            self.side(side).index.contains_key(pattern)
+                || (pattern.contains('*') && self.names(side).iter().any(|name| matches(pattern, name)))
+        };
+        if !fits(Side::Output) && !fits(Side::Input) && !self.incomplete() {
+            problems.report(origin, || self.no_match(Side::Output, pattern));
+        }
+    }
+
+    fn no_match(&self, side: Side, pattern: &str) -> Error {
+        let message = match pattern.contains('*') {
+            true => format!("no {} fits `{}`", side.word(), shortened(pattern)),
+            false => format!("unknown port `{}`", shortened(pattern)),
+        };
+        let error = Error::new(Code::UnknownPort, message);
+        let whole_parts: Vec<_> = self.parts.iter().map(|part| format!("{part}.*")).collect();
+        let names = self.names(side).iter().chain(&whole_parts).map(String::as_str);
+        self.or_ports_of_part(suggest(error, pattern, names), side, pattern)
+    }
+
+    fn unknown(&self, side: Side, name: &str) -> Error {
+        if self.side(side.other()).index.contains_key(name) {
+            let (is, wanted) = (side.other().word(), side.word());
+            let error = Error::new(Code::UnknownPort, format!("`{name}` is an {is}, not an {wanted}"));
+            return self.or_ports_of_part(error, side, name);
+        }
+        let error = Error::new(Code::UnknownPort, format!("unknown {} `{}`", side.word(), shortened(name)));
+        let error = suggest(error, name, self.names(side).iter().map(String::as_str));
+        self.or_ports_of_part(error, side, name)
+    }
+
+    /// Lists the ports of the part if there is no better hint.
+    fn or_ports_of_part(&self, error: Error, side: Side, name: &str) -> Error {
+        if error.details().hint.is_some() {
+            return error;
+        }
+        let part = split_signal(name).map_or(name, |(part, _)| part);
+        let is_of_part = |name: &&String| split_signal(name).is_some_and(|(owner, _)| owner == part);
+        let ports: Vec<_> = self.names(side).iter().filter(is_of_part).map(String::as_str).collect();
+        match (ports.is_empty(), self.parts.iter().any(|known| known == part)) {
+            (false, _) => {
+                error.hint(format!("{}s of `{part}`: {}", side.word(), shortened(&ports.join(", "))))
+            }
+            (true, true) => error.hint(format!("`{part}` has no {}s", side.word())),
+            (true, false) => {
+                error.hint(format!("write `part.port`; parts: {}", shortened(&self.parts.join(", "))))
+            }
+        }
+    }
+
+    fn side(&self, side: Side) -> &Names {
+        match side {
+            Side::Input => &self.inputs,
+            Side::Output => &self.outputs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_any_letters() {
+        for (pattern, name, fits) in [
+            ("*", "s1.F", true),
+            ("s1.*", "s1.F", true),
+            ("s1.*", "s2.F", false),
+            ("*.F", "s2.F", true),
+            ("s*.*x", "s1.max", true),
+            ("s*.*x", "s1.F", false),
+            ("a*a", "a", false),
+            ("**", "", true),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn signals_have_a_part_and_a_port() {
+        assert_eq!(split_signal("s1.inertia.J"), Some(("s1", "inertia.J")));
+        assert_eq!([split_signal("s1"), split_signal("s1."), split_signal(".F")], [None; 3]);
+    }
+}

@@ -1,0 +1,100 @@
+//! What the user named: a built-in model or a file.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use costep_core::{Code, Error, Place, Result};
+use costep_models::MODELS;
+
+/// The file that makes a folder a project.
+const PROJECT_FILE: &str = "system.toml";
+
+/// No project is that large; a recording named by mistake may be.
+const MAX_BYTES: u64 = 32 << 20;
+
+/// Where a system comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A built-in model, by its id.
+    Builtin(String),
+    /// A project file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// Finds what the user means: a file, a folder with a system.toml, or the id of a built-in model.
+    pub fn find(text: &str) -> Result<Self> {
+        let path = Path::new(text);
+        if path.is_dir() {
+            let file = path.join(PROJECT_FILE);
+            if file.exists() {
+                return Ok(Self::File(file));
+            }
+        } else if path.exists() {
+            return Ok(Self::File(path.into()));
+        }
+        if MODELS.iter().any(|entry| entry.id == text) {
+            return Ok(Self::Builtin(text.into()));
+        }
+        Err(not_found(text, path))
+    }
+}
+
+fn not_found(text: &str, path: &Path) -> Error {
+    const WHAT_IT_MAY_BE: &str = "a project is a TOML file or a folder with a system.toml";
+    if path.is_dir() {
+        let message = format!("the folder `{text}` has no {PROJECT_FILE}");
+        return Error::new(Code::FileNotReadable, message).hint(WHAT_IT_MAY_BE);
+    }
+    if text.contains(['/', '\\']) || text.ends_with(".toml") {
+        return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));
+    }
+    let error = Error::new(Code::UnknownModel, format!("`{text}` is neither a built-in model nor a file"))
+        .suggest(text, MODELS.iter().map(|entry| entry.id));
+    match error.details().hint.clone() {
+        Some(suggestion) => error.hint(format!("{suggestion} Or name a file: {WHAT_IT_MAY_BE}")),
+        None => error.hint(WHAT_IT_MAY_BE),
+    }
+}
+
+/// The text of a project file.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    let mut bytes = Vec::new();
+    // A limit on what is read, not on the size the system reports: devices report none.
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| unreadable(path, error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let message = format!("`{}` is too large for a project file", path.display());
+        return Err(Error::new(Code::FileNotReadable, message)
+            .in_file(path)
+            .hint(format!("at most {} MB", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| not_text(path, &error))
+}
+
+/// The project file that a path stands for.
+pub(crate) fn project_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(PROJECT_FILE) } else { path.into() }
+}
+
+/// The name of a project that does not say its own: that of its file, or of its folder.
+pub(crate) fn default_name(path: &Path) -> Option<String> {
+    let named = if path.ends_with(PROJECT_FILE) { path.parent()?.file_name() } else { path.file_stem() };
+    named.map(|name| name.to_string_lossy().into_owned())
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Error {
+    Error::new(Code::FileNotReadable, format!("`{}` cannot be read", path.display())).because(error)
+}
+
+fn not_text(path: &Path, error: &std::string::FromUtf8Error) -> Error {
+    let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+    Error::new(Code::Syntax, "the file is not text in UTF-8").because(error.utf8_error()).at(Place::File {
+        path: path.into(),
+        line: Some(line),
+        text: None,
+    })
+}

@@ -1,0 +1,241 @@
+//! Writes the effective project as TOML.
+
+use std::fmt::{Display, Write};
+
+use costep_core::quantity::{format_time, parse_time};
+use costep_core::{External, InputSet, Value};
+use costep_engine::{Scheduling, Threads};
+use costep_integrate::Solver;
+use costep_methods::MethodSpec;
+
+use crate::project::Project;
+use crate::signals::{Side, Signals};
+
+impl Project {
+    /// The effective project, file and overrides together, as text that [`crate::load_text`] reads back to the
+    /// same project.
+    pub fn to_toml(&self) -> String {
+        let signals = Signals::new(self.model.parts.iter().map(|part| part.description()));
+        let mut out = Writer::default();
+        self.write_system(&mut out);
+        self.write_natives(&mut out);
+        self.write_methods(&signals, &mut out);
+        self.write_schedule(&signals, &mut out);
+        self.write_connections(&signals, &mut out);
+        self.write_externals(&signals, &mut out);
+        self.write_rest(&signals, &mut out);
+        out.text
+    }
+
+    fn write_system(&self, out: &mut Writer) {
+        let experiment = &self.model.experiment;
+        out.table("[system]");
+        out.key("name", quoted(&self.name));
+        if let Some(model) = &self.model_id {
+            out.key("model", quoted(model));
+        }
+        out.key("start", time(experiment.start));
+        out.key("stop", time(experiment.stop));
+        if self.given.solver {
+            out.key("solver", solver(&self.model.solver));
+        }
+        out.table("[step]");
+        out.key("size", time(experiment.step));
+    }
+
+    fn write_natives(&self, out: &mut Writer) {
+        if self.model_id.is_some() {
+            out.table("[parameters]");
+            self.parameters.iter().for_each(|(name, value)| out.key(name, real(*value)));
+        }
+        for native in &self.given.natives {
+            out.table(&format!("[native.{}]", key(&native.name)));
+            out.key("model", quoted(&native.model));
+            out.key("part", quoted(&native.part));
+            if !native.set.is_empty() {
+                out.key("set", inline(native.set.iter().map(|(name, value)| (name.as_str(), *value))));
+            }
+        }
+    }
+
+    fn write_methods(&self, signals: &Signals, out: &mut Writer) {
+        for (index, group) in self.groups.iter().enumerate() {
+            out.table(&if index == 0 { "[method]".into() } else { format!("[group.{}]", key(&group.name)) });
+            write_method(&group.method, out);
+            if let (true, InputSet::Some(inputs)) = (index > 0, &group.inputs) {
+                let names = signals.names(Side::Input);
+                out.key("inputs", list(inputs.iter().map(|input| quoted(&names[*input]))));
+            }
+        }
+    }
+
+    fn write_schedule(&self, signals: &Signals, out: &mut Writer) {
+        out.table("[schedule]");
+        let kind = match &self.scheduling {
+            Scheduling::Auto => "auto",
+            Scheduling::Parallel => "parallel",
+            Scheduling::Sequential(_) => "sequential",
+        };
+        out.key("kind", quoted(kind));
+        if let Scheduling::Sequential(order) = &self.scheduling
+            && !order.is_empty()
+        {
+            out.key("order", list(order.iter().map(|part| quoted(&signals.parts()[*part]))));
+        }
+    }
+
+    fn write_connections(&self, signals: &Signals, out: &mut Writer) {
+        if self.model_id.is_some() {
+            return;
+        }
+        let mut sources = vec![0; signals.names(Side::Input).len()];
+        self.model.connections.iter().for_each(|connection| sources[connection.input] += 1);
+        self.given.externals.iter().for_each(|external| sources[external.input] += 1);
+        for (connection, bond) in self.model.connections.iter().zip(&self.bonds) {
+            out.table("[[connect]]");
+            out.key("from", quoted(&signals.names(Side::Output)[connection.output]));
+            out.key("to", quoted(&signals.names(Side::Input)[connection.input]));
+            let same_unit =
+                signals.unit(Side::Output, connection.output) == signals.unit(Side::Input, connection.input);
+            // A gain of 1 between different units says that they are meant to be so.
+            if connection.gain != 1.0 || !same_unit {
+                out.key("gain", real(connection.gain));
+            }
+            if sources[connection.input] > 1 {
+                out.key("sum", true);
+            }
+            if let Some(bond) = bond {
+                out.key("bond", quoted(bond));
+            }
+        }
+    }
+
+    fn write_externals(&self, signals: &Signals, out: &mut Writer) {
+        for external in &self.given.externals {
+            out.table("[[external]]");
+            out.key("to", quoted(&signals.names(Side::Input)[external.input]));
+            if external.sum {
+                out.key("sum", true);
+            }
+            let (shape, value) = signal(&external.signal);
+            out.key(shape, value);
+        }
+    }
+
+    fn write_rest(&self, signals: &Signals, out: &mut Writer) {
+        out.table("[record]");
+        if let Some(every) = self.record.every {
+            out.key("every", time(every));
+        }
+        if !self.record.signals.is_empty() {
+            out.key("signals", list(self.record.signals.iter().map(|pattern| quoted(pattern))));
+        }
+        out.table("[guard.bounds]");
+        for (output, bounds) in &self.bounds {
+            let pair = list([bounds.min, bounds.max].map(real));
+            out.key(&signals.names(Side::Output)[*output], pair);
+        }
+        out.table("[run]");
+        match self.threads {
+            Threads::Auto => out.key("threads", quoted("auto")),
+            Threads::Fixed(count) => out.key("threads", count),
+        }
+    }
+}
+
+fn write_method(method: &MethodSpec, out: &mut Writer) {
+    out.key("id", quoted(method.entry.id));
+    for (name, value) in method.given() {
+        match value {
+            Value::Bool(truth) => out.key(name, truth),
+            Value::Integer(integer) => out.key(name, integer),
+            Value::Real(value) => out.key(name, real(*value)),
+            Value::Text(text) => out.key(name, quoted(text)),
+        }
+    }
+}
+
+fn signal(signal: &External) -> (&'static str, String) {
+    match signal {
+        External::Constant(value) => ("value", real(*value)),
+        External::Step { value, start } => ("step", inline([("value", *value), ("start", *start)])),
+        External::Sine { amplitude, frequency, phase, start } => {
+            let keys = ["amplitude", "frequency", "phase", "start"];
+            ("sine", inline(keys.into_iter().zip([*amplitude, *frequency, *phase, *start])))
+        }
+        External::Square { high, low, frequency, phase, start } => {
+            let keys = ["high", "low", "frequency", "phase", "start"];
+            ("square", inline(keys.into_iter().zip([*high, *low, *frequency, *phase, *start])))
+        }
+        External::Table(points) => ("table", list(points.iter().map(|(t, v)| list([*t, *v].map(real))))),
+    }
+}
+
+/// Lines of TOML.
+#[derive(Default)]
+struct Writer {
+    text: String,
+}
+
+impl Writer {
+    fn table(&mut self, header: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(header);
+        self.text.push('\n');
+    }
+
+    fn key(&mut self, name: &str, value: impl Display) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.text, "{} = {value}", key(name));
+    }
+}
+
+/// The shortest text that is read back to the same number.
+fn real(value: f64) -> String {
+    format!("{value:?}")
+}
+
+/// With a unit for people where that is exact.
+fn time(seconds: f64) -> String {
+    let nice = format_time(seconds);
+    quoted(&if parse_time(&nice) == Ok(seconds) { nice } else { format!("{seconds:?} s") })
+}
+
+/// Like [`Solver::label`], but exact.
+fn solver(solver: &Solver) -> String {
+    quoted(&match solver {
+        Solver::Euler(step) => format!("euler:{step:?}s"),
+        Solver::Rk4(step) => format!("rk4:{step:?}s"),
+        Solver::Dopri5(tolerance) => format!("dopri5:{tolerance:?}"),
+        Solver::Exact => "exact".into(),
+    })
+}
+
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+fn inline<'a>(pairs: impl IntoIterator<Item = (&'a str, f64)>) -> String {
+    let pairs = pairs.into_iter().map(|(name, value)| format!("{} = {}", key(name), real(value)));
+    format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+}
+
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) { name.into() } else { quoted(name) }
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => quoted.push_str(&format!("\\u{:04X}", letter as u32)),
+            letter => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

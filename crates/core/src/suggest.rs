@@ -14,8 +14,12 @@ pub fn suggestion<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>
 
 /// The candidate with the smallest edit distance, if at most a third of its letters differ.
 fn nearest<'a>(wrong: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    // The distance takes time and memory of the product of the lengths, and names may come from hostile files.
+    const LONGEST: usize = 200;
+    let short = |name: &str| name.len() <= LONGEST;
     candidates
         .iter()
+        .filter(|candidate| short(wrong) && short(candidate))
         .map(|candidate| {
             (strsim::damerau_levenshtein(&wrong.to_lowercase(), &candidate.to_lowercase()), *candidate)
         })
@@ -33,6 +37,12 @@ mod tests {
     #[test]
     fn a_slip_finds_its_name() {
         assert_eq!(suggestion("nepec", ["zoh", "nepce"]).as_deref(), Some("did you mean `nepce`?"));
+    }
+
+    #[test]
+    fn very_long_names_are_not_compared() {
+        let long = "x".repeat(10_000_000);
+        assert_eq!(suggestion(&long, [long.as_str()]).map(|hint| hint.len()), Some(12 + long.len()));
     }
 
     #[test]

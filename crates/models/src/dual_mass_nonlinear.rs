@@ -180,12 +180,14 @@ impl Progressive {
     /// Integral of k(s) s from 0.
     fn energy(&self, s: f64) -> f64 {
         let knee = |limit: f64| (limit / self.factor).powf(1.0 / (self.exponent - 1.0));
-        let (soft, hard) = (knee(self.min), knee(self.max.max(self.min)));
+        // As in `coefficient`, the lower limit wins if they are the wrong way round.
+        let max = self.max.max(self.min);
+        let (soft, hard) = (knee(self.min), knee(max));
         let power = self.exponent + 1.0;
         let s = s.abs();
         let lower = 0.5 * self.min * s.min(soft).powi(2);
         let middle = self.factor / power * (s.clamp(soft, hard).powf(power) - soft.powf(power));
-        let upper = 0.5 * self.max * (s.max(hard).powi(2) - hard.powi(2));
+        let upper = 0.5 * max * (s.max(hard).powi(2) - hard.powi(2));
         lower + middle + upper
     }
 }
@@ -274,11 +276,13 @@ mod tests {
 
     #[test]
     fn the_energy_is_the_integral_of_the_force() {
-        for end in [0.001, 0.1, 0.4] {
-            let n = 200_000;
-            let ds = end / f64::from(n);
-            let sum: f64 = (0..n).map(|j| SPRING.force((f64::from(j) + 0.5) * ds) * ds).sum();
-            assert!((SPRING.energy(end) / sum - 1.0).abs() < 1e-6, "{end}");
+        for spring in [SPRING, Progressive { max: 1e4, ..SPRING }] {
+            for end in [0.001, 0.1, 0.4] {
+                let n = 200_000;
+                let ds = end / f64::from(n);
+                let sum: f64 = (0..n).map(|j| spring.force((f64::from(j) + 0.5) * ds) * ds).sum();
+                assert!((spring.energy(end) / sum - 1.0).abs() < 1e-6, "{end}");
+            }
         }
     }
 

@@ -1,0 +1,52 @@
+//! The documents say what is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+#[test]
+fn every_equation_is_in_the_file_that_the_list_names() {
+    let list = read("docs/equations.md");
+    let rows: Vec<Vec<&str>> = list
+        .lines()
+        .filter(|line| line.starts_with("| ["))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    assert!(rows.len() > 10);
+    for row in rows {
+        let [tag, equations, _, file] = row[..] else { panic!("{row:?}") };
+        let text = read(file.trim_matches('`'));
+        let tag = tag.trim_matches(['[', ']']);
+        let tags: Vec<_> = text.match_indices(&format!("[{tag}")).collect();
+        assert!(!tags.is_empty(), "{file} does not mention [{tag}]");
+        for equation in equations.split(", ") {
+            assert!(text.contains(equation), "{file} does not mention {equation}");
+        }
+    }
+}
+
+#[test]
+fn the_project_of_the_manual_is_a_valid_one() {
+    let manual = read("docs/project.md");
+    let start = manual.find("```toml").expect("a project") + "```toml".len();
+    let end = start + manual[start..].find("```").expect("its end");
+    let project = costep_project::load_text(&manual[start..end], Path::new("manual.toml"), &[]);
+    assert!(project.is_ok(), "{:?}", project.err());
+}
+
+#[test]
+fn the_list_of_methods_in_the_readme_is_the_registry() {
+    let readme = read("README.md");
+    for entry in costep_methods::METHODS {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| `{}` |", entry.id)));
+        let row = row.unwrap_or_else(|| panic!("`{}` is missing in the README", entry.id));
+        assert!(row.ends_with(&format!("| {} |", entry.convergence_order)), "{row}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Trajectories of the dual mass oscillator against an independent prototype in Python, whose tables lie in
+//! `data`: outputs at T^k and the inputs applied from T^k to T^(k+1), with ten digits.
+
+mod common;
+
+use common::{coupled, method, model};
+use costep_core::{Experiment, InputPolynomials, Interval, Subsystem};
+use costep_engine::Engine;
+use costep_integrate::{Native, Solver};
+
+const COUPLING: [(&str, f64); 2] = [("ck", 2e5), ("dk", 200.0)];
+const MICRO_STEP: Solver = Solver::Euler(1e-5);
+
+/// Columns of the rows whose first column is `first`, or of all. No input follows the last row: NaN.
+fn table(csv: &str, columns: &[&str], first: Option<f64>) -> Vec<Vec<f64>> {
+    let mut lines = csv.lines();
+    let header: Vec<_> = lines.next().unwrap().split(',').collect();
+    let places: Vec<_> = columns.iter().map(|c| header.iter().position(|h| h == c).unwrap()).collect();
+    let rows =
+        lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect::<Vec<f64>>());
+    let chosen = rows.filter(|row| first.is_none_or(|first| row[0] == first));
+    chosen.map(|row| places.iter().map(|place| row[*place]).collect()).collect()
+}
+
+/// Greatest deviation of a column, relative to the range of its values in the table.
+fn deviation(ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> f64 {
+    let worst = |column: usize| {
+        let values = theirs.iter().map(|row| row[column]).filter(|value| !value.is_nan());
+        let range = values.clone().fold(f64::MIN, f64::max) - values.fold(f64::MAX, f64::min);
+        let pairs = ours.iter().zip(theirs).map(|(a, b)| (a[column], b[column]));
+        let errors = pairs.filter(|(_, b)| !b.is_nan()).map(|(a, b)| (a - b).abs());
+        errors.fold(0.0, f64::max) / if range > 0.0 { range } else { 1.0 }
+    };
+    (0..theirs[0].len()).map(worst).fold(0.0, f64::max)
+}
+
+/// x1, v1, F at T^k, then value and slope of the inputs F, x, v from T^k on.
+fn trajectory(label: &str, step: f64, rows: usize) -> Vec<Vec<f64>> {
+    let system = coupled(&model("dual-mass", &COUPLING), &MICRO_STEP, &method(label), 1.0, step);
+    let mut engine = Engine::new(system).unwrap();
+    let row = |engine: &mut Engine| {
+        let mut row = engine.outputs().to_vec();
+        engine.step().unwrap();
+        row.extend_from_slice(engine.inputs().coefficients(0));
+        match engine.inputs().order() {
+            0 => row.extend([0.0; 3]),
+            _ => row.extend_from_slice(engine.inputs().coefficients(1)),
+        }
+        row
+    };
+    (0..rows).map(|_| row(&mut engine)).collect()
+}
+
+fn check(label: &str, csv: &str) {
+    let columns = ["x1", "v1", "F", "u0_F", "u0_x", "u0_v", "s_F", "s_x", "s_v"];
+    for step in [0.001, 0.002, 0.006] {
+        let theirs = table(csv, &columns, Some(step));
+        let deviation = deviation(&trajectory(label, step, theirs.len()), &theirs);
+        println!("{label} at {step} s: {deviation:.1e} in {} rows", theirs.len());
+        assert!(theirs.len() > 20 && deviation < 1e-9, "{label} at {step} s: {deviation:e}");
+    }
+}
+
+#[test]
+fn zero_order_hold() {
+    check("zoh", include_str!("data/zoh.csv"));
+}
+
+#[test]
+fn first_order_hold() {
+    check("foh", include_str!("data/foh.csv"));
+}
+
+#[test]
+fn nepce_with_the_uncorrected_reference() {
+    check("nepce", include_str!("data/nepce.csv"));
+}
+
+#[test]
+fn nepce_with_the_applied_reference() {
+    check("nepce:reference=applied", include_str!("data/nepce_incl.csv"));
+}
+
+#[test]
+fn the_monolithic_twin_under_explicit_euler() {
+    let theirs = table(include_str!("data/mono_explicit_euler.csv"), &["x1", "v1", "F"], None);
+    let experiment = Experiment { start: 0.0, stop: 0.12, step: 5e-4 };
+    let mut twin = Native::new(model("dual-mass", &COUPLING).monolithic().unwrap(), &MICRO_STEP).unwrap();
+    twin.initialise(&experiment).unwrap();
+    let (mut y, no_input) = (vec![0.0; 3], InputPolynomials::new(0, 0));
+    twin.initial_outputs(&[], &mut y).unwrap();
+    let mut ours = vec![y.clone()];
+    for k in 0..experiment.steps() {
+        let interval = Interval { start: experiment.time(k), end: experiment.time(k + 1) };
+        twin.step(interval, no_input.segment(0..0), &mut y).unwrap();
+        ours.push(y.clone());
+    }
+    assert_eq!(ours.len(), theirs.len());
+    let deviation = deviation(&ours, &theirs);
+    println!("monolithic: {deviation:.1e}");
+    assert!(deviation < 1e-9, "{deviation:e}");
+}

@@ -1,0 +1,165 @@
+//! Equations with known solutions.
+#![allow(dead_code, reason = "each test binary uses its own share")]
+
+use costep_core::{
+    Capabilities, Description, Experiment, InputPolynomials, Interval, LocalModel, MicroSampling, Port,
+    Subsystem,
+};
+use costep_integrate::{Native, Ode, Renamable, Solver};
+
+pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> Description {
+    let port = |letter: &str, i: usize| Port { name: format!("{letter}{i}"), unit: None, nominal: None };
+    Description {
+        name: name.into(),
+        inputs: (0..inputs).map(|i| port("u", i)).collect(),
+        outputs: (0..feedthrough.len()).map(|i| port("y", i)).collect(),
+        feedthrough: feedthrough.iter().map(|inputs| inputs.to_vec()).collect(),
+        capabilities: Capabilities {
+            rollback: true,
+            input_order: usize::MAX,
+            local_model: true,
+            micro_samples: Some(MicroSampling::End),
+        },
+    }
+}
+
+/// Equations written as two functions, with all states at `start` and outputs equal to `outputs(t, x, u)`.
+#[derive(Clone)]
+pub(crate) struct Equations {
+    pub(crate) description: Description,
+    pub(crate) start: Vec<f64>,
+    pub(crate) f: fn(f64, &[f64], &[f64], &mut [f64]),
+    pub(crate) g: fn(f64, &[f64], &[f64], &mut [f64]),
+    /// A, B, C, D row by row.
+    pub(crate) jacobians: fn(&[f64], &[f64], &mut LocalModel),
+    pub(crate) linear: bool,
+    pub(crate) energy: fn(&[f64], &[f64]) -> Option<f64>,
+}
+
+impl Equations {
+    /// States are outputs; no Jacobians, no energy.
+    pub(crate) fn new(
+        name: &str,
+        inputs: usize,
+        start: &[f64],
+        f: fn(f64, &[f64], &[f64], &mut [f64]),
+    ) -> Self {
+        Self {
+            description: describe(name, inputs, &vec![&[][..]; start.len()]),
+            start: start.to_vec(),
+            f,
+            g: |_, x, _, y| y.copy_from_slice(x),
+            jacobians: |_, _, _| unimplemented!("not asked for in this test"),
+            linear: false,
+            energy: |_, _| None,
+        }
+    }
+}
+
+impl Renamable for Equations {
+    fn description_mut(&mut self) -> &mut Description {
+        &mut self.description
+    }
+}
+
+impl Ode for Equations {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn states(&self) -> usize {
+        self.start.len()
+    }
+
+    fn initial_state(&self, x: &mut [f64]) {
+        x.copy_from_slice(&self.start);
+    }
+
+    fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
+        (self.f)(t, x, u, x_dot);
+    }
+
+    fn outputs(&self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
+        (self.g)(t, x, u, y);
+    }
+
+    fn jacobians(&self, _t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) {
+        (self.jacobians)(x, u, model);
+    }
+
+    fn is_linear(&self) -> bool {
+        self.linear
+    }
+
+    fn energy(&self, x: &[f64], u: &[f64]) -> Option<f64> {
+        (self.energy)(x, u)
+    }
+}
+
+/// x' = u x (1 - x), x(0) = 0.2: the logistic equation with growth u.
+pub(crate) fn logistic() -> Equations {
+    Equations::new("logistic", 1, &[0.2], |_, x, u, x_dot| x_dot[0] = u[0] * x[0] * (1.0 - x[0]))
+}
+
+/// Its solution, given the integral of u.
+pub(crate) fn logistic_solution(integral: f64) -> f64 {
+    1.0 / (1.0 + 4.0 * (-integral).exp())
+}
+
+/// A polynomial as input of order 0 to 3, as seen from a macro step that begins at `t`.
+#[derive(Clone, Copy)]
+pub(crate) struct Cubic(pub(crate) [f64; 4]);
+
+impl Cubic {
+    pub(crate) fn order(&self) -> usize {
+        self.0.iter().rposition(|c| *c != 0.0).unwrap_or(0)
+    }
+
+    pub(crate) fn integral(&self, t: f64) -> f64 {
+        self.0.iter().enumerate().map(|(a, c)| c * t.powi(a as i32 + 1) / (a + 1) as f64).sum()
+    }
+
+    pub(crate) fn from(&self, t: f64) -> InputPolynomials {
+        let [c0, c1, c2, c3] = self.0;
+        let shifted =
+            [c0 + t * (c1 + t * (c2 + t * c3)), c1 + t * (2.0 * c2 + t * 3.0 * c3), c2 + 3.0 * c3 * t, c3];
+        let mut polynomials = InputPolynomials::new(1, self.order());
+        for (a, c) in shifted.iter().enumerate().take(self.order() + 1) {
+            polynomials.coefficients_mut(a)[0] = *c;
+        }
+        polynomials
+    }
+}
+
+/// Inputs of order 0, 1, 2 and 3.
+pub(crate) const INPUTS: [Cubic; 4] = [
+    Cubic([1.5, 0.0, 0.0, 0.0]),
+    Cubic([1.0, 1.5, 0.0, 0.0]),
+    Cubic([1.0, -2.0, 4.0, 0.0]),
+    Cubic([2.0, -1.0, -3.0, 5.0]),
+];
+
+/// A subsystem at its start.
+pub(crate) fn started<S: Ode>(ode: S, solver: &Solver, start: f64, step: f64) -> Native<S> {
+    let mut native = Native::new(ode, solver).unwrap();
+    native.initialise(&Experiment { start, stop: start + 1.0, step }).unwrap();
+    native
+}
+
+/// One macro step; gives the outputs at its end.
+pub(crate) fn advance<S: Ode>(
+    native: &mut Native<S>,
+    start: f64,
+    end: f64,
+    u: &InputPolynomials,
+) -> Vec<f64> {
+    let mut y = vec![0.0; native.description().outputs.len()];
+    let inputs = native.description().inputs.len();
+    native.step(Interval { start, end }, u.segment(0..inputs), &mut y).unwrap();
+    y
+}
+
+/// No input at all.
+pub(crate) fn nothing() -> InputPolynomials {
+    InputPolynomials::new(0, 0)
+}

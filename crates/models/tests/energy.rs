@@ -1,0 +1,99 @@
+//! Without damping and without force the energy of a model stays.
+
+mod common;
+
+use common::{Random, model, state_sizes};
+use costep_core::{Description, Experiment, InputPolynomials, Interval, LocalModel, Subsystem};
+use costep_integrate::{Composite, Native, Ode, Solver};
+use costep_models::MODELS;
+
+/// A monolithic twin that starts elsewhere: some models start at rest.
+struct StartedAt(Composite, Vec<f64>);
+
+impl Ode for StartedAt {
+    fn description(&self) -> &Description {
+        self.0.description()
+    }
+
+    fn states(&self) -> usize {
+        self.0.states()
+    }
+
+    fn initial_state(&self, x: &mut [f64]) {
+        x.copy_from_slice(&self.1);
+    }
+
+    fn nominal_state(&self, x: &mut [f64]) {
+        self.0.nominal_state(x);
+    }
+
+    fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
+        self.0.derivatives(t, x, u, x_dot);
+    }
+
+    fn outputs(&self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
+        self.0.outputs(t, x, u, y);
+    }
+
+    fn jacobians(&self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) {
+        self.0.jacobians(t, x, u, model);
+    }
+
+    fn energy(&self, x: &[f64], u: &[f64]) -> Option<f64> {
+        self.0.energy(x, u)
+    }
+}
+
+/// Parameters that switch off what takes or gives energy.
+fn undamped(id: &str) -> &'static [(&'static str, f64)] {
+    match id {
+        "dual-mass" => &[("d1", 0.0), ("d2", 0.0), ("dk", 0.0)],
+        // The progressive damper has to be positive: as good as nothing.
+        "dual-mass-nonlinear" => {
+            &[("d1", 0.0), ("d2", 0.0), ("d", 1e-12), ("dk_min", 1e-12), ("dk_max", 1e-12), ("force", 0.0)]
+        }
+        "pendulum-oscillator" => &[("d", 0.0)],
+        "chain" => &[("d", 0.0), ("dg", 0.0), ("force", 0.0)],
+        other => panic!("say how to make `{other}` conserve its energy"),
+    }
+}
+
+/// Energies at the communication points of some oscillations.
+fn energies(parameters: &[(&str, f64)], id: &str, steps: u64) -> Vec<f64> {
+    let model = model(id, parameters);
+    let twin = model.monolithic().unwrap();
+    let start = Random(5).point(&state_sizes(&twin));
+    let mut native = Native::new(StartedAt(twin, start), &Solver::Dopri5(1e-10)).unwrap();
+    let experiment = Experiment { stop: 1.0, ..model.experiment };
+    native.initialise(&experiment).unwrap();
+    let (mut y, no_input) = (vec![0.0; native.description().outputs.len()], InputPolynomials::new(0, 0));
+    native.initial_outputs(&[], &mut y).unwrap();
+    let mut energies = vec![native.energy().unwrap()];
+    for k in 0..steps {
+        let interval = Interval { start: experiment.time(k), end: experiment.time(k + 1) };
+        native.step(interval, no_input.segment(0..0), &mut y).unwrap();
+        energies.push(native.energy().unwrap());
+    }
+    energies
+}
+
+#[test]
+fn energy_is_conserved_without_damping() {
+    for entry in MODELS {
+        let energies = energies(undamped(entry.id), entry.id, 500);
+        let drift = energies.iter().map(|energy| (energy / energies[0] - 1.0).abs()).fold(0.0, f64::max);
+        println!("{}: {drift:.1e}", entry.id);
+        assert!(energies[0] > 0.0 && drift < 1e-6, "{}: {drift:e}", entry.id);
+    }
+}
+
+#[test]
+fn energy_falls_with_damping() {
+    for entry in MODELS {
+        let no_force: &[_] =
+            if ["chain", "dual-mass-nonlinear"].contains(&entry.id) { &[("force", 0.0)] } else { &[] };
+        let energies = energies(no_force, entry.id, 500);
+        assert!(energies.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-9)), "{}", entry.id);
+        assert!(energies[500] < 0.999 * energies[0], "{}", entry.id);
+    }
+}

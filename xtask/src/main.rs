@@ -22,7 +22,15 @@ fn test() -> bool {
         && optional("clippy", &[&["clippy"], &all[..], &["--quiet", "--", "--deny", "warnings"]].concat())
         && tests(&all)
         && cargo(&["test", "--workspace", "--doc", "--quiet"])
-        && optional("deny", &["deny", "--log-level", "error", "check"])
+        && dependencies()
+}
+
+/// Licences, bans and sources always; advisories where their database can be fetched.
+fn dependencies() -> bool {
+    let advisories = has("deny") && quiet(&["deny", "fetch", "db"]);
+    let checks: &[&str] = if advisories { &["advisories"] } else { &[] };
+    let base = ["deny", "--log-level", "error", "check", "bans", "licenses", "sources"];
+    optional("deny", &[&base[..], checks].concat())
 }
 
 /// With nextest where it is installed, else with cargo's own runner. Benchmarks are built, not run.
@@ -45,7 +53,11 @@ fn optional(tool: &str, arguments: &[&str]) -> bool {
 }
 
 fn has(tool: &str) -> bool {
-    Command::new("cargo").args([tool, "--version"]).output().is_ok_and(|output| output.status.success())
+    quiet(&[tool, "--version"])
+}
+
+fn quiet(arguments: &[&str]) -> bool {
+    Command::new("cargo").args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
 fn cargo(arguments: &[&str]) -> bool {

@@ -11,6 +11,7 @@ mod determinism;
 mod failures;
 mod fixed_points;
 mod groups;
+mod initial_values;
 mod options;
 mod order;
 mod rollback;

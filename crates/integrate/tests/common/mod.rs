@@ -49,7 +49,7 @@ impl Equations {
             start: start.to_vec(),
             f,
             g: |_, x, _, y| y.copy_from_slice(x),
-            jacobians: |_, _, _| unimplemented!("not asked for in this test"),
+            jacobians: |_, _, _| panic!("not asked for in this test"),
             linear: false,
             energy: |_, _| None,
         }

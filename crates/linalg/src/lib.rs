@@ -1,0 +1,13 @@
+//! Small dense algebra for the macro-step loop: matrices of a few to a few dozen rows that are factored again
+//! whenever a local model changes. Everything works in memory that was taken before; libraries for dense algebra
+//! allocate in these operations. Tested against nalgebra.
+
+mod expm;
+mod lu;
+mod matrix;
+mod pseudo_inverse;
+
+pub use expm::Exponential;
+pub use lu::Lu;
+pub use matrix::Matrix;
+pub use pseudo_inverse::PseudoInverse;

@@ -1,0 +1,90 @@
+//! Everything against a library that was written for the job but allocates.
+
+use costep_linalg::{Exponential, Lu, Matrix, PseudoInverse};
+use nalgebra::DMatrix;
+use proptest::prelude::*;
+
+fn to_nalgebra(a: &Matrix) -> DMatrix<f64> {
+    DMatrix::from_row_slice(a.rows(), a.columns(), a.data())
+}
+
+fn matrix(rows: usize, columns: usize, largest: f64) -> impl Strategy<Value = Matrix> {
+    prop::collection::vec(-largest..largest, rows * columns)
+        .prop_map(move |data| Matrix::from_rows(rows, columns, &data))
+}
+
+fn close(a: &Matrix, b: &DMatrix<f64>, tolerance: f64) -> Result<(), TestCaseError> {
+    let difference = (to_nalgebra(a) - b).norm();
+    prop_assert!(difference <= tolerance * (1.0 + b.norm()), "differ by {difference:e}: {a:?} {b}");
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn exponentials_agree(a in (1usize..7).prop_flat_map(|n| matrix(n, n, 3.0)), factor in prop::sample::select(vec![1e-6, 1.0, 10.0])) {
+        let mut a = a;
+        a.scale(factor);
+        let mut result = Matrix::zeros(a.rows(), a.columns());
+        prop_assert!(Exponential::new(a.rows()).compute(&a, &mut result));
+        close(&result, &to_nalgebra(&a).exp(), 1e-10)?;
+    }
+
+    #[test]
+    fn solutions_agree_whatever_the_units_of_the_rows(
+        (a, b) in (1usize..9).prop_flat_map(|n| (matrix(n, n, 1.0), prop::collection::vec(-1.0..1.0f64, n))),
+        unit in prop::sample::select(vec![1.0, 1e8]),
+    ) {
+        let (n, mut a) = (a.rows(), a);
+        a.row_mut(0).iter_mut().for_each(|x| *x *= unit);
+        (0..n).for_each(|i| a[(i, i)] += 2.0 * if i == 0 { unit } else { 1.0 });
+        let mut lu = Lu::new(n);
+        lu.matrix_mut().copy_from(&a);
+        if lu.factor() {
+            let mut x = b.clone();
+            lu.solve(&mut x);
+            let residual = to_nalgebra(&a) * DMatrix::from_row_slice(n, 1, &x) - DMatrix::from_row_slice(n, 1, &b);
+            for i in 0..n {
+                let scale: f64 = a.row(i).iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>() + b[i].abs();
+                prop_assert!(residual[i].abs() <= 1e-12 * scale, "row {i}: {} of {scale}", residual[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn pseudo_inverses_agree(a in (1usize..6, 1usize..6).prop_flat_map(|(r, c)| matrix(r, c, 1.0))) {
+        let mut result = Matrix::zeros(a.columns(), a.rows());
+        PseudoInverse::new(a.rows(), a.columns()).compute(&a, 1e-9, &mut result);
+        let expected = to_nalgebra(&a).pseudo_inverse(1e-12).unwrap();
+        let condition = to_nalgebra(&a).norm() * expected.norm();
+        prop_assume!(condition < 1e6);
+        close(&result, &expected, 1e-13 * condition * condition)?;
+    }
+}
+
+#[test]
+fn a_rank_one_matrix_has_a_pseudo_inverse() {
+    let a = Matrix::from_rows(2, 2, &[0.0, 0.0, 1000.0, 10.0]);
+    let mut result = Matrix::zeros(2, 2);
+    assert_eq!(PseudoInverse::new(2, 2).compute(&a, 1e-9, &mut result), 1);
+    let square = 1000.0f64.powi(2) + 100.0;
+    for (entry, expected) in result.data().iter().zip([0.0, 1000.0 / square, 0.0, 10.0 / square]) {
+        assert!((entry - expected).abs() < 1e-15);
+    }
+}
+
+#[test]
+fn zero_and_not_finite_matrices_are_told_apart() {
+    let mut result = Matrix::zeros(2, 2);
+    assert_eq!(PseudoInverse::new(2, 2).compute(&Matrix::zeros(2, 2), 1e-9, &mut result), 0);
+    assert_eq!(result, Matrix::zeros(2, 2));
+    let mut lu = Lu::new(2);
+    lu.matrix_mut().data_mut().copy_from_slice(&[1.0, 2.0, 2.0, 4.0]);
+    assert!(!lu.factor());
+    lu.matrix_mut().data_mut().copy_from_slice(&[1.0, f64::NAN, 0.0, 1.0]);
+    assert!(!lu.factor());
+    let infinite = Matrix::from_rows(1, 1, &[f64::INFINITY]);
+    assert!(!Exponential::new(1).compute(&infinite, &mut Matrix::zeros(1, 1)));
+    assert!(!Exponential::new(1).compute(&Matrix::from_rows(1, 1, &[1e4]), &mut Matrix::zeros(1, 1)));
+}

@@ -65,8 +65,8 @@ impl Solver {
     /// The text [`Solver::parse`] reads.
     pub fn label(&self) -> String {
         match *self {
-            Self::Euler(step) => format!("euler:{}", format_time(step).replace(' ', "")),
-            Self::Rk4(step) => format!("rk4:{}", format_time(step).replace(' ', "")),
+            Self::Euler(step) => format!("euler:{}", exact_time(step)),
+            Self::Rk4(step) => format!("rk4:{}", exact_time(step)),
             Self::Dopri5(tolerance) => format!("dopri5:{tolerance:e}"),
             Self::Exact => "exact".into(),
         }
@@ -85,6 +85,12 @@ impl Solver {
     }
 }
 
+/// The step for people where that reads back to the same number, else all its digits.
+fn exact_time(seconds: f64) -> String {
+    let text = format_time(seconds).replace(' ', "");
+    if parse_time(&text) == Ok(seconds) { text } else { format!("{seconds:e}s") }
+}
+
 /// An integrator with its memory. Large ones are boxed: thousands of subsystems with a small one have to fit
 /// into the caches.
 #[derive(Clone, Debug)]
@@ -101,6 +107,9 @@ pub enum Integrator {
 
 /// Points inside a macro step that integrators without inner steps of their own report.
 pub(crate) const REPORTED_POINTS: usize = 20;
+
+/// Most inner steps of a macro step.
+const MAX_INNER_STEPS: usize = 100_000_000;
 
 /// Takes note of states inside a macro step: (time, state, input).
 pub(crate) trait Watch {
@@ -124,11 +133,12 @@ impl Watch for Blind {
 impl Integrator {
     /// Number of points a [`Watch`] sees in a macro step of length `h`.
     pub(crate) fn points(&self, h: f64) -> usize {
-        1 + match self {
+        let steps = match self {
             Self::Euler(euler) => inner_steps(h, euler.inner().micro_step),
             Self::Rk4(rk4) => inner_steps(h, rk4.inner().micro_step),
             Self::Dopri5(_) | Self::Exact(_) => REPORTED_POINTS,
-        }
+        };
+        steps.saturating_add(1)
     }
 
     /// Advances x over the interval.
@@ -148,6 +158,16 @@ impl Integrator {
             Self::Exact(exact) => exact.advance(interval, input, x, watch),
         }
         Ok(())
+    }
+
+    /// Refuses a macro step that holds more inner steps than anyone means.
+    pub(crate) fn check_step(&self, h: f64) -> Result<()> {
+        let (Self::Euler(_) | Self::Rk4(_)) = self else { return Ok(()) };
+        if self.points(h) <= MAX_INNER_STEPS {
+            return Ok(());
+        }
+        let message = format!("a macro step of {h} s has more than {MAX_INNER_STEPS:e} inner steps");
+        Err(Error::new(Code::BadValue, message).hint("give a larger inner step: `--solver euler:10us`"))
     }
 
     /// Says how long the macro steps will be, up to round-off.
@@ -224,6 +244,7 @@ mod tests {
         for text in ["euler:10us", "rk4:100us", "dopri5:1e-8", "exact"] {
             assert_eq!(Solver::parse(text, 1.0).unwrap().label(), text);
         }
+        assert_eq!(Solver::Euler(1.234567891e-5).label(), "euler:1.234567891e-5s");
         assert_eq!(Solver::parse("euler", 1e-5).unwrap(), Solver::Euler(1e-5));
         assert!(Solver::parse("eluer", 1e-5).unwrap_err().to_string().contains("did you mean `euler`?"));
         for bad in ["euler:0s", "dopri5:1", "dopri5:x", "exact:1"] {

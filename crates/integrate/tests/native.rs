@@ -4,7 +4,7 @@ mod common;
 
 use common::{INPUTS, advance, logistic, started};
 use costep_core::{Experiment, LocalModel, MicroSampling, StateReader, StateWriter, Subsystem};
-use costep_integrate::Solver;
+use costep_integrate::{Native, Solver};
 
 const SOLVERS: [Solver; 3] = [Solver::Euler(0.01), Solver::Rk4(0.03), Solver::Dopri5(1e-7)];
 
@@ -83,4 +83,12 @@ fn the_local_model_is_that_of_the_present_state() {
     assert_eq!(model.x, [x]);
     assert_eq!(model.x_dot, [3.0 * x * (1.0 - x)]);
     assert_eq!((model.a[0], model.b[0]), (3.0 * (1.0 - 2.0 * x), x * (1.0 - x)));
+}
+
+#[test]
+fn an_absurdly_small_inner_step_is_refused() {
+    let mut subsystem = Native::new(logistic(), &Solver::Euler(1e-300)).unwrap();
+    let experiment = Experiment { start: 0.0, stop: 1.0, step: 1e-3 };
+    subsystem.record_micro_samples(true, &experiment);
+    assert_eq!(subsystem.initialise(&experiment).unwrap_err().code(), costep_core::Code::BadValue);
 }

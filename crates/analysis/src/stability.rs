@@ -1,6 +1,6 @@
 //! Stable or not, from the amplitudes at the start and at the end of a run [T 3.3.1].
 
-use costep_core::Result;
+use costep_core::{Result, StateReader, StateWriter};
 use costep_engine::{Engine, Flow, Observer};
 
 /// Share of the run in each of the two windows.
@@ -95,6 +95,24 @@ impl GrowthWatch {
     /// far: the worst input.
     pub fn coupling_error(&self) -> f64 {
         self.largest_error
+    }
+
+    /// What a resumed run needs to be judged as if it had never stopped.
+    pub fn save(&self, out: &mut StateWriter) {
+        let windows = self.signals.iter().chain(&self.errors);
+        out.reals(&windows.flat_map(|window| [window.first, window.last]).collect::<Vec<_>>());
+    }
+
+    /// Goes on from what was saved, for a system with this number of inputs.
+    pub fn load(&mut self, inputs: usize, from: &mut StateReader<'_>) -> Result<()> {
+        let mut values = vec![0.0; 4 * inputs];
+        from.reals(&mut values)?;
+        let windows: Vec<_> =
+            values.chunks_exact(2).map(|pair| Windows { first: pair[0], last: pair[1] }).collect();
+        self.u = vec![0.0; inputs];
+        self.signals = windows[..inputs].to_vec();
+        self.errors = windows[inputs..].to_vec();
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
@@ -135,10 +136,10 @@ pub(crate) struct LimitArgs {
     pub(crate) no_record: bool,
     /// Wall time between checkpoints
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = seconds)]
-    pub(crate) checkpoint: f64,
+    pub(crate) checkpoint: Duration,
     /// Stop after this wall time
     #[arg(long, value_name = "TIME", value_parser = seconds)]
-    pub(crate) time_limit: Option<f64>,
+    pub(crate) time_limit: Option<Duration>,
 }
 
 #[derive(Args)]
@@ -194,23 +195,34 @@ pub(crate) struct ExplainArgs {
     pub(crate) code: Option<String>,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
-    match parse_time(text) {
-        Ok(value) if value >= 0.0 => Ok(value),
-        Ok(_) => Err("a time cannot be negative".into()),
-        Err(error) => Err(error.details().message.clone()),
+fn seconds(text: &str) -> Result<Duration, String> {
+    let value = parse_time(text).map_err(|error| error.details().message.clone())?;
+    Duration::try_from_secs_f64(value).map_err(|_| "a wall time is at least 0 and less than 1e19 s".into())
+}
+
+/// A mistake of the command line as one of our errors: the first paragraph is the message, the tip or the usage
+/// is the help.
+fn in_our_form(error: &clap::Error) -> costep_core::Error {
+    let text = error.render().to_string();
+    let mut paragraphs =
+        text.split("\n\n").map(|lines| lines.split_whitespace().collect::<Vec<_>>().join(" "));
+    let message = paragraphs.next().unwrap_or_default();
+    let help =
+        paragraphs.find(|paragraph| paragraph.starts_with("tip: ") || paragraph.starts_with("Usage: "));
+    let error =
+        costep_core::Error::new(Code::CommandLine, message.strip_prefix("error: ").unwrap_or(&message));
+    match help {
+        Some(help) => error.hint(help.strip_prefix("tip: ").unwrap_or(&help)),
+        None => error,
     }
 }
 
 /// Prints help, version or a mistake of the command line.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let asked_for_json = std::env::args().any(|arg| arg == "--json");
+    let asked_for_json = std::env::args_os().any(|arg| arg == "--json");
     if asked_for_json && !is_help {
-        let text = error.render().to_string();
-        let message = text.strip_prefix("error: ").unwrap_or(&text).trim().to_owned();
-        return crate::failure::Failure::from(costep_core::Error::new(Code::CommandLine, message))
-            .report(true);
+        return crate::failure::Failure::from(in_our_form(error)).report(true);
     }
     // Nothing sensible can be done when the terminal is gone.
     let _ = error.print();

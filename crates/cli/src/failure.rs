@@ -27,11 +27,13 @@ impl Failure {
     pub(crate) fn report(&self, as_json: bool) -> ExitCode {
         if as_json {
             let errors: Vec<_> = self.0.iter().map(to_json).collect();
-            style::print_json(&json!({ "errors": errors }));
+            if let Err(error) = style::print_json(&json!({ "errors": errors })) {
+                self.0.iter().chain([&error]).for_each(style::print_error);
+            }
         } else {
             self.0.iter().for_each(style::print_error);
             if self.0.len() > 1 {
-                anstream::eprintln!("{} errors", self.0.len());
+                style::note(&format!("{} errors", self.0.len()));
             }
         }
         ExitCode::from(self.0.first().map_or(ExitClass::Bug, |error| error.code().entry().exit).code())

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use costep_core::{Error, Result};
+use costep_analysis::GrowthWatch;
+use costep_core::{Error, Result, StateWriter};
 use costep_engine::{Checkpoints, Engine, Flow, Observer};
 use costep_project::{Project, RecordSpec, matches};
 use costep_results::{Column, Recording};
@@ -134,13 +135,21 @@ impl Recorder {
         self.recording.row(&self.row)
     }
 
-    /// A checkpoint is only worth something if the rows before it are on disk.
-    fn save_checkpoint(&mut self, engine: &Engine) -> Result<()> {
-        let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
-        if !checkpoints.due() {
-            return Ok(());
+    /// Saves a checkpoint if one is due.
+    pub(crate) fn checkpoint_if_due(&mut self, engine: &Engine, watch: &GrowthWatch) -> Result<()> {
+        match &self.checkpoints {
+            Some(checkpoints) if checkpoints.due() => self.checkpoint(engine, watch),
+            _ => Ok(()),
         }
+    }
+
+    /// Saves a checkpoint. It is only worth something if the rows before it are on disk.
+    pub(crate) fn checkpoint(&mut self, engine: &Engine, watch: &GrowthWatch) -> Result<()> {
+        let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
         self.recording.flush()?;
+        let mut notes = StateWriter::default();
+        watch.save(&mut notes);
+        checkpoints.notes = notes.into_bytes();
         match checkpoints.save(engine) {
             Err(error) if error.code() == costep_core::Code::NeedsMissing => {
                 self.checkpoints = None;
@@ -157,7 +166,6 @@ impl Observer for Recorder {
         if engine.k().is_multiple_of(self.plan.every) {
             self.write_row(engine)?;
         }
-        self.save_checkpoint(engine)?;
         Ok(Flow::Continue)
     }
 }

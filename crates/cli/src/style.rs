@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
-use costep_core::Error;
+use costep_core::{Code, Error, Result};
 
 /// What the user wants to see.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ impl Output {
     /// A remark for people, on standard error.
     pub(crate) fn remark(&self, text: &str) {
         if !self.json && !self.quiet {
-            anstream::eprintln!("{text}");
+            note(text);
         }
     }
 }
@@ -36,12 +36,34 @@ pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
 pub(crate) fn print_error(error: &Error) {
     let text = error.to_string();
     let (head, rest) = text.split_once(": ").unwrap_or((&text, ""));
-    anstream::eprintln!("{}: {rest}", paint(BAD, head));
+    note(&format!("{}: {rest}", paint(BAD, head)));
 }
 
-/// Prints one JSON object on standard output. A reader that has gone away is no error of ours.
-pub(crate) fn print_json(value: &impl serde::Serialize) {
-    let text =
-        serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
-    let _ = writeln!(std::io::stdout(), "{text}");
+/// A line on standard error. When that is gone, nobody is left to tell.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
 }
+
+/// Prints one JSON value on standard output.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|cause| Error::new(Code::Bug, "the result cannot be written as JSON").because(cause))?;
+    print(&(text + "\n"))
+}
+
+/// Prints a result on standard output. A reader that has gone away (`| head`) is no error; a full disk is.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut stdout = anstream::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::new(Code::FileNotReadable, "cannot write to standard output").because(cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line on standard output.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::style::print(&(format!($($text)*) + "\n")) };
+}
+pub(crate) use say;

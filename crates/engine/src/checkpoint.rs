@@ -1,6 +1,6 @@
 //! Checkpoints: the whole state of a run in a file, from which it goes on bit by bit.
 //!
-//! File: magic, version, the text that identifies the run, the state, check sum. Written beside and renamed,
+//! File: magic, version, the text that identifies the run, the state, notes of observers, check sum. Written beside and renamed,
 //! so that there is always a whole one; the one before is kept too.
 
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::run::{Flow, Observer};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"costepck");
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// Saves a checkpoint every now and then.
 pub struct Checkpoints {
@@ -22,13 +22,21 @@ pub struct Checkpoints {
     identity: String,
     interval: Duration,
     last: Instant,
+    /// What those who watch the run need to go on watching; saved and loaded with the state.
+    pub notes: Vec<u8>,
 }
 
 impl Checkpoints {
     /// Checkpoints in a folder, at most one per interval of wall time. `identity` describes the run (system,
     /// parameters, method, step) as lines of text; a checkpoint of another run is refused.
     pub fn new(folder: impl Into<PathBuf>, identity: impl Into<String>, interval: Duration) -> Self {
-        Self { folder: folder.into(), identity: identity.into(), interval, last: Instant::now() }
+        Self {
+            folder: folder.into(),
+            identity: identity.into(),
+            interval,
+            last: Instant::now(),
+            notes: Vec::new(),
+        }
     }
 
     /// Whether the interval is over.
@@ -39,7 +47,7 @@ impl Checkpoints {
     /// Saves the engine's state now.
     pub fn save(&mut self, engine: &Engine) -> Result<()> {
         self.last = Instant::now();
-        let bytes = encode(&self.identity, &engine.save()?);
+        let bytes = encode(&self.identity, &engine.save()?, &self.notes);
         let (current, previous) = (self.current(), self.previous());
         let fresh = self.folder.join("checkpoint.new");
         write_synced(&fresh, &bytes)
@@ -51,7 +59,7 @@ impl Checkpoints {
     }
 
     /// Loads the newest whole checkpoint into the engine. Gives the file it came from.
-    pub fn load(&self, engine: &mut Engine) -> Result<PathBuf> {
+    pub fn load(&mut self, engine: &mut Engine) -> Result<PathBuf> {
         let current = self.current();
         match self.load_file(&current, engine) {
             Ok(()) => Ok(current),
@@ -87,14 +95,16 @@ impl Checkpoints {
         self.folder.join("checkpoint.previous")
     }
 
-    fn load_file(&self, path: &Path, engine: &mut Engine) -> Result<()> {
+    fn load_file(&mut self, path: &Path, engine: &mut Engine) -> Result<()> {
         let bytes = fs::read(path).map_err(|cause| {
             Error::new(Code::FileNotReadable, "there is no checkpoint to resume from")
                 .in_file(path)
                 .because(cause)
         })?;
-        let state = decode(&bytes, &self.identity).map_err(|error| error.in_file(path))?;
-        engine.load(state).map_err(|error| error.in_file(path))
+        let (state, notes) = decode(&bytes, &self.identity).map_err(|error| error.in_file(path))?;
+        engine.load(state).map_err(|error| error.in_file(path))?;
+        self.notes = notes.to_vec();
+        Ok(())
     }
 }
 
@@ -113,19 +123,21 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-fn encode(identity: &str, state: &[u8]) -> Vec<u8> {
+fn encode(identity: &str, state: &[u8], notes: &[u8]) -> Vec<u8> {
     let mut out = StateWriter::default();
     out.integer(MAGIC);
     out.integer(VERSION);
     out.block(identity.as_bytes());
     out.block(state);
+    out.block(notes);
     let mut bytes = out.into_bytes();
     let sum = crc32fast::hash(&bytes);
     bytes.extend_from_slice(&sum.to_le_bytes());
     bytes
 }
 
-fn decode<'a>(bytes: &'a [u8], identity: &str) -> Result<&'a [u8]> {
+/// The state and the notes.
+fn decode<'a>(bytes: &'a [u8], identity: &str) -> Result<(&'a [u8], &'a [u8])> {
     let damaged =
         |cause: &str| Error::new(Code::CheckpointDamaged, "the checkpoint is damaged").because(cause);
     let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| damaged("it is too short"))?;
@@ -140,9 +152,9 @@ fn decode<'a>(bytes: &'a [u8], identity: &str) -> Result<&'a [u8]> {
     if written != identity {
         return Err(foreign(&written, identity));
     }
-    let state = from.block()?;
+    let (state, notes) = (from.block()?, from.block()?);
     from.finish()?;
-    Ok(state)
+    Ok((state, notes))
 }
 
 /// Names the first line in which two descriptions of a run differ.
@@ -161,8 +173,8 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_is_noticed() {
-        let whole = encode("step = 1", b"state");
-        assert_eq!(decode(&whole, "step = 1").unwrap(), b"state");
+        let whole = encode("step = 1", b"state", b"notes");
+        assert_eq!(decode(&whole, "step = 1").unwrap(), (&b"state"[..], &b"notes"[..]));
         for bit in 0..8 * whole.len() {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -175,7 +187,8 @@ mod tests {
 
     #[test]
     fn the_differing_item_is_named() {
-        let error = decode(&encode("method = zoh\nstep = 1", b""), "method = zoh\nstep = 2").unwrap_err();
+        let error =
+            decode(&encode("method = zoh\nstep = 1", b"", b""), "method = zoh\nstep = 2").unwrap_err();
         assert_eq!(error.code(), Code::CheckpointForeign);
         assert!(error.to_string().contains("it was `step = 1`, now it is `step = 2`"));
     }

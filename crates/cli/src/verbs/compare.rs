@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use costep_core::quantity::{format_time, parse_time};
-use costep_core::{Code, Error};
+use costep_core::{Code, Error, Experiment};
 use costep_engine::Observer;
 use costep_methods::{METHODS, MethodSpec, registry};
 use costep_project::Project;
@@ -16,13 +16,13 @@ use crate::progress::many_runs;
 use crate::recorder::Recorder;
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
-use crate::style::{BAD, FAINT, GOOD, Output, WARN, print_json};
+use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_json};
 use crate::table::{Cell, number, percent, render, wall};
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failure> {
     let project = session::load(&args.system, Vec::new())?;
     let methods = methods(args.methods.as_deref())?;
-    let steps = steps(args.steps.as_deref(), project.model.experiment.step)?;
+    let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
     let solver = session::reference_solver(&project, &args.reference)?;
     let bar = many_runs(output, methods.len() * steps.len());
     let mut reports = Vec::new();
@@ -40,9 +40,9 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     if output.json {
         let mut object = session::head(&project, solver);
         object.insert("runs".into(), json!(reports));
-        print_json(&object);
+        print_json(&object)?;
     } else {
-        anstream::print!("{}", comparison_table(&reports, project.model.paper_reference.is_some()));
+        print(&comparison_table(&reports, project.model.paper_reference.is_some()))?;
     }
     // A method that diverges is a result of a comparison; a run that could not be done is not.
     let failed = reports.iter().find(|report| report.verdict == Verdict::Failed);
@@ -57,11 +57,13 @@ fn methods(text: Option<&str>) -> Result<Vec<MethodSpec>, Error> {
     if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
 }
 
-fn steps(text: Option<&str>, default: f64) -> Result<Vec<f64>, Error> {
-    let Some(text) = text else { return Ok(vec![default]) };
+fn steps(text: Option<&str>, experiment: &Experiment) -> Result<Vec<f64>, Error> {
+    let Some(text) = text else { return Ok(vec![experiment.step]) };
     let steps: Vec<f64> = text.split(',').map(parse_time).collect::<Result<_, _>>()?;
-    match steps.iter().find(|step| **step <= 0.0) {
-        Some(step) => Err(Error::new(Code::BadValue, format!("a step of {step} s is not possible"))),
+    let last = experiment.start.abs().max(experiment.stop.abs());
+    // A step so small that time does not advance would never end.
+    match steps.iter().find(|step| **step <= 0.0 || last + **step == last || !step.is_finite()) {
+        Some(step) => Err(Error::new(Code::BadValue, format!("a step of {step:e} s is not possible"))),
         None => Ok(steps),
     }
 }

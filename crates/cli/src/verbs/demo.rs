@@ -15,7 +15,7 @@ use crate::args::DemoArgs;
 use crate::failure::Failure;
 use crate::report::RunReport;
 use crate::session::{self, Choice};
-use crate::style::{FAINT, Output, print_json};
+use crate::style::{FAINT, Output, print_json, say};
 use crate::table::{Cell, number, percent, render, wall};
 use crate::verbs::compare::verdict;
 
@@ -41,10 +41,10 @@ pub(crate) fn run(args: &DemoArgs, output: Output) -> Result<ExitCode, Failure> 
         let mut object = session::head(&project, solver);
         object.insert("runs".into(), json!(reports));
         object.insert("files".into(), json!({ "project": file.display().to_string() }));
-        print_json(&object);
+        print_json(&object)?;
     } else {
-        tell(&project, &reports, reference_seconds);
-        next(&args.out, is_new);
+        tell(&project, &reports, reference_seconds)?;
+        next(&args.out, is_new)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -63,14 +63,14 @@ fn write_project(file: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
-fn tell(project: &Project, reports: &[RunReport], reference_seconds: f64) {
+fn tell(project: &Project, reports: &[RunReport], reference_seconds: f64) -> Result<(), Error> {
     let experiment = project.model.experiment;
-    anstream::println!(
+    say!(
         "\nTwo-mass oscillator, split at the coupling spring. h = {}, {}, {} macro steps.\n",
         format_time(experiment.step),
         format_time(experiment.stop),
         experiment.steps()
-    );
+    )?;
     let mut rows: Vec<_> = reports.iter().map(row).collect();
     rows.push(vec![
         Cell::new("monolithic"),
@@ -79,11 +79,9 @@ fn tell(project: &Project, reports: &[RunReport], reference_seconds: f64) {
         Cell::new(percent(Some(0.0))),
         Cell::styled(wall(reference_seconds), FAINT),
     ]);
-    anstream::println!("{}", render(&["method", "result", "RMS error", "energy drift", "time"], &rows));
-    anstream::println!("  RMS error: mean over all outputs of |y - y_mono| / range, RMS over time.");
-    anstream::println!(
-        "  Energy drift: energy at the end against the monolithic solution, of its greatest energy.\n"
-    );
+    say!("{}", render(&["method", "result", "RMS error", "energy drift", "time"], &rows))?;
+    say!("  RMS error: mean over all outputs of |y - y_mono| / range, RMS over time.")?;
+    say!("  Energy drift: energy at the end against the monolithic solution, of its greatest energy.\n")
 }
 
 fn row(report: &RunReport) -> Vec<Cell> {
@@ -96,16 +94,14 @@ fn row(report: &RunReport) -> Vec<Cell> {
     ]
 }
 
-fn next(folder: &Path, is_new: bool) {
+fn next(folder: &Path, is_new: bool) -> Result<(), Error> {
     let folder = folder.display();
     if is_new {
-        anstream::println!("Wrote {folder}/system.toml");
+        say!("Wrote {folder}/system.toml")?;
     } else {
-        anstream::println!("Left your {folder}/system.toml as it is");
+        say!("Left your {folder}/system.toml as it is")?;
     }
-    anstream::println!("Next:  costep run {folder}                           simulate it, record it");
-    anstream::println!(
-        "       costep compare {folder} --steps 0.5ms,1ms,2ms   methods and steps side by side"
-    );
-    anstream::println!("       costep methods nepce                        what a method does");
+    say!("Next:  costep run {folder}                           simulate it, record it")?;
+    say!("       costep compare {folder} --steps 0.5ms,1ms,2ms   methods and steps side by side")?;
+    say!("       costep methods nepce                        what a method does")
 }

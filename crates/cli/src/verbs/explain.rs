@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::style::{Output, STRONG, paint, print_json};
+use crate::style::{Output, STRONG, paint, print, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ExplainArgs, output: Output) -> Result<ExitCode, Failure> {
     let Some(id) = &args.code else {
         if output.json {
-            print_json(&CODES.iter().map(to_json).collect::<Vec<_>>());
+            print_json(&CODES.iter().map(to_json).collect::<Vec<_>>())?;
         } else {
             let row = |entry: &CodeEntry| vec![Cell::styled(entry.id, STRONG), Cell::new(entry.title)];
-            anstream::print!("{}", render(&["code", ""], &CODES.iter().map(row).collect::<Vec<_>>()));
+            print(&render(&["code", ""], &CODES.iter().map(row).collect::<Vec<_>>()))?;
         }
         return Ok(ExitCode::SUCCESS);
     };
@@ -26,10 +26,10 @@ pub(crate) fn run(args: &ExplainArgs, output: Output) -> Result<ExitCode, Failur
             .suggest(id, CODES.iter().map(|entry| entry.id))
     })?;
     if output.json {
-        print_json(&to_json(entry));
+        print_json(&to_json(entry))?;
     } else {
-        anstream::println!("{}  {}\n\n  {}", paint(STRONG, entry.id), entry.title, entry.explanation);
-        anstream::println!("  exit code {}", entry.exit.code());
+        say!("{}  {}\n\n  {}", paint(STRONG, entry.id), entry.title, entry.explanation)?;
+        say!("  exit code {}", entry.exit.code())?;
     }
     Ok(ExitCode::SUCCESS)
 }

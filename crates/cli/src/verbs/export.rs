@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::args::ExportArgs;
 use crate::failure::Failure;
-use crate::style::{Output, print_json};
+use crate::style::{Output, print, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
             "file": target.display().to_string(),
             "rows": exported.rows,
             "complete": exported.complete,
-        }));
+        }))?;
     } else {
         output.remark(&format!("{}: {} rows", target.display(), exported.rows));
         if !exported.complete {
@@ -52,17 +52,14 @@ fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {
             "complete": table.complete(),
             "metadata": table.metadata(),
             "columns": columns,
-        }));
+        }))?;
     } else {
         let row = |column: &costep_results::Column| {
             vec![Cell::new(&column.name), Cell::new(column.unit.as_deref().unwrap_or("-"))]
         };
-        anstream::print!(
-            "{}",
-            render(&["column", "unit"], &table.columns().iter().map(row).collect::<Vec<_>>())
-        );
+        print(&render(&["column", "unit"], &table.columns().iter().map(row).collect::<Vec<_>>()))?;
         let end = if table.complete() { "" } else { ", no end mark" };
-        anstream::println!("  {} rows{end}", table.rows());
+        say!("  {} rows{end}", table.rows())?;
     }
     Ok(ExitCode::SUCCESS)
 }

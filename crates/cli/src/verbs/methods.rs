@@ -2,38 +2,38 @@
 
 use std::process::ExitCode;
 
-use costep_core::MethodEntry;
+use costep_core::{MethodEntry, Result};
 use costep_methods::{METHODS, find};
 use serde_json::{Value, json};
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
-use crate::style::{Output, STRONG, paint, print_json};
+use crate::style::{Output, STRONG, paint, print, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> {
     match (&args.id, output.json) {
-        (None, true) => print_json(&METHODS.iter().map(to_json).collect::<Vec<_>>()),
-        (None, false) => list(),
-        (Some(id), true) => print_json(&to_json(find(id)?)),
-        (Some(id), false) => explain(find(id)?),
+        (None, true) => print_json(&METHODS.iter().map(to_json).collect::<Vec<_>>())?,
+        (None, false) => list()?,
+        (Some(id), true) => print_json(&to_json(find(id)?))?,
+        (Some(id), false) => explain(find(id)?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list() {
+fn list() -> Result<()> {
     let row = |entry: &MethodEntry| vec![Cell::styled(entry.id, STRONG), Cell::new(entry.title)];
-    anstream::print!("{}", render(&["method", ""], &METHODS.iter().map(row).collect::<Vec<_>>()));
-    anstream::println!("\n  `costep methods ID` explains one.");
+    print(&render(&["method", ""], &METHODS.iter().map(row).collect::<Vec<_>>()))?;
+    say!("\n  `costep methods ID` explains one.")
 }
 
-fn explain(entry: &MethodEntry) {
-    anstream::println!("{}  {}\n", paint(STRONG, entry.id), entry.title);
-    anstream::println!("  {}\n", entry.summary);
-    anstream::println!("  rule     {}", entry.equations);
-    anstream::println!("  order    {}", entry.convergence_order);
-    anstream::println!("  needs    {}", needs(entry).join(", "));
-    anstream::println!("  source   {}\n", entry.source);
+fn explain(entry: &MethodEntry) -> Result<()> {
+    say!("{}  {}\n", paint(STRONG, entry.id), entry.title)?;
+    say!("  {}\n", entry.summary)?;
+    say!("  rule     {}", entry.equations)?;
+    say!("  order    {}", entry.convergence_order)?;
+    say!("  needs    {}", needs(entry).join(", "))?;
+    say!("  source   {}\n", entry.source)?;
     let rows: Vec<_> = entry
         .options
         .iter()
@@ -44,7 +44,7 @@ fn explain(entry: &MethodEntry) {
                 .collect()
         })
         .collect();
-    anstream::print!("{}", render(&["option", "default", "allowed", ""], &rows));
+    print(&render(&["option", "default", "allowed", ""], &rows))
 }
 
 /// What the method asks of the subsystems with its default options.

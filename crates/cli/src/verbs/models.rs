@@ -9,46 +9,47 @@ use serde_json::{Value, json};
 
 use crate::args::ListArgs;
 use crate::failure::Failure;
-use crate::style::{Output, STRONG, paint, print_json};
+use crate::style::{Output, STRONG, paint, print, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> {
     match (&args.id, output.json) {
-        (None, true) => print_json(&MODELS.iter().map(to_json).collect::<Result<Vec<_>, _>>()?),
-        (None, false) => list(),
-        (Some(id), true) => print_json(&to_json(find(id)?)?),
+        (None, true) => print_json(&MODELS.iter().map(to_json).collect::<Result<Vec<_>, _>>()?)?,
+        (None, false) => list()?,
+        (Some(id), true) => print_json(&to_json(find(id)?)?)?,
         (Some(id), false) => explain(find(id)?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list() {
+fn list() -> Result<(), Failure> {
     let row = |entry: &ModelEntry| vec![Cell::styled(entry.id, STRONG), Cell::new(entry.title)];
-    anstream::print!("{}", render(&["model", ""], &MODELS.iter().map(row).collect::<Vec<_>>()));
-    anstream::println!("\n  `costep models ID` explains one, `costep compare ID` runs it.");
+    print(&render(&["model", ""], &MODELS.iter().map(row).collect::<Vec<_>>()))?;
+    say!("\n  `costep models ID` explains one, `costep compare ID` runs it.")?;
+    Ok(())
 }
 
 fn explain(entry: &ModelEntry) -> Result<(), Failure> {
     let (_, model) = entry.model(&[])?;
-    anstream::println!("{}  {}\n", paint(STRONG, entry.id), entry.title);
-    anstream::println!("  {}\n", entry.summary);
-    anstream::println!("  source   {}", entry.source);
-    anstream::println!("  solver   {}", model.solver.label());
+    say!("{}  {}\n", paint(STRONG, entry.id), entry.title)?;
+    say!("  {}\n", entry.summary)?;
+    say!("  source   {}", entry.source)?;
+    say!("  solver   {}", model.solver.label())?;
     let experiment = model.experiment;
-    anstream::println!(
+    say!(
         "  default  {} to {}, step {}\n",
         experiment.start,
         format_time(experiment.stop),
         format_time(experiment.step)
-    );
+    )?;
     let parameters: Vec<_> = entry
         .parameters
         .iter()
         .map(|p| [p.name, &p.default.to_string(), p.unit, p.help].into_iter().map(Cell::new).collect())
         .collect();
-    anstream::print!("{}\n", render(&["parameter", "default", "unit", ""], &parameters));
+    print(&(render(&["parameter", "default", "unit", ""], &parameters) + "\n"))?;
     let parts: Vec<_> = model.parts.iter().map(|part| part_row(part.description())).collect();
-    anstream::print!("{}", render(&["part", "inputs", "outputs"], &parts));
+    print(&render(&["part", "inputs", "outputs"], &parts))?;
     Ok(())
 }
 

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use costep_analysis::{Trace, measure, paper_error};
+use costep_analysis::{GrowthWatch, Reference, Trace, measure, paper_error};
 use costep_core::quantity::format_time;
-use costep_core::{Code, Error};
-use costep_engine::{Checkpoints, Engine, Observer, StopFlag, TimeLimit};
+use costep_core::{Code, Error, StateReader};
+use costep_engine::{Checkpoints, Engine, Flow, Observer, StopFlag, TimeLimit};
+use costep_integrate::Solver;
 use costep_project::{Project, Source};
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use crate::progress::RunProgress;
 use crate::recorder::Recorder;
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
-use crate::style::{BAD, GOOD, Output, paint, print_error, print_json};
+use crate::style::{BAD, GOOD, Output, paint, print_error, print_json, say};
 use crate::table::{number, percent, wall};
 
 /// Names of the files in the folder of a run.
@@ -43,7 +44,8 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     let solver = session::reference_solver(&project, &args.reference)?;
     let choice = Choice::of(&project);
     let engine = session::engine(&project, &choice, solver.is_some())?;
-    let mut job = Job { project: &project, engine, files: None, recorder: None };
+    let mut job =
+        Job { project: &project, engine, files: None, recorder: None, watch: GrowthWatch::default() };
     if !args.limits.no_record {
         let folder = args.out.clone().unwrap_or_else(|| default_folder(&project));
         job.record_in(folder, &args.limits)?;
@@ -60,13 +62,24 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     }
     let project = costep_project::load(&Source::File(copy), &[])?;
     let mut engine = session::engine(&project, &Choice::of(&project), false)?;
-    let checkpoints = checkpoints(&args.dir, &project, &args.limits);
-    let from = checkpoints.load(&mut engine)?;
+    let mut checkpoints = checkpoints(&args.dir, &project, &args.limits);
+    let from = checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir))?;
+    let mut watch = GrowthWatch::default();
+    watch.load(engine.coupled().len(), &mut StateReader::new(&checkpoints.notes))?;
     output.remark(&format!("resuming at t = {} s from {}", engine.time(), from.display()));
     let file = args.dir.join(RECORDING);
     let recorder = Recorder::resume(&file, &engine, &project, checkpoints)?;
-    let job = Job { project: &project, engine, files: Some(args.dir.clone()), recorder: Some(recorder) };
+    let job =
+        Job { project: &project, engine, files: Some(args.dir.clone()), recorder: Some(recorder), watch };
     job.go(None, &args.limits, output)
+}
+
+fn no_checkpoint(error: Error, folder: &Path) -> Error {
+    if error.code() != Code::FileNotReadable {
+        return error;
+    }
+    let copy = folder.join(PROJECT_COPY);
+    error.hint(format!("the run ended before its first; `costep run {}` starts it anew", copy.display()))
 }
 
 fn default_folder(project: &Project) -> PathBuf {
@@ -77,7 +90,7 @@ fn default_folder(project: &Project) -> PathBuf {
 }
 
 fn checkpoints(folder: &Path, project: &Project, limits: &LimitArgs) -> Checkpoints {
-    Checkpoints::new(folder, project.to_toml(), Duration::from_secs_f64(limits.checkpoint))
+    Checkpoints::new(folder, project.to_toml(), limits.checkpoint)
 }
 
 /// A run that is about to start.
@@ -86,6 +99,26 @@ struct Job<'a> {
     engine: Engine,
     files: Option<PathBuf>,
     recorder: Option<Recorder>,
+    watch: GrowthWatch,
+}
+
+/// Looks at every communication point: row first, then the watch, so that a checkpoint holds both.
+struct Keeper<'a> {
+    recorder: Option<&'a mut Recorder>,
+    progress: &'a mut RunProgress,
+}
+
+impl Observer for Keeper<'_> {
+    fn observe(&mut self, engine: &Engine) -> costep_core::Result<Flow> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.observe(engine)?;
+        }
+        let flow = self.progress.observe(engine)?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.checkpoint_if_due(engine, &self.progress.watch)?;
+        }
+        Ok(flow)
+    }
 }
 
 impl Job<'_> {
@@ -99,7 +132,9 @@ impl Job<'_> {
         };
         fs::create_dir_all(&folder).map_err(unwritable(&folder))?;
         let copy = folder.join(PROJECT_COPY);
-        fs::write(&copy, self.project.to_toml()).map_err(unwritable(&copy))?;
+        if !self.is_own_project(&copy)? {
+            fs::write(&copy, self.project.to_toml()).map_err(unwritable(&copy))?;
+        }
         let file = folder.join(RECORDING);
         if file.exists() {
             fs::rename(&file, folder.join(PREVIOUS_RECORDING)).map_err(unwritable(&file))?;
@@ -118,9 +153,26 @@ impl Job<'_> {
         Ok(())
     }
 
+    /// Whether the copy of the project would be the file the project was read from. It is never overwritten;
+    /// if it does not say the same as the project of this run, the run cannot live in this folder.
+    fn is_own_project(&self, copy: &Path) -> Result<bool, Error> {
+        let Source::File(source) = &self.project.source else { return Ok(false) };
+        match (fs::canonicalize(source), fs::canonicalize(copy)) {
+            (Ok(source), Ok(same)) if source == same => {}
+            _ => return Ok(false),
+        }
+        let unchanged = costep_project::load(&Source::File(copy.into()), &[])
+            .is_ok_and(|project| project.to_toml() == self.project.to_toml());
+        if unchanged {
+            return Ok(true);
+        }
+        let message = "the project of this run would overwrite the file it came from";
+        Err(Error::new(Code::FileNotReadable, message).in_file(copy).hint("choose a folder by `--out DIR`"))
+    }
+
     fn go(
         mut self,
-        reference: Option<&costep_analysis::Reference>,
+        reference: Option<&Reference>,
         limits: &LimitArgs,
         output: Output,
     ) -> Result<ExitCode, Failure> {
@@ -128,15 +180,16 @@ impl Job<'_> {
         self.announce(output);
         let mut report = RunReport::new(self.project.groups[0].method.label(), self.engine.experiment().step);
         let mut progress = RunProgress::new(output);
+        progress.watch = std::mem::take(&mut self.watch);
         let mut trace = reference.map(|_| Trace::new(self.engine.outputs().len(), true));
-        let mut limit = limits.time_limit.map(|seconds| TimeLimit::new(Duration::from_secs_f64(seconds)));
+        let mut limit = limits.time_limit.map(TimeLimit::new);
         let mut stop = StopFlag(&STOP);
-        let start = Instant::now();
+        let (start, from) = (Instant::now(), self.engine.time());
         let outcome = {
+            let mut keeper = Keeper { recorder: self.recorder.as_mut(), progress: &mut progress };
             let mut observers: Vec<&mut dyn Observer> = Vec::new();
             observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
-            observers.extend(self.recorder.as_mut().map(|recorder| recorder as &mut dyn Observer));
-            observers.push(&mut progress);
+            observers.push(&mut keeper);
             observers.extend(limit.as_mut().map(|limit| limit as &mut dyn Observer));
             observers.push(&mut stop);
             self.engine.run(&mut observers)
@@ -160,8 +213,20 @@ impl Job<'_> {
                 }
             }
         }
-        let recorded = self.close_recording(output)?;
-        self.print(&report, recorded, outcome.as_ref().err(), output);
+        let stopped = outcome.as_ref().is_err_and(|e| matches!(e.code(), Code::Stopped | Code::TimeLimit));
+        let mut can_go_on = false;
+        if let (true, Some(recorder)) = (stopped, &mut self.recorder) {
+            // The last state, so that nothing has to be computed again.
+            recorder.checkpoint(&self.engine, &progress.watch)?;
+            can_go_on = recorder.no_checkpoints.is_none();
+        }
+        // After an error of the run that error counts, not what it left of the recording.
+        let recorded = match (self.close_recording(output), &outcome) {
+            (Err(error), Ok(())) => return Err(error.into()),
+            (recorded, _) => recorded.unwrap_or_default(),
+        };
+        let ending = Ending { recorded, can_go_on, from, error: outcome.as_ref().err() };
+        self.print(&report, reference.map(|reference| reference.solver), &ending, output)?;
         Ok(ExitCode::from(report.exit))
     }
 
@@ -187,38 +252,47 @@ impl Job<'_> {
         recorder.finish().map(Some)
     }
 
-    fn print(&self, report: &RunReport, recorded: Option<(u64, f64)>, error: Option<&Error>, output: Output) {
+    fn print(
+        &self,
+        report: &RunReport,
+        reference: Option<Solver>,
+        ending: &Ending<'_>,
+        output: Output,
+    ) -> Result<(), Error> {
         let recording = self.files.as_ref().map(|folder| folder.join(RECORDING));
         if output.json {
-            let mut object = session::head(self.project, None);
+            let mut object = session::head(self.project, reference);
             if let Value::Object(run) = json!(report) {
                 object.extend(run);
             }
             let path = |file: &str| self.files.as_ref().map(|folder| folder.join(file).display().to_string());
             let files = json!({ "recording": path(RECORDING), "project": path(PROJECT_COPY) });
             object.insert("files".into(), files);
-            object.insert("rows".into(), json!(recorded.map(|(rows, _)| rows)));
-            print_json(&object);
-            return;
+            object.insert("rows".into(), json!(ending.recorded.map(|(rows, _)| rows)));
+            return print_json(&object);
         }
-        match error {
+        match ending.error {
             Some(error) => print_error(error),
-            None => self.print_verdict(report),
+            None => self.print_verdict(report, ending.from)?,
         }
-        if let (Some(file), Some((rows, time))) = (recording, recorded) {
+        if let (Some(file), Some(folder), Some((rows, time))) = (recording, &self.files, ending.recorded) {
             output.remark(&format!("{}: {rows} rows up to t = {time} s", file.display()));
-            output.remark(&format!("next: costep export {} --to results.csv", file.display()));
+            output.remark(&match ending.can_go_on {
+                true => format!("next: costep resume {}", folder.display()),
+                false => format!("next: costep export {} --to results.csv", file.display()),
+            });
         }
+        Ok(())
     }
 
-    fn print_verdict(&self, report: &RunReport) {
-        let simulated = self.engine.time() - self.engine.experiment().start;
-        anstream::println!(
+    fn print_verdict(&self, report: &RunReport, from: f64) -> Result<(), Error> {
+        let simulated = self.engine.time() - from;
+        say!(
             "done in {}   {} macro steps   {:.3}x real time",
             wall(report.wall_s),
             report.macro_steps,
             simulated / report.wall_s.max(1e-9),
-        );
+        )?;
         let verdict = match report.verdict {
             Verdict::Stable => paint(GOOD, "STABLE"),
             _ => paint(BAD, "UNSTABLE"),
@@ -233,8 +307,19 @@ impl Job<'_> {
         } else if report.verdict == Verdict::Unstable {
             line += "   signals and coupling error grow: try a smaller step or `costep compare`";
         }
-        anstream::println!("{line}");
+        say!("{line}")
     }
+}
+
+/// How a run ended.
+struct Ending<'a> {
+    /// Rows and the time of the last.
+    recorded: Option<(u64, f64)>,
+    /// Whether it was stopped and can be resumed.
+    can_go_on: bool,
+    /// The time at which this process began.
+    from: f64,
+    error: Option<&'a Error>,
 }
 
 /// The first signal ends the run after its step; a second one ends the program at once.

@@ -1,8 +1,8 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Coupling, Description, History, InputPolynomials, Layout, OptionSpec, Options, Result, StateReader,
-    StateWriter, Subsystem,
+    Coupling, Description, History, InputPolynomials, Layout, ModelSource, OptionSpec, Options, Result,
+    StateReader, StateWriter, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -16,8 +16,10 @@ pub struct Needs {
     pub micro_samples: bool,
     /// Steps may be repeated, so every subsystem has to support rollback.
     pub rollback: bool,
-    /// The coupled outputs are replaced by their mean over the last macro step (anti-aliasing).
-    pub smoothed_outputs: bool,
+    /// It forms the coupled inputs of its group itself, in [`CouplingMethod::form_coupled`].
+    pub forms_coupled: bool,
+    /// Local models of the subsystems.
+    pub local_models: bool,
     /// A held input whose source has already stepped takes the mean over the step, which is of second order,
     /// instead of the value at its end.
     pub hold_known_mean: bool,
@@ -118,6 +120,29 @@ pub struct Signals<'a> {
     pub inputs: &'a mut InputPolynomials,
     /// The subsystems, for their micro samples.
     pub subsystems: &'a [Box<dyn Subsystem>],
+    /// Local models of the subsystems at T^k.
+    pub models: &'a dyn ModelSource,
+    /// u(T^k) at the end of the last step: the inputs that y^k was read under. Only kept if a method needs local
+    /// models or forms its coupled inputs.
+    pub u_end: &'a [f64],
+}
+
+/// What is known on arrival at a communication point, before the coupled inputs are formed.
+pub struct Arrival<'a> {
+    /// y^(k-1) and y^k.
+    pub y_before: &'a [f64],
+    /// Outputs under the inputs that were active at the end of the step.
+    pub y: &'a [f64],
+    /// u(T^k) of the step that has just ended.
+    pub u_end: &'a [f64],
+    /// r(T^k).
+    pub external: &'a [f64],
+    /// L.
+    pub coupling: &'a Coupling,
+    /// The subsystems, for their micro samples; there are none yet at the start.
+    pub subsystems: &'a [Box<dyn Subsystem>],
+    /// Local models of the subsystems at T^k.
+    pub models: &'a dyn ModelSource,
 }
 
 /// What a method says after a step.
@@ -137,6 +162,12 @@ pub trait CouplingMethod: Send {
 
     /// Takes all memory it will ever need. Also puts it into its initial state.
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
+
+    /// Forms z of its group in its own way, if `needs` says so. On entry z = L y + r. Called on arrival at every
+    /// communication point but the first; what it gives is what `pre_step` and the history see.
+    fn form_coupled(&mut self, _arrival: &Arrival<'_>, _coupled: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
 
     /// Fills the input polynomials of its group for the step that follows.
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()>;

@@ -80,6 +80,11 @@ pub trait Subsystem: Send {
         Err(self.unsupported("rollback"))
     }
 
+    /// Number of states of its local model.
+    fn states(&self) -> usize {
+        0
+    }
+
     /// A, B, C, D, x and x' at the present state and time under the input `u`. Needs
     /// `capabilities.local_model`.
     fn local_model(&mut self, _u: &[f64], _model: &mut LocalModel) -> Result<()> {

@@ -13,9 +13,9 @@
 use std::time::Instant;
 
 use costep_core::{
-    Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, InputSet, Interval,
-    Layout, Place, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, Subsystem, SystemView,
-    Verdict, mean_outputs,
+    Arrival, Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, InputSet,
+    Interval, Layout, ModelSource, Observation, Place, Result, SampleRule, Signals, StateReader, StateWriter,
+    StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
 use crate::guard::{Guard, Moment};
@@ -55,10 +55,14 @@ pub struct Engine {
     guard: Guard,
     threads: ThreadChoice,
     rollback: bool,
-    /// Inputs of groups that couple means of outputs.
-    smoothed: Vec<usize>,
+    /// Groups that form their coupled inputs themselves.
+    forming: Vec<usize>,
+    models: Box<dyn ModelSource>,
+    needs_models: bool,
     /// Room for means of outputs over the step.
     mean: Vec<f64>,
+    /// u(T^k) at the end of the last step, if somebody needs it.
+    u_end: Vec<f64>,
 
     /// Number of accepted steps; the engine stands at T^k.
     k: u64,
@@ -86,7 +90,15 @@ impl Engine {
     /// Checks the system, takes all memory and finds consistent initial values.
     pub fn new(system: System) -> Result<Self> {
         let System {
-            mut subsystems, connections, externals, mut groups, scheduling, bounds, experiment, ..
+            mut subsystems,
+            connections,
+            mut models,
+            externals,
+            mut groups,
+            scheduling,
+            bounds,
+            experiment,
+            ..
         } = system;
         check_experiment(&experiment)?;
         let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
@@ -101,21 +113,16 @@ impl Engine {
         let coupling = Coupling::new(layout.inputs(), &connections);
         let schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
         let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
-        let smoothing = needs.iter().any(|needs| needs.smoothed_outputs);
-        if system.micro_samples || smoothing || needs.iter().any(|needs| needs.micro_samples) {
+        if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
         }
         let mut input_orders = vec![0; layout.inputs()];
         let mut hold_known_mean = vec![false; layout.inputs()];
-        let mut smoothed = Vec::new();
         for (group, needs) in groups.iter_mut().zip(&needs) {
             check_needs(group, needs.input_order, needs.rollback, &descriptions, &layout)?;
             for j in group.inputs.iter() {
                 input_orders[j] = needs.input_order;
                 hold_known_mean[j] = needs.hold_known_mean;
-            }
-            if needs.smoothed_outputs {
-                smoothed.extend(group.inputs.iter());
             }
             group.method.prepare(&SystemView {
                 descriptions: &descriptions,
@@ -129,13 +136,21 @@ impl Engine {
         let history_depth =
             needs.iter().map(|needs| needs.history).max().unwrap_or(0).max(usize::from(input_order > 1));
         let (inputs, outputs) = (layout.inputs(), layout.outputs());
+        let needs_models = needs.iter().any(|needs| needs.local_models);
+        if needs_models {
+            models.prepare(&subsystems)?;
+        }
         let mut engine = Self {
             guard: Guard::new(&descriptions, &bounds),
             threads: ThreadChoice::new(system.threads, subsystems.len()),
             external_inputs: unique(externals.iter().map(|(j, _)| *j)),
             diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
             rollback: needs.iter().any(|needs| needs.rollback),
+            forming: (0..groups.len()).filter(|g| needs[*g].forms_coupled).collect(),
+            models,
+            needs_models,
             mean: vec![0.0; outputs],
+            u_end: vec![0.0; inputs],
             k: 0,
             resumed: false,
             y: vec![0.0; outputs],
@@ -157,7 +172,6 @@ impl Engine {
             needs_known_means: hold_known_mean.contains(&true),
             hold_known_mean,
             schedule,
-            smoothed,
         };
         engine.initialise()?;
         Ok(engine)
@@ -171,7 +185,31 @@ impl Engine {
         self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
         let start = Moment { time: self.experiment.start, step: 0 };
         self.guard.check(start, 0..self.y.len(), &self.y)?;
-        self.guard.check_inputs(start, &self.inputs)
+        self.guard.check_inputs(start, &self.inputs)?;
+        self.observe_models(Interval { start: self.experiment.start, end: self.experiment.start })
+    }
+
+    /// Shows the model source every subsystem at T^k.
+    fn observe_models(&mut self, interval: Interval) -> Result<()> {
+        if !self.needs_models && self.forming.is_empty() {
+            return Ok(());
+        }
+        self.inputs.evaluate(interval.length(), &mut self.u_end);
+        if !self.needs_models {
+            return Ok(());
+        }
+        for (i, subsystem) in self.subsystems.iter_mut().enumerate() {
+            let seen = Observation {
+                k: self.k,
+                interval,
+                u: &self.u_end[self.layout.input_range(i)],
+                y: &self.y[self.layout.output_range(i)],
+            };
+            self.models
+                .observe(i, &mut **subsystem, &seen)
+                .map_err(|error| place(&**subsystem, interval.end, self.k, error))?;
+        }
+        Ok(())
     }
 
     /// Does one macro step.
@@ -187,8 +225,7 @@ impl Engine {
             context.repetition += 1;
             self.with_each(&context, |subsystem| subsystem.restore())?;
         }
-        self.accept(&context);
-        Ok(())
+        self.accept(&context)
     }
 
     fn with_each(
@@ -213,6 +250,8 @@ impl Engine {
                 history: &self.history,
                 inputs: &mut self.inputs,
                 subsystems: &self.subsystems,
+                models: &*self.models,
+                u_end: &self.u_end,
             };
             group.method.pre_step(context, &mut signals)?;
         }
@@ -236,6 +275,8 @@ impl Engine {
                 history: &self.history,
                 inputs: &mut self.inputs,
                 subsystems: &self.subsystems,
+                models: &*self.models,
+                u_end: &self.u_end,
             };
             if group.method.post_step(context, &signals)? == Verdict::Repeat {
                 verdict = Verdict::Repeat;
@@ -318,12 +359,7 @@ impl Engine {
         }
     }
 
-    fn accept(&mut self, context: &StepContext) {
-        if !self.smoothed.is_empty() {
-            let outputs = (&self.y[..], &self.y_next[..]);
-            let (parts, all) = ((&self.subsystems[..], &self.layout), 0..self.subsystems.len());
-            mean_outputs(SampleRule::Declared, parts, all, outputs, &mut self.mean);
-        }
+    fn accept(&mut self, context: &StepContext) -> Result<()> {
         self.history.push(context.t, &self.coupled);
         std::mem::swap(&mut self.y, &mut self.y_next);
         self.k += 1;
@@ -331,19 +367,31 @@ impl Engine {
             std::mem::swap(&mut self.external, &mut self.external_next);
             sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
         }
-        self.form_coupled();
+        self.observe_models(Interval { start: context.t, end: context.t_next })?;
+        self.form_coupled()?;
         self.threads.decide(self.schedule.stages.len());
+        Ok(())
     }
 
-    /// z = L y + r, with means in place of outputs where they are smoothed.
-    fn form_coupled(&mut self) {
+    /// z = L y + r, or what a method makes of it.
+    fn form_coupled(&mut self) -> Result<()> {
         self.coupling.apply(&self.y, &mut self.coupled);
-        for j in self.smoothed.iter().copied() {
-            self.coupled[j] = self.coupling.row(j, &self.mean);
-        }
         for j in self.external_inputs.iter().copied() {
             self.coupled[j] += self.external[j];
         }
+        for g in self.forming.iter().copied() {
+            let arrival = Arrival {
+                y_before: &self.y_next,
+                y: &self.y,
+                u_end: &self.u_end,
+                external: &self.external,
+                coupling: &self.coupling,
+                subsystems: &self.subsystems,
+                models: &*self.models,
+            };
+            self.groups[g].method.form_coupled(&arrival, &mut self.coupled)?;
+        }
+        Ok(())
     }
 
     fn context(&self, repetition: u32) -> StepContext {
@@ -374,7 +422,9 @@ impl Engine {
         for values in [&self.y, &self.coupled, self.inputs.raw()] {
             out.reals(values);
         }
+        out.reals(&self.u_end);
         self.history.save(&mut out);
+        self.models.save(&mut out);
         self.groups.iter().for_each(|group| group.method.save(&mut out));
         self.subsystems.iter().try_for_each(|subsystem| subsystem.save(&mut out))?;
         Ok(out.into_bytes())
@@ -388,7 +438,9 @@ impl Engine {
         from.reals(&mut self.y)?;
         from.reals(&mut self.coupled)?;
         from.reals(self.inputs.raw_mut())?;
+        from.reals(&mut self.u_end)?;
         self.history.load(&mut from)?;
+        self.models.load(&mut from)?;
         self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
         self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.load(&mut from))?;
         from.finish()?;

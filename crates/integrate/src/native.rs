@@ -149,6 +149,10 @@ impl<S: Ode> Subsystem for Native<S> {
         Ok(())
     }
 
+    fn states(&self) -> usize {
+        self.x.len()
+    }
+
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
         self.ode.jacobians(self.t, &self.x, u, model);
         model.x.copy_from_slice(&self.x);

@@ -2,21 +2,21 @@
 //! spacing of the communication points. Body of `zoh`, `foh` and `soh`; while there are not enough points
 //! (first steps, after a reset) the order is lower.
 
-use costep_core::{CouplingMethod, InputSet, Needs, Options, Result, Signals, StepContext, SystemView};
+use costep_core::{Arrival, CouplingMethod, InputSet, Needs, Result, Signals, StepContext, SystemView};
 
-use super::smoothing;
+use super::seen_outputs::SeenOutputs;
 
 /// Extrapolation of a given order.
 pub(crate) struct Extrapolation {
     order: usize,
-    smooth: bool,
+    outputs: SeenOutputs,
     inputs: InputSet,
 }
 
 impl Extrapolation {
     /// Order 0 holds, 1 is a line, 2 a parabola.
-    pub(crate) fn new(order: usize, options: &Options) -> Self {
-        Self { order, smooth: smoothing::wanted(options), inputs: InputSet::All(0) }
+    pub(crate) fn new(order: usize, outputs: SeenOutputs) -> Self {
+        Self { order, outputs, inputs: InputSet::All(0) }
     }
 }
 
@@ -25,14 +25,21 @@ impl CouplingMethod for Extrapolation {
         Needs {
             input_order: self.order,
             history: self.order,
-            smoothed_outputs: self.smooth,
+            micro_samples: self.outputs.smooths(),
+            forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
+            local_models: self.outputs.corrects(),
             ..Needs::default()
         }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         self.inputs = system.inputs.clone();
+        self.outputs.prepare(system);
         Ok(())
+    }
+
+    fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {
+        self.outputs.form_coupled(arrival, coupled)
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {

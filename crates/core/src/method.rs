@@ -1,8 +1,8 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Coupling, Description, History, InputPolynomials, Layout, ModelSource, OptionSpec, Options, Result,
-    StateReader, StateWriter, Subsystem,
+    Coupling, Description, External, History, InputPolynomials, Layout, ModelSource, OptionSpec, Options,
+    Result, StateReader, StateWriter, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -20,6 +20,8 @@ pub struct Needs {
     pub forms_coupled: bool,
     /// Local models of the subsystems.
     pub local_models: bool,
+    /// Inputs whose source has already stepped keep what the method has given them, instead of being interpolated.
+    pub keeps_known_inputs: bool,
     /// A held input whose source has already stepped takes the mean over the step, which is of second order,
     /// instead of the value at its end.
     pub hold_known_mean: bool,
@@ -42,6 +44,14 @@ impl InputSet {
             Self::Some(list) => (0..0, &list[..]),
         };
         all.chain(some.iter().copied())
+    }
+
+    /// Whether an input is one of them.
+    pub fn contains(&self, input: usize) -> bool {
+        match self {
+            Self::All(count) => input < *count,
+            Self::Some(list) => list.binary_search(&input).is_ok(),
+        }
     }
 
     /// How many there are.
@@ -112,6 +122,8 @@ pub struct Signals<'a> {
     pub external: &'a [f64],
     /// r(T^(k+1)): signals from outside are known in advance.
     pub external_next: &'a [f64],
+    /// r(t) itself: (index into u, signal).
+    pub externals: &'a [(usize, External)],
     /// L.
     pub coupling: &'a Coupling,
     /// Earlier z.

@@ -111,7 +111,7 @@ impl Engine {
             ));
         }
         let coupling = Coupling::new(layout.inputs(), &connections);
-        let schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
+        let mut schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
         let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
         if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
@@ -123,6 +123,9 @@ impl Engine {
             for j in group.inputs.iter() {
                 input_orders[j] = needs.input_order;
                 hold_known_mean[j] = needs.hold_known_mean;
+            }
+            if needs.keeps_known_inputs {
+                schedule.forget_known(|j| group.inputs.contains(j));
             }
             group.method.prepare(&SystemView {
                 descriptions: &descriptions,
@@ -246,6 +249,7 @@ impl Engine {
                 y_next: &self.y_next,
                 external: &self.external,
                 external_next: &self.external_next,
+                externals: &self.externals,
                 coupling: &self.coupling,
                 history: &self.history,
                 inputs: &mut self.inputs,
@@ -271,6 +275,7 @@ impl Engine {
                 y_next: &self.y_next,
                 external: &self.external,
                 external_next: &self.external_next,
+                externals: &self.externals,
                 coupling: &self.coupling,
                 history: &self.history,
                 inputs: &mut self.inputs,

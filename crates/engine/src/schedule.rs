@@ -52,6 +52,13 @@ impl Schedule {
     }
 }
 
+impl Schedule {
+    /// Takes inputs off the lists of known ones.
+    pub(crate) fn forget_known(&mut self, is_meant: impl Fn(usize) -> bool) {
+        self.known_inputs.iter_mut().for_each(|inputs| inputs.retain(|j| !is_meant(*j)));
+    }
+}
+
 /// Arrows from each source subsystem to the subsystems it feeds.
 fn graph(layout: &Layout, coupling: &Coupling) -> Graph {
     let mut arrows = Vec::new();

@@ -100,3 +100,13 @@ fn the_monolithic_twin_under_explicit_euler() {
     println!("monolithic: {deviation:.1e}");
     assert!(deviation < 1e-9, "{deviation:e}");
 }
+
+#[test]
+fn parallel_linear_correction() {
+    check("feedthrough", include_str!("data/plc.csv"));
+}
+
+#[test]
+fn model_based_corrector() {
+    check("mbcorr", include_str!("data/mbcorr.csv"));
+}

@@ -27,11 +27,11 @@ impl ModelSource for Exact {
             return Err(Error::new(Code::NeedsMissing, format!("`{name}` gives no Jacobians"))
                 .hint("choose a method that needs no local model: `costep methods`"));
         }
-        let model = |s: &Box<dyn Subsystem>| {
+        let model = |s: &dyn Subsystem| {
             let description = s.description();
             LocalModel::new(s.states(), description.inputs.len(), description.outputs.len())
         };
-        self.models = subsystems.iter().map(model).collect();
+        self.models = subsystems.iter().map(|s| model(&**s)).collect();
         self.fresh = self.models.clone();
         self.versions = vec![0; subsystems.len()];
         Ok(())

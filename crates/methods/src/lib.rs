@@ -4,6 +4,7 @@
 
 pub mod feedthrough;
 pub mod foh;
+pub mod mbcorr;
 pub mod nepce;
 pub mod predictive;
 pub mod registry;

@@ -19,14 +19,16 @@
 //! the Interface Jacobian S_y = C A C^+ in place of A [T (2.18)].
 
 use costep_core::{
-    Code, CouplingMethod, Error, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec,
-    Options, Result, Signals, StepContext, SystemView,
+    CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
+    Result, Signals, StepContext, SystemView,
 };
 use costep_linalg::{Matrix, PseudoInverse};
 
 use crate::shared::interface::Interface;
 use crate::shared::legendre;
+use crate::shared::models::{StepLength, bad_model, no_model};
 use crate::shared::response::Response;
+use crate::shared::seen_outputs::singular_loop;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -60,8 +62,6 @@ pub const ENTRY: MethodEntry = MethodEntry {
 
 /// Singular values of C below this share of the greatest count as zero.
 const CUT: f64 = 1e-9;
-/// Steps that differ by less count as equal.
-const SAME_STEP: f64 = 1e-9;
 
 struct Predictive {
     width: usize,
@@ -77,7 +77,7 @@ struct Predictive {
     eta: Vec<f64>,
     /// c, coefficients of all inputs.
     c: Vec<f64>,
-    h: f64,
+    length: StepLength,
 }
 
 fn build(options: &Options) -> Box<dyn CouplingMethod> {
@@ -92,13 +92,18 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         interface: Interface::default(),
         eta: Vec::new(),
         c: Vec::new(),
-        h: 0.0,
+        length: StepLength::default(),
     })
 }
 
 impl CouplingMethod for Predictive {
     fn needs(&self) -> Needs {
-        Needs { input_order: self.width - 1, local_models: true, ..Needs::default() }
+        Needs {
+            input_order: self.width - 1,
+            local_models: true,
+            keeps_known_inputs: true,
+            ..Needs::default()
+        }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
@@ -108,16 +113,16 @@ impl CouplingMethod for Predictive {
         self.is_ours = vec![false; layout.inputs()];
         system.inputs.iter().for_each(|j| self.is_ours[j] = true);
         self.parts = (0..layout.subsystems()).map(|_| Part::default()).collect();
-        self.interface = Interface::new(layout, system.coupling, system.inputs, self.width);
+        self.interface = Interface::new(system, self.width);
         self.eta = vec![0.0; layout.outputs() * self.width];
         self.c = vec![0.0; layout.inputs() * self.width];
-        self.h = 0.0;
+        self.length = StepLength::new(system.step);
         Ok(())
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.refresh(step.h(), signals)?;
-        self.known_inputs(signals);
+        self.known_inputs(step, signals);
         self.free_response(signals);
         let parts = &self.parts;
         self.interface.solve(|i| &parts[i].response.input_to_output, &mut self.eta);
@@ -130,38 +135,36 @@ impl CouplingMethod for Predictive {
 impl Predictive {
     /// New responses where a model or the step has changed.
     fn refresh(&mut self, h: f64, signals: &Signals<'_>) -> Result<()> {
-        let new_step = (h - self.h).abs() > SAME_STEP * h;
-        if new_step {
-            self.h = h;
-        }
+        let new_step = self.length.take(h);
         let mut changed = false;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let model = signals.models.model(i).ok_or_else(|| no_model(signals, i))?;
             let version = Some(signals.models.version(i));
             if part.version != version || new_step {
                 part.version = version;
-                part.update(model, self.h, self.width, self.by_outputs)
+                part.update(model, self.length.get(), self.width, self.by_outputs)
                     .map_err(|cause| bad_model(signals, i, cause))?;
                 changed = true;
             }
         }
         let parts = &self.parts;
         if changed && !self.interface.factor(|i| &parts[i].response.input_to_output) {
-            return Err(crate::shared::seen_outputs::singular_loop());
+            return Err(singular_loop());
         }
         Ok(())
     }
 
-    /// c = r_hat: signals from outside as lines, inputs of other groups as they stand.
-    fn known_inputs(&mut self, signals: &Signals<'_>) {
+    /// c = r_hat: signals from outside projected, inputs of other groups as they stand.
+    fn known_inputs(&mut self, step: &StepContext, signals: &Signals<'_>) {
         self.c.fill(0.0);
         for (j, c) in self.c.chunks_exact_mut(self.width).enumerate() {
             if !self.is_ours[j] {
                 c[0] = signals.coupled[j];
-                continue;
             }
-            let line = legendre::line(signals.external[j], signals.external_next[j]);
-            c.iter_mut().zip(line).for_each(|(c, value)| *c = value);
+        }
+        for (j, signal) in signals.externals.iter().filter(|(j, _)| self.is_ours[*j]) {
+            let c = &mut self.c[j * self.width..(j + 1) * self.width];
+            legendre::project(|theta| signal.value(step.t + theta * step.h()), c);
         }
     }
 
@@ -204,7 +207,7 @@ impl Predictive {
                 let c = &self.c[j * self.width..(j + 1) * self.width];
                 powers[j] = (b..self.width).map(|a| c[a] * legendre::coefficient(a, b)).sum::<f64>() / scale;
             }
-            scale *= self.h;
+            scale *= self.length.get();
         }
     }
 }
@@ -251,30 +254,35 @@ impl Part {
         }
     }
 
-    /// Where the subsystem stands, and what its model does not explain.
+    /// Where the subsystem stands, and what its model does not explain: b = x' - A x - B u, beta = y - C x - D u.
     fn locate(&mut self, exact: &LocalModel, u_end: &[f64], y: &[f64], offsets: bool) {
-        let LocalModel { states: n, inputs: m, .. } = self.model;
-        let row = |matrix: &[f64], i: usize, width: usize, v: &[f64]| -> f64 {
-            matrix[i * width..(i + 1) * width].iter().zip(v).map(|(a, v)| a * v).sum()
-        };
+        let model = &self.model;
+        let n = model.states;
         if self.output_form.in_use {
             for (i, z) in self.x.iter_mut().enumerate() {
-                *z = y[i] - row(&self.model.d, i, m, u_end);
+                *z = y[i] - row(&model.d, i, u_end);
             }
-            return;
+        } else {
+            self.x.copy_from_slice(&exact.x);
         }
-        self.x.copy_from_slice(&exact.x);
         if !offsets {
             return;
         }
         for i in 0..n {
-            self.forcing[i] =
-                exact.x_dot[i] - row(&self.model.a, i, n, &self.x) - row(&self.model.b, i, m, u_end);
+            // In output form the states are z = C x, so z' = C x'.
+            let x_dot = if self.output_form.in_use { row(&exact.c, i, &exact.x_dot) } else { exact.x_dot[i] };
+            self.forcing[i] = x_dot - row(&model.a, i, &self.x) - row(&model.b, i, u_end);
         }
         for (i, beta) in self.beta.iter_mut().enumerate() {
-            *beta = y[i] - row(&self.model.c, i, n, &self.x) - row(&self.model.d, i, m, u_end);
+            *beta = y[i] - row(&model.c, i, &self.x) - row(&model.d, i, u_end);
         }
     }
+}
+
+/// Row i of a row-major matrix times a vector.
+fn row(matrix: &[f64], i: usize, vector: &[f64]) -> f64 {
+    let width = vector.len();
+    matrix[i * width..(i + 1) * width].iter().zip(vector).map(|(a, v)| a * v).sum()
 }
 
 /// z' = S_y z + C B u, y = z + D u with S_y = C A C^+: the model seen through the outputs alone.
@@ -320,17 +328,4 @@ impl OutputForm {
         }
         to.d.copy_from_slice(&from.d);
     }
-}
-
-#[cold]
-fn no_model(signals: &Signals<'_>, i: usize) -> Error {
-    let name = &signals.subsystems[i].description().name;
-    Error::new(Code::NeedsMissing, format!("there is no local model of `{name}`"))
-        .hint("choose a method that needs none: `costep methods`")
-}
-
-#[cold]
-fn bad_model(signals: &Signals<'_>, i: usize, cause: &str) -> Error {
-    let name = &signals.subsystems[i].description().name;
-    Error::new(Code::NotFinite, format!("the local model of `{name}` cannot be used")).because(cause)
 }

@@ -53,8 +53,11 @@ fn errors(model: &Model, id: &str, scheduling: &Scheduling, reference: &Solver, 
 /// Observed order of each output.
 fn slopes(model: &Model, id: &str, scheduling: &Scheduling, reference: &Solver) -> Vec<f64> {
     let errors = |step| errors(model, id, scheduling, reference, step);
-    let (coarse, fine) = (errors(LONGEST_STEP), errors(LONGEST_STEP * 0.5f64.powi(HALVINGS)));
-    coarse.iter().zip(&fine).map(|(coarse, fine)| (coarse / fine).log2() / f64::from(HALVINGS)).collect()
+    // A method of high order reaches round-off after few halvings, so it starts with longer steps.
+    let is_high = costep_methods::find(id).unwrap().convergence_order > 3;
+    let (longest, halvings) = if is_high { (8.0 * LONGEST_STEP, 2) } else { (LONGEST_STEP, HALVINGS) };
+    let (coarse, fine) = (errors(longest), errors(longest * 0.5f64.powi(halvings)));
+    coarse.iter().zip(&fine).map(|(coarse, fine)| (coarse / fine).log2() / f64::from(halvings)).collect()
 }
 
 /// Jacobi, and Gauss-Seidel in both orders.

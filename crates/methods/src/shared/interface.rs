@@ -6,7 +6,7 @@
 //! the coupling, which are solved one after the other, so that feed-forward parts cost nothing.
 
 use costep_core::graph::Graph;
-use costep_core::{Coupling, InputSet, Layout};
+use costep_core::{Layout, SystemView};
 use costep_linalg::{Lu, Matrix};
 
 /// A connection of the group.
@@ -42,7 +42,8 @@ struct Component {
 
 impl Interface {
     /// The interface of a group of inputs, with `width` numbers per signal.
-    pub(crate) fn new(layout: &Layout, coupling: &Coupling, inputs: &InputSet, width: usize) -> Self {
+    pub(crate) fn new(system: &SystemView<'_>, width: usize) -> Self {
+        let SystemView { layout, coupling, inputs, .. } = *system;
         let mut links: Vec<Vec<Link>> = vec![Vec::new(); layout.subsystems()];
         let mut arrows = Vec::new();
         for j in inputs.iter() {
@@ -57,7 +58,9 @@ impl Interface {
         let graph = Graph::new(layout.subsystems(), &arrows);
         let mut place = vec![(0, 0); layout.subsystems()];
         let mut components = Vec::new();
-        for subsystems in graph.components() {
+        for mut subsystems in graph.components() {
+            // By name, so that the round-off of the solution does not depend on how the subsystems are numbered.
+            subsystems.sort_by(|a, b| system.descriptions[*a].name.cmp(&system.descriptions[*b].name));
             let mut size = 0;
             for i in &subsystems {
                 place[*i] = (components.len(), size);
@@ -147,16 +150,38 @@ fn scaled(range: std::ops::Range<usize>, width: usize) -> std::ops::Range<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use costep_core::Connection;
+    use costep_core::{Capabilities, Connection, Coupling, Description, InputSet, Port};
+
+    /// An interface of subsystems with so many (inputs, outputs).
+    fn interface(sizes: &[(usize, usize)], connections: &[Connection]) -> Interface {
+        let port = |_| Port { name: "p".into(), unit: None, nominal: None };
+        let capabilities =
+            Capabilities { rollback: false, input_order: 0, local_model: true, micro_samples: None };
+        let describe = |(inputs, outputs): &(usize, usize)| Description {
+            name: "s".into(),
+            inputs: (0..*inputs).map(port).collect(),
+            outputs: (0..*outputs).map(port).collect(),
+            feedthrough: vec![Vec::new(); *outputs],
+            capabilities: capabilities.clone(),
+        };
+        let descriptions: Vec<_> = sizes.iter().map(describe).collect();
+        let layout = Layout::of(&descriptions);
+        let system = SystemView {
+            descriptions: &descriptions,
+            coupling: &Coupling::new(layout.inputs(), connections),
+            inputs: &InputSet::All(layout.inputs()),
+            layout: &layout,
+            step: 1.0,
+        };
+        Interface::new(&system, 1)
+    }
 
     /// Three subsystems with one output each; 0 and 1 form a loop that feeds 2.
     #[test]
     fn a_loop_and_what_follows_it_are_solved() {
-        let layout = Layout::new([(1, 1), (1, 1), (2, 1)]);
         let connect = |output, input, gain| Connection { output, input, gain };
         let connections = [connect(1, 0, 2.0), connect(0, 1, 1.0), connect(0, 2, 1.0), connect(1, 3, -1.0)];
-        let coupling = Coupling::new(4, &connections);
-        let mut interface = Interface::new(&layout, &coupling, &InputSet::All(4), 1);
+        let mut interface = interface(&[(1, 1), (1, 1), (2, 1)], &connections);
         let blocks = [
             Matrix::from_rows(1, 1, &[0.1]),
             Matrix::from_rows(1, 1, &[3.0]),
@@ -174,9 +199,7 @@ mod tests {
 
     #[test]
     fn a_singular_loop_is_seen() {
-        let layout = Layout::new([(1, 1)]);
-        let coupling = Coupling::new(1, &[Connection { output: 0, input: 0, gain: 1.0 }]);
-        let mut interface = Interface::new(&layout, &coupling, &InputSet::All(1), 1);
+        let mut interface = interface(&[(1, 1)], &[Connection { output: 0, input: 0, gain: 1.0 }]);
         let one = Matrix::from_rows(1, 1, &[1.0]);
         assert!(!interface.factor(|_| &one));
     }

@@ -28,9 +28,28 @@ pub(crate) fn factorial(b: usize) -> f64 {
     (1..=b).map(|i| i as f64).product()
 }
 
-/// Coefficients of the line from `start` to `end` in Q_0 and Q_1.
-pub(crate) fn line(start: f64, end: f64) -> [f64; 2] {
-    [0.5 * (start + end), (end - start) / (2.0 * 3f64.sqrt())]
+/// Nodes and weights of Gauss' quadrature on [0, 1] with five points: exact up to degree 9.
+const GAUSS: [(f64, f64); 5] = [
+    (0.046910077030668, 0.118463442528094545),
+    (0.230765344947158454, 0.239314335249683234),
+    (0.5, 0.284444444444444444),
+    (0.769234655052841546, 0.239314335249683234),
+    (0.953089922969332, 0.118463442528094545),
+];
+
+/// Adds the L2 projection of a function on [0, 1] to its coefficients.
+pub(crate) fn project(function: impl Fn(f64) -> f64, coefficients: &mut [f64]) {
+    for (theta, weight) in GAUSS {
+        let value = weight * function(theta);
+        for (a, c) in coefficients.iter_mut().enumerate() {
+            *c += value * polynomial(a, theta);
+        }
+    }
+}
+
+/// Q_a(theta), by Horner's rule.
+fn polynomial(a: usize, theta: f64) -> f64 {
+    (0..=a).rev().fold(0.0, |value, b| value * theta + coefficient(a, b))
 }
 
 #[cfg(test)]
@@ -64,7 +83,14 @@ mod tests {
                 (0..=MAX_DEGREE).map(|b| mirrored_coefficient(a, b) * 0.7f64.powi(b as i32)).sum();
             assert!((mirrored - value(a, 0.3)).abs() < 1e-12);
         }
-        let [c0, c1] = line(2.0, 5.0);
-        assert!((c0 * value(0, 0.25) + c1 * value(1, 0.25) - 2.75).abs() < 1e-15);
+    }
+
+    #[test]
+    fn polynomials_are_their_own_projection() {
+        let function = |theta: f64| 2.0 - 3.0 * theta + 5.0 * theta.powi(3);
+        let mut c = [0.0; 4];
+        project(function, &mut c);
+        let projected: f64 = (0..4).map(|a| c[a] * value(a, 0.3)).sum();
+        assert!((projected - function(0.3)).abs() < 1e-13);
     }
 }

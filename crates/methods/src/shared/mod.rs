@@ -3,5 +3,6 @@
 pub mod extrapolation;
 pub(crate) mod interface;
 pub(crate) mod legendre;
+pub(crate) mod models;
 pub(crate) mod response;
 pub mod seen_outputs;

@@ -111,7 +111,7 @@ impl Correction {
         let block = |i: usize| Matrix::zeros(layout.output_range(i).len(), layout.input_range(i).len());
         Self {
             layout: layout.clone(),
-            interface: Interface::new(layout, system.coupling, system.inputs, 1),
+            interface: Interface::new(system, 1),
             blocks: (0..layout.subsystems()).map(block).collect(),
             versions: vec![None; layout.subsystems()],
             is_ours: {

@@ -1,8 +1,8 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Coupling, Description, External, History, InputPolynomials, Layout, ModelSource, OptionSpec, Options,
-    Result, StateReader, StateWriter, Subsystem,
+    Coupling, Description, External, History, InputPolynomials, Interval, Layout, ModelSource, OptionSpec,
+    Options, Result, StateReader, StateWriter, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -99,14 +99,16 @@ pub struct StepContext {
     pub t: f64,
     /// T^(k+1).
     pub t_next: f64,
+    /// h, as asked for: `t_next - t` differs from it by round-off.
+    pub h: f64,
     /// 0 for the first try of this step, then the number of repetitions.
     pub repetition: u32,
 }
 
 impl StepContext {
-    /// h.
-    pub fn h(&self) -> f64 {
-        self.t_next - self.t
+    /// The step as an interval.
+    pub fn interval(&self) -> Interval {
+        Interval { start: self.t, end: self.t_next, length: self.h }
     }
 }
 

@@ -8,21 +8,42 @@
 //! +-- outputs, history and coupled inputs move on; T^k = start + k h, never t += h
 //! ```
 //!
-//! After `new` nothing in here takes memory, a lock or a look at a name.
+//! After the first steps (which fill the caches of integrators and methods, and may start threads) nothing in here
+//! takes memory, a lock or a look at a name.
 
 use std::time::Instant;
 
 use costep_core::{
-    Arrival, Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, InputSet,
-    Interval, Layout, ModelSource, Observation, Place, Result, SampleRule, Signals, StateReader, StateWriter,
-    StepContext, Subsystem, SystemView, Verdict, mean_outputs,
+    Arrival, Code, Connection, Coupling, Description, Error, Experiment, External, History, InputPolynomials,
+    InputSet, Interval, Layout, ModelSource, Observation, Place, Result, SampleRule, Signals, StateReader,
+    StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
-use crate::guard::{Guard, Moment};
+use crate::guard::{Bounds, Guard, Moment};
 use crate::initialise::initialise;
 use crate::pool::{Job, Pool, place, step_serial};
 use crate::schedule::Schedule;
 use crate::system::{Group, System, Threads};
+
+/// What methods see. A macro, because it borrows fields of the engine beside the groups that are at work.
+macro_rules! signals {
+    ($engine:ident) => {
+        Signals {
+            y: &$engine.y,
+            coupled: &$engine.coupled,
+            y_next: &$engine.y_next,
+            external: &$engine.external,
+            external_next: &$engine.external_next,
+            externals: &$engine.externals,
+            coupling: &$engine.coupling,
+            history: &$engine.history,
+            inputs: &mut $engine.inputs,
+            subsystems: &$engine.subsystems,
+            models: &*$engine.models,
+            u_end: &$engine.u_end,
+        }
+    };
+}
 
 /// How often a method may repeat one step.
 const MAX_REPETITIONS: u32 = 100;
@@ -48,6 +69,8 @@ pub struct Engine {
     diagnostic_counts: Vec<usize>,
     /// Order of the polynomial of each input, by its group.
     input_orders: Vec<usize>,
+    /// Order of the inputs of each subsystem, by the highest of its groups.
+    segment_orders: Vec<usize>,
     /// Whether an input is held at its mean where that is known, by its group.
     hold_known_mean: Vec<bool>,
     needs_known_means: bool,
@@ -67,6 +90,7 @@ pub struct Engine {
     /// Number of accepted steps; the engine stands at T^k.
     k: u64,
     resumed: bool,
+    failed: bool,
     /// y^k and y^(k+1).
     y: Vec<f64>,
     y_next: Vec<f64>,
@@ -104,6 +128,7 @@ impl Engine {
         let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
+        check_indices(&connections, &externals, &bounds, &layout)?;
         if let Some((j, signal)) = externals.iter().find(|(_, signal)| !signal.is_finite()) {
             return Err(Error::new(
                 Code::BadValue,
@@ -138,14 +163,16 @@ impl Engine {
         let input_order = input_orders.iter().copied().max().unwrap_or(0);
         let history_depth =
             needs.iter().map(|needs| needs.history).max().unwrap_or(0).max(usize::from(input_order > 1));
-        let (inputs, outputs) = (layout.inputs(), layout.outputs());
+        let (inputs, outputs, segments) = (layout.inputs(), layout.outputs(), layout.subsystems());
+        let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
+        let segment_orders: Vec<_> = (0..segments).map(segment_order).collect();
         let needs_models = needs.iter().any(|needs| needs.local_models);
         if needs_models {
             models.prepare(&subsystems)?;
         }
         let mut engine = Self {
             guard: Guard::new(&descriptions, &bounds),
-            threads: ThreadChoice::new(system.threads, subsystems.len()),
+            threads: ThreadChoice::new(system.threads, schedule.widest()),
             external_inputs: unique(externals.iter().map(|(j, _)| *j)),
             diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
             rollback: needs.iter().any(|needs| needs.rollback),
@@ -156,6 +183,7 @@ impl Engine {
             u_end: vec![0.0; inputs],
             k: 0,
             resumed: false,
+            failed: false,
             y: vec![0.0; outputs],
             y_next: vec![0.0; outputs],
             coupled: vec![0.0; inputs],
@@ -171,6 +199,7 @@ impl Engine {
             coupling,
             externals,
             groups,
+            segment_orders,
             input_orders,
             needs_known_means: hold_known_mean.contains(&true),
             hold_known_mean,
@@ -189,7 +218,7 @@ impl Engine {
         let start = Moment { time: self.experiment.start, step: 0 };
         self.guard.check(start, 0..self.y.len(), &self.y)?;
         self.guard.check_inputs(start, &self.inputs)?;
-        self.observe_models(Interval { start: self.experiment.start, end: self.experiment.start })
+        self.observe_models(Interval::new(self.experiment.start, self.experiment.start))
     }
 
     /// Shows the model source every subsystem at T^k.
@@ -197,7 +226,7 @@ impl Engine {
         if !self.needs_models && self.forming.is_empty() {
             return Ok(());
         }
-        self.inputs.evaluate(interval.length(), &mut self.u_end);
+        self.inputs.evaluate(interval.length, &mut self.u_end);
         if !self.needs_models {
             return Ok(());
         }
@@ -215,13 +244,27 @@ impl Engine {
         Ok(())
     }
 
-    /// Does one macro step.
+    /// Does one macro step. After an error the subsystems stand at different times: every further step is refused.
     pub fn step(&mut self) -> Result<()> {
+        if self.failed {
+            return Err(Error::new(Code::Bug, "the run has failed before and cannot be stepped on"));
+        }
+        self.failed = true;
+        self.step_once()?;
+        self.failed = false;
+        Ok(())
+    }
+
+    fn step_once(&mut self) -> Result<()> {
         let mut context = self.context(0);
         if self.rollback {
             self.with_each(&context, |subsystem| subsystem.snapshot())?;
         }
         while self.try_step(&context)? == Verdict::Repeat {
+            if !self.rollback {
+                let message = "a coupling method repeats a step but has not asked for rollback";
+                return Err(Error::new(Code::Bug, message));
+            }
             if context.repetition == MAX_REPETITIONS {
                 return Err(self.no_convergence(&context));
             }
@@ -243,20 +286,7 @@ impl Engine {
 
     fn try_step(&mut self, context: &StepContext) -> Result<Verdict> {
         for group in &mut self.groups {
-            let mut signals = Signals {
-                y: &self.y,
-                coupled: &self.coupled,
-                y_next: &self.y_next,
-                external: &self.external,
-                external_next: &self.external_next,
-                externals: &self.externals,
-                coupling: &self.coupling,
-                history: &self.history,
-                inputs: &mut self.inputs,
-                subsystems: &self.subsystems,
-                models: &*self.models,
-                u_end: &self.u_end,
-            };
+            let mut signals = signals!(self);
             group.method.pre_step(context, &mut signals)?;
         }
         self.guard.check_inputs(Moment { time: context.t, step: context.k }, &self.inputs)?;
@@ -269,20 +299,7 @@ impl Engine {
         self.subsystem_steps += self.subsystems.len() as u64;
         let mut verdict = Verdict::Accept;
         for group in &mut self.groups {
-            let signals = Signals {
-                y: &self.y,
-                coupled: &self.coupled,
-                y_next: &self.y_next,
-                external: &self.external,
-                external_next: &self.external_next,
-                externals: &self.externals,
-                coupling: &self.coupling,
-                history: &self.history,
-                inputs: &mut self.inputs,
-                subsystems: &self.subsystems,
-                models: &*self.models,
-                u_end: &self.u_end,
-            };
+            let signals = signals!(self);
             if group.method.post_step(context, &signals)? == Verdict::Repeat {
                 verdict = Verdict::Repeat;
             }
@@ -293,7 +310,7 @@ impl Engine {
     /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
     /// mean, if the method prefers it), a line or a parabola, in the order of their method.
     fn interpolate_known_inputs(&mut self, stage: usize, context: &StepContext) -> Result<()> {
-        let h = context.h();
+        let h = context.h;
         let known = &self.schedule.known_inputs[stage];
         for j in known.iter().copied() {
             let start = self.coupled[j];
@@ -327,11 +344,13 @@ impl Engine {
 
     fn step_stage(&mut self, stage: usize, context: &StepContext) -> Result<()> {
         let job = Job {
-            interval: Interval { start: context.t, end: context.t_next },
+            interval: context.interval(),
             step: context.k,
             stage: &self.schedule.stages[stage],
+            descriptions: &self.descriptions,
             layout: &self.layout,
             inputs: &self.inputs,
+            orders: &self.segment_orders,
         };
         match &mut self.threads {
             ThreadChoice::Serial => step_serial(&job, &mut self.subsystems, &mut self.y_next),
@@ -372,7 +391,7 @@ impl Engine {
             std::mem::swap(&mut self.external, &mut self.external_next);
             sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
         }
-        self.observe_models(Interval { start: context.t, end: context.t_next })?;
+        self.observe_models(context.interval())?;
         self.form_coupled()?;
         self.threads.decide(self.schedule.stages.len());
         Ok(())
@@ -404,6 +423,7 @@ impl Engine {
             k: self.k,
             t: self.experiment.time(self.k),
             t_next: self.experiment.time(self.k + 1),
+            h: self.experiment.step,
             repetition,
         }
     }
@@ -452,6 +472,7 @@ impl Engine {
         sample(&self.externals, self.experiment.time(self.k), &mut self.external);
         sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
         self.resumed = true;
+        self.failed = false;
         Ok(())
     }
 
@@ -492,7 +513,7 @@ impl Engine {
 
     /// u(T^k): the inputs that were active at the end of the last step.
     pub fn inputs_at_end(&self, u: &mut [f64]) {
-        let length = if self.k == 0 { 0.0 } else { self.time() - self.experiment.time(self.k - 1) };
+        let length = if self.k == 0 { 0.0 } else { self.experiment.step };
         self.inputs.evaluate(length, u);
     }
 
@@ -526,9 +547,12 @@ impl Engine {
         self.subsystem_steps
     }
 
-    /// Names of the extra columns of the methods.
+    /// Names of the extra columns of the methods; with the number of the group if there are several.
     pub fn diagnostic_names(&self) -> Vec<String> {
-        self.groups.iter().flat_map(|group| group.method.diagnostic_names()).collect()
+        let several = self.groups.len() > 1;
+        let name = |g: usize, name: String| if several { format!("group{g}.{name}") } else { name };
+        let names = self.groups.iter().map(|group| group.method.diagnostic_names());
+        names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n))).collect()
     }
 
     /// Values of the extra columns of the methods.
@@ -549,6 +573,7 @@ impl Drop for Engine {
 }
 
 impl ThreadChoice {
+    /// Threads for stages of at most so many subsystems.
     fn new(threads: Threads, subsystems: usize) -> Self {
         let available = match threads {
             Threads::Auto => std::thread::available_parallelism().map_or(1, usize::from).min(subsystems),
@@ -625,6 +650,26 @@ fn check_groups(groups: &[Group], layout: &Layout) -> Result<()> {
     }
     match owned.iter().position(|owned| !owned) {
         Some(j) => Err(Error::new(Code::Missing, format!("input {j} is in no group"))),
+        None => Ok(()),
+    }
+}
+
+fn check_indices(
+    connections: &[Connection],
+    externals: &[(usize, External)],
+    bounds: &[(usize, Bounds)],
+    layout: &Layout,
+) -> Result<()> {
+    let wrong = |what: &str, index: usize| {
+        Err(Error::new(Code::BadValue, format!("{what} number {index} does not exist")))
+    };
+    let inputs = connections.iter().map(|c| c.input).chain(externals.iter().map(|(j, _)| *j));
+    let outputs = connections.iter().map(|c| c.output).chain(bounds.iter().map(|(i, _)| *i));
+    if let Some(j) = inputs.into_iter().find(|j| *j >= layout.inputs()) {
+        return wrong("input", j);
+    }
+    match outputs.into_iter().find(|i| *i >= layout.outputs()) {
+        Some(i) => wrong("output", i),
         None => Ok(()),
     }
 }

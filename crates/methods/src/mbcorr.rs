@@ -19,7 +19,7 @@ use costep_core::{
 use costep_linalg::Matrix;
 
 use crate::shared::interface::Interface;
-use crate::shared::models::{StepLength, bad_model, no_model};
+use crate::shared::models::{bad_model, no_model};
 use crate::shared::response::Response;
 use crate::shared::seen_outputs::singular_loop;
 
@@ -61,7 +61,8 @@ struct Corrector {
     layout: Layout,
     interface: Interface,
     parts: Vec<Part>,
-    length: StepLength,
+    /// The step that the maps are of.
+    h: f64,
     memory: Memory,
     /// What becomes the memory when the next step begins: a repeated step must start from the same.
     next: Memory,
@@ -96,7 +97,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         layout: Layout::default(),
         interface: Interface::default(),
         parts: Vec::new(),
-        length: StepLength::default(),
+        h: 0.0,
         memory: Memory::default(),
         next: Memory::default(),
     })
@@ -118,7 +119,7 @@ impl CouplingMethod for Corrector {
         self.layout = system.layout.clone();
         self.interface = Interface::new(system, 1);
         self.parts = (0..system.layout.subsystems()).map(|_| Part::default()).collect();
-        self.length = StepLength::new(system.step);
+        self.h = 0.0;
         self.memory = Memory {
             started: false,
             corrected: vec![0.0; outputs],
@@ -130,7 +131,7 @@ impl CouplingMethod for Corrector {
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
-        self.refresh(step.h(), signals)?;
+        self.refresh(step.h, signals)?;
         if step.repetition == 0 {
             self.memory.take(&self.next);
         }
@@ -140,7 +141,7 @@ impl CouplingMethod for Corrector {
         }
         self.next.started = true;
         self.correct_outputs(signals);
-        self.write_inputs(step.h(), signals);
+        self.write_inputs(step.h, signals);
         Ok(())
     }
 
@@ -162,14 +163,15 @@ impl CouplingMethod for Corrector {
 
 impl Corrector {
     fn refresh(&mut self, h: f64, signals: &Signals<'_>) -> Result<()> {
-        let new_step = self.length.take(h);
+        let new_step = h != self.h;
+        self.h = h;
         let mut changed = false;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let model = signals.models.model(i).ok_or_else(|| no_model(signals, i))?;
             let version = Some(signals.models.version(i));
             if part.version != version || new_step {
                 part.version = version;
-                part.update(model, self.length.get(), self.order, self.euler)
+                part.update(model, h, self.order, self.euler)
                     .map_err(|cause| bad_model(signals, i, cause))?;
                 changed = true;
             }

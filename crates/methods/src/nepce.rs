@@ -96,7 +96,9 @@ impl CouplingMethod for Nepce {
             micro_samples: true,
             forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
             local_models: self.outputs.corrects(),
-            hold_known_mean: true,
+            // Without a correction it is a plain hold.
+            hold_known_mean: self.alpha > 0.0,
+            keeps_known_inputs: self.outputs.smooths(),
             ..Needs::default()
         }
     }

@@ -26,7 +26,7 @@ use costep_linalg::{Matrix, PseudoInverse};
 
 use crate::shared::interface::Interface;
 use crate::shared::legendre;
-use crate::shared::models::{StepLength, bad_model, no_model};
+use crate::shared::models::{bad_model, no_model};
 use crate::shared::response::Response;
 use crate::shared::seen_outputs::singular_loop;
 
@@ -77,7 +77,8 @@ struct Predictive {
     eta: Vec<f64>,
     /// c, coefficients of all inputs.
     c: Vec<f64>,
-    length: StepLength,
+    /// The step that the maps are of.
+    h: f64,
 }
 
 fn build(options: &Options) -> Box<dyn CouplingMethod> {
@@ -92,7 +93,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         interface: Interface::default(),
         eta: Vec::new(),
         c: Vec::new(),
-        length: StepLength::default(),
+        h: 0.0,
     })
 }
 
@@ -116,12 +117,12 @@ impl CouplingMethod for Predictive {
         self.interface = Interface::new(system, self.width);
         self.eta = vec![0.0; layout.outputs() * self.width];
         self.c = vec![0.0; layout.inputs() * self.width];
-        self.length = StepLength::new(system.step);
+        self.h = 0.0;
         Ok(())
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
-        self.refresh(step.h(), signals)?;
+        self.refresh(step.h, signals)?;
         self.known_inputs(step, signals);
         self.free_response(signals);
         let parts = &self.parts;
@@ -135,14 +136,15 @@ impl CouplingMethod for Predictive {
 impl Predictive {
     /// New responses where a model or the step has changed.
     fn refresh(&mut self, h: f64, signals: &Signals<'_>) -> Result<()> {
-        let new_step = self.length.take(h);
+        let new_step = h != self.h;
+        self.h = h;
         let mut changed = false;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let model = signals.models.model(i).ok_or_else(|| no_model(signals, i))?;
             let version = Some(signals.models.version(i));
             if part.version != version || new_step {
                 part.version = version;
-                part.update(model, self.length.get(), self.width, self.by_outputs)
+                part.update(model, self.h, self.width, self.by_outputs)
                     .map_err(|cause| bad_model(signals, i, cause))?;
                 changed = true;
             }
@@ -164,7 +166,7 @@ impl Predictive {
         }
         for (j, signal) in signals.externals.iter().filter(|(j, _)| self.is_ours[*j]) {
             let c = &mut self.c[j * self.width..(j + 1) * self.width];
-            legendre::project(|theta| signal.value(step.t + theta * step.h()), c);
+            legendre::project(|theta| signal.value(step.t + theta * step.h), c);
         }
     }
 
@@ -207,7 +209,7 @@ impl Predictive {
                 let c = &self.c[j * self.width..(j + 1) * self.width];
                 powers[j] = (b..self.width).map(|a| c[a] * legendre::coefficient(a, b)).sum::<f64>() / scale;
             }
-            scale *= self.length.get();
+            scale *= self.h;
         }
     }
 }

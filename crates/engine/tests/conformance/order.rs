@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use costep_core::{External, InputPolynomials, Interval, Subsystem};
+use costep_core::{External, InputPolynomials, Subsystem};
 use costep_engine::{Engine, Scheduling};
 use costep_integrate::{Native, Solver};
 use costep_methods::METHODS;
@@ -39,8 +39,8 @@ fn errors(model: &Model, id: &str, scheduling: &Scheduling, reference: &Solver, 
     let mut errors = vec![0.0f64; exact.len()];
     for k in 0..experiment.steps() {
         engine.step().unwrap();
-        let interval = Interval { start: experiment.time(k), end: experiment.time(k + 1) };
-        twin.step(interval, no_input.segment(0..0), &mut exact).unwrap();
+        let interval = experiment.interval(k);
+        twin.step(interval, no_input.segment(0..0, 0), &mut exact).unwrap();
         if interval.end > 0.5 * STOP {
             for (error, (y, exact)) in errors.iter_mut().zip(engine.outputs().iter().zip(&exact)) {
                 *error = error.max((y - exact).abs());

@@ -102,7 +102,7 @@ impl Subsystem for Toy {
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        u.evaluate(interval.length(), &mut self.u);
+        u.evaluate(interval.length, &mut self.u);
         (self.rule)(interval.end, &self.u, y)?;
         Ok(StepOutcome { reached: interval.end + self.overshoot })
     }

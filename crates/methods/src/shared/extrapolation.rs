@@ -27,6 +27,8 @@ impl CouplingMethod for Extrapolation {
             history: self.order,
             micro_samples: self.outputs.smooths(),
             forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
+            // A smoothed input is the mean of the last step everywhere, also along feed-forward connections.
+            keeps_known_inputs: self.outputs.smooths(),
             local_models: self.outputs.corrects(),
             ..Needs::default()
         }
@@ -44,7 +46,8 @@ impl CouplingMethod for Extrapolation {
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.inputs.copy(signals.coupled, signals.inputs.coefficients_mut(0));
-        match self.order.min(signals.history.len()) {
+        let order = self.order.min(signals.history.len());
+        match order {
             0 => self.clear_from(1, signals),
             1 => {
                 self.slopes(step, signals);
@@ -55,6 +58,7 @@ impl CouplingMethod for Extrapolation {
                 self.curvatures(step, signals);
             }
         }
+        self.interpolate_externals(step, order, signals);
         Ok(())
     }
 }
@@ -79,6 +83,41 @@ impl Extrapolation {
             let curvature = (slope - slope_before) / span;
             signals.inputs.coefficients_mut(1)[j] = slope + gap * curvature;
             signals.inputs.coefficients_mut(2)[j] = curvature;
+        }
+    }
+
+    /// Signals from outside are known in advance: their share of the polynomial through past values is taken out and
+    /// replaced by the line (parabola) through their values in the step.
+    fn interpolate_externals(&self, step: &StepContext, past: usize, signals: &mut Signals<'_>) {
+        if self.order == 0 {
+            return;
+        }
+        for (j, signal) in signals.externals.iter().filter(|(j, _)| self.inputs.contains(*j)) {
+            let value = |t: f64| signal.value(t);
+            let (start, end, h) = (value(step.t), value(step.t_next), step.h);
+            let (mut slope, mut curvature) = ((end - start) / h, 0.0);
+            if self.order >= 2 {
+                let middle = value(step.t + 0.5 * h);
+                curvature = 2.0 * (start - 2.0 * middle + end) / (h * h);
+                slope -= h * curvature;
+            }
+            if past >= 1 {
+                let gap = step.t - signals.history.time(1);
+                let before = (start - value(signals.history.time(1))) / gap;
+                slope -= before;
+                if past >= 2 {
+                    let span = step.t - signals.history.time(2);
+                    let earlier =
+                        (value(signals.history.time(1)) - value(signals.history.time(2))) / (span - gap);
+                    let bend = (before - earlier) / span;
+                    curvature -= bend;
+                    slope -= gap * bend;
+                }
+            }
+            signals.inputs.coefficients_mut(1)[*j] += slope;
+            if self.order >= 2 {
+                signals.inputs.coefficients_mut(2)[*j] += curvature;
+            }
         }
     }
 

@@ -107,7 +107,13 @@ pub struct Engine {
 enum ThreadChoice {
     Serial,
     Pool(Pool),
-    Undecided { available: usize, steps: u64, seconds: f64 },
+    /// `this_step` and `shortest`: seconds in all stages of a step.
+    Undecided {
+        available: usize,
+        steps: u64,
+        this_step: f64,
+        shortest: f64,
+    },
 }
 
 impl Engine {
@@ -355,10 +361,10 @@ impl Engine {
         match &mut self.threads {
             ThreadChoice::Serial => step_serial(&job, &mut self.subsystems, &mut self.y_next),
             ThreadChoice::Pool(pool) => pool.step(&job, &mut self.subsystems, &mut self.y_next),
-            ThreadChoice::Undecided { seconds, .. } => {
+            ThreadChoice::Undecided { this_step, .. } => {
                 let start = Instant::now();
                 let outcome = step_serial(&job, &mut self.subsystems, &mut self.y_next);
-                *seconds += start.elapsed().as_secs_f64();
+                *this_step += start.elapsed().as_secs_f64();
                 outcome
             }
         }
@@ -581,17 +587,19 @@ impl ThreadChoice {
         };
         match threads {
             _ if available <= 1 => Self::Serial,
-            Threads::Auto => Self::Undecided { available, steps: 0, seconds: 0.0 },
+            Threads::Auto => Self::Undecided { available, steps: 0, this_step: 0.0, shortest: f64::MAX },
             Threads::Fixed(_) => Self::Pool(Pool::new(available)),
         }
     }
 
     /// After the trial steps: threads only where a stage is much longer than their barrier.
     fn decide(&mut self, stages: usize) {
-        let Self::Undecided { available, steps, seconds } = self else { return };
+        let Self::Undecided { available, steps, this_step, shortest } = self else { return };
         *steps += 1;
+        // The shortest: first steps fill caches, and other programs take their share of the machine.
+        *shortest = shortest.min(std::mem::take(this_step));
         if *steps >= TRIAL_STEPS {
-            let (available, per_stage) = (*available, *seconds / (*steps * stages as u64) as f64);
+            let (available, per_stage) = (*available, *shortest / stages as f64);
             *self = if per_stage > WORTH_A_BARRIER_SECONDS {
                 Self::Pool(Pool::new(available))
             } else {

@@ -7,7 +7,7 @@
 
 use costep_core::graph::Graph;
 use costep_core::{Layout, SystemView};
-use costep_linalg::{Lu, Matrix};
+use costep_linalg::{BlockLu, BlockPlace, Lu, Matrix};
 
 /// A connection of the group.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +35,23 @@ pub(crate) struct Interface {
 #[derive(Debug)]
 struct Component {
     subsystems: Vec<usize>,
-    /// None for a subsystem that does not feed itself: its matrix is the identity.
-    lu: Option<Lu>,
+    factors: Factors,
     values: Vec<f64>,
 }
+
+/// The factors of a component.
+#[derive(Debug)]
+enum Factors {
+    /// A subsystem that does not feed itself: its matrix is the identity.
+    Identity,
+    /// A small loop.
+    Dense(Lu),
+    /// A large loop, and for each connection inside it the place of its block.
+    Blocks(Box<BlockLu>, Vec<BlockPlace>),
+}
+
+/// Loops up to this size are dense.
+const LARGEST_DENSE: usize = 64;
 
 impl Interface {
     /// The interface of a group of inputs, with `width` numbers per signal.
@@ -66,41 +79,100 @@ impl Interface {
                 place[*i] = (components.len(), size);
                 size += width * layout.output_range(*i).len();
             }
-            let lu = graph.is_loop(&subsystems).then(|| Lu::new(size));
-            components.push(Component { subsystems, lu, values: vec![0.0; size] });
+            components.push(Component { subsystems, factors: Factors::Identity, values: vec![0.0; size] });
         }
-        Self { width, layout: layout.clone(), links, components, place }
+        let mut interface = Self { width, layout: layout.clone(), links, components, place };
+        for c in 0..interface.components.len() {
+            if graph.is_loop(&interface.components[c].subsystems) {
+                interface.components[c].factors = interface.room_for_factors(c);
+            }
+        }
+        interface
+    }
+
+    fn room_for_factors(&self, c: usize) -> Factors {
+        let Component { subsystems, values, .. } = &self.components[c];
+        if values.len() <= LARGEST_DENSE {
+            return Factors::Dense(Lu::new(values.len()));
+        }
+        let sizes: Vec<_> =
+            subsystems.iter().map(|i| self.width * self.layout.output_range(*i).len()).collect();
+        let mut position = vec![usize::MAX; self.layout.subsystems()];
+        subsystems.iter().enumerate().for_each(|(row, i)| position[*i] = row);
+        let inner: Vec<_> = self
+            .links_inside(c)
+            .map(|(i, link)| (position[i], position[self.layout.output_owner(link.output)]))
+            .collect();
+        let blocks = BlockLu::new(&sizes, &inner);
+        let places = inner.iter().filter_map(|(row, column)| blocks.find(*row, *column)).collect();
+        Factors::Blocks(Box::new(blocks), places)
+    }
+
+    /// The connections between subsystems of a component, with the subsystem they end at.
+    fn links_inside(&self, c: usize) -> impl Iterator<Item = (usize, Link)> + '_ {
+        let links = |i: usize| self.links[i].iter().map(move |link| (i, *link));
+        let inside = move |link: &Link| self.place[self.layout.output_owner(link.output)].0 == c;
+        self.components[c]
+            .subsystems
+            .iter()
+            .flat_map(move |i| links(*i))
+            .filter(move |(_, link)| inside(link))
     }
 
     /// Factors I - M L; `block(i)` is M of subsystem i. False if it is singular.
     #[must_use]
     pub(crate) fn factor<'a>(&mut self, block: impl Fn(usize) -> &'a Matrix) -> bool {
-        let Self { width, layout, links, components, place } = self;
-        for (c, component) in components.iter_mut().enumerate() {
-            let Some(lu) = &mut component.lu else { continue };
-            let matrix = lu.matrix_mut();
-            matrix.set_identity();
-            for i in component.subsystems.iter().copied() {
-                let (block, row_start) = (block(i), place[i].1);
-                for link in &links[i] {
-                    let source = layout.output_owner(link.output);
-                    if place[source].0 != c {
-                        continue;
-                    }
-                    let column = place[source].1 + *width * (link.output - layout.output_range(source).start);
-                    for row in 0..block.rows() {
-                        for a in 0..*width {
-                            matrix[(row_start + row, column + a)] -=
-                                block[(row, *width * link.input + a)] * link.gain;
-                        }
-                    }
-                }
-            }
-            if !lu.factor() {
-                return false;
+        (0..self.components.len()).all(|c| {
+            // Taken out, so that the structure can be read while the factors are written.
+            let mut factors = std::mem::replace(&mut self.components[c].factors, Factors::Identity);
+            let regular = match &mut factors {
+                Factors::Identity => true,
+                Factors::Dense(lu) => self.factor_dense(c, lu, &block),
+                Factors::Blocks(lu, places) => self.factor_blocks(c, lu, places, &block),
+            };
+            self.components[c].factors = factors;
+            regular
+        })
+    }
+
+    fn factor_dense<'a>(&self, c: usize, lu: &mut Lu, block: &impl Fn(usize) -> &'a Matrix) -> bool {
+        let matrix = lu.matrix_mut();
+        matrix.set_identity();
+        for (i, link) in self.links_inside(c) {
+            let source = self.layout.output_owner(link.output);
+            let column = self.place[source].1 + self.local_column(source, link);
+            self.subtract_link(block(i), link, (self.place[i].1, column), matrix);
+        }
+        lu.factor()
+    }
+
+    fn factor_blocks<'a>(
+        &self,
+        c: usize,
+        lu: &mut BlockLu,
+        places: &[BlockPlace],
+        block: &impl Fn(usize) -> &'a Matrix,
+    ) -> bool {
+        lu.set_identity();
+        for ((i, link), place) in self.links_inside(c).zip(places) {
+            let column = self.local_column(self.layout.output_owner(link.output), link);
+            self.subtract_link(block(i), link, (0, column), lu.block_mut(*place));
+        }
+        lu.factor()
+    }
+
+    /// Where the source of a link starts among the outputs of its subsystem.
+    fn local_column(&self, source: usize, link: Link) -> usize {
+        self.width * (link.output - self.layout.output_range(source).start)
+    }
+
+    /// matrix -= M L for one connection, with the block of the subsystem it ends at.
+    fn subtract_link(&self, block: &Matrix, link: Link, (row, column): (usize, usize), matrix: &mut Matrix) {
+        for i in 0..block.rows() {
+            for a in 0..self.width {
+                matrix[(row + i, column + a)] -= block[(i, self.width * link.input + a)] * link.gain;
             }
         }
-        true
     }
 
     /// Solves in place: b on entry, eta on return.
@@ -108,15 +180,21 @@ impl Interface {
         for c in 0..self.components.len() {
             self.add_earlier_components(c, &block, eta);
             let Self { width, layout, components, .. } = self;
-            let Component { subsystems, lu, values } = &mut components[c];
-            let Some(lu) = lu else { continue };
+            let Component { subsystems, factors, values } = &mut components[c];
+            if matches!(factors, Factors::Identity) {
+                continue;
+            }
             let ranges = || subsystems.iter().map(|i| scaled(layout.output_range(*i), *width));
             let mut start = 0;
             for range in ranges() {
                 values[start..start + range.len()].copy_from_slice(&eta[range.clone()]);
                 start += range.len();
             }
-            lu.solve(values);
+            match factors {
+                Factors::Identity => {}
+                Factors::Dense(lu) => lu.solve(values),
+                Factors::Blocks(lu, _) => lu.solve(values),
+            }
             start = 0;
             for range in ranges() {
                 eta[range.clone()].copy_from_slice(&values[start..start + range.len()]);

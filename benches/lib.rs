@@ -84,6 +84,7 @@ pub fn ring(n: usize, inner_steps: usize, method: &str) -> Engine {
     Engine::new(System {
         subsystems: (0..n).map(subsystem).collect(),
         connections: (0..n).map(connection).collect(),
+        models: Box::new(costep_ident::Exact::new(1)),
         externals: Vec::new(),
         groups: vec![Group {
             method: MethodSpec::parse(method).expect("a registered method").build(),

@@ -29,8 +29,8 @@ impl Reference {
         trace.push(experiment.start, &y, twin[0].energy(), &twin);
         let nothing = InputPolynomials::new(0, 0);
         for k in 0..experiment.steps() {
-            let interval = Interval { start: experiment.time(k), end: experiment.time(k + 1) };
-            twin[0].step(interval, nothing.segment(0..0), &mut y)?;
+            let interval = experiment.interval(k);
+            twin[0].step(interval, nothing.segment(0..0, 0), &mut y)?;
             check_finite(&y, interval.end)?;
             trace.push(interval.end, &y, twin[0].energy(), &twin);
         }
@@ -50,7 +50,7 @@ pub fn outputs_at(model: &Model, solver: Solver, start: f64, instants: &[f64]) -
     let mut t = start;
     for instant in instants.iter().copied() {
         if instant > t {
-            twin.step(Interval { start: t, end: instant }, nothing.segment(0..0), &mut y)?;
+            twin.step(Interval::new(t, instant), nothing.segment(0..0, 0), &mut y)?;
             check_finite(&y, instant)?;
             t = instant;
         }

@@ -51,6 +51,7 @@ pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool
     Engine::new(System {
         subsystems,
         connections: model.connections.clone(),
+        models: Box::new(costep_ident::Exact::new(1)),
         externals: model.externals.clone(),
         groups: project.groups.iter().enumerate().map(group).collect(),
         scheduling: project.scheduling.clone(),

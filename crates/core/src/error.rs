@@ -114,7 +114,7 @@ impl fmt::Display for Error {
     /// The form of the terminal: `error[E0203]: ...` and indented lines for place, cause and help.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let details = self.details();
-        write!(f, "error[{}]: {}", details.code.entry().id, details.message)?;
+        write!(f, "error[{}]: {}", details.code.entry().id, printable(&details.message))?;
         match &details.place {
             Place::Nowhere => {}
             Place::File { path, line, text } => {
@@ -123,7 +123,7 @@ impl fmt::Display for Error {
                     write!(f, ":{line}")?;
                 }
                 if let Some(text) = text {
-                    write!(f, "   {}", text.trim())?;
+                    write!(f, "   {}", printable(text.trim()))?;
                 }
             }
             Place::Run { subsystem, signal, time, step } => {
@@ -134,13 +134,19 @@ impl fmt::Display for Error {
             }
         }
         if let Some(cause) = &details.cause {
-            write!(f, "\n  cause: {cause}")?;
+            write!(f, "\n  cause: {}", printable(cause))?;
         }
         if let Some(hint) = &details.hint {
-            write!(f, "\n  help: {hint}")?;
+            write!(f, "\n  help: {}", printable(hint))?;
         }
         Ok(())
     }
+}
+
+/// Text from files and command lines, without what a terminal would obey.
+fn printable(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_command = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(is_command) { text.replace(is_command, "\u{fffd}").into() } else { text.into() }
 }
 
 impl fmt::Debug for Error {

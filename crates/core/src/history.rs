@@ -32,7 +32,7 @@ impl History {
         self.length
     }
 
-    /// Whether there is no earlier point: at the start, and after a reset.
+    /// Whether there is no earlier point: at the start.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -57,11 +57,6 @@ impl History {
         self.length = (self.length + 1).min(self.depth);
         self.times[self.newest] = t;
         self.values[self.newest * self.inputs..(self.newest + 1) * self.inputs].copy_from_slice(coupled);
-    }
-
-    /// Forgets everything: after an event the past says nothing about the future.
-    pub fn reset(&mut self) {
-        self.length = 0;
     }
 
     /// Writes it to a checkpoint.

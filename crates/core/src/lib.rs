@@ -11,6 +11,7 @@ pub mod history;
 pub mod local_model;
 pub mod method;
 pub mod micro;
+pub mod model_source;
 pub mod options;
 pub mod polynomial;
 pub mod quantity;
@@ -25,8 +26,11 @@ pub use error::{Error, Place, Result};
 pub use external::External;
 pub use history::History;
 pub use local_model::LocalModel;
-pub use method::{CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict};
+pub use method::{
+    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict,
+};
 pub use micro::{MicroSamples, SampleRule, mean_outputs};
+pub use model_source::{ModelSource, NoModels, Observation};
 pub use options::{OptionKind, OptionSpec, Options, Value};
 pub use polynomial::{InputPolynomials, InputSegment};
 pub use state::{StateReader, StateWriter};

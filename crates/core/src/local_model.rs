@@ -1,7 +1,7 @@
 //! Local model of a subsystem: x' = A x + B u + ..., y = C x + D u + ... around its present state.
 
 /// Row-major matrices of a linearised subsystem. Its memory is taken once, in [`LocalModel::new`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LocalModel {
     /// n.
     pub states: usize,

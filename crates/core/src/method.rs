@@ -1,8 +1,8 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Coupling, Description, History, InputPolynomials, Layout, OptionSpec, Options, Result, StateReader,
-    StateWriter, Subsystem,
+    Coupling, Description, External, History, InputPolynomials, Interval, Layout, ModelSource, OptionSpec,
+    Options, Result, StateReader, StateWriter, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -16,8 +16,12 @@ pub struct Needs {
     pub micro_samples: bool,
     /// Steps may be repeated, so every subsystem has to support rollback.
     pub rollback: bool,
-    /// The coupled outputs are replaced by their mean over the last macro step (anti-aliasing).
-    pub smoothed_outputs: bool,
+    /// It forms the coupled inputs of its group itself, in [`CouplingMethod::form_coupled`].
+    pub forms_coupled: bool,
+    /// Local models of the subsystems.
+    pub local_models: bool,
+    /// Inputs whose source has already stepped keep what the method has given them, instead of being interpolated.
+    pub keeps_known_inputs: bool,
     /// A held input whose source has already stepped takes the mean over the step, which is of second order,
     /// instead of the value at its end.
     pub hold_known_mean: bool,
@@ -40,6 +44,14 @@ impl InputSet {
             Self::Some(list) => (0..0, &list[..]),
         };
         all.chain(some.iter().copied())
+    }
+
+    /// Whether an input is one of them.
+    pub fn contains(&self, input: usize) -> bool {
+        match self {
+            Self::All(count) => input < *count,
+            Self::Some(list) => list.binary_search(&input).is_ok(),
+        }
     }
 
     /// How many there are.
@@ -87,14 +99,16 @@ pub struct StepContext {
     pub t: f64,
     /// T^(k+1).
     pub t_next: f64,
+    /// h, as asked for: `t_next - t` differs from it by round-off.
+    pub h: f64,
     /// 0 for the first try of this step, then the number of repetitions.
     pub repetition: u32,
 }
 
 impl StepContext {
-    /// h.
-    pub fn h(&self) -> f64 {
-        self.t_next - self.t
+    /// The step as an interval.
+    pub fn interval(&self) -> Interval {
+        Interval { start: self.t, end: self.t_next, length: self.h }
     }
 }
 
@@ -110,6 +124,8 @@ pub struct Signals<'a> {
     pub external: &'a [f64],
     /// r(T^(k+1)): signals from outside are known in advance.
     pub external_next: &'a [f64],
+    /// r(t) itself: (index into u, signal).
+    pub externals: &'a [(usize, External)],
     /// L.
     pub coupling: &'a Coupling,
     /// Earlier z.
@@ -118,6 +134,29 @@ pub struct Signals<'a> {
     pub inputs: &'a mut InputPolynomials,
     /// The subsystems, for their micro samples.
     pub subsystems: &'a [Box<dyn Subsystem>],
+    /// Local models of the subsystems at T^k.
+    pub models: &'a dyn ModelSource,
+    /// u(T^k) at the end of the last step: the inputs that y^k was read under. Only kept if a method needs local
+    /// models or forms its coupled inputs.
+    pub u_end: &'a [f64],
+}
+
+/// What is known on arrival at a communication point, before the coupled inputs are formed.
+pub struct Arrival<'a> {
+    /// y^(k-1) and y^k.
+    pub y_before: &'a [f64],
+    /// Outputs under the inputs that were active at the end of the step.
+    pub y: &'a [f64],
+    /// u(T^k) of the step that has just ended.
+    pub u_end: &'a [f64],
+    /// r(T^k).
+    pub external: &'a [f64],
+    /// L.
+    pub coupling: &'a Coupling,
+    /// The subsystems, for their micro samples; there are none yet at the start.
+    pub subsystems: &'a [Box<dyn Subsystem>],
+    /// Local models of the subsystems at T^k.
+    pub models: &'a dyn ModelSource,
 }
 
 /// What a method says after a step.
@@ -137,6 +176,12 @@ pub trait CouplingMethod: Send {
 
     /// Takes all memory it will ever need. Also puts it into its initial state.
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
+
+    /// Forms z of its group in its own way, if `needs` says so. On entry z = L y + r. Called on arrival at every
+    /// communication point but the first; what it gives is what `pre_step` and the history see.
+    fn form_coupled(&mut self, _arrival: &Arrival<'_>, _coupled: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
 
     /// Fills the input polynomials of its group for the step that follows.
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()>;

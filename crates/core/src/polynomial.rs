@@ -44,11 +44,16 @@ impl InputPolynomials {
         &mut self.coefficients
     }
 
-    /// The inputs of one subsystem.
+    /// The inputs of one subsystem, of an order that it takes; the coefficients beyond are zero.
     #[inline]
-    pub fn segment(&self, range: std::ops::Range<usize>) -> InputSegment<'_> {
-        debug_assert!(range.start <= range.end && range.end <= self.inputs);
-        InputSegment { polynomials: self, range: (range.start as u64) << 32 | range.end as u64 }
+    ///
+    /// # Panics
+    /// If it has more than 2^24 inputs or an order of more than 255.
+    pub fn segment(&self, range: std::ops::Range<usize>, order: usize) -> InputSegment<'_> {
+        debug_assert!(range.end <= self.inputs && order <= self.order);
+        assert!(range.len() < 1 << 24 && order < 1 << 8, "{} inputs of order {order}", range.len());
+        let place = (range.start as u64) << 32 | (range.len() as u64) << 8 | order as u64;
+        InputSegment { polynomials: self, place }
     }
 
     /// The value of input `j` at `s` seconds after the start of the step.
@@ -62,7 +67,10 @@ impl InputPolynomials {
 
     /// The values of all inputs at `s` seconds after the start of the step.
     pub fn evaluate(&self, s: f64, out: &mut [f64]) {
-        self.segment(0..self.inputs).evaluate(s, out);
+        out.copy_from_slice(self.coefficients(self.order));
+        for a in (0..self.order).rev() {
+            out.iter_mut().zip(self.coefficients(a)).for_each(|(value, c)| *value = *value * s + c);
+        }
     }
 }
 
@@ -71,24 +79,19 @@ impl InputPolynomials {
 #[derive(Clone, Copy, Debug)]
 pub struct InputSegment<'a> {
     polynomials: &'a InputPolynomials,
-    /// First input in the upper, end of the range in the lower half.
-    range: u64,
+    /// First input (32 bits), number of inputs (24), order (8).
+    place: u64,
 }
 
 impl<'a> InputSegment<'a> {
     #[inline]
     fn start(&self) -> usize {
-        (self.range >> 32) as usize
-    }
-
-    #[inline]
-    fn end(&self) -> usize {
-        (self.range & u64::from(u32::MAX)) as usize
+        (self.place >> 32) as usize
     }
 
     /// Number of inputs.
     pub fn len(&self) -> usize {
-        self.end() - self.start()
+        (self.place >> 8 & 0xff_ffff) as usize
     }
 
     /// Whether the subsystem has no input.
@@ -99,14 +102,14 @@ impl<'a> InputSegment<'a> {
     /// Order of the polynomials; 0 = held inputs.
     #[inline]
     pub fn order(&self) -> usize {
-        self.polynomials.order
+        (self.place & 0xff) as usize
     }
 
     /// The coefficients of s^a of this subsystem's inputs.
     #[inline]
     pub fn coefficients(&self, a: usize) -> &'a [f64] {
-        let offset = a * self.polynomials.inputs;
-        &self.polynomials.coefficients[offset + self.start()..offset + self.end()]
+        let start = a * self.polynomials.inputs + self.start();
+        &self.polynomials.coefficients[start..start + self.len()]
     }
 
     /// The values at `s` seconds after the start of the step (Horner).
@@ -131,11 +134,13 @@ mod tests {
         polynomials.coefficients_mut(0).copy_from_slice(&[1.0, 2.0, 3.0]);
         polynomials.coefficients_mut(1).copy_from_slice(&[0.0, 10.0, 20.0]);
         polynomials.coefficients_mut(2).copy_from_slice(&[0.0, 0.0, 100.0]);
-        let segment = polynomials.segment(1..3);
+        let segment = polynomials.segment(1..3, 2);
         let mut u = [0.0; 2];
         segment.evaluate(0.5, &mut u);
         assert_eq!(u, [7.0, 38.0]);
         assert_eq!(polynomials.value(2, 0.5), 38.0);
         assert_eq!(segment.coefficients(0), [2.0, 3.0]);
+        assert_eq!((segment.len(), segment.order()), (2, 2));
+        assert_eq!(polynomials.segment(0..1, 0).order(), 0);
     }
 }

@@ -19,29 +19,40 @@ impl Experiment {
     /// Number of macro steps: the run ends at the first communication point at or after the stop time, so
     /// that all steps are equal.
     pub fn steps(&self) -> u64 {
-        const ROUND_OFF: f64 = 1e-9;
-        ((self.stop - self.start) / self.step - ROUND_OFF).ceil().max(0.0) as u64
+        let steps = (self.stop - self.start) / self.step;
+        // A stop time that is a multiple of the step up to the round-off of the times gets no step more.
+        let round_off =
+            8.0 * f64::EPSILON * (self.start.abs().max(self.stop.abs()) / self.step + steps.abs());
+        (steps - round_off).ceil().max(0.0) as u64
     }
 
     /// Time of communication point k. Always computed from k: adding h step by step would drift.
     pub fn time(&self, k: u64) -> f64 {
         self.start + k as f64 * self.step
     }
+
+    /// Macro step k.
+    pub fn interval(&self, k: u64) -> Interval {
+        Interval { start: self.time(k), end: self.time(k + 1), length: self.step }
+    }
 }
 
-/// One macro step of one subsystem. The end of a step is bit for bit the start of the next.
+/// One macro step. The end of a step is bit for bit the start of the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// T^k.
     pub start: f64,
     /// T^(k+1).
     pub end: f64,
+    /// h as it was asked for. `end - start` differs from it by the round-off of the time, late in a run by much;
+    /// integrators and methods use this one, so that equal steps are equal and a resumed run has the same bits.
+    pub length: f64,
 }
 
 impl Interval {
-    /// h.
-    pub fn length(&self) -> f64 {
-        self.end - self.start
+    /// An interval whose length is the difference of its ends.
+    pub fn new(start: f64, end: f64) -> Self {
+        Self { start, end, length: end - start }
     }
 }
 
@@ -78,6 +89,11 @@ pub trait Subsystem: Send {
     /// Goes back to the last snapshot. Needs `capabilities.rollback`.
     fn restore(&mut self) -> Result<()> {
         Err(self.unsupported("rollback"))
+    }
+
+    /// Number of states of its local model.
+    fn states(&self) -> usize {
+        0
     }
 
     /// A, B, C, D, x and x' at the present state and time under the input `u`. Needs
@@ -129,5 +145,7 @@ mod tests {
         assert_eq!(run(0.1, 0.003), 34);
         assert_eq!(run(0.3, 0.1), 3);
         assert_eq!(run(0.0, 0.1), 0);
+        assert_eq!(run(30000.0, 0.3e-3), 100_000_000);
+        assert_eq!(Experiment { start: 1e5, stop: 100_000.3, step: 1e-4 }.steps(), 3000);
     }
 }

@@ -8,21 +8,42 @@
 //! +-- outputs, history and coupled inputs move on; T^k = start + k h, never t += h
 //! ```
 //!
-//! After `new` nothing in here takes memory, a lock or a look at a name.
+//! After the first steps (which fill the caches of integrators and methods, and may start threads) nothing in here
+//! takes memory, a lock or a look at a name.
 
 use std::time::Instant;
 
 use costep_core::{
-    Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, InputSet, Interval,
-    Layout, Place, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, Subsystem, SystemView,
-    Verdict, mean_outputs,
+    Arrival, Code, Connection, Coupling, Description, Error, Experiment, External, History, InputPolynomials,
+    InputSet, Interval, Layout, ModelSource, Observation, Place, Result, SampleRule, Signals, StateReader,
+    StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
-use crate::guard::{Guard, Moment};
+use crate::guard::{Bounds, Guard, Moment};
 use crate::initialise::initialise;
 use crate::pool::{Job, Pool, place, step_serial};
 use crate::schedule::Schedule;
 use crate::system::{Group, System, Threads};
+
+/// What methods see. A macro, because it borrows fields of the engine beside the groups that are at work.
+macro_rules! signals {
+    ($engine:ident) => {
+        Signals {
+            y: &$engine.y,
+            coupled: &$engine.coupled,
+            y_next: &$engine.y_next,
+            external: &$engine.external,
+            external_next: &$engine.external_next,
+            externals: &$engine.externals,
+            coupling: &$engine.coupling,
+            history: &$engine.history,
+            inputs: &mut $engine.inputs,
+            subsystems: &$engine.subsystems,
+            models: &*$engine.models,
+            u_end: &$engine.u_end,
+        }
+    };
+}
 
 /// How often a method may repeat one step.
 const MAX_REPETITIONS: u32 = 100;
@@ -48,6 +69,8 @@ pub struct Engine {
     diagnostic_counts: Vec<usize>,
     /// Order of the polynomial of each input, by its group.
     input_orders: Vec<usize>,
+    /// Order of the inputs of each subsystem, by the highest of its groups.
+    segment_orders: Vec<usize>,
     /// Whether an input is held at its mean where that is known, by its group.
     hold_known_mean: Vec<bool>,
     needs_known_means: bool,
@@ -55,14 +78,19 @@ pub struct Engine {
     guard: Guard,
     threads: ThreadChoice,
     rollback: bool,
-    /// Inputs of groups that couple means of outputs.
-    smoothed: Vec<usize>,
+    /// Groups that form their coupled inputs themselves.
+    forming: Vec<usize>,
+    models: Box<dyn ModelSource>,
+    needs_models: bool,
     /// Room for means of outputs over the step.
     mean: Vec<f64>,
+    /// u(T^k) at the end of the last step, if somebody needs it.
+    u_end: Vec<f64>,
 
     /// Number of accepted steps; the engine stands at T^k.
     k: u64,
     resumed: bool,
+    failed: bool,
     /// y^k and y^(k+1).
     y: Vec<f64>,
     y_next: Vec<f64>,
@@ -79,19 +107,34 @@ pub struct Engine {
 enum ThreadChoice {
     Serial,
     Pool(Pool),
-    Undecided { available: usize, steps: u64, seconds: f64 },
+    /// `this_step` and `shortest`: seconds in all stages of a step.
+    Undecided {
+        available: usize,
+        steps: u64,
+        this_step: f64,
+        shortest: f64,
+    },
 }
 
 impl Engine {
     /// Checks the system, takes all memory and finds consistent initial values.
     pub fn new(system: System) -> Result<Self> {
         let System {
-            mut subsystems, connections, externals, mut groups, scheduling, bounds, experiment, ..
+            mut subsystems,
+            connections,
+            mut models,
+            externals,
+            mut groups,
+            scheduling,
+            bounds,
+            experiment,
+            ..
         } = system;
         check_experiment(&experiment)?;
         let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
+        check_indices(&connections, &externals, &bounds, &layout)?;
         if let Some((j, signal)) = externals.iter().find(|(_, signal)| !signal.is_finite()) {
             return Err(Error::new(
                 Code::BadValue,
@@ -99,23 +142,21 @@ impl Engine {
             ));
         }
         let coupling = Coupling::new(layout.inputs(), &connections);
-        let schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
+        let mut schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
         let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
-        let smoothing = needs.iter().any(|needs| needs.smoothed_outputs);
-        if system.micro_samples || smoothing || needs.iter().any(|needs| needs.micro_samples) {
+        if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
         }
         let mut input_orders = vec![0; layout.inputs()];
         let mut hold_known_mean = vec![false; layout.inputs()];
-        let mut smoothed = Vec::new();
         for (group, needs) in groups.iter_mut().zip(&needs) {
             check_needs(group, needs.input_order, needs.rollback, &descriptions, &layout)?;
             for j in group.inputs.iter() {
                 input_orders[j] = needs.input_order;
                 hold_known_mean[j] = needs.hold_known_mean;
             }
-            if needs.smoothed_outputs {
-                smoothed.extend(group.inputs.iter());
+            if needs.keeps_known_inputs {
+                schedule.forget_known(|j| group.inputs.contains(j));
             }
             group.method.prepare(&SystemView {
                 descriptions: &descriptions,
@@ -128,16 +169,27 @@ impl Engine {
         let input_order = input_orders.iter().copied().max().unwrap_or(0);
         let history_depth =
             needs.iter().map(|needs| needs.history).max().unwrap_or(0).max(usize::from(input_order > 1));
-        let (inputs, outputs) = (layout.inputs(), layout.outputs());
+        let (inputs, outputs, segments) = (layout.inputs(), layout.outputs(), layout.subsystems());
+        let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
+        let segment_orders: Vec<_> = (0..segments).map(segment_order).collect();
+        let needs_models = needs.iter().any(|needs| needs.local_models);
+        if needs_models {
+            models.prepare(&subsystems)?;
+        }
         let mut engine = Self {
             guard: Guard::new(&descriptions, &bounds),
-            threads: ThreadChoice::new(system.threads, subsystems.len()),
+            threads: ThreadChoice::new(system.threads, schedule.widest()),
             external_inputs: unique(externals.iter().map(|(j, _)| *j)),
             diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
             rollback: needs.iter().any(|needs| needs.rollback),
+            forming: (0..groups.len()).filter(|g| needs[*g].forms_coupled).collect(),
+            models,
+            needs_models,
             mean: vec![0.0; outputs],
+            u_end: vec![0.0; inputs],
             k: 0,
             resumed: false,
+            failed: false,
             y: vec![0.0; outputs],
             y_next: vec![0.0; outputs],
             coupled: vec![0.0; inputs],
@@ -153,11 +205,11 @@ impl Engine {
             coupling,
             externals,
             groups,
+            segment_orders,
             input_orders,
             needs_known_means: hold_known_mean.contains(&true),
             hold_known_mean,
             schedule,
-            smoothed,
         };
         engine.initialise()?;
         Ok(engine)
@@ -171,24 +223,61 @@ impl Engine {
         self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
         let start = Moment { time: self.experiment.start, step: 0 };
         self.guard.check(start, 0..self.y.len(), &self.y)?;
-        self.guard.check_inputs(start, &self.inputs)
+        self.guard.check_inputs(start, &self.inputs)?;
+        self.observe_models(Interval::new(self.experiment.start, self.experiment.start))
     }
 
-    /// Does one macro step.
+    /// Shows the model source every subsystem at T^k.
+    fn observe_models(&mut self, interval: Interval) -> Result<()> {
+        if !self.needs_models && self.forming.is_empty() {
+            return Ok(());
+        }
+        self.inputs.evaluate(interval.length, &mut self.u_end);
+        if !self.needs_models {
+            return Ok(());
+        }
+        for (i, subsystem) in self.subsystems.iter_mut().enumerate() {
+            let seen = Observation {
+                k: self.k,
+                interval,
+                u: &self.u_end[self.layout.input_range(i)],
+                y: &self.y[self.layout.output_range(i)],
+            };
+            self.models
+                .observe(i, &mut **subsystem, &seen)
+                .map_err(|error| place(&**subsystem, interval.end, self.k, error))?;
+        }
+        Ok(())
+    }
+
+    /// Does one macro step. After an error the subsystems stand at different times: every further step is refused.
     pub fn step(&mut self) -> Result<()> {
+        if self.failed {
+            return Err(Error::new(Code::Bug, "the run has failed before and cannot be stepped on"));
+        }
+        self.failed = true;
+        self.step_once()?;
+        self.failed = false;
+        Ok(())
+    }
+
+    fn step_once(&mut self) -> Result<()> {
         let mut context = self.context(0);
         if self.rollback {
             self.with_each(&context, |subsystem| subsystem.snapshot())?;
         }
         while self.try_step(&context)? == Verdict::Repeat {
+            if !self.rollback {
+                let message = "a coupling method repeats a step but has not asked for rollback";
+                return Err(Error::new(Code::Bug, message));
+            }
             if context.repetition == MAX_REPETITIONS {
                 return Err(self.no_convergence(&context));
             }
             context.repetition += 1;
             self.with_each(&context, |subsystem| subsystem.restore())?;
         }
-        self.accept(&context);
-        Ok(())
+        self.accept(&context)
     }
 
     fn with_each(
@@ -203,17 +292,7 @@ impl Engine {
 
     fn try_step(&mut self, context: &StepContext) -> Result<Verdict> {
         for group in &mut self.groups {
-            let mut signals = Signals {
-                y: &self.y,
-                coupled: &self.coupled,
-                y_next: &self.y_next,
-                external: &self.external,
-                external_next: &self.external_next,
-                coupling: &self.coupling,
-                history: &self.history,
-                inputs: &mut self.inputs,
-                subsystems: &self.subsystems,
-            };
+            let mut signals = signals!(self);
             group.method.pre_step(context, &mut signals)?;
         }
         self.guard.check_inputs(Moment { time: context.t, step: context.k }, &self.inputs)?;
@@ -226,17 +305,7 @@ impl Engine {
         self.subsystem_steps += self.subsystems.len() as u64;
         let mut verdict = Verdict::Accept;
         for group in &mut self.groups {
-            let signals = Signals {
-                y: &self.y,
-                coupled: &self.coupled,
-                y_next: &self.y_next,
-                external: &self.external,
-                external_next: &self.external_next,
-                coupling: &self.coupling,
-                history: &self.history,
-                inputs: &mut self.inputs,
-                subsystems: &self.subsystems,
-            };
+            let signals = signals!(self);
             if group.method.post_step(context, &signals)? == Verdict::Repeat {
                 verdict = Verdict::Repeat;
             }
@@ -247,7 +316,7 @@ impl Engine {
     /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
     /// mean, if the method prefers it), a line or a parabola, in the order of their method.
     fn interpolate_known_inputs(&mut self, stage: usize, context: &StepContext) -> Result<()> {
-        let h = context.h();
+        let h = context.h;
         let known = &self.schedule.known_inputs[stage];
         for j in known.iter().copied() {
             let start = self.coupled[j];
@@ -281,19 +350,21 @@ impl Engine {
 
     fn step_stage(&mut self, stage: usize, context: &StepContext) -> Result<()> {
         let job = Job {
-            interval: Interval { start: context.t, end: context.t_next },
+            interval: context.interval(),
             step: context.k,
             stage: &self.schedule.stages[stage],
+            descriptions: &self.descriptions,
             layout: &self.layout,
             inputs: &self.inputs,
+            orders: &self.segment_orders,
         };
         match &mut self.threads {
             ThreadChoice::Serial => step_serial(&job, &mut self.subsystems, &mut self.y_next),
             ThreadChoice::Pool(pool) => pool.step(&job, &mut self.subsystems, &mut self.y_next),
-            ThreadChoice::Undecided { seconds, .. } => {
+            ThreadChoice::Undecided { this_step, .. } => {
                 let start = Instant::now();
                 let outcome = step_serial(&job, &mut self.subsystems, &mut self.y_next);
-                *seconds += start.elapsed().as_secs_f64();
+                *this_step += start.elapsed().as_secs_f64();
                 outcome
             }
         }
@@ -318,12 +389,7 @@ impl Engine {
         }
     }
 
-    fn accept(&mut self, context: &StepContext) {
-        if !self.smoothed.is_empty() {
-            let outputs = (&self.y[..], &self.y_next[..]);
-            let (parts, all) = ((&self.subsystems[..], &self.layout), 0..self.subsystems.len());
-            mean_outputs(SampleRule::Declared, parts, all, outputs, &mut self.mean);
-        }
+    fn accept(&mut self, context: &StepContext) -> Result<()> {
         self.history.push(context.t, &self.coupled);
         std::mem::swap(&mut self.y, &mut self.y_next);
         self.k += 1;
@@ -331,19 +397,31 @@ impl Engine {
             std::mem::swap(&mut self.external, &mut self.external_next);
             sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
         }
-        self.form_coupled();
+        self.observe_models(context.interval())?;
+        self.form_coupled()?;
         self.threads.decide(self.schedule.stages.len());
+        Ok(())
     }
 
-    /// z = L y + r, with means in place of outputs where they are smoothed.
-    fn form_coupled(&mut self) {
+    /// z = L y + r, or what a method makes of it.
+    fn form_coupled(&mut self) -> Result<()> {
         self.coupling.apply(&self.y, &mut self.coupled);
-        for j in self.smoothed.iter().copied() {
-            self.coupled[j] = self.coupling.row(j, &self.mean);
-        }
         for j in self.external_inputs.iter().copied() {
             self.coupled[j] += self.external[j];
         }
+        for g in self.forming.iter().copied() {
+            let arrival = Arrival {
+                y_before: &self.y_next,
+                y: &self.y,
+                u_end: &self.u_end,
+                external: &self.external,
+                coupling: &self.coupling,
+                subsystems: &self.subsystems,
+                models: &*self.models,
+            };
+            self.groups[g].method.form_coupled(&arrival, &mut self.coupled)?;
+        }
+        Ok(())
     }
 
     fn context(&self, repetition: u32) -> StepContext {
@@ -351,6 +429,7 @@ impl Engine {
             k: self.k,
             t: self.experiment.time(self.k),
             t_next: self.experiment.time(self.k + 1),
+            h: self.experiment.step,
             repetition,
         }
     }
@@ -374,7 +453,9 @@ impl Engine {
         for values in [&self.y, &self.coupled, self.inputs.raw()] {
             out.reals(values);
         }
+        out.reals(&self.u_end);
         self.history.save(&mut out);
+        self.models.save(&mut out);
         self.groups.iter().for_each(|group| group.method.save(&mut out));
         self.subsystems.iter().try_for_each(|subsystem| subsystem.save(&mut out))?;
         Ok(out.into_bytes())
@@ -388,13 +469,16 @@ impl Engine {
         from.reals(&mut self.y)?;
         from.reals(&mut self.coupled)?;
         from.reals(self.inputs.raw_mut())?;
+        from.reals(&mut self.u_end)?;
         self.history.load(&mut from)?;
+        self.models.load(&mut from)?;
         self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
         self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.load(&mut from))?;
         from.finish()?;
         sample(&self.externals, self.experiment.time(self.k), &mut self.external);
         sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
         self.resumed = true;
+        self.failed = false;
         Ok(())
     }
 
@@ -435,7 +519,7 @@ impl Engine {
 
     /// u(T^k): the inputs that were active at the end of the last step.
     pub fn inputs_at_end(&self, u: &mut [f64]) {
-        let length = if self.k == 0 { 0.0 } else { self.time() - self.experiment.time(self.k - 1) };
+        let length = if self.k == 0 { 0.0 } else { self.experiment.step };
         self.inputs.evaluate(length, u);
     }
 
@@ -469,9 +553,12 @@ impl Engine {
         self.subsystem_steps
     }
 
-    /// Names of the extra columns of the methods.
+    /// Names of the extra columns of the methods; with the number of the group if there are several.
     pub fn diagnostic_names(&self) -> Vec<String> {
-        self.groups.iter().flat_map(|group| group.method.diagnostic_names()).collect()
+        let several = self.groups.len() > 1;
+        let name = |g: usize, name: String| if several { format!("group{g}.{name}") } else { name };
+        let names = self.groups.iter().map(|group| group.method.diagnostic_names());
+        names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n))).collect()
     }
 
     /// Values of the extra columns of the methods.
@@ -492,6 +579,7 @@ impl Drop for Engine {
 }
 
 impl ThreadChoice {
+    /// Threads for stages of at most so many subsystems.
     fn new(threads: Threads, subsystems: usize) -> Self {
         let available = match threads {
             Threads::Auto => std::thread::available_parallelism().map_or(1, usize::from).min(subsystems),
@@ -499,17 +587,19 @@ impl ThreadChoice {
         };
         match threads {
             _ if available <= 1 => Self::Serial,
-            Threads::Auto => Self::Undecided { available, steps: 0, seconds: 0.0 },
+            Threads::Auto => Self::Undecided { available, steps: 0, this_step: 0.0, shortest: f64::MAX },
             Threads::Fixed(_) => Self::Pool(Pool::new(available)),
         }
     }
 
     /// After the trial steps: threads only where a stage is much longer than their barrier.
     fn decide(&mut self, stages: usize) {
-        let Self::Undecided { available, steps, seconds } = self else { return };
+        let Self::Undecided { available, steps, this_step, shortest } = self else { return };
         *steps += 1;
+        // The shortest: first steps fill caches, and other programs take their share of the machine.
+        *shortest = shortest.min(std::mem::take(this_step));
         if *steps >= TRIAL_STEPS {
-            let (available, per_stage) = (*available, *seconds / (*steps * stages as u64) as f64);
+            let (available, per_stage) = (*available, *shortest / stages as f64);
             *self = if per_stage > WORTH_A_BARRIER_SECONDS {
                 Self::Pool(Pool::new(available))
             } else {
@@ -568,6 +658,26 @@ fn check_groups(groups: &[Group], layout: &Layout) -> Result<()> {
     }
     match owned.iter().position(|owned| !owned) {
         Some(j) => Err(Error::new(Code::Missing, format!("input {j} is in no group"))),
+        None => Ok(()),
+    }
+}
+
+fn check_indices(
+    connections: &[Connection],
+    externals: &[(usize, External)],
+    bounds: &[(usize, Bounds)],
+    layout: &Layout,
+) -> Result<()> {
+    let wrong = |what: &str, index: usize| {
+        Err(Error::new(Code::BadValue, format!("{what} number {index} does not exist")))
+    };
+    let inputs = connections.iter().map(|c| c.input).chain(externals.iter().map(|(j, _)| *j));
+    let outputs = connections.iter().map(|c| c.output).chain(bounds.iter().map(|(i, _)| *i));
+    if let Some(j) = inputs.into_iter().find(|j| *j >= layout.inputs()) {
+        return wrong("input", j);
+    }
+    match outputs.into_iter().find(|i| *i >= layout.outputs()) {
+        Some(i) => wrong("output", i),
         None => Ok(()),
     }
 }

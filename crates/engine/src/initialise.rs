@@ -73,5 +73,6 @@ fn unsolved(subsystems: &[Box<dyn Subsystem>], layout: &Layout, input: usize) ->
     let port = &description.inputs[input - layout.input_range(owner).start].name;
     let message = format!("the initial values do not settle, seen at input `{}.{port}`", description.name);
     Error::new(Code::AlgebraicLoop, message)
-        .because("a loop of direct feed-through with a gain of one or more")
+        .because("a loop passes straight through all its subsystems with a gain near one or above")
+        .hint("one of the subsystems of the loop needs a state, or the loop a smaller gain")
 }

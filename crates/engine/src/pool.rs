@@ -12,18 +12,24 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
-use costep_core::{Code, Error, InputPolynomials, Interval, Layout, Place, Result, Subsystem};
+use costep_core::{
+    Code, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result, Subsystem,
+};
 
 /// How long an idle worker spins before it sleeps.
 const SPINS: u32 = 4_000;
 
-/// What all subsystems of a stage are stepped with.
+/// What all subsystems of a stage are stepped with. A stage names a subsystem at most once
+/// ([`crate::schedule::Schedule`] makes sure).
 pub(crate) struct Job<'a> {
+    pub(crate) descriptions: &'a [Description],
     pub(crate) interval: Interval,
     pub(crate) step: u64,
     pub(crate) stage: &'a [usize],
     pub(crate) layout: &'a Layout,
     pub(crate) inputs: &'a InputPolynomials,
+    /// Order of the inputs of each subsystem.
+    pub(crate) orders: &'a [usize],
 }
 
 /// Steps the subsystems of a stage one after the other.
@@ -34,35 +40,53 @@ pub(crate) fn step_serial(job: &Job<'_>, subsystems: &mut [Box<dyn Subsystem>], 
     Ok(())
 }
 
-/// Steps a subsystem; its panics become errors, on one thread as on many.
+/// Steps a subsystem; its panics become errors, on one thread as on many. A subsystem that has panicked is not asked
+/// for anything any more, not even for its name.
 fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    catch_unwind(AssertUnwindSafe(|| step_one(job, i, subsystem, y)))
-        .unwrap_or_else(|payload| Err(panicked(job, subsystem, &*payload)))
+    match catch_unwind(AssertUnwindSafe(|| step_one(job, i, subsystem, y))) {
+        Ok(outcome) => outcome,
+        Err(payload) => Err(panicked(job, i, payload)),
+    }
 }
 
 #[inline]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    match subsystem.step(job.interval, job.inputs.segment(job.layout.input_range(i)), y) {
+    match subsystem.step(job.interval, job.segment(i), y) {
         Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
-        Ok(outcome) => Err(not_reached(job, subsystem, outcome.reached)),
-        Err(error) => Err(place(subsystem, job.interval.start, job.step, error)),
+        Ok(outcome) => Err(not_reached(job, i, outcome.reached)),
+        Err(error) => Err(job.place(i, error)),
     }
 }
 
 #[cold]
-fn not_reached(job: &Job<'_>, subsystem: &dyn Subsystem, reached: f64) -> Error {
-    let name = &subsystem.description().name;
+fn not_reached(job: &Job<'_>, i: usize, reached: f64) -> Error {
+    let name = &job.descriptions[i].name;
     let message = format!("`{name}` stopped at t = {reached} s instead of {} s", job.interval.end);
-    place(subsystem, job.interval.start, job.step, Error::new(Code::TimeNotReached, message))
+    job.place(i, Error::new(Code::TimeNotReached, message))
 }
 
 #[cold]
-fn panicked(job: &Job<'_>, subsystem: &dyn Subsystem, payload: &(dyn Any + Send)) -> Error {
+fn panicked(job: &Job<'_>, i: usize, payload: Box<dyn Any + Send>) -> Error {
     let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let message = format!("`{}` panicked", subsystem.description().name);
-    let error = Error::new(Code::Bug, message).because(text.unwrap_or("unknown"));
-    place(subsystem, job.interval.start, job.step, error)
+    let text =
+        text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown").to_owned();
+    // A payload of an unknown type may panic again when it is dropped.
+    std::mem::forget(payload);
+    let error = Error::new(Code::Bug, format!("`{}` panicked", job.descriptions[i].name)).because(text);
+    job.place(i, error)
+}
+
+impl Job<'_> {
+    #[inline]
+    fn segment(&self, i: usize) -> InputSegment<'_> {
+        self.inputs.segment(self.layout.input_range(i), self.orders[i])
+    }
+
+    #[cold]
+    fn place(&self, i: usize, error: Error) -> Error {
+        let subsystem = Some(self.descriptions[i].name.clone());
+        error.at(Place::Run { subsystem, signal: None, time: self.interval.start, step: self.step })
+    }
 }
 
 /// Says in which subsystem and when.
@@ -88,6 +112,8 @@ struct Shared {
     stop: AtomicBool,
     asleep: Vec<AtomicBool>,
     task: UnsafeCell<Task>,
+    /// Whether `first_error` holds one: spares the lock in every step.
+    failed: AtomicBool,
     /// The error of the subsystem that comes first in the stage, so that the report does not depend on timing.
     first_error: Mutex<Option<(usize, Error)>>,
 }
@@ -124,6 +150,7 @@ impl Pool {
             stop: AtomicBool::new(false),
             asleep: (0..helpers).map(|_| AtomicBool::new(false)).collect(),
             task: UnsafeCell::new(task),
+            failed: AtomicBool::new(false),
             first_error: Mutex::new(None),
         });
         let spawn = |index| {
@@ -164,16 +191,34 @@ impl Pool {
                 thread.unpark();
             }
         }
-        shared.take_part();
+        {
+            // Also when this thread unwinds: the workers hold pointers to what the caller owns.
+            let _all_done = WaitForWorkers(shared);
+            shared.take_part();
+        }
+        if shared.failed.swap(false, Ordering::Acquire) { Err(shared.take_error()) } else { Ok(()) }
+    }
+}
+
+/// Waits, when dropped, until no worker is busy.
+struct WaitForWorkers<'a>(&'a Shared);
+
+impl Drop for WaitForWorkers<'_> {
+    fn drop(&mut self) {
         let mut spins = 0;
-        while shared.busy.load(Ordering::Acquire) > 0 {
+        while self.0.busy.load(Ordering::Acquire) > 0 {
             spins += 1;
             if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
-        match shared.first_error.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some((_, error)) => Err(error),
-            None => Ok(()),
-        }
+    }
+}
+
+/// Counts a worker as done, when dropped: also when it unwinds.
+struct Done<'a>(&'a AtomicUsize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -197,8 +242,8 @@ impl Shared {
             if self.stop.load(Ordering::SeqCst) {
                 return;
             }
+            let _done = Done(&self.busy);
             self.take_part();
-            self.busy.fetch_sub(1, Ordering::Release);
         }
     }
 
@@ -251,6 +296,15 @@ impl Shared {
         if first.as_ref().is_none_or(|(other, _)| position < *other) {
             *first = Some((position, error));
         }
+        self.failed.store(true, Ordering::Release);
+    }
+
+    #[cold]
+    fn take_error(&self) -> Error {
+        let mut first = self.first_error.lock().unwrap_or_else(PoisonError::into_inner);
+        first
+            .take()
+            .map_or_else(|| Error::new(Code::Bug, "a step failed without an error"), |(_, error)| error)
     }
 }
 

@@ -52,6 +52,18 @@ impl Schedule {
     }
 }
 
+impl Schedule {
+    /// Number of subsystems in the largest stage.
+    pub(crate) fn widest(&self) -> usize {
+        self.stages.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Takes inputs off the lists of known ones.
+    pub(crate) fn forget_known(&mut self, is_meant: impl Fn(usize) -> bool) {
+        self.known_inputs.iter_mut().for_each(|inputs| inputs.retain(|j| !is_meant(*j)));
+    }
+}
+
 /// Arrows from each source subsystem to the subsystems it feeds.
 fn graph(layout: &Layout, coupling: &Coupling) -> Graph {
     let mut arrows = Vec::new();
@@ -93,7 +105,8 @@ fn sequential_order(descriptions: &[Description], graph: &Graph) -> Vec<usize> {
     let passes_through = |i: &usize| descriptions[*i].feedthrough.iter().any(|inputs| !inputs.is_empty());
     let mut order = Vec::new();
     for mut component in graph.components() {
-        component.sort_by_key(passes_through);
+        // By name among equals, so that the order does not depend on how the subsystems are listed.
+        component.sort_by_key(|i| (passes_through(i), descriptions[*i].name.clone()));
         order.extend(component);
     }
     order

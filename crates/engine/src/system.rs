@@ -1,6 +1,6 @@
 //! Everything an engine is made of.
 
-use costep_core::{Connection, CouplingMethod, Experiment, External, InputSet, Subsystem};
+use costep_core::{Connection, CouplingMethod, Experiment, External, InputSet, ModelSource, Subsystem};
 
 use crate::guard::Bounds;
 use crate::schedule::Scheduling;
@@ -28,6 +28,8 @@ pub struct System {
     pub subsystems: Vec<Box<dyn Subsystem>>,
     /// L, as single connections.
     pub connections: Vec<Connection>,
+    /// Where local models of the subsystems come from, for methods that use them.
+    pub models: Box<dyn ModelSource>,
     /// r(t): (index into u, signal).
     pub externals: Vec<(usize, External)>,
     /// Partition of the inputs into groups with a method each.

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{coupled, method, model};
-use costep_core::{Experiment, InputPolynomials, Interval, Subsystem};
+use costep_core::{Experiment, InputPolynomials, Subsystem};
 use costep_engine::Engine;
 use costep_integrate::{Native, Solver};
 
@@ -91,12 +91,22 @@ fn the_monolithic_twin_under_explicit_euler() {
     twin.initial_outputs(&[], &mut y).unwrap();
     let mut ours = vec![y.clone()];
     for k in 0..experiment.steps() {
-        let interval = Interval { start: experiment.time(k), end: experiment.time(k + 1) };
-        twin.step(interval, no_input.segment(0..0), &mut y).unwrap();
+        let interval = experiment.interval(k);
+        twin.step(interval, no_input.segment(0..0, 0), &mut y).unwrap();
         ours.push(y.clone());
     }
     assert_eq!(ours.len(), theirs.len());
     let deviation = deviation(&ours, &theirs);
     println!("monolithic: {deviation:.1e}");
     assert!(deviation < 1e-9, "{deviation:e}");
+}
+
+#[test]
+fn parallel_linear_correction() {
+    check("feedthrough", include_str!("data/plc.csv"));
+}
+
+#[test]
+fn model_based_corrector() {
+    check("mbcorr", include_str!("data/mbcorr.csv"));
 }

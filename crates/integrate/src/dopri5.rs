@@ -98,7 +98,7 @@ impl Dopri5 {
         x: &mut [f64],
         watch: &mut W,
     ) -> Result<()> {
-        let h = interval.length();
+        let h = interval.length;
         // The largest values are of this macro step only: nothing but the step length is carried on.
         self.largest.copy_from_slice(&self.nominal);
         self.update_largest(x);
@@ -185,7 +185,7 @@ impl Dopri5 {
         reported: &mut usize,
         watch: &mut W,
     ) {
-        let h = interval.length();
+        let h = interval.length;
         while *reported <= REPORTED_POINTS {
             let at = h * *reported as f64 / REPORTED_POINTS as f64;
             let is_end = *reported == REPORTED_POINTS;

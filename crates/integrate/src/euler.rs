@@ -18,10 +18,6 @@ impl Euler {
         Self { inner: InnerSteps::new(micro_step), x_dot: vec![0.0; states], u: vec![0.0; inputs] }
     }
 
-    pub(crate) fn set_usual_step(&mut self, h: f64) {
-        self.inner.divide(h);
-    }
-
     pub(crate) fn inner(&self) -> &InnerSteps {
         &self.inner
     }
@@ -72,7 +68,7 @@ impl Euler {
         x_dot: &mut [f64],
         watch: &mut W,
     ) {
-        let (steps, dt) = self.inner.divide(interval.length());
+        let (steps, dt) = self.inner.divide(interval.length);
         if input.order() == 0 {
             let u = input.coefficients(0);
             watch.see(interval.start, x, u);

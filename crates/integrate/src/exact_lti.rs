@@ -14,8 +14,6 @@ use crate::solver::{REPORTED_POINTS, Watch};
 pub struct ExactLti {
     a: DMatrix<f64>,
     b: DMatrix<f64>,
-    /// The macro step of the run; 0 = unknown.
-    usual_step: f64,
     /// Maps for the whole step and, if watched, for the points inside.
     cache: Vec<Map>,
     x_start: Vec<f64>,
@@ -44,16 +42,11 @@ impl ExactLti {
         Ok(Self {
             a: DMatrix::from_row_slice(n, n, &model.a),
             b: DMatrix::from_row_slice(n, m, &model.b),
-            usual_step: 0.0,
             cache: Vec::new(),
             x_start: vec![0.0; n],
             between: vec![0.0; n],
             u: vec![0.0; m],
         })
-    }
-
-    pub(crate) fn set_usual_step(&mut self, h: f64) {
-        self.usual_step = h;
     }
 
     // Kept out of line, so that the hot path of the small integrator has a small frame.
@@ -65,7 +58,7 @@ impl ExactLti {
         x: &mut [f64],
         watch: &mut W,
     ) {
-        self.prepare(interval, input.order());
+        self.prepare(interval.length, input.order());
         self.x_start.copy_from_slice(x);
         input.evaluate(0.0, &mut self.u);
         watch.see(interval.start, x, &self.u);
@@ -83,17 +76,13 @@ impl ExactLti {
         x.copy_from_slice(&self.between);
     }
 
-    /// Fills the cache; nothing to do while step and order stay the same. T^(k+1) - T^k differs from h by the
-    /// round-off of the time; the map is that of h, so that it does not depend on where a run begins or goes on.
-    fn prepare(&mut self, interval: Interval, order: usize) {
-        let round_off = 8.0 * f64::EPSILON * interval.start.abs().max(interval.end.abs());
-        let is_step = |length: f64| (length - interval.length()).abs() <= round_off;
-        if self.cache.last().is_some_and(|map| is_step(map.length) && map.order == order) {
+    /// Fills the cache; nothing to do while step and order stay the same.
+    fn prepare(&mut self, h: f64, order: usize) {
+        if self.cache.last().is_some_and(|map| map.length == h && map.order == order) {
             return;
         }
-        let h = if is_step(self.usual_step) { self.usual_step } else { interval.length() };
         self.cache = (1..=REPORTED_POINTS)
-            .map(|point| self.map(h * point as f64 / REPORTED_POINTS as f64, order))
+            .map(|point| self.map(h * (point as f64 / REPORTED_POINTS as f64), order))
             .collect();
     }
 

@@ -107,7 +107,6 @@ impl<S: Ode> Subsystem for Native<S> {
         self.t = experiment.start;
         self.ode.initial_state(&mut self.x);
         self.integrator.set_memory(0.0);
-        self.integrator.set_usual_step(experiment.step);
         Ok(())
     }
 
@@ -127,7 +126,7 @@ impl<S: Ode> Subsystem for Native<S> {
         if input.order() == 0 {
             copy_few(input.coefficients(0), &mut self.u);
         } else {
-            input.evaluate(interval.length(), &mut self.u);
+            input.evaluate(interval.length, &mut self.u);
         }
         self.ode.outputs(self.t, &self.x, &self.u, y);
         Ok(StepOutcome { reached: self.t })
@@ -147,6 +146,10 @@ impl<S: Ode> Subsystem for Native<S> {
         self.u.copy_from_slice(&self.saved.u);
         self.integrator.set_memory(self.saved.memory);
         Ok(())
+    }
+
+    fn states(&self) -> usize {
+        self.x.len()
     }
 
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {

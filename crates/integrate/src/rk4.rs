@@ -31,10 +31,6 @@ impl Rk4 {
         }
     }
 
-    pub(crate) fn set_usual_step(&mut self, h: f64) {
-        self.inner.divide(h);
-    }
-
     pub(crate) fn inner(&self) -> &InnerSteps {
         &self.inner
     }
@@ -49,7 +45,7 @@ impl Rk4 {
         x: &mut [f64],
         watch: &mut W,
     ) {
-        let (steps, dt) = self.inner.divide(interval.length());
+        let (steps, dt) = self.inner.divide(interval.length);
         input.evaluate(0.0, &mut self.u);
         watch.see(interval.start, x, &self.u);
         for j in 0..steps {

@@ -170,16 +170,6 @@ impl Integrator {
         Err(Error::new(Code::BadValue, message).hint("give a larger inner step: `--solver euler:10us`"))
     }
 
-    /// Says how long the macro steps will be, up to round-off.
-    pub(crate) fn set_usual_step(&mut self, h: f64) {
-        match self {
-            Self::Exact(exact) => exact.set_usual_step(h),
-            Self::Euler(euler) => euler.set_usual_step(h),
-            Self::Rk4(rk4) => rk4.set_usual_step(h),
-            Self::Dopri5(_) => {}
-        }
-    }
-
     /// What the integrator remembers from step to step.
     pub(crate) fn memory(&self) -> f64 {
         if let Self::Dopri5(dopri5) = self { dopri5.proposal() } else { 0.0 }
@@ -210,8 +200,7 @@ impl InnerSteps {
     /// Number and length of the equal inner steps that fill `h`.
     #[inline]
     pub(crate) fn divide(&mut self, h: f64) -> (usize, f64) {
-        // T^(k+1) - T^k differs from step to step by round-off, which must change neither number nor length.
-        if (h - self.length).abs() > 1e-10 * self.length {
+        if h != self.length {
             self.length = h;
             self.steps = inner_steps(h, self.micro_step);
             self.dt = h / self.steps as f64;
@@ -222,9 +211,8 @@ impl InnerSteps {
 
 /// Number of equal inner steps of at most `micro_step` that fill `h`.
 pub(crate) fn inner_steps(h: f64, micro_step: f64) -> usize {
-    // A macro step that is a multiple of the inner one up to round-off must not get one step more. The round-off
-    // is that of the time, so it is large against the step when the run is long.
-    const ROUND_OFF: f64 = 1e-6;
+    // A macro step that is a multiple of the inner one up to round-off must not get one step more.
+    const ROUND_OFF: f64 = 1e-9;
     ((h / micro_step * (1.0 - ROUND_OFF)).ceil() as usize).max(1)
 }
 

@@ -39,7 +39,7 @@ fn samples_always_reach_from_the_start_to_the_end_of_the_step() {
 fn failure(ode: Equations, start: f64, end: f64) -> costep_core::Error {
     let mut native = started(ode, &Solver::Dopri5(1e-8), start, end - start);
     let mut y = vec![0.0; native.description().outputs.len()];
-    native.step(Interval { start, end }, nothing().segment(0..0), &mut y).unwrap_err()
+    native.step(Interval::new(start, end), nothing().segment(0..0, 0), &mut y).unwrap_err()
 }
 
 #[test]

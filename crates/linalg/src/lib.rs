@@ -2,11 +2,13 @@
 //! whenever a local model changes. Everything works in memory that was taken before; libraries for dense algebra
 //! allocate in these operations. Tested against nalgebra.
 
+mod block_lu;
 mod expm;
 mod lu;
 mod matrix;
 mod pseudo_inverse;
 
+pub use block_lu::{BlockLu, BlockPlace};
 pub use expm::Exponential;
 pub use lu::Lu;
 pub use matrix::Matrix;

@@ -2,8 +2,11 @@
 //!
 //! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020.
 
+pub mod feedthrough;
 pub mod foh;
+pub mod mbcorr;
 pub mod nepce;
+pub mod predictive;
 pub mod registry;
 pub mod shared;
 pub mod soh;

@@ -16,11 +16,11 @@
 //! An input whose source has already stepped needs no correction: its mean over the step is known.
 
 use costep_core::{
-    CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
+    Arrival, CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
     SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, mean_outputs,
 };
 
-use crate::shared::smoothing;
+use crate::shared::seen_outputs::{FEEDTHROUGH, SMOOTH, SeenOutputs};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -48,7 +48,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
             help: "how the integral is summed over inner steps: as the subsystem declares, by the values at their \
                    start, end or both; or over communication points only",
         },
-        smoothing::OPTION,
+        SMOOTH,
+        FEEDTHROUGH,
     ],
     build,
 };
@@ -57,7 +58,7 @@ struct Nepce {
     correct_applied: bool,
     alpha: f64,
     sampling: SampleRule,
-    smooth: bool,
+    outputs: SeenOutputs,
     inputs: InputSet,
     layout: Layout,
     /// c^k, per input.
@@ -80,7 +81,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         correct_applied: options.text("reference") == "applied",
         alpha: options.real("alpha"),
         sampling,
-        smooth: smoothing::wanted(options),
+        outputs: SeenOutputs::new(options),
         inputs: InputSet::All(0),
         layout: Layout::default(),
         correction: Vec::new(),
@@ -93,8 +94,11 @@ impl CouplingMethod for Nepce {
     fn needs(&self) -> Needs {
         Needs {
             micro_samples: true,
-            smoothed_outputs: self.smooth,
-            hold_known_mean: true,
+            forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
+            local_models: self.outputs.corrects(),
+            // Without a correction it is a plain hold.
+            hold_known_mean: self.alpha > 0.0,
+            keeps_known_inputs: self.outputs.smooths(),
             ..Needs::default()
         }
     }
@@ -105,7 +109,12 @@ impl CouplingMethod for Nepce {
         self.correction = vec![0.0; system.layout.inputs()];
         self.next_correction = vec![0.0; system.layout.inputs()];
         self.mean = vec![0.0; system.layout.outputs()];
+        self.outputs.prepare(system);
         Ok(())
+    }
+
+    fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {
+        self.outputs.form_coupled(arrival, coupled)
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {

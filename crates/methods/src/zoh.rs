@@ -6,7 +6,7 @@
 use costep_core::{CouplingMethod, MethodEntry, Options};
 
 use crate::shared::extrapolation::Extrapolation;
-use crate::shared::smoothing;
+use crate::shared::seen_outputs::{FEEDTHROUGH, SMOOTH, SeenOutputs};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -17,10 +17,10 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k,  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 1,
-    options: &[smoothing::OPTION],
+    options: &[SMOOTH, FEEDTHROUGH],
     build,
 };
 
 fn build(options: &Options) -> Box<dyn CouplingMethod> {
-    Box::new(Extrapolation::new(0, options))
+    Box::new(Extrapolation::new(0, SeenOutputs::new(options)))
 }

@@ -19,7 +19,15 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
               Linear; shows how cost and error grow with the number of subsystems.",
     source: "costep",
     parameters: &[
-        ParameterSpec { name: "n", unit: "1", default: 5.0, min: 2.0, max: 1e6, help: "number of masses" },
+        ParameterSpec {
+            name: "n",
+            unit: "1",
+            default: 5.0,
+            min: 2.0,
+            max: 1e6,
+            whole: true,
+            help: "number of masses",
+        },
         ParameterSpec::positive("m", "kg", 1.0, "each mass"),
         ParameterSpec::not_negative("k", "N/m", 1e4, "springs between masses"),
         ParameterSpec::not_negative("d", "N.s/m", 5.0, "dampers between masses"),
@@ -34,7 +42,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
 };
 
 fn build(p: &Parameters) -> Model {
-    let n = p.get("n").round() as usize;
+    let n = p.get("n") as usize;
     let ground = |i: usize| if i == 0 || i + 1 == n { p.get("kg") } else { 0.0 };
     let part = |i: usize| -> Box<dyn Part> {
         if i.is_multiple_of(2) {

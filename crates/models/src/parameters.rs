@@ -15,6 +15,8 @@ pub struct ParameterSpec {
     pub min: f64,
     /// Greatest value.
     pub max: f64,
+    /// Whether it counts something.
+    pub whole: bool,
     /// What it is.
     pub help: &'static str,
 }
@@ -22,7 +24,7 @@ pub struct ParameterSpec {
 impl ParameterSpec {
     /// A parameter that may be any finite number.
     pub const fn free(name: &'static str, unit: &'static str, default: f64, help: &'static str) -> Self {
-        Self { name, unit, default, min: f64::MIN, max: f64::MAX, help }
+        Self { name, unit, default, min: f64::MIN, max: f64::MAX, whole: false, help }
     }
 
     /// A parameter that is zero or more.
@@ -32,12 +34,12 @@ impl ParameterSpec {
         default: f64,
         help: &'static str,
     ) -> Self {
-        Self { name, unit, default, min: 0.0, max: f64::MAX, help }
+        Self { name, unit, default, min: 0.0, max: f64::MAX, whole: false, help }
     }
 
     /// A parameter that is more than zero.
     pub const fn positive(name: &'static str, unit: &'static str, default: f64, help: &'static str) -> Self {
-        Self { name, unit, default, min: f64::MIN_POSITIVE, max: f64::MAX, help }
+        Self { name, unit, default, min: f64::MIN_POSITIVE, max: f64::MAX, whole: false, help }
     }
 
     /// The inner step of the fixed-step solvers.
@@ -51,6 +53,7 @@ impl ParameterSpec {
             (f64::MIN, f64::MAX) => "any number".into(),
             (0.0, f64::MAX) => "zero or more".into(),
             (f64::MIN_POSITIVE, f64::MAX) => "more than zero".into(),
+            (min, max) if self.whole => format!("a whole number from {min} to {max}"),
             (min, max) => format!("{min} to {max}"),
         }
     }
@@ -71,7 +74,8 @@ impl Parameters {
                 Error::new(Code::UnknownParameter, format!("model `{model}` has no parameter `{name}`"))
                     .suggest(name, specs.iter().map(|spec| spec.name))
             })?;
-            if !(slot.0.min <= *value && *value <= slot.0.max) {
+            let is_whole = !slot.0.whole || value.fract() == 0.0;
+            if !(slot.0.min <= *value && *value <= slot.0.max && is_whole) {
                 let message = format!("parameter `{name}` of model `{model}` cannot be {value}");
                 return Err(
                     Error::new(Code::BadValue, message).hint(format!("allowed: {}", slot.0.allowed()))

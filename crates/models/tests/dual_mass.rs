@@ -43,7 +43,7 @@ fn a_symmetric_pair_swings_with_its_two_frequencies() {
         twin.initialise(&Experiment { start: 0.0, stop: t, step: t }).unwrap();
         let mut y = [0.0; 3];
         let no_input = InputPolynomials::new(0, 0);
-        twin.step(Interval { start: 0.0, end: t }, no_input.segment(0..0), &mut y).unwrap();
+        twin.step(Interval::new(0.0, t), no_input.segment(0..0, 0), &mut y).unwrap();
         assert!((y[0] - 0.1 * (square.sqrt() * t).cos()).abs() < 1e-12, "{y:?}");
     }
 }

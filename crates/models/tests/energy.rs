@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, model, state_sizes};
-use costep_core::{Description, Experiment, InputPolynomials, Interval, LocalModel, Subsystem};
+use costep_core::{Description, Experiment, InputPolynomials, LocalModel, Subsystem};
 use costep_integrate::{Composite, Native, Ode, Solver};
 use costep_models::MODELS;
 
@@ -70,8 +70,8 @@ fn energies(parameters: &[(&str, f64)], id: &str, steps: u64) -> Vec<f64> {
     native.initial_outputs(&[], &mut y).unwrap();
     let mut energies = vec![native.energy().unwrap()];
     for k in 0..steps {
-        let interval = Interval { start: experiment.time(k), end: experiment.time(k + 1) };
-        native.step(interval, no_input.segment(0..0), &mut y).unwrap();
+        let interval = experiment.interval(k);
+        native.step(interval, no_input.segment(0..0, 0), &mut y).unwrap();
         energies.push(native.energy().unwrap());
     }
     energies

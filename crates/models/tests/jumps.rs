@@ -3,7 +3,7 @@
 mod common;
 
 use common::model;
-use costep_core::{Experiment, InputPolynomials, Interval, Subsystem};
+use costep_core::{Experiment, InputPolynomials, Subsystem};
 use costep_integrate::{Native, Solver};
 use costep_models::Model;
 
@@ -13,8 +13,8 @@ fn end(model: &Model, solver: &Solver, experiment: &Experiment) -> Vec<f64> {
     twin.initialise(experiment).unwrap();
     let (mut y, no_input) = (vec![0.0; twin.description().outputs.len()], InputPolynomials::new(0, 0));
     for k in 0..experiment.steps() {
-        let interval = Interval { start: experiment.time(k), end: experiment.time(k + 1) };
-        twin.step(interval, no_input.segment(0..0), &mut y).unwrap();
+        let interval = experiment.interval(k);
+        twin.step(interval, no_input.segment(0..0, 0), &mut y).unwrap();
     }
     y
 }

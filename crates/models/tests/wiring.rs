@@ -52,6 +52,7 @@ fn every_model_runs_as_in_its_paper() {
         let mut engine = Engine::new(System {
             subsystems: model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
             connections: model.connections.clone(),
+            models: Box::new(costep_ident::Exact::new(1)),
             externals: model.externals.clone(),
             groups: vec![Group {
                 method: MethodSpec::parse("zoh").unwrap().build(),

@@ -15,6 +15,7 @@ fn engine(project: &Project) -> Engine {
     let system = System {
         subsystems,
         connections: model.connections.clone(),
+        models: Box::new(costep_ident::Exact::new(1)),
         externals: model.externals.clone(),
         groups,
         scheduling: project.scheduling.clone(),

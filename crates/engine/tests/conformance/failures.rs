@@ -1,7 +1,7 @@
 //! A subsystem that fails, lies about its time or panics ends the run with its name and time.
 
 use costep_core::{Code, Error, Place};
-use costep_engine::Threads;
+use costep_engine::{Engine, Threads};
 
 use crate::common::method;
 use crate::toys::{Toy, error_of, wired};
@@ -87,4 +87,67 @@ fn of_several_failures_the_first_is_reported() {
         system.threads = threads;
         assert_eq!(error_of(system).details().message, "3");
     }
+}
+
+/// A subsystem that panics wherever it can, its payload too.
+struct Nasty(Toy, std::sync::atomic::AtomicBool);
+
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("and once more");
+    }
+}
+
+impl costep_core::Subsystem for Nasty {
+    fn description(&self) -> &costep_core::Description {
+        assert!(!self.1.load(std::sync::atomic::Ordering::Relaxed), "no name after a panic");
+        &self.0.description
+    }
+
+    fn initialise(&mut self, _experiment: &costep_core::Experiment) -> costep_core::Result<()> {
+        Ok(())
+    }
+
+    fn initial_outputs(&mut self, _u: &[f64], y: &mut [f64]) -> costep_core::Result<()> {
+        y.fill(0.0);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        _interval: costep_core::Interval,
+        _u: costep_core::InputSegment<'_>,
+        _y: &mut [f64],
+    ) -> costep_core::Result<costep_core::StepOutcome> {
+        self.1.store(true, std::sync::atomic::Ordering::Relaxed);
+        std::panic::panic_any(Bomb);
+    }
+}
+
+#[test]
+fn a_panic_that_panics_again_neither_hangs_nor_escapes() {
+    for threads in THREADS {
+        let nasty = |i: usize| -> Box<dyn costep_core::Subsystem> {
+            let toy = Toy::new(&format!("part{i}"), 0, 1, |_, _, _| Ok(()));
+            Box::new(Nasty(toy, false.into()))
+        };
+        let mut system = wired((0..8).map(nasty).collect(), &[], &method("zoh"));
+        system.threads = threads;
+        let mut engine = Engine::new(system).unwrap();
+        let error = engine.step().unwrap_err();
+        assert_eq!((error.code(), error.details().message.as_str()), (Code::Bug, "`part0` panicked"));
+        assert_eq!(engine.step().unwrap_err().code(), Code::Bug, "a failed run goes no further");
+    }
+}
+
+#[test]
+fn indices_that_do_not_exist_are_refused() {
+    let toys = || vec![Toy::source("a", |t| t).boxed(), Toy::listener("b").0.boxed()];
+    assert_eq!(error_of(wired(toys(), &[(7, 0)], &method("zoh"))).code(), Code::BadValue);
+    assert_eq!(error_of(wired(toys(), &[(0, 7)], &method("zoh"))).code(), Code::BadValue);
+    let mut system = wired(toys(), &[(0, 0)], &method("zoh"));
+    system.bounds = vec![(9, costep_engine::Bounds { min: 0.0, max: 1.0 })];
+    assert_eq!(error_of(system).code(), Code::BadValue);
 }

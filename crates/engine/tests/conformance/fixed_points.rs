@@ -35,8 +35,9 @@ fn two_lags_in_a_loop_keep_their_equilibrium() {
                 system.scheduling = scheduling;
                 let drift = drift(system);
                 assert!(drift <= 1e-14, "{} {solver:?}: {drift:e}", method.label());
-                let exact = matches!(solver, Solver::Exact);
-                assert!(exact || drift == 0.0, "{} {solver:?}: {drift:e}", method.label());
+                // Maps of local models, like those of exact steps, carry round-off.
+                let has_maps = matches!(solver, Solver::Exact) || method.build().needs().local_models;
+                assert!(has_maps || drift == 0.0, "{} {solver:?}: {drift:e}", method.label());
             }
         }
     }

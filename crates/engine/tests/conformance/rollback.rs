@@ -14,13 +14,15 @@ use crate::variants::variants;
 
 /// Does what another method does, but asks for every step again and again.
 struct Stubborn {
+    /// Whether it says that it needs rollback.
+    asks: bool,
     inner: Box<dyn CouplingMethod>,
     repetitions: u32,
 }
 
 impl CouplingMethod for Stubborn {
     fn needs(&self) -> Needs {
-        Needs { rollback: true, ..self.inner.needs() }
+        Needs { rollback: self.asks, ..self.inner.needs() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
@@ -48,7 +50,7 @@ impl CouplingMethod for Stubborn {
 /// A dual mass whose force input is under one method, which repeats, and whose other inputs are under another.
 fn repeated(force: &MethodSpec, others: &MethodSpec, repetitions: u32) -> System {
     let mut system = coupled(&model("dual-mass", &[]), &Solver::Dopri5(1e-6), force, 1.0, 1e-3);
-    let stubborn = Stubborn { inner: force.build(), repetitions };
+    let stubborn = Stubborn { asks: true, inner: force.build(), repetitions };
     system.groups = vec![
         Group { method: Box::new(stubborn), inputs: InputSet::Some(vec![0]) },
         Group { method: others.build(), inputs: InputSet::Some(vec![1, 2]) },
@@ -85,7 +87,7 @@ fn repeating_needs_subsystems_that_can_go_back() {
     let mut rigid = Toy::listener("rigid").0;
     rigid.description.capabilities.rollback = false;
     let mut system = wired(vec![rigid.boxed()], &[(0, 0)], &method("zoh"));
-    system.groups[0].method = Box::new(Stubborn { inner: method("zoh").build(), repetitions: 1 });
+    system.groups[0].method = Box::new(Stubborn { asks: true, inner: method("zoh").build(), repetitions: 1 });
     let error = error_of(system);
     assert_eq!(error.code(), Code::NeedsMissing);
     assert!(error.to_string().contains("`rigid`"), "{error}");
@@ -103,4 +105,12 @@ fn inputs_are_of_an_order_that_the_subsystem_takes() {
             assert_eq!(code, (offered < order).then_some(Code::NeedsMissing), "{} {offered}", entry.id);
         }
     }
+}
+
+#[test]
+fn a_method_that_repeats_without_asking_for_rollback_is_an_error() {
+    let mut system = repeated(&method("zoh"), &method("zoh"), 0);
+    let silent = Stubborn { asks: false, inner: method("zoh").build(), repetitions: 1 };
+    system.groups[0].method = Box::new(silent);
+    assert_eq!(error_of(system).code(), Code::Bug);
 }

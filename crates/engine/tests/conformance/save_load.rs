@@ -36,6 +36,28 @@ fn a_resumed_run_has_the_same_bits() {
     }
 }
 
+/// Late in a run the round-off of the time is large against that of the step.
+#[test]
+fn a_run_resumed_after_a_long_time_has_the_same_bits() {
+    let late = |solver: &Solver, method: &MethodSpec| {
+        let mut system = coupled(&model("dual-mass", &[]), solver, method, 0.0, 1e-3);
+        system.experiment.start = 1.5e6;
+        system.experiment.stop = 2e6;
+        Engine::new(system).unwrap()
+    };
+    for entry in METHODS {
+        for solver in SOLVERS {
+            let method = method(entry.id);
+            let mut unbroken = late(&solver, &method);
+            bits_after(&mut unbroken, STEPS);
+            let mut resumed = late(&solver, &method);
+            resumed.load(&unbroken.save().unwrap()).unwrap();
+            let (then, now) = (bits_after(&mut unbroken, STEPS), bits_after(&mut resumed, STEPS));
+            assert!(then == now, "{} under {solver:?} goes on differently", entry.id);
+        }
+    }
+}
+
 #[test]
 fn every_truncated_state_is_refused_and_the_whole_one_still_loads() {
     let model = model("dual-mass", &[]);

@@ -97,3 +97,15 @@ fn nepce_holds_the_mean_without_delay() {
         assert!((engine.inputs().coefficients(0)[0] - mean).abs() < 1e-14);
     }
 }
+
+#[test]
+fn a_jump_from_outside_is_not_extrapolated() {
+    for id in ["foh", "soh"] {
+        let (listener, heard) = Toy::listener("ear");
+        let mut system = wired(vec![listener.boxed()], &[], &method(id));
+        system.externals = vec![(0, External::Step { value: 1000.0, start: 0.5 })];
+        Engine::new(system).unwrap().run(&mut []).unwrap();
+        let heard = heard.lock().unwrap();
+        assert!(heard.iter().all(|u| (-1e-9..=1000.0 + 1e-9).contains(u)), "{id}: {heard:?}");
+    }
+}

@@ -81,7 +81,7 @@ fn describe(name: &str, inputs: usize, outputs: usize, feedthrough: bool) -> Des
         capabilities: Capabilities {
             rollback: true,
             input_order: usize::MAX,
-            local_model: false,
+            local_model: true,
             micro_samples: None,
         },
     }
@@ -102,9 +102,16 @@ impl Subsystem for Toy {
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        u.evaluate(interval.length(), &mut self.u);
+        u.evaluate(interval.length, &mut self.u);
         (self.rule)(interval.end, &self.u, y)?;
         Ok(StepOutcome { reached: interval.end + self.overshoot })
+    }
+
+    /// A model without states that does not know the rule: right for constants, and a prediction of constants
+    /// otherwise.
+    fn local_model(&mut self, _u: &[f64], model: &mut LocalModel) -> Result<()> {
+        model.d.fill(0.0);
+        Ok(())
     }
 
     fn snapshot(&mut self) -> Result<()> {
@@ -187,6 +194,7 @@ pub(crate) fn wired(
     System {
         subsystems,
         connections: connections.iter().map(connect).collect(),
+        models: Box::new(costep_ident::Exact::new(1)),
         externals: Vec::new(),
         groups: vec![Group { method: method.build(), inputs: InputSet::All(inputs) }],
         scheduling: Scheduling::Auto,

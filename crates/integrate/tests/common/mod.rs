@@ -153,9 +153,18 @@ pub(crate) fn advance<S: Ode>(
     end: f64,
     u: &InputPolynomials,
 ) -> Vec<f64> {
+    advance_over(native, Interval::new(start, end), u)
+}
+
+/// One macro step of a run; gives the outputs at its end.
+pub(crate) fn advance_over<S: Ode>(
+    native: &mut Native<S>,
+    interval: Interval,
+    u: &InputPolynomials,
+) -> Vec<f64> {
     let mut y = vec![0.0; native.description().outputs.len()];
     let inputs = native.description().inputs.len();
-    native.step(Interval { start, end }, u.segment(0..inputs), &mut y).unwrap();
+    native.step(interval, u.segment(0..inputs, u.order()), &mut y).unwrap();
     y
 }
 

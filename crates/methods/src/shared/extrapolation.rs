@@ -2,21 +2,21 @@
 //! spacing of the communication points. Body of `zoh`, `foh` and `soh`; while there are not enough points
 //! (first steps, after a reset) the order is lower.
 
-use costep_core::{CouplingMethod, InputSet, Needs, Options, Result, Signals, StepContext, SystemView};
+use costep_core::{Arrival, CouplingMethod, InputSet, Needs, Result, Signals, StepContext, SystemView};
 
-use super::smoothing;
+use super::seen_outputs::SeenOutputs;
 
 /// Extrapolation of a given order.
 pub(crate) struct Extrapolation {
     order: usize,
-    smooth: bool,
+    outputs: SeenOutputs,
     inputs: InputSet,
 }
 
 impl Extrapolation {
     /// Order 0 holds, 1 is a line, 2 a parabola.
-    pub(crate) fn new(order: usize, options: &Options) -> Self {
-        Self { order, smooth: smoothing::wanted(options), inputs: InputSet::All(0) }
+    pub(crate) fn new(order: usize, outputs: SeenOutputs) -> Self {
+        Self { order, outputs, inputs: InputSet::All(0) }
     }
 }
 
@@ -25,19 +25,29 @@ impl CouplingMethod for Extrapolation {
         Needs {
             input_order: self.order,
             history: self.order,
-            smoothed_outputs: self.smooth,
+            micro_samples: self.outputs.smooths(),
+            forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
+            // A smoothed input is the mean of the last step everywhere, also along feed-forward connections.
+            keeps_known_inputs: self.outputs.smooths(),
+            local_models: self.outputs.corrects(),
             ..Needs::default()
         }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         self.inputs = system.inputs.clone();
+        self.outputs.prepare(system);
         Ok(())
+    }
+
+    fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {
+        self.outputs.form_coupled(arrival, coupled)
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.inputs.copy(signals.coupled, signals.inputs.coefficients_mut(0));
-        match self.order.min(signals.history.len()) {
+        let order = self.order.min(signals.history.len());
+        match order {
             0 => self.clear_from(1, signals),
             1 => {
                 self.slopes(step, signals);
@@ -48,6 +58,7 @@ impl CouplingMethod for Extrapolation {
                 self.curvatures(step, signals);
             }
         }
+        self.interpolate_externals(step, order, signals);
         Ok(())
     }
 }
@@ -72,6 +83,41 @@ impl Extrapolation {
             let curvature = (slope - slope_before) / span;
             signals.inputs.coefficients_mut(1)[j] = slope + gap * curvature;
             signals.inputs.coefficients_mut(2)[j] = curvature;
+        }
+    }
+
+    /// Signals from outside are known in advance: their share of the polynomial through past values is taken out and
+    /// replaced by the line (parabola) through their values in the step.
+    fn interpolate_externals(&self, step: &StepContext, past: usize, signals: &mut Signals<'_>) {
+        if self.order == 0 {
+            return;
+        }
+        for (j, signal) in signals.externals.iter().filter(|(j, _)| self.inputs.contains(*j)) {
+            let value = |t: f64| signal.value(t);
+            let (start, end, h) = (value(step.t), value(step.t_next), step.h);
+            let (mut slope, mut curvature) = ((end - start) / h, 0.0);
+            if self.order >= 2 {
+                let middle = value(step.t + 0.5 * h);
+                curvature = 2.0 * (start - 2.0 * middle + end) / (h * h);
+                slope -= h * curvature;
+            }
+            if past >= 1 {
+                let gap = step.t - signals.history.time(1);
+                let before = (start - value(signals.history.time(1))) / gap;
+                slope -= before;
+                if past >= 2 {
+                    let span = step.t - signals.history.time(2);
+                    let earlier =
+                        (value(signals.history.time(1)) - value(signals.history.time(2))) / (span - gap);
+                    let bend = (before - earlier) / span;
+                    curvature -= bend;
+                    slope -= gap * bend;
+                }
+            }
+            signals.inputs.coefficients_mut(1)[*j] += slope;
+            if self.order >= 2 {
+                signals.inputs.coefficients_mut(2)[*j] += curvature;
+            }
         }
     }
 

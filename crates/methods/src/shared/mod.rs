@@ -1,4 +1,8 @@
 //! What several coupling methods use.
 
 pub mod extrapolation;
-pub mod smoothing;
+pub(crate) mod interface;
+pub(crate) mod legendre;
+pub(crate) mod models;
+pub(crate) mod response;
+pub mod seen_outputs;

@@ -1,0 +1,61 @@
+//! Where local models of subsystems come from: exact Jacobians, differences, identification.
+
+use crate::{Interval, LocalModel, Result, StateReader, StateWriter, Subsystem};
+
+/// What a source sees of a subsystem at a communication point.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation<'a> {
+    /// Number of accepted steps.
+    pub k: u64,
+    /// The step that has just been done; of length 0 at the start.
+    pub interval: Interval,
+    /// The inputs that are active at its end.
+    pub u: &'a [f64],
+    /// The outputs at its end.
+    pub y: &'a [f64],
+}
+
+/// Gives a local model of each subsystem.
+pub trait ModelSource: Send {
+    /// Takes all memory it will ever need.
+    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>]) -> Result<()>;
+
+    /// Looks at subsystem `i` at a communication point.
+    fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()>;
+
+    /// The model of subsystem `i`; none while there is none to be trusted.
+    fn model(&self, i: usize) -> Option<&LocalModel>;
+
+    /// Changes when A, B, C or D of subsystem `i` change: caches key on it.
+    fn version(&self, i: usize) -> u64;
+
+    /// Writes its memory to a checkpoint.
+    fn save(&self, _out: &mut StateWriter) {}
+
+    /// Reads its memory from a checkpoint.
+    fn load(&mut self, _from: &mut StateReader<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The source of methods that use no models.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoModels;
+
+impl ModelSource for NoModels {
+    fn prepare(&mut self, _subsystems: &[Box<dyn Subsystem>]) -> Result<()> {
+        Ok(())
+    }
+
+    fn observe(&mut self, _i: usize, _subsystem: &mut dyn Subsystem, _seen: &Observation<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn model(&self, _i: usize) -> Option<&LocalModel> {
+        None
+    }
+
+    fn version(&self, _i: usize) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,5 @@
+//! Where local models of subsystems come from, one file per source.
+
+mod exact;
+
+pub use exact::Exact;

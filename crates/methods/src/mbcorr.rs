@@ -1,0 +1,264 @@
+//! Model-based corrector [H18]: after a step the outputs are corrected by what the wrong input did to them, and in
+//! the next step an offset pays back what it did to the states.
+//!
+//! ```text
+//! y_corr  = [I - (C B_d + D) L]^-1 (y - C B_d u_bar - D u_end + (C B_d + D) r)                 [H18 (2)]
+//! u_bar'  = L y_corr + r                                 the next input, uncorrected
+//! u'      = u_bar' + alpha (L (y_corr_before + y_corr) / 2 + r_mean - u_bar)                   [H18 (3)]
+//! ```
+//!
+//! The text of (2) has one input for both parts. Here u_bar, the uncorrected input, goes with B_d: the offset is meant
+//! to cancel in the states. The input that was really applied goes with D: the offset is not meant to pass through.
+//! `discretisation=euler` takes B_d = B h, which comes nearest to the stability area the thesis gives. Order 1 goes on
+//! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
+
+use costep_core::{
+    CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
+    Result, Signals, StateReader, StateWriter, StepContext, SystemView,
+};
+use costep_linalg::Matrix;
+
+use crate::shared::interface::Interface;
+use crate::shared::models::{bad_model, no_model};
+use crate::shared::response::Response;
+use crate::shared::seen_outputs::singular_loop;
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "mbcorr",
+    title: "model-based corrector",
+    summary: "Corrects the outputs of each step by what the error of the input did to them, and pays back its \
+              effect on the states in the next step. Needs B, C and D of the local models.",
+    equations: "y_corr = [I - (C B_d + D) L]^-1 (y - C B_d u_bar - D u_end),  \
+                u = L y_corr + alpha (L mean(y_corr) - u_bar)",
+    source: "[H18] (2), (3)",
+    convergence_order: 1,
+    options: &[
+        OptionSpec {
+            name: "order",
+            kind: OptionKind::Integer { default: 0, min: 0, max: 1 },
+            help: "hold the corrected values, or go on along their line",
+        },
+        OptionSpec {
+            name: "discretisation",
+            kind: OptionKind::Choice(&["exact", "euler"]),
+            help: "B_d by the matrix exponential, or B h",
+        },
+        OptionSpec {
+            name: "alpha",
+            kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
+            help: "gain of the offset",
+        },
+    ],
+    build,
+};
+
+struct Corrector {
+    order: usize,
+    euler: bool,
+    alpha: f64,
+    inputs: InputSet,
+    layout: Layout,
+    interface: Interface,
+    parts: Vec<Part>,
+    /// The step that the maps are of.
+    h: f64,
+    memory: Memory,
+    /// What becomes the memory when the next step begins: a repeated step must start from the same.
+    next: Memory,
+}
+
+/// What is carried from step to step.
+#[derive(Clone, Default)]
+struct Memory {
+    started: bool,
+    /// y_corr^(k-1).
+    corrected: Vec<f64>,
+    /// u_bar at the end, and its mean over the last step.
+    bar_end: Vec<f64>,
+    bar_mean: Vec<f64>,
+}
+
+/// M = C B_d + D of a subsystem, and C B_d alone.
+#[derive(Default)]
+struct Part {
+    version: Option<u64>,
+    response: Response,
+    through_state: Matrix,
+    total: Matrix,
+}
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Corrector {
+        order: options.integer("order") as usize,
+        euler: options.text("discretisation") == "euler",
+        alpha: options.real("alpha"),
+        inputs: InputSet::All(0),
+        layout: Layout::default(),
+        interface: Interface::default(),
+        parts: Vec::new(),
+        h: 0.0,
+        memory: Memory::default(),
+        next: Memory::default(),
+    })
+}
+
+impl CouplingMethod for Corrector {
+    fn needs(&self) -> Needs {
+        Needs {
+            input_order: self.order,
+            local_models: true,
+            hold_known_mean: self.order == 0,
+            ..Needs::default()
+        }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let (inputs, outputs) = (system.layout.inputs(), system.layout.outputs());
+        self.inputs = system.inputs.clone();
+        self.layout = system.layout.clone();
+        self.interface = Interface::new(system, 1);
+        self.parts = (0..system.layout.subsystems()).map(|_| Part::default()).collect();
+        self.h = 0.0;
+        self.memory = Memory {
+            started: false,
+            corrected: vec![0.0; outputs],
+            bar_end: vec![0.0; inputs],
+            bar_mean: vec![0.0; inputs],
+        };
+        self.next = self.memory.clone();
+        Ok(())
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.refresh(step.h, signals)?;
+        if step.repetition == 0 {
+            self.memory.take(&self.next);
+        }
+        if !self.memory.started {
+            // Nothing has gone wrong yet: the memory starts with the initial values.
+            self.memory.start(signals.y, signals.coupled);
+        }
+        self.next.started = true;
+        self.correct_outputs(signals);
+        self.write_inputs(step.h, signals);
+        Ok(())
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        out.integer(u64::from(self.next.started));
+        for values in [&self.next.corrected, &self.next.bar_end, &self.next.bar_mean] {
+            out.reals(values);
+        }
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.next.started = from.index(2)? == 1;
+        for values in [&mut self.next.corrected, &mut self.next.bar_end, &mut self.next.bar_mean] {
+            from.reals(values)?;
+        }
+        Ok(())
+    }
+}
+
+impl Corrector {
+    fn refresh(&mut self, h: f64, signals: &Signals<'_>) -> Result<()> {
+        let new_step = h != self.h;
+        self.h = h;
+        let mut changed = false;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let model = signals.models.model(i).ok_or_else(|| no_model(signals, i))?;
+            let version = Some(signals.models.version(i));
+            if part.version != version || new_step {
+                part.version = version;
+                part.update(model, h, self.order, self.euler)
+                    .map_err(|cause| bad_model(signals, i, cause))?;
+                changed = true;
+            }
+        }
+        let parts = &self.parts;
+        if changed && !self.interface.factor(|i| &parts[i].total) {
+            return Err(singular_loop());
+        }
+        Ok(())
+    }
+
+    /// y_corr by (2), with the signal from outside that is new at this point.
+    fn correct_outputs(&mut self, signals: &Signals<'_>) {
+        self.next.corrected.copy_from_slice(signals.y);
+        for (i, part) in self.parts.iter().enumerate() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            for (row, at) in ys.enumerate() {
+                for (q, j) in us.clone().enumerate() {
+                    let through_state = part.through_state[(row, q)];
+                    let direct = part.total[(row, q)] - through_state;
+                    self.next.corrected[at] += through_state * (signals.external[j] - self.memory.bar_end[j])
+                        + direct * (signals.external[j] - signals.u_end[j]);
+                }
+            }
+        }
+        let parts = &self.parts;
+        self.interface.solve(|i| &parts[i].total, &mut self.next.corrected);
+    }
+
+    fn write_inputs(&mut self, h: f64, signals: &mut Signals<'_>) {
+        for j in self.inputs.iter() {
+            let row = |y: &[f64]| signals.coupling.row(j, y) + signals.external[j];
+            let (before, now) = (row(&self.memory.corrected), row(&self.next.corrected));
+            let slope = if self.order == 1 { (now - before) / h } else { 0.0 };
+            self.next.bar_end[j] = now + h * slope;
+            self.next.bar_mean[j] = now + 0.5 * h * slope;
+            let offset = self.alpha * (0.5 * (before + now) - self.memory.bar_mean[j]);
+            signals.inputs.coefficients_mut(0)[j] = now + offset;
+            if self.order == 1 {
+                signals.inputs.coefficients_mut(1)[j] = slope;
+            }
+        }
+    }
+}
+
+impl Memory {
+    fn start(&mut self, y: &[f64], coupled: &[f64]) {
+        self.started = true;
+        self.corrected.copy_from_slice(y);
+        self.bar_end.copy_from_slice(coupled);
+        self.bar_mean.copy_from_slice(coupled);
+    }
+
+    fn take(&mut self, next: &Self) {
+        self.started = next.started;
+        self.corrected.copy_from_slice(&next.corrected);
+        self.bar_end.copy_from_slice(&next.bar_end);
+        self.bar_mean.copy_from_slice(&next.bar_mean);
+    }
+}
+
+impl Part {
+    fn update(&mut self, model: &LocalModel, h: f64, order: usize, euler: bool) -> Result<(), &'static str> {
+        let (n, m, r) = (model.states, model.inputs, model.outputs);
+        if (self.total.rows(), self.total.columns()) != (r, m) || self.response.state_to_state.rows() != n {
+            self.response = Response::new(n, m, r, order + 1);
+            (self.through_state, self.total) = (Matrix::zeros(r, m), Matrix::zeros(r, m));
+        }
+        if !euler && !self.response.compute(model, h) {
+            return Err("its response over one step is not finite");
+        }
+        // A ramp from 0 to 1 is Q_0 / 2 + Q_1 / (2 sqrt 3).
+        let weights = if order == 0 { [1.0, 0.0] } else { [0.5, 0.5 / 3f64.sqrt()] };
+        let b_d = |k: usize, q: usize| {
+            if euler {
+                model.b[k * m + q] * h * weights[0]
+            } else {
+                (0..=order).map(|a| weights[a] * self.response.input_to_state[(k, q * (order + 1) + a)]).sum()
+            }
+        };
+        for i in 0..r {
+            for q in 0..m {
+                let through_state = (0..n).map(|k| model.c[i * n + k] * b_d(k, q)).sum();
+                self.through_state[(i, q)] = through_state;
+                self.total[(i, q)] = through_state + model.d[i * m + q];
+            }
+        }
+        Ok(())
+    }
+}

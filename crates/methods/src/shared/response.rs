@@ -1,0 +1,396 @@
+//! Exact response of a local model over one macro step to inputs that are polynomials.
+//!
+//! x' = A x + B u + b, y = C x + D u, u(theta) = sum_a c_a Q_a(theta), theta = t / h in [0, 1], Q_a orthonormal
+//! Legendre polynomials. One exponential gives everything:
+//!
+//! ```text
+//! w_j' = w_(j+1)                 w_0 = u: chain of the derivatives of the input
+//! x'   = h (A x + B w_0 + f)     f = b, constant
+//! m_0' = C x, m_(l+1)' = m_l     m_l(1) = integral of (1 - theta)^l / l! C x
+//! ```
+//!
+//! With more inputs than states the chain carries the states' forcing instead (I in place of B), with more outputs
+//! than states the moments of the states (I in place of C).
+
+use costep_core::LocalModel;
+use costep_linalg::{Exponential, Matrix};
+
+use super::legendre::{coefficient, factorial, mirrored_coefficient};
+
+/// The response maps of one subsystem. Coefficient a of signal j is at `j * width + a`, width = p + 1.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Response {
+    /// E = e^(A h): x(h) from x(0).
+    pub(crate) state_to_state: Matrix,
+    /// G: x(h) from the coefficients of the inputs.
+    pub(crate) input_to_state: Matrix,
+    /// G_b: x(h) from the constant forcing b.
+    pub(crate) forcing_to_state: Matrix,
+    /// M_x: coefficients of the outputs from x(0).
+    pub(crate) state_to_output: Matrix,
+    /// M_u: coefficients of the outputs from the coefficients of the inputs.
+    pub(crate) input_to_output: Matrix,
+    /// M_b: coefficients of the outputs from b.
+    pub(crate) forcing_to_output: Matrix,
+    width: usize,
+    work: Work,
+}
+
+/// Room for the exponential and for intermediate products.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    chain: Chain,
+    generator: Matrix,
+    exponential: Matrix,
+    method: Exponential,
+    /// Blocks in terms of chain inputs and chain outputs.
+    state_block: Matrix,
+    moment_block: Matrix,
+}
+
+/// Sizes of the augmented system.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chain {
+    states: usize,
+    /// Chain inputs: inputs through B, or states directly.
+    inputs: usize,
+    through_b: bool,
+    /// Chain outputs: outputs through C, or states directly.
+    outputs: usize,
+    through_c: bool,
+    width: usize,
+}
+
+impl Chain {
+    fn new(n: usize, m: usize, r: usize, width: usize) -> Self {
+        let (through_b, through_c) = (m < n, r < n);
+        Self {
+            states: n,
+            inputs: if through_b { m } else { n },
+            through_b,
+            outputs: if through_c { r } else { n },
+            through_c,
+            width,
+        }
+    }
+
+    /// Where w_j starts.
+    fn input(&self, j: usize) -> usize {
+        j * self.inputs
+    }
+
+    /// Where the forcing starts; if the chain carries states, w_0 is the forcing.
+    fn forcing(&self) -> usize {
+        if self.through_b { self.width * self.inputs } else { 0 }
+    }
+
+    fn state(&self) -> usize {
+        self.width * self.inputs + if self.through_b { self.states } else { 0 }
+    }
+
+    /// Where m_l starts.
+    fn moment(&self, l: usize) -> usize {
+        self.state() + self.states + l * self.outputs
+    }
+
+    fn size(&self) -> usize {
+        self.moment(self.width)
+    }
+}
+
+impl Response {
+    /// Room for a model of this size and inputs of degree `width` - 1.
+    pub(crate) fn new(states: usize, inputs: usize, outputs: usize, width: usize) -> Self {
+        let chain = Chain::new(states, inputs, outputs, width);
+        let (n, m, r) = (states, inputs * width, outputs * width);
+        Self {
+            state_to_state: Matrix::zeros(n, n),
+            input_to_state: Matrix::zeros(n, m),
+            forcing_to_state: Matrix::zeros(n, n),
+            state_to_output: Matrix::zeros(r, n),
+            input_to_output: Matrix::zeros(r, m),
+            forcing_to_output: Matrix::zeros(r, n),
+            width,
+            work: Work {
+                chain,
+                generator: Matrix::zeros(chain.size(), chain.size()),
+                exponential: Matrix::zeros(chain.size(), chain.size()),
+                method: Exponential::new(chain.size()),
+                state_block: Matrix::zeros(n, chain.inputs),
+                moment_block: Matrix::zeros(chain.outputs, chain.inputs.max(n)),
+            },
+        }
+    }
+
+    /// Computes all maps for a step h. False if they are not finite.
+    #[must_use]
+    pub(crate) fn compute(&mut self, model: &LocalModel, h: f64) -> bool {
+        self.work.fill_generator(model, h);
+        if !self.work.method.compute(&self.work.generator, &mut self.work.exponential) {
+            return false;
+        }
+        self.state_maps(model);
+        self.output_maps(model);
+        true
+    }
+
+    fn state_maps(&mut self, model: &LocalModel) {
+        let (chain, n) = (self.work.chain, model.states);
+        let exponential = &self.work.exponential;
+        for i in 0..n {
+            for k in 0..n {
+                self.state_to_state[(i, k)] = exponential[(chain.state() + i, chain.state() + k)];
+                self.forcing_to_state[(i, k)] = exponential[(chain.state() + i, chain.forcing() + k)];
+            }
+        }
+        for b in 0..self.width {
+            // Response to Q_b: w_j(0) = j! times the coefficient of theta^j.
+            self.work.state_block.fill(0.0);
+            for j in 0..=b {
+                let weight = coefficient(b, j) * factorial(j);
+                for i in 0..n {
+                    for q in 0..chain.inputs {
+                        self.work.state_block[(i, q)] +=
+                            weight * self.work.exponential[(chain.state() + i, chain.input(j) + q)];
+                    }
+                }
+            }
+            for i in 0..n {
+                for q in 0..model.inputs {
+                    self.input_to_state[(i, q * self.width + b)] =
+                        from_chain_inputs(chain, model, self.work.state_block.row(i), q);
+                }
+            }
+        }
+    }
+
+    fn output_maps(&mut self, model: &LocalModel) {
+        let (chain, width) = (self.work.chain, self.width);
+        for a in 0..width {
+            self.moments(a, chain.state(), model.states, |_| 1.0, 1);
+            self.store_output_block(model, a, model.states, Target::State);
+            self.moments(a, chain.forcing(), model.states, |_| 1.0, 1);
+            self.store_output_block(model, a, model.states, Target::Forcing);
+            for b in 0..width {
+                self.moments(a, 0, chain.inputs, |j| coefficient(b, j) * factorial(j), b + 1);
+                self.store_output_block(model, a, model.inputs, Target::Input(b));
+            }
+            for i in 0..model.outputs {
+                for q in 0..model.inputs {
+                    self.input_to_output[(i * width + a, q * width + a)] += model.d[i * model.inputs + q];
+                }
+            }
+        }
+    }
+
+    /// moment_block = integral of Q_a times the chain outputs, in terms of `columns` columns from `start` on,
+    /// summed over `terms` blocks of them with weights.
+    fn moments(
+        &mut self,
+        a: usize,
+        start: usize,
+        columns: usize,
+        weight: impl Fn(usize) -> f64,
+        terms: usize,
+    ) {
+        let Work { chain, exponential, moment_block, .. } = &mut self.work;
+        moment_block.fill(0.0);
+        for l in 0..=a {
+            let outer = mirrored_coefficient(a, l) * factorial(l);
+            for j in 0..terms {
+                let factor = outer * weight(j);
+                for p in 0..chain.outputs {
+                    for q in 0..columns {
+                        moment_block[(p, q)] +=
+                            factor * exponential[(chain.moment(l) + p, start + j * chain.inputs + q)];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes `moment_block` into the map it belongs to, through C and B where the chain left them out.
+    fn store_output_block(&mut self, model: &LocalModel, a: usize, columns: usize, target: Target) {
+        let (chain, width) = (self.work.chain, self.width);
+        for i in 0..model.outputs {
+            for q in 0..columns {
+                let entry = |p: usize| match target {
+                    Target::Input(_) => from_chain_inputs(chain, model, self.work.moment_block.row(p), q),
+                    _ => self.work.moment_block[(p, q)],
+                };
+                let value = if chain.through_c {
+                    entry(i)
+                } else {
+                    (0..chain.outputs).map(|p| model.c[i * model.states + p] * entry(p)).sum()
+                };
+                match target {
+                    Target::State => self.state_to_output[(i * width + a, q)] = value,
+                    Target::Forcing => self.forcing_to_output[(i * width + a, q)] = value,
+                    Target::Input(b) => self.input_to_output[(i * width + a, q * width + b)] = value,
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Target {
+    State,
+    Forcing,
+    Input(usize),
+}
+
+/// Entry of input q in a row that is in terms of chain inputs.
+fn from_chain_inputs(chain: Chain, model: &LocalModel, row: &[f64], q: usize) -> f64 {
+    if chain.through_b {
+        row[q]
+    } else {
+        (0..chain.inputs).map(|k| row[k] * model.b[k * model.inputs + q]).sum()
+    }
+}
+
+impl Work {
+    fn fill_generator(&mut self, model: &LocalModel, h: f64) {
+        let Self { chain, generator, .. } = self;
+        let (n, m) = (model.states, model.inputs);
+        generator.fill(0.0);
+        for j in 1..chain.width {
+            for q in 0..chain.inputs {
+                generator[(chain.input(j - 1) + q, chain.input(j) + q)] = 1.0;
+            }
+        }
+        for i in 0..n {
+            let row = chain.state() + i;
+            for k in 0..n {
+                generator[(row, chain.state() + k)] = h * model.a[i * n + k];
+            }
+            generator[(row, chain.forcing() + i)] = h;
+            if chain.through_b {
+                for q in 0..m {
+                    generator[(row, q)] = h * model.b[i * m + q];
+                }
+            }
+        }
+        for p in 0..chain.outputs {
+            for k in 0..n {
+                let through_c =
+                    if chain.through_c { model.c[p * n + k] } else { f64::from(u8::from(p == k)) };
+                generator[(chain.moment(0) + p, chain.state() + k)] = through_c;
+            }
+            for l in 1..chain.width {
+                generator[(chain.moment(l) + p, chain.moment(l - 1) + p)] = 1.0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x' = A x + B u + b by many small RK4 steps, and the moments of y by Simpson's rule.
+    fn by_integration(
+        model: &LocalModel,
+        h: f64,
+        x0: &[f64],
+        c: &[f64],
+        b: &[f64],
+        width: usize,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let (n, m, r) = (model.states, model.inputs, model.outputs);
+        let legendre =
+            |a: usize, theta: f64| (0..=a).map(|i| coefficient(a, i) * theta.powi(i as i32)).sum::<f64>();
+        let input = |theta: f64| -> Vec<f64> {
+            (0..m).map(|q| (0..width).map(|a| c[q * width + a] * legendre(a, theta)).sum()).collect()
+        };
+        let slope = |theta: f64, x: &[f64]| -> Vec<f64> {
+            let u = input(theta);
+            (0..n)
+                .map(|i| {
+                    let ax: f64 = (0..n).map(|k| model.a[i * n + k] * x[k]).sum();
+                    let bu: f64 = (0..m).map(|q| model.b[i * m + q] * u[q]).sum();
+                    h * (ax + bu + b[i])
+                })
+                .collect()
+        };
+        let output = |theta: f64, x: &[f64]| -> Vec<f64> {
+            let u = input(theta);
+            (0..r)
+                .map(|i| {
+                    let cx: f64 = (0..n).map(|k| model.c[i * n + k] * x[k]).sum();
+                    cx + (0..m).map(|q| model.d[i * m + q] * u[q]).sum::<f64>()
+                })
+                .collect()
+        };
+        let add =
+            |x: &[f64], f: f64, k: &[f64]| -> Vec<f64> { x.iter().zip(k).map(|(x, k)| x + f * k).collect() };
+        let steps = 2000;
+        let dt = 1.0 / f64::from(steps);
+        let (mut x, mut moments) = (x0.to_vec(), vec![0.0; r * width]);
+        let mut gather = |theta: f64, x: &[f64], weight: f64| {
+            for (i, y) in output(theta, x).iter().enumerate() {
+                (0..width).for_each(|a| moments[i * width + a] += weight * y * legendre(a, theta));
+            }
+        };
+        for j in 0..steps {
+            let theta = f64::from(j) * dt;
+            gather(
+                theta,
+                &x,
+                dt / 3.0
+                    * if j == 0 {
+                        1.0
+                    } else if j % 2 == 1 {
+                        4.0
+                    } else {
+                        2.0
+                    },
+            );
+            let k1 = slope(theta, &x);
+            let k2 = slope(theta + dt / 2.0, &add(&x, dt / 2.0, &k1));
+            let k3 = slope(theta + dt / 2.0, &add(&x, dt / 2.0, &k2));
+            let k4 = slope(theta + dt, &add(&x, dt, &k3));
+            for i in 0..n {
+                x[i] += dt / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
+            }
+        }
+        gather(1.0, &x, dt / 3.0);
+        (x, moments)
+    }
+
+    /// All four shapes: fewer or more inputs and outputs than states.
+    #[test]
+    fn the_maps_are_the_solution_of_the_equations() {
+        for (n, m, r) in [(2, 1, 1), (2, 3, 1), (2, 1, 4), (2, 2, 2), (3, 5, 4), (1, 1, 1)] {
+            let number = |seed: usize| ((seed * 7919 + n * 31 + m * 17 + r) % 101) as f64 / 50.0 - 1.0;
+            let mut model = LocalModel::new(n, m, r);
+            let mut seed = 0;
+            for values in [&mut model.a, &mut model.b, &mut model.c, &mut model.d] {
+                values.iter_mut().for_each(|value| {
+                    seed += 1;
+                    *value = number(seed);
+                });
+            }
+            for width in 1..=4 {
+                let h = 0.7;
+                let vector = |length: usize, seed: usize| {
+                    (0..length).map(|i| number(seed + 3 * i)).collect::<Vec<_>>()
+                };
+                let (x0, c, b) = (vector(n, 1), vector(m * width, 2), vector(n, 5));
+                let mut response = Response::new(n, m, r, width);
+                assert!(response.compute(&model, h));
+                let (mut x, mut y) = (vec![0.0; n], vec![0.0; r * width]);
+                response.state_to_state.multiply_add(&x0, &mut x);
+                response.input_to_state.multiply_add(&c, &mut x);
+                response.forcing_to_state.multiply_add(&b, &mut x);
+                response.state_to_output.multiply_add(&x0, &mut y);
+                response.input_to_output.multiply_add(&c, &mut y);
+                response.forcing_to_output.multiply_add(&b, &mut y);
+                let (x_expected, y_expected) = by_integration(&model, h, &x0, &c, &b, width);
+                for (a, b) in x.iter().chain(&y).zip(x_expected.iter().chain(&y_expected)) {
+                    assert!((a - b).abs() < 1e-10, "{n} {m} {r} width {width}: {a} {b}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! LU factorisation of matrices made of dense blocks, most of which are zero: one block row per subsystem, one block
+//! per connection.
+//!
+//! Blocks are eliminated in an order of least degree, so that chains, rings, trees and stars stay sparse and the cost
+//! grows linearly with the number of blocks. Pivots are chosen inside diagonal blocks only: the matrices of this
+//! project are I minus loop gains, whose diagonal blocks are regular; where one is not, `factor` says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::lu::Lu;
+use crate::matrix::Matrix;
+
+/// A factored block matrix. Its memory is taken once, from the pattern.
+#[derive(Clone, Debug, Default)]
+pub struct BlockLu {
+    /// First row of each block row, and the end.
+    starts: Vec<usize>,
+    /// Block rows in the order of elimination.
+    order: Vec<usize>,
+    /// Blocks off the diagonal, at `index`.
+    blocks: Vec<Matrix>,
+    /// (row, column) to its place in `blocks`.
+    index: BTreeMap<(usize, usize), usize>,
+    diagonal: Vec<Lu>,
+    /// For each block row v: the later block rows it touches.
+    steps: Vec<Step>,
+    column: Vec<f64>,
+}
+
+/// Where a block is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockPlace {
+    /// On the diagonal, in this block row.
+    Diagonal(usize),
+    /// Off the diagonal.
+    Beside(usize),
+}
+
+/// What the elimination of one block row does.
+#[derive(Clone, Debug, Default)]
+struct Step {
+    /// Blocks (i, v) below: row and place.
+    below: Vec<(usize, usize)>,
+    /// Blocks (v, j) to the right: column and place.
+    right: Vec<(usize, usize)>,
+    /// Places of the blocks (i, j) that change, row by row of `below`; none for diagonal ones.
+    updated: Vec<Option<usize>>,
+}
+
+impl BlockLu {
+    /// Room for a matrix with block rows of these sizes and nonzero blocks at these places (the diagonal is always
+    /// there).
+    pub fn new(sizes: &[usize], pattern: &[(usize, usize)]) -> Self {
+        let mut starts = vec![0];
+        sizes.iter().for_each(|size| starts.push(starts[starts.len() - 1] + size));
+        let (order, filled) = eliminate_symbolically(sizes.len(), pattern);
+        let mut place = vec![0; sizes.len()];
+        order.iter().enumerate().for_each(|(position, v)| place[*v] = position);
+        let (mut index, mut blocks) = (BTreeMap::new(), Vec::new());
+        for (v, neighbours) in filled.iter().enumerate() {
+            for i in neighbours {
+                for pair in [(*i, v), (v, *i)] {
+                    index.insert(pair, blocks.len());
+                    blocks.push(Matrix::zeros(sizes[pair.0], sizes[pair.1]));
+                }
+            }
+        }
+        let step = |(v, neighbours): (usize, &BTreeSet<usize>)| Step {
+            below: neighbours.iter().map(|i| (*i, index[&(*i, v)])).collect(),
+            right: neighbours.iter().map(|j| (*j, index[&(v, *j)])).collect(),
+            updated: neighbours
+                .iter()
+                .flat_map(|i| neighbours.iter().map(|j| index.get(&(*i, *j)).copied()))
+                .collect(),
+        };
+        let steps = filled.iter().enumerate().map(step).collect();
+        let largest = sizes.iter().copied().max().unwrap_or(0);
+        Self {
+            diagonal: sizes.iter().map(|size| Lu::new(*size)).collect(),
+            column: vec![0.0; largest],
+            starts,
+            order,
+            blocks,
+            index,
+            steps,
+        }
+    }
+
+    /// Sets the matrix to the identity.
+    pub fn set_identity(&mut self) {
+        self.blocks.iter_mut().for_each(|block| block.fill(0.0));
+        self.diagonal.iter_mut().for_each(|lu| lu.matrix_mut().set_identity());
+    }
+
+    /// Where the block at (row, column) is; nothing if it is not in the pattern.
+    pub fn find(&self, row: usize, column: usize) -> Option<BlockPlace> {
+        if row == column {
+            return (row < self.diagonal.len()).then_some(BlockPlace::Diagonal(row));
+        }
+        self.index.get(&(row, column)).map(|place| BlockPlace::Beside(*place))
+    }
+
+    /// A block, to be written to before `factor`.
+    pub fn block_mut(&mut self, place: BlockPlace) -> &mut Matrix {
+        match place {
+            BlockPlace::Diagonal(row) => self.diagonal[row].matrix_mut(),
+            BlockPlace::Beside(place) => &mut self.blocks[place],
+        }
+    }
+
+    /// Factors what was written. False if a diagonal block is singular.
+    #[must_use]
+    pub fn factor(&mut self) -> bool {
+        let Self { order, blocks, diagonal, steps, column, .. } = self;
+        for v in order.iter().copied() {
+            if !diagonal[v].factor() {
+                return false;
+            }
+            let step = &steps[v];
+            for (_, place) in &step.right {
+                solve_columns(&diagonal[v], &mut blocks[*place], column);
+            }
+            let mut updated = step.updated.iter();
+            for (i, below) in &step.below {
+                for ((_, right), target) in step.right.iter().zip(&mut updated) {
+                    match target {
+                        // Taken out while it changes: the borrow checker cannot see that the three differ.
+                        Some(place) => {
+                            let mut block = std::mem::take(&mut blocks[*place]);
+                            block.add_product(-1.0, &blocks[*below], &blocks[*right]);
+                            blocks[*place] = block;
+                        }
+                        None => {
+                            diagonal[*i].matrix_mut().add_product(-1.0, &blocks[*below], &blocks[*right]);
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Solves A x = b in place.
+    pub fn solve(&self, b: &mut [f64]) {
+        for v in self.order.iter().copied() {
+            let range = self.starts[v]..self.starts[v + 1];
+            self.diagonal[v].solve(&mut b[range.clone()]);
+            for (i, place) in &self.steps[v].below {
+                self.subtract(*place, range.start, self.starts[*i], b);
+            }
+        }
+        for v in self.order.iter().rev().copied() {
+            for (j, place) in &self.steps[v].right {
+                self.subtract(*place, self.starts[*j], self.starts[v], b);
+            }
+        }
+    }
+
+    /// b[to..] -= block b[from..].
+    fn subtract(&self, place: usize, from: usize, to: usize, b: &mut [f64]) {
+        let block = &self.blocks[place];
+        for i in 0..block.rows() {
+            let sum: f64 = block.row(i).iter().zip(&b[from..]).map(|(a, x)| a * x).sum();
+            b[to + i] -= sum;
+        }
+    }
+}
+
+/// block = A^-1 block, column by column.
+fn solve_columns(lu: &Lu, block: &mut Matrix, column: &mut [f64]) {
+    let column = &mut column[..block.rows()];
+    for j in 0..block.columns() {
+        (0..column.len()).for_each(|i| column[i] = block[(i, j)]);
+        lu.solve(column);
+        (0..column.len()).for_each(|i| block[(i, j)] = column[i]);
+    }
+}
+
+/// An order of least degree on the symmetric pattern, and for each block row its neighbours when it is eliminated.
+fn eliminate_symbolically(count: usize, pattern: &[(usize, usize)]) -> (Vec<usize>, Vec<BTreeSet<usize>>) {
+    let mut neighbours: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
+    for (i, j) in pattern.iter().filter(|(i, j)| i != j) {
+        neighbours[*i].insert(*j);
+        neighbours[*j].insert(*i);
+    }
+    let mut queue: BTreeSet<(usize, usize)> = (0..count).map(|v| (neighbours[v].len(), v)).collect();
+    let (mut order, mut filled) = (Vec::with_capacity(count), vec![BTreeSet::new(); count]);
+    while let Some((_, v)) = queue.pop_first() {
+        let own = std::mem::take(&mut neighbours[v]);
+        for i in &own {
+            queue.remove(&(neighbours[*i].len(), *i));
+            neighbours[*i].remove(&v);
+            neighbours[*i].extend(own.iter().filter(|j| *j != i));
+            queue.insert((neighbours[*i].len(), *i));
+        }
+        order.push(v);
+        filled[v] = own;
+    }
+    (order, filled)
+}

@@ -4,6 +4,7 @@ use costep_core::{Code, Error, Experiment, InputPolynomials, Interval, Result, S
 use costep_integrate::{Native, Solver};
 use costep_models::Model;
 
+use crate::stability::Amplitudes;
 use crate::trace::Trace;
 
 /// A monolithic run, sampled like the co-simulation it is compared with.
@@ -18,24 +19,48 @@ pub struct Reference {
 impl Reference {
     /// Solves the whole model as one, over the communication points of `experiment`.
     pub fn new(model: &Model, solver: Solver, experiment: &Experiment, micro: bool) -> Result<Self> {
-        let mut twin = Native::new(model.monolithic()?, &solver)?;
-        let outputs = twin.description().outputs.len();
-        twin.record_micro_samples(micro, experiment);
-        twin.initialise(experiment)?;
-        let mut y = vec![0.0; outputs];
-        twin.initial_outputs(&[], &mut y)?;
+        let outputs = model.layout().outputs();
         let mut trace = Trace::new(outputs, micro);
-        let mut twin: [Box<dyn Subsystem>; 1] = [Box::new(twin)];
-        trace.push(experiment.start, &y, twin[0].energy(), &twin);
-        let nothing = InputPolynomials::new(0, 0);
-        for k in 0..experiment.steps() {
-            let interval = experiment.interval(k);
-            twin[0].step(interval, nothing.segment(0..0, 0), &mut y)?;
-            check_finite(&y, interval.end)?;
-            trace.push(interval.end, &y, twin[0].energy(), &twin);
-        }
+        solve(model, solver, experiment, micro, |t, y, twin| trace.push(t, y, twin[0].energy(), twin))?;
         Ok(Self { solver, trace })
     }
+}
+
+/// Amplitudes of the outputs of the monolithic system in the first and the last fifth of a run.
+pub fn monolithic_amplitudes(model: &Model, solver: Solver, experiment: &Experiment) -> Result<Amplitudes> {
+    let mut amplitudes = Amplitudes::new(model.layout().outputs());
+    let steps = experiment.steps().max(1) as f64;
+    let mut k = 0.0;
+    solve(model, solver, experiment, false, |_, y, _| {
+        amplitudes.add(k / steps, y);
+        k += 1.0;
+    })?;
+    Ok(amplitudes)
+}
+
+/// Solves the whole model as one and shows every communication point.
+fn solve(
+    model: &Model,
+    solver: Solver,
+    experiment: &Experiment,
+    micro: bool,
+    mut show: impl FnMut(f64, &[f64], &[Box<dyn Subsystem>]),
+) -> Result<()> {
+    let mut twin = Native::new(model.monolithic()?, &solver)?;
+    twin.record_micro_samples(micro, experiment);
+    twin.initialise(experiment)?;
+    let mut y = vec![0.0; twin.description().outputs.len()];
+    twin.initial_outputs(&[], &mut y)?;
+    let mut twin: [Box<dyn Subsystem>; 1] = [Box::new(twin)];
+    show(experiment.start, &y, &twin);
+    let nothing = InputPolynomials::new(0, 0);
+    for k in 0..experiment.steps() {
+        let interval = experiment.interval(k);
+        twin[0].step(interval, nothing.segment(0..0, 0), &mut y)?;
+        check_finite(&y, interval.end)?;
+        show(interval.end, &y, &twin);
+    }
+    Ok(())
 }
 
 /// Outputs of the monolithic system at these rising instants, one row each.

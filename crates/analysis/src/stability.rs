@@ -7,23 +7,30 @@ use costep_engine::{Engine, Flow, Observer};
 const WINDOW: f64 = 0.2;
 /// Growth below this is round-off.
 const SLACK: f64 = 1.001;
+/// What grows has this share of its peak in the last window.
+const AT_THE_END: f64 = 0.95;
+/// How far beyond the reference a growing amplitude has to be: windows shorter than an oscillation see phases.
+const BEYOND_REFERENCE: f64 = 1.05;
 /// A reference that grows itself (a driven system, started at rest) says little about small differences.
 const SLACK_OF_GROWING_REFERENCE: f64 = 2.0;
 /// Coupling error, relative to the signal, below which a growing signal counts as driven, not as unstable.
 const TOLERATED_COUPLING_ERROR: f64 = 0.2;
 
-/// Greatest absolute values in the first and in the last fifth of a run.
+/// Greatest absolute values in the first and in the last fifth of a run, and in all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Windows {
     /// In the first 20 %.
     pub first: f64,
     /// In the last 20 %.
     pub last: f64,
+    /// In the whole run.
+    pub peak: f64,
 }
 
 impl Windows {
     /// Takes a value at a share of the run between 0 and 1.
     pub fn add(&mut self, share: f64, value: f64) {
+        self.peak = self.peak.max(value.abs());
         // 1e-9: the communication point at exactly 20 % belongs to the window, whatever its round-off.
         if share <= WINDOW + 1e-9 {
             self.first = self.first.max(value.abs());
@@ -33,9 +40,10 @@ impl Windows {
         }
     }
 
-    /// The thesis' test: the amplitude has grown.
+    /// The thesis' test: the amplitude has grown. And it has its peak at the end: where windows are shorter than an
+    /// oscillation, a later one may see more of it without any growth.
     pub fn grows(&self) -> bool {
-        self.last > SLACK * self.first
+        self.last > SLACK * self.first && self.last > AT_THE_END * self.peak
     }
 }
 
@@ -46,12 +54,22 @@ pub struct Amplitudes(pub Vec<Windows>);
 impl Amplitudes {
     /// From rows of outputs at equally spaced instants.
     pub fn of(rows: &[f64], outputs: usize) -> Self {
-        let mut windows = vec![Windows::default(); outputs];
+        let mut amplitudes = Self::new(outputs);
         let last = (rows.len() / outputs.max(1)).max(2) - 1;
         for (k, row) in rows.chunks_exact(outputs.max(1)).enumerate() {
-            windows.iter_mut().zip(row).for_each(|(w, y)| w.add(k as f64 / last as f64, *y));
+            amplitudes.add(k as f64 / last as f64, row);
         }
-        Self(windows)
+        amplitudes
+    }
+
+    /// Of nothing yet.
+    pub fn new(outputs: usize) -> Self {
+        Self(vec![Windows::default(); outputs])
+    }
+
+    /// Takes the outputs at a share of the run between 0 and 1.
+    pub fn add(&mut self, share: f64, row: &[f64]) {
+        self.0.iter_mut().zip(row).for_each(|(windows, y)| windows.add(share, *y));
     }
 
     /// Greatest ratio of last to first amplitude.
@@ -59,36 +77,55 @@ impl Amplitudes {
         self.0.iter().filter(|w| w.first > 0.0).map(|w| w.last / w.first).fold(0.0, f64::max)
     }
 
-    /// Unstable: the amplitude of one output grows [T 3.3.1], beyond that of the reference.
+    /// Unstable: the amplitude of one output grows [T 3.3.1], beyond that of the reference. Means something for runs
+    /// of ten macro steps or more.
     pub fn unstable_against(&self, reference: &Self) -> bool {
         self.0.iter().zip(&reference.0).any(|(own, reference)| {
-            let slack = if reference.grows() { SLACK_OF_GROWING_REFERENCE } else { SLACK };
-            own.grows() && own.last > slack * reference.last
+            let beyond = if reference.grows() { SLACK_OF_GROWING_REFERENCE } else { BEYOND_REFERENCE };
+            own.grows() && own.last > beyond * reference.last
         })
     }
 }
 
-/// Judges a run without reference: unstable if an input and its coupling error grow and the error is a large
-/// part of the signal. A driven system grows too, but its coupling error stays a small part.
+/// Fewer macro steps than this are too few for windows of a fifth.
+const FEWEST_STEPS: u64 = 10;
+
+/// Watches amplitudes while a run goes: of outputs, to be compared with those of a reference, and of inputs with
+/// their coupling errors, to judge a run that has none.
 #[derive(Clone, Debug, Default)]
 pub struct GrowthWatch {
+    outputs: Vec<Windows>,
+    /// Coupled inputs, and their coupling errors; inputs from outside only stay zero.
     signals: Vec<Windows>,
     errors: Vec<Windows>,
     u: Vec<f64>,
     largest_error: f64,
+    steps: u64,
 }
 
 impl GrowthWatch {
-    /// Whether the run looked unstable.
-    pub fn unstable(&self) -> bool {
-        self.signals.iter().zip(&self.errors).any(|(signal, error)| {
-            signal.grows() && error.grows() && error.last > TOLERATED_COUPLING_ERROR * signal.last
-        })
+    /// Whether the run is long enough to be judged.
+    pub fn can_judge(&self) -> bool {
+        self.steps >= FEWEST_STEPS
     }
 
-    /// Greatest ratio of last to first amplitude of an input.
-    pub fn ratio(&self) -> f64 {
-        Amplitudes(self.signals.clone()).ratio()
+    /// Whether an output grows beyond the reference.
+    pub fn unstable_against(&self, reference: &Amplitudes) -> bool {
+        self.can_judge() && self.amplitudes().unstable_against(reference)
+    }
+
+    /// A guess without reference: unstable if an input and its coupling error grow and the error is a large part of
+    /// the signal. A driven system grows too, but its coupling error stays a small part.
+    pub fn looks_unstable(&self) -> bool {
+        self.can_judge()
+            && self.signals.iter().zip(&self.errors).any(|(signal, error)| {
+                signal.grows() && error.grows() && error.last > TOLERATED_COUPLING_ERROR * signal.last
+            })
+    }
+
+    /// Amplitudes of the outputs.
+    pub fn amplitudes(&self) -> Amplitudes {
+        Amplitudes(self.outputs.clone())
     }
 
     /// Coupling error |z - u| of the last communication point, relative to the largest value of the signal so
@@ -99,35 +136,42 @@ impl GrowthWatch {
 
     /// What a resumed run needs to be judged as if it had never stopped.
     pub fn save(&self, out: &mut StateWriter) {
-        let windows = self.signals.iter().chain(&self.errors);
-        out.reals(&windows.flat_map(|window| [window.first, window.last]).collect::<Vec<_>>());
+        let windows = self.outputs.iter().chain(&self.signals).chain(&self.errors);
+        out.reals(&windows.flat_map(|window| [window.first, window.last, window.peak]).collect::<Vec<_>>());
     }
 
-    /// Goes on from what was saved, for a system with this number of inputs.
-    pub fn load(&mut self, inputs: usize, from: &mut StateReader<'_>) -> Result<()> {
-        let mut values = vec![0.0; 4 * inputs];
+    /// Goes on from what was saved, for a system with so many outputs and inputs.
+    pub fn load(&mut self, (outputs, inputs): (usize, usize), from: &mut StateReader<'_>) -> Result<()> {
+        let mut values = vec![0.0; 3 * (outputs + 2 * inputs)];
         from.reals(&mut values)?;
         let windows: Vec<_> =
-            values.chunks_exact(2).map(|pair| Windows { first: pair[0], last: pair[1] }).collect();
+            values.chunks_exact(3).map(|w| Windows { first: w[0], last: w[1], peak: w[2] }).collect();
         self.u = vec![0.0; inputs];
-        self.signals = windows[..inputs].to_vec();
-        self.errors = windows[inputs..].to_vec();
+        self.outputs = windows[..outputs].to_vec();
+        self.signals = windows[outputs..outputs + inputs].to_vec();
+        self.errors = windows[outputs + inputs..].to_vec();
         Ok(())
     }
 }
 
 impl Observer for GrowthWatch {
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        let coupled = engine.coupled();
-        if self.u.len() != coupled.len() {
+        let (outputs, coupled) = (engine.outputs(), engine.coupled());
+        if self.outputs.len() != outputs.len() || self.u.len() != coupled.len() {
             self.u = vec![0.0; coupled.len()];
+            self.outputs = vec![Windows::default(); outputs.len()];
             self.signals = vec![Windows::default(); coupled.len()];
             self.errors = self.signals.clone();
         }
         engine.inputs_at_end(&mut self.u);
-        let share = engine.k() as f64 / engine.experiment().steps().max(1) as f64;
+        self.steps = engine.experiment().steps();
+        let share = engine.k() as f64 / self.steps.max(1) as f64;
+        self.outputs.iter_mut().zip(outputs).for_each(|(windows, y)| windows.add(share, *y));
         self.largest_error = 0.0;
         for (j, (z, u)) in coupled.iter().zip(&self.u).enumerate() {
+            if engine.coupling().sources(j).next().is_none() {
+                continue;
+            }
             self.signals[j].add(share, *z);
             self.errors[j].add(share, z - u);
             let scale = self.signals[j].first.max(self.signals[j].last).max(z.abs());
@@ -145,7 +189,7 @@ mod tests {
 
     #[test]
     fn growth_is_judged_against_the_reference() {
-        let amplitudes = |first, last| Amplitudes(vec![Windows { first, last }]);
+        let amplitudes = |first, last| Amplitudes(vec![Windows { first, last, peak: f64::max(first, last) }]);
         assert!(amplitudes(1.0, 1.2).unstable_against(&amplitudes(1.0, 0.5)));
         assert!(!amplitudes(1.0, 0.9).unstable_against(&amplitudes(1.0, 0.5)));
         // The reference grows as well: a driven system.
@@ -156,6 +200,6 @@ mod tests {
     #[test]
     fn windows_hold_the_first_and_last_fifth() {
         let rows: Vec<f64> = (0..=10).map(f64::from).collect();
-        assert_eq!(Amplitudes::of(&rows, 1).0, [Windows { first: 2.0, last: 10.0 }]);
+        assert_eq!(Amplitudes::of(&rows, 1).0, [Windows { first: 2.0, last: 10.0, peak: 10.0 }]);
     }
 }

@@ -75,7 +75,7 @@ impl SystemArgs {
                 costep_core::Error::new(Code::CommandLine, format!("`--set {set}` has no value"))
                     .hint("write `--set name=value`")
             })?;
-            overrides.push(change(path.trim(), value.trim(), format!("--set {set}")));
+            overrides.push(Override::new(path.trim(), value.trim(), format!("--set {set}")));
         }
         let flags = [
             ("system.stop", "--t-end", &self.t_end),
@@ -83,23 +83,20 @@ impl SystemArgs {
             ("run.threads", "--threads", &self.threads),
         ];
         for (path, flag, value) in flags {
-            overrides.extend(value.as_ref().map(|value| change(path, value, format!("{flag} {value}"))));
+            overrides
+                .extend(value.as_ref().map(|value| Override::new(path, value, format!("{flag} {value}"))));
         }
         if let Some(schedule) = &self.schedule {
             let flag = format!("--schedule {schedule}");
             let (kind, order) = schedule.split_once(':').unwrap_or((schedule, ""));
-            overrides.push(change("schedule.kind", kind, flag.clone()));
+            overrides.push(Override::new("schedule.kind", kind, flag.clone()));
             if !order.is_empty() {
                 let names: Vec<_> = order.split(',').map(|name| format!("{:?}", name.trim())).collect();
-                overrides.push(change("schedule.order", &format!("[{}]", names.join(", ")), flag));
+                overrides.push(Override::new("schedule.order", format!("[{}]", names.join(", ")), flag));
             }
         }
         Ok(overrides)
     }
-}
-
-pub(crate) fn change(path: &str, value: &str, flag: String) -> Override {
-    Override { path: path.into(), value: value.into(), flag }
 }
 
 #[derive(Args)]
@@ -119,8 +116,9 @@ pub(crate) struct RunArgs {
     /// Macro step, with unit: `1ms`
     #[arg(long, value_name = "TIME")]
     pub(crate) step: Option<String>,
-    /// Compare with a monolithic solution: none, same (inner solver), or a solver such as dopri5:1e-10
-    #[arg(long, default_value = "none")]
+    /// Monolithic solution to measure against: auto (for the verdict only, where affordable), none, same (inner
+    /// solver), or a solver such as dopri5:1e-10
+    #[arg(long, default_value = "auto")]
     pub(crate) reference: String,
     /// Folder for recording, project copy and checkpoints [default: the project's folder, or costep-MODEL]
     #[arg(long, value_name = "DIR")]

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use costep_analysis::GrowthWatch;
+use costep_core::pattern::matches;
 use costep_core::{Error, Result, StateWriter};
 use costep_engine::{Checkpoints, Engine, Flow, Observer};
-use costep_project::{Project, RecordSpec, matches};
+use costep_project::{Project, RecordSpec};
 use costep_results::{Column, Recording};
 
 /// What a recording holds: time, chosen outputs and inputs, energy, diagnostics of the methods.

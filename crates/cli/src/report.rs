@@ -2,6 +2,7 @@
 
 use costep_analysis::Measures;
 use costep_core::{Code, Error};
+use costep_methods::MethodSpec;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +31,7 @@ impl Verdict {
 pub(crate) struct RunReport {
     /// Method with the options that were given.
     pub(crate) method: String,
-    /// Where local models come from; none of the present methods uses any.
+    /// Where local models come from; null for methods that use none.
     pub(crate) model_source: Option<String>,
     /// Macro step in s.
     pub(crate) step: f64,
@@ -54,10 +55,11 @@ pub(crate) struct RunReport {
 
 impl RunReport {
     /// A run about which nothing is known yet.
-    pub(crate) fn new(method: String, step: f64) -> Self {
+    pub(crate) fn new(method: &MethodSpec, step: f64) -> Self {
+        let uses_models = method.build().needs().local_models;
         Self {
-            method,
-            model_source: None,
+            method: method.label(),
+            model_source: uses_models.then(|| "exact".into()),
             step,
             verdict: Verdict::Stable,
             eps_mono: None,

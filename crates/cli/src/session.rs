@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use costep_analysis::{Reference, Trace, measure, paper_error};
+use costep_analysis::{Amplitudes, Reference, Trace, measure, monolithic_amplitudes, paper_error};
 use costep_core::{Experiment, Result};
 use costep_engine::{Engine, Group, Observer, System};
 use costep_integrate::Solver;
@@ -65,10 +65,33 @@ pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool
 /// The reference that `--reference` asks for: the solver of the monolithic system, or none.
 pub(crate) fn reference_solver(project: &Project, text: &str) -> Result<Option<Solver>> {
     match text {
-        "none" => Ok(None),
+        "none" | "auto" => Ok(None),
+        // Under signals from outside the monolithic system has no exact steps.
+        "same" if project.model.solver == Solver::Exact && !project.model.externals.is_empty() => {
+            Ok(Some(Solver::Dopri5(TIGHT)))
+        }
         "same" => Ok(Some(project.model.solver)),
         solver => Solver::parse(solver, default_micro_step(project)).map(Some),
     }
+}
+
+/// Tolerance of a reference that stands for the exact solution.
+const TIGHT: f64 = 1e-12;
+
+/// Most evaluations of outputs that a run spends on its verdict.
+const AFFORDABLE: f64 = 5e7;
+
+/// The amplitudes of the monolithic twin, to judge a run by that asks for no other reference; nothing if it would
+/// take long. Depends on the project alone, so that a resumed run is judged like an uninterrupted one.
+pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
+    let (model, experiment) = (&project.model, &project.model.experiment);
+    let inner_steps = match model.solver {
+        Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
+        Solver::Dopri5(_) | Solver::Exact => 20.0,
+    };
+    let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64;
+    let solver = reference_solver(project, "same")?.filter(|_| effort <= AFFORDABLE);
+    solver.map(|solver| monolithic_amplitudes(model, solver, experiment)).transpose()
 }
 
 fn default_micro_step(project: &Project) -> f64 {
@@ -93,7 +116,7 @@ pub(crate) fn measured_run(
     reference: Option<&Reference>,
     observers: &mut [&mut dyn Observer],
 ) -> RunReport {
-    let mut report = RunReport::new(choice.method.label(), choice.step);
+    let mut report = RunReport::new(choice.method, choice.step);
     if let Err(error) = try_measured_run(project, choice, reference, observers, &mut report) {
         report.fail(&error);
     }

@@ -131,10 +131,15 @@ fn demo_prints_its_runs_in_the_same_form() {
     let runs = object["runs"].as_array().unwrap();
     runs.iter().for_each(is_a_run);
     assert!(desk.path(object["files"]["project"].as_str().unwrap()).is_file());
-    // What the demo is for: a hold fails at a step at which others hold.
-    let verdicts = texts(runs, "verdict");
-    assert_eq!((texts(runs, "method")[0], verdicts[0]), ("zoh", "unstable"));
-    assert!(verdicts[1..].iter().all(|verdict| *verdict == "stable"));
+    // What the demo is for: holds fail at a step at which another method is stable and accurate.
+    for run in runs {
+        let verdict = run["verdict"].as_str().unwrap();
+        match run["method"].as_str().unwrap() {
+            "zoh" | "foh" | "soh" | "nepce" => assert!(["unstable", "diverged"].contains(&verdict)),
+            "predictive" => assert!(verdict == "stable" && run["eps_mono"].as_f64().unwrap() < 0.01),
+            _ => {}
+        }
+    }
 }
 
 #[test]
@@ -248,7 +253,8 @@ fn a_run_that_is_not_recorded_has_no_files() {
 fn systems_of_several_parts_name_their_parameters_by_part() {
     let desk = Desk::new();
     desk.run("demo").exits(0);
-    let object = desk.run("compare costep-demo --set right.ck=3e5 --methods nepce --json").exits(0).json();
+    let object =
+        desk.run("compare costep-demo --set right.ck=3e5 --methods predictive --json").exits(0).json();
     assert_eq!(object["parameters"]["right.ck"], 3e5);
     assert_eq!(object["system"], "two-mass oscillator");
     assert_eq!(keys(&object["runs"][0]["signals"]), ["left.x", "left.v", "right.F"]);

@@ -81,7 +81,7 @@ fn mistakes_in_a_project_are_named_with_file_and_line() {
         ("from = \"right.F\"", "from = \"right.G\"", "E0203", "did you mean `right.F`?"),
         ("to = \"left.F\"", "to = \"lft.F\"", "E0203", "did you mean `left.F`?"),
         ("model = \"dual-mass\"", "model = \"dual-mas\"", "E0207", "did you mean `dual-mass`?"),
-        ("id = \"nepce\"", "id = \"nepec\"", "E0301", "did you mean `nepce`?"),
+        ("id = \"predictive\"", "id = \"predictiv\"", "E0301", "did you mean `predictive`?"),
         ("set =", "set = { ckk = 2e5 }", "E0208", "did you mean `ck`?"),
     ] {
         let number = changed(&desk, line, other);

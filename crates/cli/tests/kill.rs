@@ -219,7 +219,7 @@ fn a_soft_stop_finishes_the_step_and_can_be_resumed() {
 fn a_second_signal_ends_the_program_at_once() {
     let desk = Desk::new();
     // A macro step of several seconds, so that the first signal has to wait for its end.
-    let line = "run dual-mass --set micro_step=1e-7 --step 10s --t-end 1h --out rig";
+    let line = "run dual-mass --set micro_step=2e-7 --step 10s --t-end 1h --out rig";
     let mut running = desk.start(line);
     wait_for(&recording(&desk, "rig"), 1, &mut running);
     sleep(Duration::from_millis(300));

@@ -13,6 +13,7 @@ pub mod method;
 pub mod micro;
 pub mod model_source;
 pub mod options;
+pub mod pattern;
 pub mod polynomial;
 pub mod quantity;
 pub mod state;

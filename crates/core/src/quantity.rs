@@ -46,6 +46,12 @@ pub fn format_time(seconds: f64) -> String {
     format!("{} {unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A time without blanks that reads back to the same number: for people where that is possible, else with all digits.
+pub fn exact_time(seconds: f64) -> String {
+    let text = format_time(seconds).replace(' ', "");
+    if parse_time(&text) == Ok(seconds) { text } else { format!("{seconds:e}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +76,14 @@ mod tests {
         for text in ["", "ms", "five ms", "1 sm", "nan", "inf s", "1 2 ms"] {
             assert_eq!(parse_time(text).unwrap_err().code(), Code::BadQuantity, "{text}");
         }
+    }
+
+    #[test]
+    fn exact_times_read_back() {
+        for seconds in [1e-3, 1.00001e-3, 1.0 / 3.0, 1e-300, 12345.678, 0.0] {
+            assert_eq!(parse_time(&exact_time(seconds)), Ok(seconds));
+        }
+        assert_eq!(exact_time(1e-3), "1ms");
     }
 
     #[test]

@@ -512,6 +512,11 @@ impl Engine {
         &self.coupled
     }
 
+    /// L.
+    pub fn coupling(&self) -> &Coupling {
+        &self.coupling
+    }
+
     /// The inputs over the last step.
     pub fn inputs(&self) -> &InputPolynomials {
         &self.inputs

@@ -1,6 +1,6 @@
 //! The choice of integrator and its settings.
 
-use costep_core::quantity::{format_time, parse_time};
+use costep_core::quantity::{exact_time, parse_time};
 use costep_core::{Code, Error, InputSegment, Interval, Result};
 
 use crate::dopri5::Dopri5;
@@ -83,12 +83,6 @@ impl Solver {
             Self::Exact => Integrator::Exact(Box::new(ExactLti::new(ode)?)),
         })
     }
-}
-
-/// The step for people where that reads back to the same number, else all its digits.
-fn exact_time(seconds: f64) -> String {
-    let text = format_time(seconds).replace(' ', "");
-    if parse_time(&text) == Ok(seconds) { text } else { format!("{seconds:e}s") }
 }
 
 /// An integrator with its memory. Large ones are boxed: thousands of subsystems with a small one have to fit

@@ -5,7 +5,9 @@
 //! S2: m2 x2'' = -c2 x2 - d2 x2' - F           output F, direct feed-through         [T (3.3), (3.4)]
 //!     F = ck (x2 - u1) + dk (x2' - u2)
 //!
-//! Micro samples are taken after each inner step, as an FMU with intermediate update would report them.
+//! Micro samples count at the end of each inner step, as FMI 3 intermediate update reports them and as the reference
+//! data of this system were computed. Under explicit Euler samples at the start would be the consistent choice (see
+//! `pendulum_oscillator.rs`); the difference is of the size of the inner step. `nepce:sampling=start` takes those.
 
 use costep_core::{Description, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};

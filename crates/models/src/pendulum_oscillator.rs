@@ -1,7 +1,7 @@
 //! Pendulum coupled to an oscillator by a stiff spring and a damper [G18 section 3]. Outputs are the states.
 //!
 //! Fc = k (x1 - l sin a) + d (x1' - l a' cos a)                                        [G18 (54)]
-//! S1: a''  = -(g/l) sin a + cos a Fc / (m_pend l)       (the text of (55) repeats the oscillator)
+//! S1: a''  = -(g/l) sin a + cos a Fc / (m_pend l)       [G18 (55)], whose text repeats the oscillator
 //! S2: x1'' = -Fc / m_osc                                                              [G18 (53)]
 //!
 //! The error of the paper is max_t sum_i |y_i - y_ref,i| [G18 (66)]. Its linearised reference (63)-(65) cannot

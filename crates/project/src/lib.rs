@@ -26,5 +26,5 @@ pub use overrides::Override;
 pub use parts::NativeSpec;
 pub use project::{Given, Project, load, load_text};
 pub use settings::RecordSpec;
-pub use signals::{matches, split_signal};
+pub use signals::split_signal;
 pub use source::Source;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use costep_core::pattern::matches;
 use costep_core::{Code, Description, Error, Port};
 
 use crate::document::Origin;
@@ -10,21 +11,6 @@ use crate::problems::{Problems, shortened, suggest, suggested};
 /// Splits `part.port`. Names of parts have no dot, names of ports may.
 pub fn split_signal(text: &str) -> Option<(&str, &str)> {
     text.split_once('.').filter(|(part, port)| !part.is_empty() && !port.is_empty())
-}
-
-/// Whether a name fits a pattern in which `*` stands for any letters, or none.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut name) = name.strip_prefix(start) else { return false };
-    let (middles, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // The leftmost place for each middle part leaves the most for what follows.
-    for middle in middles.split('*') {
-        match name.find(middle) {
-            Some(at) => name = &name[at + middle.len()..],
-            None => return false,
-        }
-    }
-    name.ends_with(end)
 }
 
 /// Which way a signal goes.

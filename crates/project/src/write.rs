@@ -2,10 +2,9 @@
 
 use std::fmt::{Display, Write};
 
-use costep_core::quantity::{format_time, parse_time};
+use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
-use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 
 use crate::project::Project;
@@ -37,7 +36,7 @@ impl Project {
         out.key("start", time(experiment.start));
         out.key("stop", time(experiment.stop));
         if self.given.solver {
-            out.key("solver", solver(&self.model.solver));
+            out.key("solver", quoted(&self.model.solver.label()));
         }
         out.table("[step]");
         out.key("size", time(experiment.step));
@@ -200,17 +199,7 @@ fn real(value: f64) -> String {
 /// With a unit for people where that is exact.
 fn time(seconds: f64) -> String {
     let nice = format_time(seconds);
-    quoted(&if parse_time(&nice) == Ok(seconds) { nice } else { format!("{seconds:?} s") })
-}
-
-/// Like [`Solver::label`], but exact.
-fn solver(solver: &Solver) -> String {
-    quoted(&match solver {
-        Solver::Euler(step) => format!("euler:{step:?}s"),
-        Solver::Rk4(step) => format!("rk4:{step:?}s"),
-        Solver::Dopri5(tolerance) => format!("dopri5:{tolerance:?}"),
-        Solver::Exact => "exact".into(),
-    })
+    quoted(&if parse_time(&nice) == Ok(seconds) { nice } else { exact_time(seconds) })
 }
 
 fn list(items: impl IntoIterator<Item = String>) -> String {

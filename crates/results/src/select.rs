@@ -1,6 +1,7 @@
 //! Which columns to export: exact names and patterns with `*`.
 
 use costep_core::Result;
+use costep_core::pattern::matches;
 
 use crate::column::{Column, unknown_column};
 
@@ -34,21 +35,6 @@ fn no_match(pattern: &str, columns: &[Column]) -> costep_core::Error {
         false => format!("the recording has no column `{pattern}`"),
     };
     unknown_column(message, pattern, columns)
-}
-
-/// Whether a name fits a pattern in which `*` stands for any letters, or none.
-fn matches(pattern: &str, name: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
-    let Some(mut name) = name.strip_prefix(start) else { return false };
-    let (middles, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-    // the leftmost place for each middle part leaves the most for what follows
-    for middle in middles.split('*') {
-        match name.find(middle) {
-            Some(at) => name = &name[at + middle.len()..],
-            None => return false,
-        }
-    }
-    name.ends_with(end)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use costep_core::quantity::{format_time, parse_time};
+use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{Code, Error, Experiment};
 use costep_engine::Observer;
 use costep_methods::{METHODS, MethodSpec, registry};
@@ -71,7 +71,7 @@ fn steps(text: Option<&str>, experiment: &Experiment) -> Result<Vec<f64>, Error>
 fn recording_file(folder: &Path, choice: &Choice<'_>) -> PathBuf {
     let label: String =
         choice.method.label().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    folder.join(format!("{label}-{}.arrows", format_time(choice.step).replace(' ', "")))
+    folder.join(format!("{label}-{}.arrows", exact_time(choice.step)))
 }
 
 fn one_run(

@@ -21,7 +21,7 @@ use crate::verbs::compare::verdict;
 
 /// The project the demo runs and leaves behind.
 const SYSTEM: &str = include_str!("demo_system.toml");
-const METHODS: &str = "zoh,foh,soh,nepce";
+const METHODS: &str = "zoh,foh,soh,nepce,mbcorr,predictive";
 
 pub(crate) fn run(args: &DemoArgs, output: Output) -> Result<ExitCode, Failure> {
     let file = args.out.join("system.toml");
@@ -101,7 +101,15 @@ fn next(folder: &Path, is_new: bool) -> Result<(), Error> {
     } else {
         say!("Left your {folder}/system.toml as it is")?;
     }
-    say!("Next:  costep run {folder}                           simulate it, record it")?;
-    say!("       costep compare {folder} --steps 0.5ms,1ms,2ms   methods and steps side by side")?;
-    say!("       costep methods nepce                        what a method does")
+    let commands = [
+        (format!("costep run {folder}"), "simulate it, record it"),
+        (format!("costep compare {folder} --steps 1ms,5ms,10ms"), "methods and steps side by side"),
+        ("costep methods predictive".into(), "what a method does"),
+    ];
+    let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    for (i, (command, purpose)) in commands.iter().enumerate() {
+        let lead = if i == 0 { "Next:" } else { "" };
+        say!("{lead:<5}  {command:<width$}   {purpose}")?;
+    }
+    Ok(())
 }

@@ -8,8 +8,8 @@ use costep_results::{Table, export_csv, export_parquet};
 use serde_json::json;
 
 use crate::args::ExportArgs;
-use crate::failure::Failure;
-use crate::style::{Output, print, print_json, say};
+use crate::failure::{Failure, to_json};
+use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -29,14 +29,20 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
             "file": target.display().to_string(),
             "rows": exported.rows,
             "complete": exported.complete,
+            "damage": exported.damage.as_ref().map(to_json),
         }))?;
     } else {
         output.remark(&format!("{}: {} rows", target.display(), exported.rows));
-        if !exported.complete {
-            output.remark("the recording has no end mark: its run was killed or still goes on");
+        match &exported.damage {
+            Some(damage) => print_error(damage),
+            None if !exported.complete => {
+                output.remark("the recording has no end mark: its run was killed or still goes on");
+            }
+            None => {}
         }
     }
-    Ok(ExitCode::SUCCESS)
+    // What could be read is exported; that something could not be read must not look like success.
+    Ok(exported.damage.map_or(ExitCode::SUCCESS, |damage| ExitCode::from(damage.code().entry().exit.code())))
 }
 
 fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {

@@ -58,6 +58,9 @@ fn needs(entry: &MethodEntry) -> Vec<String> {
     if needs.rollback {
         list.push("rollback".into());
     }
+    if needs.local_models {
+        list.push("local models (Jacobians) of the subsystems".into());
+    }
     if needs.micro_samples {
         list.push("outputs inside the step where a subsystem gives them".into());
     }

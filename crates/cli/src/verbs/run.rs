@@ -11,10 +11,10 @@ use costep_core::quantity::format_time;
 use costep_core::{Code, Error, StateReader};
 use costep_engine::{Checkpoints, Engine, Flow, Observer, StopFlag, TimeLimit};
 use costep_integrate::Solver;
-use costep_project::{Project, Source};
+use costep_project::{Override, Project, Source};
 use serde_json::{Value, json};
 
-use crate::args::{LimitArgs, ResumeArgs, RunArgs, change};
+use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::progress::RunProgress;
 use crate::recorder::Recorder;
@@ -34,10 +34,10 @@ static STOP: AtomicBool = AtomicBool::new(false);
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     let mut overrides = Vec::new();
     if let Some(method) = &args.method {
-        overrides.push(change("method", method, format!("--method {method}")));
+        overrides.push(Override::new("method", method, format!("--method {method}")));
     }
     if let Some(step) = &args.step {
-        overrides.push(change("step.size", step, format!("--step {step}")));
+        overrides.push(Override::new("step.size", step, format!("--step {step}")));
     }
     let project = session::load(&args.system, overrides)?;
     project.warnings.iter().for_each(|warning| output.remark(&format!("warning: {warning}")));
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
         job.record_in(folder, &args.limits)?;
     }
     let reference = session::reference(&project, solver, choice.step)?;
-    job.go(reference.as_ref(), &args.limits, output)
+    job.go(reference.as_ref(), args.reference == "auto", &args.limits, output)
 }
 
 pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -65,13 +65,14 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     let mut checkpoints = checkpoints(&args.dir, &project, &args.limits);
     let from = checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir))?;
     let mut watch = GrowthWatch::default();
-    watch.load(engine.coupled().len(), &mut StateReader::new(&checkpoints.notes))?;
+    let sizes = (engine.outputs().len(), engine.coupled().len());
+    watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
     output.remark(&format!("resuming at t = {} s from {}", engine.time(), from.display()));
     let file = args.dir.join(RECORDING);
     let recorder = Recorder::resume(&file, &engine, &project, checkpoints)?;
     let job =
         Job { project: &project, engine, files: Some(args.dir.clone()), recorder: Some(recorder), watch };
-    job.go(None, &args.limits, output)
+    job.go(None, true, &args.limits, output)
 }
 
 fn no_checkpoint(error: Error, folder: &Path) -> Error {
@@ -173,12 +174,13 @@ impl Job<'_> {
     fn go(
         mut self,
         reference: Option<&Reference>,
+        judge: bool,
         limits: &LimitArgs,
         output: Output,
     ) -> Result<ExitCode, Failure> {
         install_stop_handler();
         self.announce(output);
-        let mut report = RunReport::new(self.project.groups[0].method.label(), self.engine.experiment().step);
+        let mut report = RunReport::new(&self.project.groups[0].method, self.engine.experiment().step);
         let mut progress = RunProgress::new(output);
         progress.watch = std::mem::take(&mut self.watch);
         let mut trace = reference.map(|_| Trace::new(self.engine.outputs().len(), true));
@@ -201,8 +203,11 @@ impl Job<'_> {
         match &outcome {
             Err(error) => report.fail(error),
             Ok(()) => {
-                report.amplitude_ratio = Some(progress.watch.ratio());
-                report.verdict = if progress.watch.unstable() { Verdict::Unstable } else { Verdict::Stable };
+                report.amplitude_ratio = Some(progress.watch.amplitudes().ratio());
+                report.verdict = self.verdict(&progress.watch, judge)?;
+                if !progress.watch.can_judge() {
+                    report.message = Some("too few macro steps for a verdict on stability".into());
+                }
                 if let (Some(reference), Some(trace)) = (reference, &trace) {
                     report.add(&measure(self.engine.descriptions(), trace, reference));
                     let stop = self.engine.experiment().stop;
@@ -228,6 +233,13 @@ impl Job<'_> {
         let ending = Ending { recorded, can_go_on, from, error: outcome.as_ref().err() };
         self.print(&report, reference.map(|reference| reference.solver), &ending, output)?;
         Ok(ExitCode::from(report.exit))
+    }
+
+    /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.
+    fn verdict(&self, watch: &GrowthWatch, judge: bool) -> Result<Verdict, Error> {
+        let twin = if judge && watch.can_judge() { session::twin_amplitudes(self.project)? } else { None };
+        let unstable = twin.map_or_else(|| watch.looks_unstable(), |twin| watch.unstable_against(&twin));
+        Ok(if unstable { Verdict::Unstable } else { Verdict::Stable })
     }
 
     fn announce(&self, output: Output) {
@@ -305,7 +317,7 @@ impl Job<'_> {
                 percent(report.energy_drift)
             );
         } else if report.verdict == Verdict::Unstable {
-            line += "   signals and coupling error grow: try a smaller step or `costep compare`";
+            line += "   amplitudes grow: try a smaller step or `costep compare`";
         }
         say!("{line}")
     }

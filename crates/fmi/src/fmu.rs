@@ -1,5 +1,6 @@
 //! An FMU file: its archive and its model description.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
@@ -85,11 +86,15 @@ impl Fmu {
     /// into a temporary folder. `identifier` is that of the interface to be used; an error if there is no
     /// library for it.
     pub fn unpack(&mut self, identifier: &str) -> Result<Unpacked> {
+        self.unpack_in(identifier, &std::env::temp_dir())
+    }
+
+    /// The same with the temporary folder inside of another one.
+    pub fn unpack_in(&mut self, identifier: &str, parent: &Path) -> Result<Unpacked> {
         let library = binary::library(&self.archive, self.description.fmi_version, identifier)?;
-        let folder = tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir().map_err(|cause| {
-            Error::new(Code::FileNotReadable, "cannot create a temporary folder for an FMU")
-                .in_file(self.archive.path())
-                .because(cause)
+        let folder = private_folder(parent).map_err(|cause| {
+            let message = format!("cannot create a temporary folder for an FMU in `{}`", parent.display());
+            Error::new(Code::FileNotReadable, message).in_file(self.archive.path()).because(cause)
         })?;
         let binaries = library.rsplit_once('/').map_or("", |(binaries, _)| binaries);
         let wanted = |name: &str| {
@@ -101,6 +106,18 @@ impl Fmu {
         let library = folder.path().join(library);
         Ok(Unpacked { folder, library })
     }
+}
+
+/// A temporary folder that nobody else looks into.
+fn private_folder(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY_PREFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir_in(parent)
 }
 
 /// An FMU in a temporary folder, which is removed with this value.

@@ -40,6 +40,7 @@ mod description;
 mod finding;
 mod fmu;
 mod limits;
+mod text;
 mod units;
 mod validate;
 mod xml;

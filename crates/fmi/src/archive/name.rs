@@ -1,5 +1,7 @@
 //! Names of entries: how their bytes are read, and which of them are refused.
 
+use crate::text::shorten;
+
 /// Longest name in characters.
 const MAX_CHARS: usize = 1024;
 /// Longest part between two slashes in bytes, the limit of common file systems.
@@ -60,9 +62,7 @@ pub(crate) fn flaw(name: &str) -> Option<String> {
 
 /// A name for messages: short, without control characters.
 pub(crate) fn shown(name: &str) -> String {
-    const SHOWN: usize = 80;
-    let short: String = name.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if name.chars().nth(SHOWN).is_some() { format!("{short}...") } else { short }
+    shorten(name, 80)
 }
 
 /// Finds two entries that would become the same file, on file systems that ignore case too, or a file that is

@@ -15,7 +15,8 @@ use crate::description::words::{
 use crate::description::{DefaultExperiment, FmiVersion, ModelDescription, NameEntry, Origin};
 use crate::finding::Report;
 use crate::limits::Limits;
-use crate::xml::{Element, Encoding, Flaw, short};
+use crate::text::short;
+use crate::xml::{Element, Encoding, Flaw};
 
 /// A dimension as written.
 pub(crate) struct RawDimension {

@@ -11,8 +11,9 @@ use crate::description::value::Number;
 use crate::description::variable::{Attributes, Item};
 use crate::description::words::VariableType;
 use crate::description::{DefaultExperiment, FmiVersion, LogCategory};
+use crate::text::short;
 use crate::units::{BaseUnit, DisplayUnit, SI_NAMES, Unit};
-use crate::xml::{Element, Flaw, Xml, short};
+use crate::xml::{Element, Flaw, Xml};
 
 /// The children of `<UnitDefinitions>`, whose depth is 2.
 pub(crate) fn units<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {

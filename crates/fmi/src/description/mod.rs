@@ -19,6 +19,7 @@ use costep_core::{Code, Error, Place, Result};
 use crate::archive::placed;
 use crate::finding::Report;
 use crate::limits::Limits;
+use crate::text::short;
 use crate::units::Unit;
 use crate::xml::{Element, Flaw, Xml};
 use builder::Builder;
@@ -324,9 +325,6 @@ fn version(root: &Element) -> Result<FmiVersion, Flaw> {
     match (numbers.next(), numbers.next()) {
         _ if text == "2.0" => Ok(FmiVersion::V2),
         (Some("3"), Some(minor)) if minor.parse::<u16>().is_ok() => Ok(FmiVersion::V3),
-        _ => {
-            let shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
-            Err(unsupported(format!("the FMU is of FMI version `{shown}`, which is not supported")))
-        }
+        _ => Err(unsupported(format!("the FMU is of FMI version `{}`, which is not supported", short(text)))),
     }
 }

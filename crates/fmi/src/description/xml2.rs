@@ -11,7 +11,8 @@ use crate::description::structure::Unknown;
 use crate::description::value::{Number, Values};
 use crate::description::variable::{TypeDefinition, Variable};
 use crate::description::words::{Causality, Initial, Variability, VariableType};
-use crate::xml::{Element, Flaw, Xml, short};
+use crate::text::short;
+use crate::xml::{Element, Flaw, Xml};
 
 /// The children of the root in the order of the schema.
 const ORDER: &[&str] = &[

@@ -11,7 +11,8 @@ use crate::description::value::Values;
 use crate::description::variable::{Alias, Clock, TypeDefinition, Variable};
 use crate::description::words::{Causality, Variability, VariableType};
 use crate::finding::Report;
-use crate::xml::{Element, Flaw, Literal, Xml, short};
+use crate::text::short;
+use crate::xml::{Element, Flaw, Literal, Xml};
 
 /// The children of the root in the order of the schema.
 const ORDER: &[&str] = &[

@@ -6,7 +6,7 @@ use crate::archive::Archive;
 use crate::binary::platforms;
 use crate::description::ModelDescription;
 use crate::finding::Report;
-use crate::xml::short;
+use crate::text::short;
 
 pub(crate) fn check(description: &ModelDescription, archive: &Archive, report: &mut Report) {
     let version = description.fmi_version;

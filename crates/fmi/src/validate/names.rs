@@ -8,7 +8,7 @@ use crate::description::variable::Variable;
 use crate::description::words::{Causality, NamingConvention, VariableType};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
-use crate::xml::short;
+use crate::text::short;
 
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     unique_names(description, report);

@@ -9,7 +9,7 @@ use crate::description::variable::Variable;
 use crate::description::words::{Causality, DependencyKind, Initial, Variability};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
-use crate::xml::short;
+use crate::text::short;
 
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     let structure = &description.structure;

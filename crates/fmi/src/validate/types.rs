@@ -6,7 +6,7 @@ use crate::description::ModelDescription;
 use crate::description::variable::Variable;
 use crate::description::words::VariableType;
 use crate::finding::Report;
-use crate::xml::short;
+use crate::text::short;
 
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     for definition in &description.types {

@@ -7,7 +7,7 @@ use crate::description::variable::Variable;
 use crate::description::words::{Causality, Initial, Variability, VariableType};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
-use crate::xml::short;
+use crate::text::short;
 
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     for variable in description.variables() {

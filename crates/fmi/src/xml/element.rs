@@ -6,6 +6,7 @@ use std::ops::Range;
 use costep_core::Code;
 
 use crate::finding::Report;
+use crate::text::short;
 
 /// A start tag. Its memory is used again for the next one.
 #[derive(Default)]
@@ -123,13 +124,6 @@ impl Element {
 }
 
 const XML_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-
-/// A text of the document for messages: short, without control characters.
-pub(crate) fn short(text: &str) -> String {
-    const SHOWN: usize = 60;
-    let short: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if text.chars().nth(SHOWN).is_some() { format!("{short}...") } else { short }
-}
 
 /// A type that XML Schema has a literal form for.
 pub(crate) trait Literal: Sized {

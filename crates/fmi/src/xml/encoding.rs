@@ -4,6 +4,8 @@ use std::io::{self, Read};
 
 use costep_core::{Code, Error, Result};
 
+use crate::text::short;
+
 /// The encodings that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
@@ -62,13 +64,10 @@ fn named(head: &[u8], mark: usize) -> Result<Encoding> {
         "utf-8" | "utf8" | "us-ascii" | "ascii" => Ok(Encoding::Utf8),
         "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "latin-1" if mark == 0 => Ok(Encoding::Latin1),
         "windows-1252" | "cp1252" | "cp-1252" if mark == 0 => Ok(Encoding::Windows1252),
-        _ => {
-            let label: String = label.chars().take(40).collect();
-            Err(refused(format!(
-                "the model description claims the encoding `{}`, which is not what it is written in, or not known",
-                label.escape_debug()
-            )))
-        }
+        _ => Err(refused(format!(
+            "the model description claims the encoding `{}`, which is not what it is written in, or not known",
+            short(label)
+        ))),
     }
 }
 

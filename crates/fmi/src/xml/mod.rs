@@ -11,13 +11,14 @@ use costep_core::{Code, Error, Result};
 use quick_xml::events::{BytesRef, Event};
 use quick_xml::{Reader, XmlVersion};
 
-pub(crate) use element::{Element, Literal, short};
+pub(crate) use element::{Element, Literal};
 pub(crate) use encoding::Encoding;
 use encoding::Utf8Reader;
 use guard::Guard;
 
 use crate::archive::as_error;
 use crate::limits::Limits;
+use crate::text::{short, shorten};
 
 /// Most attributes of one element.
 const MAX_ATTRIBUTES: usize = 128;
@@ -197,10 +198,7 @@ fn check_reference(reference: &BytesRef<'_>) -> Result<(), Error> {
     match reference.resolve_char_ref() {
         Ok(Some(character)) if is_xml_char(character) => Ok(()),
         Ok(None) if ["amp", "lt", "gt", "quot", "apos"].contains(&&**reference) => Ok(()),
-        _ => {
-            let name: String = reference.chars().take(40).collect();
-            Err(broken(format!("the entity `&{};` is not known", name.escape_debug())))
-        }
+        _ => Err(broken(format!("the entity `&{};` is not known", short(reference)))),
     }
 }
 
@@ -219,6 +217,5 @@ fn parse_error(error: &quick_xml::Error) -> Error {
             Error::new(Code::FileNotReadable, "the model description cannot be read").because(cause)
         });
     }
-    let cause: String = error.to_string().chars().take(300).collect();
-    broken(cause)
+    broken(shorten(&error.to_string(), 300))
 }

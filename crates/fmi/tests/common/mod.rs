@@ -1,7 +1,10 @@
 //! What the tests share: a writer of zip archives that can lie everywhere, and two small FMUs.
 #![allow(dead_code, reason = "each test program uses another part")]
 
+pub(crate) mod archive_cases;
+pub(crate) mod finding_cases;
 pub(crate) mod xml;
+pub(crate) mod xml_cases;
 
 use std::io::Write;
 

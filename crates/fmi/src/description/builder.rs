@@ -169,6 +169,14 @@ impl<'a> Builder<'a> {
         Ok(true)
     }
 
+    /// Reports a list of the model structure whose place `at` among the others is before the `rank` reached.
+    pub(crate) fn check_order(&mut self, element: &Element, at: usize, rank: usize) {
+        if at < rank {
+            let message = format!("{} is not where it belongs in the order of elements", element.shown());
+            self.report.warning(Code::FmuSchema, element.line(), message);
+        }
+    }
+
     /// Reports an element that should not be here.
     pub(crate) fn unexpected(&mut self, element: &Element, parent: &str) {
         let message = format!("{} is not known inside <{parent}>", element.shown());

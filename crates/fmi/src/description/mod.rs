@@ -309,6 +309,9 @@ fn read(source: impl Read, limits: &Limits) -> Result<ModelDescription, Flaw> {
         FmiVersion::V3 => xml3::read(&mut xml, &mut builder)?,
     }
     xml.finish()?;
+    for line in xml.stray_text() {
+        builder.report.warning(Code::FmuSchema, *line, "there is text where only elements belong");
+    }
     builder.finish(xml.line())
 }
 

@@ -35,8 +35,14 @@ pub(crate) fn read<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Resu
             continue;
         }
         match element.name() {
-            "ModelExchange" => builder.description.model_exchange = Some(model_exchange(&element, builder)?),
-            "CoSimulation" => builder.description.co_simulation = Some(co_simulation(&element, builder)?),
+            "ModelExchange" => {
+                builder.description.model_exchange = Some(model_exchange(&element, builder)?);
+                source_files(xml, builder)?;
+            }
+            "CoSimulation" => {
+                builder.description.co_simulation = Some(co_simulation(&element, builder)?);
+                source_files(xml, builder)?;
+            }
             "UnitDefinitions" => lists::units(xml, builder)?,
             "TypeDefinitions" => types(xml, builder)?,
             "LogCategories" => lists::log_categories(xml, builder)?,
@@ -75,6 +81,26 @@ fn co_simulation(element: &Element, builder: &mut Builder<'_>) -> Result<CoSimul
     };
     element.check_asked(report);
     Ok(result)
+}
+
+/// What is inside of an interface. The names of source files are not kept, because costep compiles none.
+fn source_files<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    let mut element = Element::default();
+    while xml.child(2, &mut element)? {
+        if element.name() != "SourceFiles" {
+            builder.unexpected(&element, "ModelExchange or CoSimulation");
+            continue;
+        }
+        while xml.child(3, &mut element)? {
+            if element.name() == "File" {
+                builder.required(&element, "name");
+                element.check_asked(&mut builder.report);
+            } else {
+                builder.unexpected(&element, "SourceFiles");
+            }
+        }
+    }
+    Ok(())
 }
 
 fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
@@ -235,17 +261,23 @@ fn inner(
 }
 
 fn structure<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    const LISTS: [&str; 3] = ["Outputs", "Derivatives", "InitialUnknowns"];
     let mut element = Element::default();
+    let mut rank = 0;
     while xml.child(2, &mut element)? {
-        match element.name() {
-            "Outputs" => builder.description.structure.outputs = unknowns(xml, "Outputs", builder)?,
-            "Derivatives" => {
-                builder.description.structure.derivatives = unknowns(xml, "Derivatives", builder)?
-            }
-            "InitialUnknowns" => {
-                builder.description.structure.initial_unknowns = unknowns(xml, "InitialUnknowns", builder)?;
-            }
-            _ => builder.unexpected(&element, "ModelStructure"),
+        let Some(at) = LISTS.iter().position(|name| *name == element.name()) else {
+            builder.unexpected(&element, "ModelStructure");
+            continue;
+        };
+        // Each list is there once.
+        builder.check_order(&element, at, rank);
+        rank = rank.max(at + 1);
+        let unknowns = unknowns(xml, LISTS[at], builder)?;
+        let structure = &mut builder.description.structure;
+        match at {
+            0 => structure.outputs.extend(unknowns),
+            1 => structure.derivatives.extend(unknowns),
+            _ => structure.initial_unknowns.extend(unknowns),
         }
     }
     Ok(())

@@ -257,8 +257,12 @@ struct Starts {
 
 impl Starts {
     fn push(&mut self, element: &Element, kind: VariableType, owner: &str, report: &mut Report) {
-        let text = element.get("value").unwrap_or_default();
+        let text = element.get("value");
         element.check_asked(report);
+        let Some(text) = text else {
+            let message = format!("a start value of `{}` is left out", short(owner));
+            return report.warning(Code::FmuStart, element.line(), message);
+        };
         if kind == VariableType::String {
             self.texts.push(text.to_owned());
             return;
@@ -292,15 +296,18 @@ fn hex(text: &str) -> Option<Vec<u8>> {
 }
 
 fn structure<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    const LISTS: [&str; 5] =
+        ["Output", "ContinuousStateDerivative", "ClockedState", "InitialUnknown", "EventIndicator"];
     let mut element = Element::default();
+    let mut rank = 0;
     while xml.child(2, &mut element)? {
         let list = element.name().to_owned();
-        let known =
-            ["Output", "ContinuousStateDerivative", "ClockedState", "InitialUnknown", "EventIndicator"];
-        if !known.contains(&list.as_str()) {
+        let Some(at) = LISTS.iter().position(|name| *name == list) else {
             builder.unexpected(&element, "ModelStructure");
             continue;
-        }
+        };
+        builder.check_order(&element, at, rank);
+        rank = rank.max(at);
         let Some(unknown) = builder.unknown(&element, "valueReference", &list) else { continue };
         let structure = &mut builder.description.structure;
         match list.as_str() {

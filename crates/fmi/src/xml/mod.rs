@@ -45,7 +45,10 @@ pub(crate) struct Xml<R: Read> {
     max_depth: usize,
     /// Line on which the piece of markup read last starts.
     line: u32,
+    started: bool,
     root_seen: bool,
+    /// Lines of text where only elements belong; the first few.
+    stray_text: Vec<u32>,
 }
 
 /// What is of interest in a document.
@@ -73,7 +76,9 @@ impl<R: Read> Xml<R> {
             depth: 0,
             max_depth: limits.depth,
             line: 1,
+            started: false,
             root_seen: false,
+            stray_text: Vec::new(),
         })
     }
 
@@ -84,6 +89,11 @@ impl<R: Read> Xml<R> {
     /// The line of the piece of markup read last.
     pub(crate) fn line(&self) -> u32 {
         self.line
+    }
+
+    /// Lines of text that was found between the elements that were asked for.
+    pub(crate) fn stray_text(&self) -> &[u32] {
+        &self.stray_text
     }
 
     /// Reads up to the root element.
@@ -120,6 +130,7 @@ impl<R: Read> Xml<R> {
 
     /// Reads up to the next tag. Fills `element` from a start tag, if it is wanted.
     fn step(&mut self, element: Option<&mut Element>) -> Result<Step, Flaw> {
+        const MAX_STRAY: usize = 10;
         loop {
             // An empty element comes as two events; the second one has no text, so its line does not count.
             self.line = self.reader.get_mut().start_token();
@@ -178,17 +189,24 @@ impl<R: Read> Xml<R> {
                             .hint("remove `<!DOCTYPE ...>`; FMI does not need it"),
                     ));
                 }
-                Event::GeneralRef(reference) => check_reference(&reference).map_err(flaw)?,
-                Event::Text(text) if self.depth == 0 && !text.trim().is_empty() => {
+                Event::Decl(_) if self.started => {
+                    return Err(flaw(broken("it has a declaration that is not at its start")));
+                }
+                Event::Text(text) if text.trim().is_empty() => {}
+                Event::Text(_) | Event::CData(_) if self.depth == 0 => {
                     return Err(flaw(broken("it has text outside of its root element")));
                 }
-                Event::CData(_) if self.depth == 0 => {
-                    return Err(flaw(broken("it has text outside of its root element")));
+                Event::GeneralRef(reference) => check_reference(&reference).map_err(flaw)?,
+                Event::Text(_) | Event::CData(_)
+                    if element.is_some() && self.stray_text.len() < MAX_STRAY =>
+                {
+                    self.stray_text.push(line);
                 }
                 Event::Text(_) | Event::CData(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
                 // Never sent, because empty elements are expanded.
                 Event::Empty(_) => return Err(flaw(broken("it has an element that cannot be read"))),
             }
+            self.started = true;
         }
     }
 }

@@ -97,6 +97,10 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     m(3, r#"<Int32 name="c""#, r#"<Int128 name="d" valueReference="50"/><Int32 name="c""#, Warning, FmuSchema, "<Int128> `d` is not known inside <ModelVariables>"),
     m(2, "<DefaultExperiment", "<Extra/><DefaultExperiment", Warning, FmuSchema, "<Extra> is not known inside <fmiModelDescription>"),
     m(3, r#"<DefaultExperiment startTime="0" stopTime="1"/>"#, r#"<DefaultExperiment stopTime="1"/><LogCategories/>"#, Warning, FmuSchema, "<LogCategories> is not where it belongs"),
+    m(2, "<Derivatives>", "<Outputs/><Derivatives>", Warning, FmuSchema, "<Outputs> is not where it belongs"),
+    m(3, r#"<Output valueReference="2" dependencies=""/>"#, r#"<InitialUnknown valueReference="9"/><Output valueReference="2"/>"#, Warning, FmuSchema, "<Output> `2` is not where it belongs"),
+    m(2, "<ModelVariables>", "<ModelVariables>and so on", Warning, FmuSchema, "there is text where only elements belong"),
+    m(2, r#"<CoSimulation modelIdentifier="Engine"/>"#, r#"<CoSimulation modelIdentifier="Engine"><SourceFiles><File/></SourceFiles></CoSimulation>"#, Error, FmuSchema, "<File> has no `name`"),
     m(3, r#" instantiationToken="{1}""#, "", Error, FmuSchema, "`instantiationToken` is missing"),
     m(2, r#" guid="{1}""#, "", Error, FmuSchema, "`guid` is missing"),
     // Structure.

@@ -135,6 +135,7 @@ pub(crate) fn broken() -> Vec<Case> {
         document("only white space", " \n\t ", Code::BadXml),
         document("only a declaration", "<?xml version=\"1.0\"?>", Code::BadXml),
         document("text", "hello", Code::BadXml),
+        document("declaration behind the start", format!("\n{SMALL_2}"), Code::BadXml),
         document("cut in a tag", &SMALL_2[..500], Code::BadXml),
         document("cut behind a tag", &SMALL_2[..SMALL_2.find("<DefaultExperiment").unwrap()], Code::BadXml),
         document("end without start", small("</ModelVariables>", "</ModelVariables></a>"), Code::BadXml),

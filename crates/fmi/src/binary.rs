@@ -1,5 +1,7 @@
 //! For which platforms an FMU has binaries, and where the one for this platform is.
 
+use std::collections::BTreeMap;
+
 use costep_core::{Code, Error, Result};
 
 use crate::archive::Archive;
@@ -85,23 +87,19 @@ pub(crate) fn folders(version: FmiVersion) -> Vec<String> {
 
 /// All folders of binaries in an archive, in alphabetic order.
 pub fn platforms(archive: &Archive) -> Vec<Platform> {
-    let mut found: Vec<Platform> = Vec::new();
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for entry in archive.entries() {
         let Some((folder, file)) = entry.name.strip_prefix("binaries/").and_then(|rest| rest.split_once('/'))
         else {
             continue;
         };
-        let at =
-            found.binary_search_by(|platform| platform.folder.as_str().cmp(folder)).unwrap_or_else(|at| {
-                found.insert(at, Platform { folder: folder.to_owned(), libraries: Vec::new() });
-                at
-            });
+        let libraries = found.entry(folder).or_default();
         let is_library = [".so", ".dll", ".dylib"].iter().any(|extension| file.ends_with(extension));
         if is_library && !file.contains('/') {
-            found[at].libraries.push(file.to_owned());
+            libraries.push(file.to_owned());
         }
     }
-    found
+    found.into_iter().map(|(folder, libraries)| Platform { folder: folder.to_owned(), libraries }).collect()
 }
 
 /// The entry of the shared library with this identifier for this platform.

@@ -71,6 +71,12 @@ impl Report {
         self.push(Severity::Warning, code, line, message.into());
     }
 
+    /// A warning whose text is made only if it is kept, for what may come very often.
+    pub(crate) fn warning_by(&mut self, code: Code, line: u32, message: impl FnOnce() -> String) {
+        let kept = self.more[Severity::Warning as usize] < Self::KEPT;
+        self.push(Severity::Warning, code, line, if kept { message() } else { String::new() });
+    }
+
     /// Adds a finding; line 0 stands for an unknown one.
     fn push(&mut self, severity: Severity, code: Code, line: u32, message: String) {
         let number = &mut self.more[severity as usize];

@@ -82,6 +82,11 @@ impl Fmu {
         binary::platforms(&self.archive)
     }
 
+    /// The entry of the shared library with this model identifier for this platform.
+    pub fn library(&self, identifier: &str) -> Result<String> {
+        binary::library(&self.archive, self.description.fmi_version, identifier)
+    }
+
     /// Unpacks what is needed to run it - model description, resources and the binaries of this platform -
     /// into a temporary folder. `identifier` is that of the interface to be used; an error if there is no
     /// library for it.
@@ -91,7 +96,7 @@ impl Fmu {
 
     /// The same with the temporary folder inside of another one.
     pub fn unpack_in(&mut self, identifier: &str, parent: &Path) -> Result<Unpacked> {
-        let library = binary::library(&self.archive, self.description.fmi_version, identifier)?;
+        let library = self.library(identifier)?;
         let folder = private_folder(parent).map_err(|cause| {
             let message = format!("cannot create a temporary folder for an FMU in `{}`", parent.display());
             Error::new(Code::FileNotReadable, message).in_file(self.archive.path()).because(cause)

@@ -363,6 +363,58 @@ fn documents_with_lines_removed_doubled_or_moved_are_survived() {
     }
 }
 
+/// Documents of a few megabytes made to cost more than they weigh: long lists, and lists times lists.
+#[test]
+fn large_documents_made_to_harm_are_survived() {
+    let numbers = "0 ".repeat(8_000_000);
+    let start = SMALL_3.replace("start=\"1 2 3\"", &format!("start=\"{numbers}\""));
+    assert!(
+        survives("8,000,000 start values", &start).unwrap()[0].message.contains("more than 4000000 values")
+    );
+    let start = SMALL_3.replace("start=\"1 2 3\"", &format!("start=\"{}\"", &numbers[..7_000_000]));
+    assert!(
+        survives("3,500,000 start values", &start).unwrap()[0]
+            .message
+            .contains("start values for 3 elements")
+    );
+    let dependencies = SMALL_3.replace("dependencies=\"1 2\"", &format!("dependencies=\"{numbers}\""));
+    assert!(!survives("8,000,000 dependencies", &dependencies).unwrap().is_empty());
+    let clocks = SMALL_3.replace("clocks=\"8\"", &format!("clocks=\"{}\"", "8 ".repeat(1_000_000)));
+    assert!(survives("1,000,000 clocks", &clocks).unwrap()[0].message.contains("more clocks than"));
+
+    let repeat = |count: usize, piece: fn(usize) -> String| (0..count).map(piece).collect::<String>();
+    let displays = repeat(20_000, |i| format!("<DisplayUnit name=\"d{i}\"/>"));
+    let variables = repeat(20_000, |i| {
+        format!("<Float64 name=\"v{i}\" valueReference=\"{}\" unit=\"m\" displayUnit=\"none\"/>", 100 + i)
+    });
+    let many = SMALL_3
+        .replace("<DisplayUnit name=\"mm\" factor=\"1000\"/>", &displays)
+        .replace("</ModelVariables>", &format!("{variables}</ModelVariables>"));
+    assert!(survives("20,000 display units of 20,000 variables", &many).unwrap().len() > 500);
+
+    let items = repeat(50_000, |i| format!("<Item name=\"i{i}\" value=\"{i}\"/>"));
+    let values = repeat(50_000, |i| format!("{} ", 49_999 - i));
+    let many = SMALL_3.replace("<Item name=\"a\" value=\"1\"/>", &items).replace(
+        "causality=\"parameter\" start=\"2\"",
+        &format!("causality=\"parameter\" start=\"{values}\""),
+    );
+    assert!(!survives("50,000 values of 50,000 items", &many).unwrap().is_empty());
+
+    let attributes = repeat(120, |i| format!(" a{i}=\"\""));
+    let many = SMALL_2.replace(
+        "<ModelVariables>",
+        &format!("<ModelVariables>{}", format!("<X{attributes}/>").repeat(5_000)),
+    );
+    assert!(!survives("5,000 times 120 attributes", &many).unwrap().is_empty());
+
+    let same = repeat(50_000, |_| "<Float64 name=\"v\" valueReference=\"3\"/>".into());
+    let many = SMALL_3.replace("</ModelVariables>", &format!("{same}</ModelVariables>"));
+    assert!(!survives("50,000 times the same variable", &many).unwrap().is_empty());
+    let derivatives = repeat(20_000, |_| "<Output valueReference=\"2\"/>".into());
+    let many = SMALL_3.replace("<ModelStructure>", &format!("<ModelStructure>{derivatives}"));
+    assert!(!survives("20,000 times the same output", &many).unwrap().is_empty());
+}
+
 /// Writes all hand-made cases to the folder named by COSTEP_CASES, to try other tools on them.
 #[test]
 #[ignore = "writes files for other tools"]

@@ -42,6 +42,8 @@ pub struct Archive {
     path: PathBuf,
     source: Box<dyn Source>,
     records: Vec<Record>,
+    /// Indices of the records in the order of their names.
+    by_name: Vec<usize>,
     limits: Limits,
 }
 
@@ -79,7 +81,9 @@ impl Archive {
 
     fn new(path: &Path, mut source: Box<dyn Source>, length: u64, limits: Limits) -> Result<Self> {
         let records = records::read(&mut *source, length, &limits).map_err(|error| placed(error, path))?;
-        Ok(Self { path: path.to_owned(), source, records, limits })
+        let mut by_name: Vec<usize> = (0..records.len()).collect();
+        by_name.sort_by(|a, b| records[*a].name.cmp(&records[*b].name));
+        Ok(Self { path: path.to_owned(), source, records, by_name, limits })
     }
 
     /// The file it was opened from.
@@ -102,24 +106,25 @@ impl Archive {
         self.find(name).is_some()
     }
 
-    fn find(&self, name: &str) -> Option<&Record> {
-        self.records.iter().find(|record| record.name == name)
+    fn find(&self, name: &str) -> Option<usize> {
+        let at = self.by_name.binary_search_by(|index| self.records[*index].name.as_str().cmp(name)).ok()?;
+        Some(self.by_name[at])
     }
 
     /// Reads one entry as a stream. Reading fails with an error that [`crate::as_error`] turns back into ours,
     /// as soon as the data turns out to be damaged or longer than announced; the check sum is compared at the
     /// end.
     pub(crate) fn reader(&mut self, name: &str) -> Result<Option<EntryReader<'_>>> {
-        let Some(record) = self.records.iter().find(|record| record.name == name) else { return Ok(None) };
-        EntryReader::new(&mut *self.source, record)
+        let Some(index) = self.find(name) else { return Ok(None) };
+        EntryReader::new(&mut *self.source, &self.records[index])
             .map(Some)
             .map_err(|cause| not_readable(&self.path, &cause))
     }
 
     /// Reads one entry into memory, if it exists. Entries of more than `limit` bytes are refused.
     pub fn read(&mut self, name: &str, limit: u64) -> Result<Option<Vec<u8>>> {
-        let Some(record) = self.find(name) else { return Ok(None) };
-        let size = record.size;
+        let Some(index) = self.find(name) else { return Ok(None) };
+        let size = self.records[index].size;
         if size > limit {
             let what = format!("the entry `{name}` has {size} bytes; the limit here is {limit}");
             return Err(Error::new(Code::ArchiveLimit, what).in_file(&self.path));

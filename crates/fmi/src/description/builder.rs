@@ -309,8 +309,13 @@ impl<'a> Builder<'a> {
             let line = self.description.variables[index].line;
             let derivative_of = raw.derivative.and_then(|to| self.resolve(to, "derivative", &owner, line));
             let previous = raw.previous.and_then(|to| self.resolve(to, "previous", &owner, line));
-            let clocks =
-                raw.clocks.iter().filter_map(|to| self.resolve(*to, "clocks", &owner, line)).collect();
+            let clocks = if raw.clocks.len() > self.description.variables.len() {
+                let message = format!("`{}` has more clocks than there are variables", short(&owner));
+                self.report.error(Code::FmuClock, line, message);
+                Vec::new()
+            } else {
+                raw.clocks.iter().filter_map(|to| self.resolve(*to, "clocks", &owner, line)).collect()
+            };
             let dimensions: Option<Vec<Dimension>> =
                 raw.dimensions.iter().map(|dimension| self.dimension(dimension, &owner, line)).collect();
             let elements = dimensions.as_deref().map_or(0, |d| self.count_elements(d, &owner, line));

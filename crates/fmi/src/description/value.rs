@@ -82,21 +82,28 @@ impl Values {
         each!(&mut self, values => expand(values, elements)).then_some(self)
     }
 
-    /// The values as numbers for ranges and reports; nothing for text and bytes.
-    pub(crate) fn numbers(&self) -> Option<Vec<Number>> {
-        Some(match self {
-            Self::Float32(v) => v.iter().map(|x| Number::Float((*x).into())).collect(),
-            Self::Float64(v) => v.iter().map(|x| Number::Float(*x)).collect(),
-            Self::Int8(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::UInt8(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::Int16(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::UInt16(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::Int32(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::UInt32(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::Int64(v) | Self::Enumeration(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::UInt64(v) => v.iter().map(|x| Number::Integer((*x).into())).collect(),
-            Self::Boolean(_) | Self::String(_) | Self::Binary(_) => return None,
-        })
+    /// The first value for which something is true; nothing for text, bytes and truth values.
+    pub(crate) fn find(&self, test: impl Fn(Number) -> bool) -> Option<Number> {
+        fn first<T: Copy>(
+            values: &[T],
+            number: impl Fn(T) -> Number,
+            test: impl Fn(Number) -> bool,
+        ) -> Option<Number> {
+            values.iter().map(|value| number(*value)).find(|number| test(*number))
+        }
+        match self {
+            Self::Float32(v) => first(v, |x| Number::Float(x.into()), test),
+            Self::Float64(v) => first(v, Number::Float, test),
+            Self::Int8(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::UInt8(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::Int16(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::UInt16(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::Int32(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::UInt32(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::Int64(v) | Self::Enumeration(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::UInt64(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::Boolean(_) | Self::String(_) | Self::Binary(_) => None,
+        }
     }
 
     /// The attribute `name` of an element as values of a type. Text, bytes and clocks have none there.

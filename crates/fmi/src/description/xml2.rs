@@ -247,9 +247,10 @@ fn inner(
             report.warning(Code::FmuType, element.line(), message);
         }
         let too_large = |number: Number| !matches!(number, Number::Integer(n) if i32::try_from(n).is_ok());
-        let mut numbers: Vec<Number> = variable.start.as_ref().and_then(Values::numbers).unwrap_or_default();
-        numbers.extend([variable.attributes.min, variable.attributes.max].into_iter().flatten());
-        if numbers.into_iter().any(too_large) {
+        let bounds = [variable.attributes.min, variable.attributes.max];
+        if variable.start.as_ref().is_some_and(|start| start.find(too_large).is_some())
+            || bounds.into_iter().flatten().any(too_large)
+        {
             let message =
                 format!("a value of the enumeration `{}` has more than 32 bits", short(&variable.name));
             report.error(Code::FmuSchema, element.line(), message);

@@ -1,19 +1,32 @@
 //! Units and declared types.
 
+use std::collections::HashSet;
+
 use costep_core::Code;
 
 use crate::description::ModelDescription;
+use crate::description::value::Values;
 use crate::description::variable::Variable;
 use crate::description::words::VariableType;
 use crate::finding::Report;
 use crate::text::short;
 
+/// Pairs of unit and display unit that are defined.
+type Displays<'a> = HashSet<(&'a str, &'a str)>;
+
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
+    let displays: Displays<'_> = description
+        .units
+        .iter()
+        .flat_map(|unit| unit.display.iter().map(|display| (unit.name.as_str(), display.name.as_str())))
+        .collect();
+    let values: Vec<HashSet<i64>> =
+        description.types.iter().map(|kind| kind.items.iter().map(|item| item.value).collect()).collect();
     for definition in &description.types {
         let name = &definition.name;
         let (unit, display) =
             (definition.attributes.unit.as_deref(), definition.attributes.display_unit.as_deref());
-        check_units(description, (unit, display), name, definition.line, report);
+        check_units(description, &displays, (unit, display), name, definition.line, report);
         if definition.kind == VariableType::Enumeration && definition.items.is_empty() {
             let message = format!("the enumeration `{}` has no items", short(name));
             report.warning(Code::FmuType, definition.line, message);
@@ -22,11 +35,12 @@ pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     for variable in description.variables() {
         let unit = variable.unit();
         let display = variable.attributes.display_unit.as_deref();
-        check_units(description, (unit, display), &variable.name, variable.line, report);
+        check_units(description, &displays, (unit, display), &variable.name, variable.line, report);
         for alias in &variable.aliases {
             if alias.display_unit.is_some() {
                 check_units(
                     description,
+                    &displays,
                     (unit, alias.display_unit.as_deref()),
                     &alias.name,
                     variable.line,
@@ -34,12 +48,13 @@ pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
                 );
             }
         }
-        check_item(description, variable, report);
+        check_item(&values, variable, report);
     }
 }
 
 fn check_units(
     description: &ModelDescription,
+    displays: &Displays<'_>,
     (unit, display): (Option<&str>, Option<&str>),
     owner: &str,
     line: u32,
@@ -53,7 +68,7 @@ fn check_units(
         }
         (Some(unit), display) => match (description.unit(unit), display) {
             (None, _) => warn(format!("the unit `{}` of `{}` is not defined", short(unit), short(owner))),
-            (Some(known), Some(display)) if !known.display.iter().any(|other| other.name == display) => {
+            (Some(_), Some(display)) if !displays.contains(&(unit, display)) => {
                 let message =
                     format!("the display unit `{}` of `{}` is not defined", short(display), short(owner));
                 warn(message);
@@ -64,13 +79,11 @@ fn check_units(
 }
 
 /// The start value of an enumeration is one of its items.
-fn check_item(description: &ModelDescription, variable: &Variable, report: &mut Report) {
-    use crate::description::value::Values;
+fn check_item(items: &[HashSet<i64>], variable: &Variable, report: &mut Report) {
     let (Some(Values::Enumeration(values)), Some(index)) = (&variable.start, variable.declared_type) else {
         return;
     };
-    let items = &description.types[index].items;
-    if let Some(wrong) = values.iter().find(|value| !items.iter().any(|item| item.value == **value)) {
+    if let Some(wrong) = values.iter().find(|value| !items[index].contains(value)) {
         let message =
             format!("the start value {wrong} of `{}` is not an item of its type", short(&variable.name));
         report.warning(Code::FmuRange, variable.line, message);

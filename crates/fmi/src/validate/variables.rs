@@ -90,12 +90,9 @@ fn check_range(version: FmiVersion, variable: &Variable, report: &mut Report) {
         warn(format!("min {min} of `{name}` is larger than max {max}"));
     }
     let outside =
-        |value: &Number| min.is_some_and(|m| value.is_below(m)) || max.is_some_and(|m| m.is_below(*value));
-    if min.is_some() || max.is_some() {
-        let numbers = variable.start.as_ref().and_then(|start| start.numbers()).unwrap_or_default();
-        if let Some(value) = numbers.iter().find(|value| outside(value)) {
-            warn(format!("the start value {value} of `{name}` is outside of min and max"));
-        }
+        |value: Number| min.is_some_and(|m| value.is_below(m)) || max.is_some_and(|m| m.is_below(value));
+    if let Some(value) = variable.start.as_ref().and_then(|start| start.find(outside)) {
+        warn(format!("the start value {value} of `{name}` is outside of min and max"));
     }
     if let Some(nominal) = attributes.nominal {
         let allowed =

@@ -81,7 +81,13 @@ impl Element {
     /// An attribute as a list of values. A list with an element that cannot be read is reported and left out.
     pub(crate) fn list<T: Literal>(&self, name: &str, report: &mut Report) -> Option<Vec<T>> {
         let text = self.get(name)?;
-        let mut values = Vec::with_capacity(text.split(XML_SPACE).filter(|item| !item.is_empty()).count());
+        let length = text.split(XML_SPACE).filter(|item| !item.is_empty()).count();
+        if length > MAX_ITEMS {
+            let message = format!("`{name}` of {} has more than {MAX_ITEMS} values", self.shown());
+            report.error(Code::FmuSchema, self.line, message);
+            return None;
+        }
+        let mut values = Vec::with_capacity(length);
         for item in text.split(XML_SPACE).filter(|item| !item.is_empty()) {
             let Some(value) = T::parse(item) else {
                 let message = format!(
@@ -103,9 +109,9 @@ impl Element {
         for (index, (key, _)) in self.attributes.iter().enumerate() {
             let name = &self.text[key.clone()];
             if self.asked.get() >> (index & 127) & 1 == 0 && !name.contains(':') && name != "xmlns" {
-                let message =
-                    format!("{} has an attribute `{}` that is not known here", self.shown(), short(name));
-                report.warning(Code::FmuSchema, self.line, message);
+                report.warning_by(Code::FmuSchema, self.line, || {
+                    format!("{} has an attribute `{}` that is not known here", self.shown(), short(name))
+                });
             }
         }
     }
@@ -122,6 +128,9 @@ impl Element {
         }
     }
 }
+
+/// Most values of one attribute.
+const MAX_ITEMS: usize = 4_000_000;
 
 const XML_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 

@@ -1,8 +1,9 @@
 //! The table of error codes. One line here gives a code its name, its exit class, its title and the long
 //! text of `costep explain`; nothing else has to be touched to add one.
 //!
-//! Ranges: `E02` projects and command line, `E03` coupling methods, `E04` subsystems while running,
-//! `E05` recordings and checkpoints, `E06` guards of the run, `E09` bugs of costep.
+//! Ranges: `E01` FMUs (from `E0120` on what their model description says), `E02` projects and command line,
+//! `E03` coupling methods, `E04` subsystems while running, `E05` recordings and checkpoints, `E06` guards of
+//! the run, `E09` bugs of costep.
 
 /// What the exit code of the program is after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,54 @@ macro_rules! codes {
 }
 
 codes! {
+    E0101 NotAnFmu Input "the file is not an FMU"
+        "An FMU is a zip archive with a modelDescription.xml inside. This file is no zip archive at all."
+    E0102 ArchiveDamaged Input "the archive is damaged"
+        "The FMU is a zip archive that was cut or changed: a record is missing, points outside the file, or a check sum differs. The byte at which it was noticed is named. Copy or export the FMU again."
+    E0103 ArchiveRefused Input "the archive holds something no FMU may hold"
+        "Names that lead outside the FMU, links, encrypted or duplicate entries and headers that contradict each other are refused before anything is unpacked. Export the FMU again with a plain zip of stored or deflated files."
+    E0104 ArchiveLimit Input "the archive exceeds a limit"
+        "Number of entries, unpacked size or compression ratio are beyond what FMUs need; this protects from archives made to fill memory or disk. The message names the limit."
+    E0105 NoModelDescription Input "the FMU has no model description"
+        "The file modelDescription.xml is missing at the root of the archive. A frequent cause is zipping the folder instead of its contents."
+    E0106 BadXml Input "the model description is not well-formed XML"
+        "The XML stops being readable at the line shown."
+    E0107 XmlRefused Input "the model description holds XML that is refused"
+        "Document type declarations and entities, unknown encodings, and documents beyond the limits of size and depth are refused, because they serve no purpose in an FMU except to do harm."
+    E0108 FmiVersion Input "the FMI version is not supported"
+        "costep reads FMUs of FMI 2.0 and FMI 3.0. FMI 1.0 is not supported: export the FMU again for 2.0 or 3.0."
+    E0109 BadDescription Input "the model description cannot be used"
+        "Something without which the rest has no meaning is missing or wrong, such as a variable without a name or value reference. The line is named."
+    E0110 NoBinary Input "the FMU has no binary for this platform"
+        "The message lists the platforms that are in the FMU. Export it for this platform, or compile its sources."
+    E0120 FmuDuplicate Input "a name or number of the model description is used twice"
+        "Names of variables are unique; so are value references in FMI 3.0."
+    E0121 FmuReference Input "the model description refers to something that does not exist"
+        "An index, value reference or name in the model description has no target. The reference is ignored."
+    E0122 FmuCausality Input "causality, variability and initial do not go together"
+        "The standard has a table of the combinations that are allowed."
+    E0123 FmuStart Input "a start value is missing or not allowed"
+        "Parameters, inputs and variables with initial `exact` or `approx` need one; calculated ones and the independent variable must not have one."
+    E0124 FmuRange Input "a value lies outside its range"
+        "min is at most max, start lies between them, nominal values and step sizes are positive."
+    E0125 FmuStructure Input "the model structure is wrong or incomplete"
+        "ModelStructure lists every output once, the derivatives of all states, and all unknowns of the initialisation."
+    E0126 FmuUnit Input "a unit is not defined"
+        "Every unit and display unit of a variable is defined in UnitDefinitions."
+    E0127 FmuType Input "a type definition is missing or does not fit"
+        "A declared type exists and is of the variable's own type; enumerations need one, with items."
+    E0128 FmuSchema Input "the model description does not follow the schema"
+        "An attribute cannot be read, is missing or is not known here, or an element is not where it belongs."
+    E0129 FmuClock Input "a clock is declared wrongly"
+        "The standard says which attributes each kind of clock needs and what a clocked variable may be."
+    E0130 FmuName Input "a name does not follow its convention"
+        "The model description promises names of a certain form (variableNamingConvention) and breaks the promise."
+    E0131 FmuArray Input "an array is declared wrongly"
+        "Each dimension has a size or refers to a structural parameter; the number of start values is one or fits the dimensions."
+    E0132 FmuFiles Input "the files of the FMU are not where they belong"
+        "Binaries are in binaries/PLATFORM/IDENTIFIER with the platform's extension; the names of platforms differ between FMI 2.0 and 3.0."
+    E0133 FmuCapability Input "capability flags contradict each other"
+        "Some flags are of use only together with another one."
     E0200 CommandLine Input "the command line is not understood"
         "A flag, its value or a combination of flags is not possible. `costep help` and `costep help VERB` list what is."
     E0201 FileNotReadable Input "a file cannot be read or written"

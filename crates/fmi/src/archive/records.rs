@@ -1,0 +1,394 @@
+//! The records of a zip archive, as far as FMUs may use them: no Zip64, no parts on several disks, stored or
+//! deflated files only. Every number is checked before it is used; the two headers of an entry have to agree.
+
+use std::io::{self, BufReader, Read, SeekFrom};
+
+use costep_core::{Code, Error, Result};
+
+use super::Source;
+use super::name;
+use crate::limits::Limits;
+
+const LOCAL: u32 = 0x0403_4b50;
+const CENTRAL: u32 = 0x0201_4b50;
+const END: u32 = 0x0605_4b50;
+const DESCRIPTOR: u32 = 0x0807_4b50;
+const LOCAL_LEN: usize = 30;
+const CENTRAL_LEN: usize = 46;
+const END_LEN: usize = 22;
+
+/// General purpose bits that have to be the same in both headers: encrypted, sizes behind the data, strong
+/// encryption, masked headers.
+const ENCRYPTED: u16 = 1 << 0;
+const SIZES_BEHIND: u16 = 1 << 3;
+const PATCHED: u16 = 1 << 5;
+const STRONG_ENCRYPTION: u16 = 1 << 6;
+const UTF8: u16 = 1 << 11;
+const MASKED: u16 = 1 << 13;
+
+/// How the data of an entry is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Stored,
+    Deflated,
+}
+
+/// One entry, both of its headers read and found to agree.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) name: String,
+    pub(crate) method: Method,
+    pub(crate) crc: u32,
+    pub(crate) packed: u64,
+    pub(crate) size: u64,
+    /// First byte of the data.
+    pub(crate) data: u64,
+    pub(crate) executable: bool,
+    local: u64,
+    raw_name: Vec<u8>,
+    flags: u16,
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+/// An error of the archive with its place in the file.
+fn flaw(code: Code, byte: u64, what: impl Into<String>) -> Error {
+    Error::new(code, what).because(format!("noticed at byte {byte} of the file"))
+}
+
+fn damaged(byte: u64, what: impl Into<String>) -> Error {
+    flaw(Code::ArchiveDamaged, byte, what)
+}
+
+fn refused(byte: u64, what: impl Into<String>) -> Error {
+    flaw(Code::ArchiveRefused, byte, what)
+}
+
+fn unreadable(cause: io::Error) -> Error {
+    Error::new(Code::FileNotReadable, "the FMU cannot be read").because(cause)
+}
+
+/// Reads exactly these bytes, or says at which byte the file ends too early.
+fn read_at(source: &mut dyn Source, at: u64, buffer: &mut [u8]) -> Result<()> {
+    source.seek(SeekFrom::Start(at)).map_err(unreadable)?;
+    source.read_exact(buffer).map_err(|cause| match cause.kind() {
+        io::ErrorKind::UnexpectedEof => damaged(at, "the archive ends within a record"),
+        _ => unreadable(cause),
+    })
+}
+
+/// Where the central directory is.
+struct Directory {
+    start: u64,
+    end: u64,
+    entries: usize,
+}
+
+/// Reads all entries of an archive of `length` bytes.
+pub(crate) fn read(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Vec<Record>> {
+    let directory = find_directory(source, length, limits)?;
+    let mut records = read_directory(source, &directory, limits)?;
+    check_together(&records, &directory, limits)?;
+    for record in &mut records {
+        read_local(source, record, directory.start)?;
+    }
+    check_overlap(&records)?;
+    Ok(records)
+}
+
+fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Directory> {
+    let mut start = [0; 4];
+    let not_zip = |why: &str| Error::new(Code::NotAnFmu, "the file is not an FMU").because(why);
+    if length == 0 {
+        return Err(not_zip("it is empty"));
+    }
+    let known = start.len().min(usize::try_from(length).unwrap_or(usize::MAX));
+    read_at(source, 0, &mut start[..known])?;
+    if ![LOCAL, END].contains(&u32_at(&start, 0)) {
+        return Err(not_zip("it does not start as zip archives do").hint("an FMU is a zip archive"));
+    }
+    // The end record is followed only by a comment, whose length it states.
+    let tail_len = length.min((END_LEN + usize::from(u16::MAX)) as u64);
+    let tail_start = length - tail_len;
+    let mut tail = vec![0; tail_len as usize];
+    read_at(source, tail_start, &mut tail)?;
+    let ends: Vec<usize> = (0..(tail.len() + 1).saturating_sub(END_LEN))
+        .filter(|at| {
+            u32_at(&tail, *at) == END && at + END_LEN + usize::from(u16_at(&tail, at + 20)) == tail.len()
+        })
+        .collect();
+    let at = match ends.as_slice() {
+        [at] => *at,
+        [] => {
+            return Err(damaged(length, "the archive has no end record at its end")
+                .hint("the file was cut, or something was appended to it; copy it again"));
+        }
+        [first, ..] => {
+            return Err(refused(tail_start + *first as u64, "the archive has two end records"));
+        }
+    };
+    let (record, byte) = (&tail[at..], tail_start + at as u64);
+    let (entries, size, offset) = (u16_at(record, 10), u32_at(record, 12), u32_at(record, 16));
+    if entries == u16::MAX || size == u32::MAX || offset == u32::MAX {
+        return Err(flaw(
+            Code::ArchiveLimit,
+            byte,
+            "the archive is of the Zip64 kind, which FMI does not allow",
+        )
+        .hint(format!("FMUs have at most {} entries and 4 GiB", limits.entries)));
+    }
+    if u16_at(record, 4) != 0 || u16_at(record, 6) != 0 || u16_at(record, 8) != entries {
+        return Err(refused(byte, "the archive is one part of several, which FMI does not allow"));
+    }
+    if usize::from(entries) > limits.entries {
+        let what = format!("the archive has {entries} entries; the limit is {}", limits.entries);
+        return Err(flaw(Code::ArchiveLimit, byte, what));
+    }
+    let (start, size) = (u64::from(offset), u64::from(size));
+    if start + size != byte {
+        return Err(damaged(byte, "the end record does not point to the directory before it")
+            .hint("bytes were lost, inserted or put before the archive; copy it again"));
+    }
+    Ok(Directory { start, end: byte, entries: entries.into() })
+}
+
+fn read_directory(source: &mut dyn Source, directory: &Directory, limits: &Limits) -> Result<Vec<Record>> {
+    source.seek(SeekFrom::Start(directory.start)).map_err(unreadable)?;
+    let mut reader = BufReader::new(source.take(directory.end - directory.start));
+    let mut records = Vec::with_capacity(directory.entries.min(limits.entries));
+    let mut byte = directory.start;
+    let mut variable = Vec::new();
+    for _ in 0..directory.entries {
+        let mut fixed = [0; CENTRAL_LEN];
+        let cut = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::UnexpectedEof => damaged(byte, "the directory of the archive is cut"),
+            _ => unreadable(cause),
+        };
+        reader.read_exact(&mut fixed).map_err(cut)?;
+        if u32_at(&fixed, 0) != CENTRAL {
+            return Err(damaged(byte, "an entry of the directory does not start as it should"));
+        }
+        let lengths = [28, 30, 32].map(|at| usize::from(u16_at(&fixed, at)));
+        variable.resize(lengths.iter().sum(), 0);
+        reader.read_exact(&mut variable).map_err(cut)?;
+        let (raw_name, rest) = variable.split_at(lengths[0]);
+        records.push(parse_central(&fixed, raw_name, &rest[..lengths[1]], byte)?);
+        byte += (CENTRAL_LEN + variable.len()) as u64;
+    }
+    if byte != directory.end {
+        return Err(damaged(byte, "the directory holds more than the entries it announces"));
+    }
+    Ok(records)
+}
+
+fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Result<Record> {
+    let flags = u16_at(fixed, 8);
+    let Some(name) = name::decode(raw_name, flags & UTF8 != 0) else {
+        return Err(refused(byte, "the name of an entry is not UTF-8 although it says so"));
+    };
+    let shown = name::shown(&name);
+    if let Some(reason) = name::flaw(&name) {
+        return Err(refused(byte, format!("the entry `{shown}` is refused: {reason}")));
+    }
+    if flags & (ENCRYPTED | STRONG_ENCRYPTION | MASKED) != 0 {
+        return Err(refused(byte, format!("the entry `{shown}` is encrypted, which FMI does not allow")));
+    }
+    let method = match u16_at(fixed, 10) {
+        0 => Method::Stored,
+        8 => Method::Deflated,
+        other => {
+            let what = format!("the entry `{shown}` is packed by method {other}");
+            return Err(refused(byte, what).hint("FMI allows only stored (0) and deflated (8) entries"));
+        }
+    };
+    if flags & PATCHED != 0 {
+        return Err(refused(byte, format!("the entry `{shown}` is a patch of another file")));
+    }
+    let (packed, size, local) = (u32_at(fixed, 20), u32_at(fixed, 24), u32_at(fixed, 42));
+    if packed == u32::MAX || size == u32::MAX || local == u32::MAX || u16_at(fixed, 34) != 0 {
+        let what = format!("the entry `{shown}` is of the Zip64 kind or on another disk; FMI allows neither");
+        return Err(flaw(Code::ArchiveLimit, byte, what));
+    }
+    let mode = check_kind(fixed, extra, &name).map_err(|kind| {
+        refused(byte, format!("the entry `{shown}` is {kind}; FMUs hold plain files only"))
+    })?;
+    if name.ends_with('/') && size != 0 {
+        return Err(refused(byte, format!("the folder `{shown}` has contents of its own")));
+    }
+    if method == Method::Stored && packed != size {
+        return Err(damaged(byte, format!("the stored entry `{shown}` has two different sizes")));
+    }
+    Ok(Record {
+        method,
+        crc: u32_at(fixed, 16),
+        packed: packed.into(),
+        size: size.into(),
+        data: 0,
+        executable: mode & 0o100 != 0,
+        local: local.into(),
+        raw_name: raw_name.to_vec(),
+        flags,
+        name,
+    })
+}
+
+/// The Unix mode of an entry, or what it is if it is neither file nor folder.
+fn check_kind(fixed: &[u8], extra: &[u8], name: &str) -> std::result::Result<u32, &'static str> {
+    const REPARSE_POINT: u32 = 0x400;
+    let external = u32_at(fixed, 38);
+    let mode = external >> 16;
+    let windows = matches!(u16_at(fixed, 4) >> 8, 0 | 10 | 11 | 14);
+    let folder = name.ends_with('/');
+    match mode & 0o170_000 {
+        0o120_000 => return Err("a symbolic link"),
+        0 => {}
+        0o100_000 if !folder => {}
+        0o040_000 if folder => {}
+        _ => return Err("neither a file nor a folder"),
+    }
+    if windows && external & REPARSE_POINT != 0 {
+        return Err("a link");
+    }
+    // Two kinds of extra fields can carry the target of a link.
+    let mut rest = extra;
+    while rest.len() >= 4 {
+        let (id, length) = (u16_at(rest, 0), usize::from(u16_at(rest, 2)));
+        let Some(field) = rest.get(4..4 + length) else { break };
+        let link = match id {
+            0x000d => length > 12,
+            0x756e => u32_at(field, 6) != 0 || u16_at(field, 4) & 0o170_000 == 0o120_000,
+            _ => false,
+        };
+        if link {
+            return Err("a link");
+        }
+        rest = &rest[4 + length..];
+    }
+    Ok(mode)
+}
+
+/// Checks what concerns several entries, before any of them is looked at closer.
+fn check_together(records: &[Record], directory: &Directory, limits: &Limits) -> Result<()> {
+    let (mut packed, mut size) = (0_u64, 0_u64);
+    for record in records {
+        packed += record.packed;
+        size += record.size;
+        if !limits.allows_ratio(record.packed, record.size) {
+            let what = format!(
+                "the entry `{}` unpacks from {} to {} bytes; the limit is {} to 1",
+                name::shown(&record.name),
+                record.packed,
+                record.size,
+                limits.ratio
+            );
+            return Err(flaw(Code::ArchiveLimit, record.local, what));
+        }
+    }
+    if size > limits.total_size {
+        let what = format!("the archive unpacks to {size} bytes; the limit is {}", limits.total_size);
+        return Err(flaw(Code::ArchiveLimit, directory.start, what));
+    }
+    if !limits.allows_ratio(packed, size) {
+        let what =
+            format!("the archive unpacks from {packed} to {size} bytes; the limit is {} to 1", limits.ratio);
+        return Err(flaw(Code::ArchiveLimit, directory.start, what));
+    }
+    if let Some((i, j)) = name::collision(records.iter().map(|record| record.name.as_str())) {
+        let [first, second] = [i, j].map(|index| name::shown(&records[index].name));
+        let what = if first == second {
+            format!("the archive holds `{first}` twice")
+        } else {
+            format!("the entries `{first}` and `{second}` exclude each other")
+        };
+        return Err(refused(records[j].local, what).hint("upper and lower case count as the same"));
+    }
+    Ok(())
+}
+
+/// Reads the header in front of the data and compares it with the one of the directory.
+fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Result<()> {
+    let byte = record.local;
+    let mut fixed = [0; LOCAL_LEN];
+    let shown = name::shown(&record.name);
+    if byte + LOCAL_LEN as u64 > limit {
+        return Err(damaged(byte, format!("the entry `{shown}` starts behind the last one")));
+    }
+    read_at(source, byte, &mut fixed)?;
+    if u32_at(&fixed, 0) != LOCAL {
+        return Err(damaged(byte, format!("the entry `{shown}` is not where the directory says")));
+    }
+    let name_len = usize::from(u16_at(&fixed, 26));
+    let extra_len = u64::from(u16_at(&fixed, 28));
+    record.data = byte + LOCAL_LEN as u64 + name_len as u64 + extra_len;
+    if record.data + record.packed > limit {
+        return Err(damaged(byte, format!("the data of the entry `{shown}` is cut")));
+    }
+    let differs =
+        |what: &str| refused(byte, format!("the two headers of the entry `{shown}` differ in {what}"));
+    if name_len != record.raw_name.len() {
+        return Err(differs("the name"));
+    }
+    let mut raw_name = vec![0; name_len];
+    read_at(source, byte + LOCAL_LEN as u64, &mut raw_name)?;
+    if raw_name != record.raw_name {
+        return Err(differs("the name"));
+    }
+    const COMPARED: u16 = ENCRYPTED | SIZES_BEHIND | STRONG_ENCRYPTION | MASKED;
+    let flags = u16_at(&fixed, 6);
+    if flags & COMPARED != record.flags & COMPARED {
+        return Err(differs("the flags"));
+    }
+    let method = if record.method == Method::Stored { 0 } else { 8 };
+    if u16_at(&fixed, 8) != method {
+        return Err(differs("the method of packing"));
+    }
+    let stated = [u32_at(&fixed, 14), u32_at(&fixed, 18), u32_at(&fixed, 22)].map(u64::from);
+    let expected = [u64::from(record.crc), record.packed, record.size];
+    if flags & SIZES_BEHIND == 0 {
+        return if stated == expected { Ok(()) } else { Err(differs("size or check sum")) };
+    }
+    // Here the header may leave open what the record behind the data says.
+    let open = |value: u64, expected: u64| [0, u64::from(u32::MAX), expected].contains(&value);
+    if !stated.iter().zip(expected).all(|(value, expected)| open(*value, expected)) {
+        return Err(differs("size or check sum"));
+    }
+    let mut behind = [0; 24];
+    let start = record.data + record.packed;
+    let available = behind.len().min(usize::try_from(limit - start).unwrap_or(usize::MAX));
+    read_at(source, start, &mut behind[..available])?;
+    let behind = &behind[..available];
+    let unmarked = behind.strip_prefix(&DESCRIPTOR.to_le_bytes());
+    let agrees =
+        |bytes: &[u8]| descriptor(bytes, 4) == Some(expected) || descriptor(bytes, 8) == Some(expected);
+    if agrees(behind) || unmarked.is_some_and(agrees) { Ok(()) } else { Err(differs("size or check sum")) }
+}
+
+/// Check sum and sizes behind the data, the sizes of so many bytes each.
+fn descriptor(bytes: &[u8], width: usize) -> Option<[u64; 3]> {
+    let wide = |at: usize| {
+        let low = bytes.get(at..at + width)?;
+        Some(low.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+    };
+    bytes.get(..4)?;
+    Some([u32_at(bytes, 0).into(), wide(4)?, wide(4 + width)?])
+}
+
+/// No byte belongs to two entries: overlapping ones unpack to far more than the file holds.
+fn check_overlap(records: &[Record]) -> Result<()> {
+    let mut extents: Vec<(u64, u64, usize)> =
+        records.iter().enumerate().map(|(index, r)| (r.local, r.data + r.packed, index)).collect();
+    extents.sort_unstable();
+    match extents.windows(2).find(|pair| pair[0].1 > pair[1].0) {
+        None => Ok(()),
+        Some(pair) => {
+            let [first, second] = [pair[0].2, pair[1].2].map(|index| name::shown(&records[index].name));
+            Err(refused(pair[1].0, format!("the entries `{first}` and `{second}` overlap in the file")))
+        }
+    }
+}

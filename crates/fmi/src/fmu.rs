@@ -1,0 +1,151 @@
+//! An FMU file: its archive and its model description.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use costep_core::{Code, Error, Result};
+use tempfile::TempDir;
+
+use crate::archive::{Archive, placed};
+use crate::binary::{self, Platform};
+use crate::description::ModelDescription;
+use crate::finding::Finding;
+use crate::limits::Limits;
+use crate::validate::validate_fmu;
+
+/// Name of the file every FMU has.
+const DESCRIPTION: &str = "modelDescription.xml";
+
+/// Names of temporary folders start with this, so that what a killed process left behind can be told.
+pub const TEMPORARY_PREFIX: &str = "costep-fmu-";
+
+/// An FMU that was opened and understood, but not unpacked.
+#[derive(Debug)]
+pub struct Fmu {
+    archive: Archive,
+    description: ModelDescription,
+}
+
+impl Fmu {
+    /// Opens an FMU with the default [`Limits`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(Archive::open(path)?)
+    }
+
+    /// Opens an FMU.
+    pub fn open_with(path: impl AsRef<Path>, limits: Limits) -> Result<Self> {
+        Self::new(Archive::open_with(path, limits)?)
+    }
+
+    /// Reads the model description of an open archive.
+    pub fn new(mut archive: Archive) -> Result<Self> {
+        let limits = archive.limits().clone();
+        let path = archive.path().to_owned();
+        let Some(reader) = archive.reader(DESCRIPTION)? else {
+            let nested = archive.entries().find(|entry| entry.name.ends_with("/modelDescription.xml"));
+            let error =
+                Error::new(Code::NoModelDescription, "the FMU has no modelDescription.xml").in_file(&path);
+            return Err(match nested {
+                Some(entry) => error
+                    .because(format!("there is one at `{}`", entry.name))
+                    .hint("zip the contents of the folder, not the folder"),
+                None => error,
+            });
+        };
+        let description = ModelDescription::read(reader, &path.join(DESCRIPTION), &limits)
+            .map_err(|error| placed(error, &path))?;
+        Ok(Self { archive, description })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.archive.path()
+    }
+
+    /// What it says about itself.
+    pub fn description(&self) -> &ModelDescription {
+        &self.description
+    }
+
+    /// Its files.
+    pub fn archive(&self) -> &Archive {
+        &self.archive
+    }
+
+    /// Everything that is wrong with description and files.
+    pub fn validate(&self) -> Vec<Finding> {
+        validate_fmu(&self.description, &self.archive)
+    }
+
+    /// The platforms it has binaries for.
+    pub fn platforms(&self) -> Vec<Platform> {
+        binary::platforms(&self.archive)
+    }
+
+    /// The entry of the shared library with this model identifier for this platform.
+    pub fn library(&self, identifier: &str) -> Result<String> {
+        binary::library(&self.archive, self.description.fmi_version, identifier)
+    }
+
+    /// Unpacks what is needed to run it - model description, resources and the binaries of this platform -
+    /// into a temporary folder. `identifier` is that of the interface to be used; an error if there is no
+    /// library for it.
+    pub fn unpack(&mut self, identifier: &str) -> Result<Unpacked> {
+        self.unpack_in(identifier, &std::env::temp_dir())
+    }
+
+    /// The same with the temporary folder inside of another one.
+    pub fn unpack_in(&mut self, identifier: &str, parent: &Path) -> Result<Unpacked> {
+        let library = self.library(identifier)?;
+        let folder = private_folder(parent).map_err(|cause| {
+            let message = format!("cannot create a temporary folder for an FMU in `{}`", parent.display());
+            Error::new(Code::FileNotReadable, message).in_file(self.archive.path()).because(cause)
+        })?;
+        let binaries = library.rsplit_once('/').map_or("", |(binaries, _)| binaries);
+        let wanted = |name: &str| {
+            name == DESCRIPTION
+                || name.strip_prefix("resources").is_some_and(|rest| rest.starts_with('/'))
+                || name.strip_prefix(binaries).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.archive.extract(folder.path(), wanted)?;
+        let library = folder.path().join(library);
+        Ok(Unpacked { folder, library })
+    }
+}
+
+/// A temporary folder that nobody else looks into.
+fn private_folder(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY_PREFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir_in(parent)
+}
+
+/// An FMU in a temporary folder, which is removed with this value.
+#[derive(Debug)]
+pub struct Unpacked {
+    folder: TempDir,
+    library: PathBuf,
+}
+
+impl Unpacked {
+    /// The folder it was unpacked to.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The shared library.
+    pub fn library(&self) -> &Path {
+        &self.library
+    }
+
+    /// The folder of its resources, if it has one.
+    pub fn resources(&self) -> Option<PathBuf> {
+        let folder = self.folder.path().join("resources");
+        folder.is_dir().then_some(folder)
+    }
+}

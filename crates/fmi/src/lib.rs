@@ -1,0 +1,62 @@
+//! FMUs: models that other tools export by the FMI standard, versions 2.0 and 3.0.
+//!
+//! An FMU is somebody else's file, so nothing in it is believed: the archive is checked before anything is
+//! unpacked, the XML reader refuses what can do harm, sizes are bounded ([`Limits`]), and mistakes of a model
+//! description become [`Finding`]s instead of crashes.
+//!
+//! | module | role |
+//! |---|---|
+//! | `archive` | the zip archive: `records` its headers, `name` which names are refused, `entry_reader` its data |
+//! | `xml` | elements and attributes of a document of any encoding, with limits |
+//! | `description` | the model description: its types, `xml2` and `xml3` read them, `builder` joins and resolves |
+//! | `units` | definitions of units and conversion between those of two models |
+//! | `validate` | what is wrong with an FMU, one file per group of rules |
+//! | `binary` | platforms and shared libraries |
+//! | `fmu` | all of it for one file |
+//!
+//! ```no_run
+//! use costep_fmi::{Causality, Fmu};
+//!
+//! # fn main() -> costep_core::Result<()> {
+//! let mut fmu = Fmu::open("engine.fmu")?;
+//! for finding in fmu.validate() {
+//!     println!("{finding}");
+//! }
+//! let description = fmu.description();
+//! for input in description.with_causality(Causality::Input) {
+//!     println!("{}", description.variables()[input].name);
+//! }
+//! if let Some(kind) = &description.co_simulation {
+//!     let identifier = kind.interface.model_identifier.clone();
+//!     println!("{}", fmu.unpack(&identifier)?.library().display());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod archive;
+mod binary;
+mod description;
+mod finding;
+mod fmu;
+mod limits;
+mod text;
+mod units;
+mod validate;
+mod xml;
+
+pub use archive::{Archive, Entry};
+pub use binary::{Platform, platforms, this_platform};
+pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
+pub use description::structure::{Dependency, ModelStructure, State, Unknown};
+pub use description::value::{Number, Values};
+pub use description::variable::{Alias, Attributes, Clock, Dimension, Item, TypeDefinition, Variable};
+pub use description::words::{
+    Causality, DependencyKind, Initial, IntervalVariability, NamingConvention, Variability, VariableType,
+};
+pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescription, Origin};
+pub use finding::{Finding, Severity};
+pub use fmu::{Fmu, TEMPORARY_PREFIX, Unpacked};
+pub use limits::Limits;
+pub use units::{BaseUnit, Conversion, DisplayUnit, SI_NAMES, Unit, conversion};
+pub use validate::{validate, validate_fmu};

@@ -1,0 +1,34 @@
+//! Texts of strangers in our messages.
+
+/// At most so many characters of a text, control characters escaped.
+pub(crate) fn shorten(text: &str, length: usize) -> String {
+    let mut short = String::new();
+    for c in text.chars().take(length) {
+        if c.is_control() {
+            short.extend(c.escape_debug());
+        } else {
+            short.push(c);
+        }
+    }
+    if text.chars().nth(length).is_some() {
+        short.push_str("...");
+    }
+    short
+}
+
+/// The usual length for messages.
+pub(crate) fn short(text: &str) -> String {
+    shorten(text, 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_control_characters_are_escaped() {
+        assert_eq!(short("a\\b'\u{e9}\n\0"), "a\\b'é\\n\\0");
+        assert_eq!(shorten("abcdef", 3), "abc...");
+        assert_eq!(shorten("abc", 3), "abc");
+    }
+}

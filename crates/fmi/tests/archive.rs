@@ -1,0 +1,239 @@
+//! Sound archives: those of another writer, what is unpacked, platforms.
+
+mod common;
+
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use common::xml::{ENGINE_2, ENGINE_3, SMALL_2};
+use common::{File, Zip, fmu, here, library};
+use costep_core::Code;
+use costep_fmi::{Archive, Fmu, Limits, TEMPORARY_PREFIX};
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+fn archive(bytes: Vec<u8>) -> Archive {
+    Archive::from_bytes("test.fmu", bytes, Limits::default()).unwrap()
+}
+
+/// All files below a folder with their contents, in order.
+fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(tree(&path));
+        } else {
+            found.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn archives_of_another_writer_are_read() {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let deflated = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    let noise: Vec<u8> = (0..100_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+    let files = [
+        ("modelDescription.xml", stored, ENGINE_2.as_bytes()),
+        ("resources/noise.bin", deflated, &noise),
+        ("resources/empty", deflated, b""),
+        ("resources/größe.txt", stored, b"5"),
+    ];
+    for (name, options, content) in files {
+        writer.start_file(name, options).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.add_directory("documentation", stored).unwrap();
+    let bytes = writer.finish().unwrap().into_inner();
+
+    let mut archive = archive(bytes);
+    for (name, _, content) in files {
+        assert_eq!(archive.read(name, u64::MAX).unwrap().as_deref(), Some(content), "{name}");
+    }
+    assert!(archive.entries().any(|entry| entry.name == "documentation/" && entry.is_folder()));
+    assert_eq!(archive.entries().count(), 5);
+    assert_eq!(archive.read("nothing", 10).unwrap(), None);
+    assert_eq!(archive.read("resources/noise.bin", 10).unwrap_err().code(), Code::ArchiveLimit);
+}
+
+#[test]
+fn our_archives_are_read_by_another_reader() {
+    let bytes = fmu(3, ENGINE_3).bytes();
+    let mut other = zip::ZipArchive::new(Cursor::new(bytes.clone())).unwrap();
+    let mut ours = archive(bytes);
+    let names: Vec<String> = ours.entries().map(|entry| entry.name.to_owned()).collect();
+    assert_eq!(names.len(), other.len());
+    for name in names {
+        let mut content = Vec::new();
+        std::io::Read::read_to_end(&mut other.by_name(&name).unwrap(), &mut content).unwrap();
+        assert_eq!(ours.read(&name, u64::MAX).unwrap(), Some(content), "{name}");
+    }
+}
+
+#[test]
+fn sizes_behind_the_data_comments_and_old_names_are_read() {
+    for marked in [false, true] {
+        let files = [File::deflated("a", b"hello hello hello").streamed(marked), File::stored("b", b"world")];
+        let mut zip = Zip::new(files);
+        zip.comment = b"made by hand".to_vec();
+        let mut archive = archive(zip.bytes());
+        assert_eq!(archive.read("a", 100).unwrap().unwrap(), b"hello hello hello");
+        assert_eq!(archive.read("b", 100).unwrap().unwrap(), b"world");
+    }
+    let old = File::stored("x", b"5").both(|header| {
+        header.name = b"gr\x81n.txt".to_vec();
+        header.flags = 0;
+    });
+    assert!(archive(Zip::new([old]).bytes()).contains("grün.txt"));
+}
+
+#[test]
+fn only_what_is_needed_is_unpacked_and_nothing_is_left_behind() {
+    let mut zip = fmu(2, ENGINE_2);
+    zip.files.extend([
+        File::stored(&format!("binaries/{}/libhelper.so", here(2)), b"helper").mode(0o100_755),
+        File::stored("binaries/win16/Engine.dll", b"old"),
+        File::stored("resources/deep/er/data.bin", [7; 1000]),
+        File::stored("resourcesx/no.txt", b"no"),
+        File::stored("documentation/index.html", b"no"),
+        File::stored("resources/folder/", b"").mode(0o040_755),
+    ]);
+    let mut fmu = Fmu::new(archive(zip.bytes())).unwrap();
+    let unpacked = fmu.unpack("Engine").unwrap();
+    let folder = unpacked.folder().to_owned();
+    assert!(folder.file_name().unwrap().to_str().unwrap().starts_with(TEMPORARY_PREFIX));
+    let names: Vec<String> = tree(&folder)
+        .into_iter()
+        .map(|(path, _)| path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/"))
+        .collect();
+    let mut expected = vec![
+        library(2, "Engine"),
+        format!("binaries/{}/libhelper.so", here(2)),
+        "modelDescription.xml".into(),
+        "resources/deep/er/data.bin".into(),
+        "resources/map.txt".into(),
+    ];
+    expected.sort();
+    assert_eq!(names, expected);
+    assert!(folder.join("resources/folder").is_dir());
+    assert_eq!(unpacked.library(), folder.join(library(2, "Engine")));
+    assert_eq!(fs::read(unpacked.library()).unwrap(), b"not really a library");
+    assert_eq!(fs::read(unpacked.resources().unwrap().join("map.txt")).unwrap(), b"1 2 3\n");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |name: &str| fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&format!("binaries/{}/libhelper.so", here(2))), 0o700);
+        assert_eq!(mode("resources/map.txt"), 0o600);
+        assert_eq!(mode("") & 0o077, 0, "nobody else looks in");
+    }
+    drop(unpacked);
+    assert!(!folder.exists());
+}
+
+#[test]
+fn no_file_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a"), b"mine").unwrap();
+    let error = archive(Zip::new([File::stored("a", b"theirs")]).bytes())
+        .extract(folder.path(), |_| true)
+        .unwrap_err();
+    assert_eq!(error.code(), Code::FileNotReadable);
+    assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"mine");
+}
+
+#[test]
+fn a_failed_unpacking_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut zip = fmu(2, ENGINE_2);
+    let unpack = |zip: &Zip| Fmu::new(archive(zip.bytes())).unwrap().unpack_in("Engine", folder.path());
+    assert!(unpack(&zip).unwrap().folder().starts_with(folder.path()));
+    zip.files[2].data[0] ^= 1;
+    assert_eq!(unpack(&zip).unwrap_err().code(), Code::ArchiveDamaged);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn files_that_are_no_files_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path(), &folder.path().join("nowhere.fmu")] {
+        assert_eq!(Fmu::open(path).unwrap_err().code(), Code::FileNotReadable);
+    }
+    #[cfg(target_os = "linux")]
+    for device in ["/dev/zero", "/dev/null", "/dev/stdin"] {
+        if !fs::metadata(device).is_ok_and(|about| about.is_file()) {
+            assert_eq!(Fmu::open(device).unwrap_err().code(), Code::FileNotReadable, "{device}");
+        }
+    }
+}
+
+#[test]
+fn limits_can_be_raised_for_an_fmu_that_is_known() {
+    let path = Path::new("big.fmu");
+    let mut zip = fmu(2, SMALL_2);
+    zip.files.push(File::deflated("resources/zeros", vec![0; 3 << 20]));
+    let open = |limits| Archive::from_bytes(path, zip.bytes(), limits);
+    let error = open(Limits::default()).unwrap_err();
+    assert_eq!(error.code(), Code::ArchiveLimit);
+    assert!(error.to_string().contains("resources/zeros"), "{error}");
+    let mut generous = open(Limits { ratio: 2000, ..Limits::default() }).unwrap();
+    assert_eq!(generous.read("resources/zeros", u64::MAX).unwrap().unwrap().len(), 3 << 20);
+    for strict in [
+        Limits { total_size: 1 << 20, ratio: 2000, ..Limits::default() },
+        Limits { entries: 4, ratio: 2000, ..Limits::default() },
+    ] {
+        assert_eq!(open(strict).unwrap_err().code(), Code::ArchiveLimit);
+    }
+    let small = Limits { document: 500, ratio: 2000, ..Limits::default() };
+    assert_eq!(Fmu::new(open(small).unwrap()).unwrap_err().code(), Code::XmlRefused);
+    let few = Limits { variables: 5, ratio: 2000, ..Limits::default() };
+    assert_eq!(Fmu::new(open(few).unwrap()).unwrap_err().code(), Code::XmlRefused);
+}
+
+#[test]
+fn a_platform_that_is_not_there_is_answered_by_those_that_are() {
+    let with = |version: u32, text: &str, files: &[&str]| {
+        let mut zip = fmu(version, text);
+        zip.files.retain(|file| !file.central.name.starts_with(b"binaries"));
+        zip.files.extend(files.iter().map(|name| File::stored(name, b"binary")));
+        Fmu::new(archive(zip.bytes())).unwrap()
+    };
+    let cause = |mut fmu: Fmu| {
+        let error = fmu.unpack("Engine").unwrap_err();
+        assert_eq!(error.code(), Code::NoBinary);
+        assert!(error.details().hint.is_some());
+        error.details().cause.clone().unwrap()
+    };
+    assert_eq!(cause(with(2, ENGINE_2, &[])), "it has sources only");
+    let old = with(2, ENGINE_2, &["binaries/linux32/Engine.so", "binaries/win32/Engine.dll"]);
+    assert_eq!(cause(old), "it has binaries for linux32 (Linux, 32 bits), win32 (Windows, 32 bits)");
+    let other = with(3, ENGINE_3, &["binaries/ppc64-linux/Engine.so", "binaries/nonsense/x.txt"]);
+    assert_eq!(cause(other), "it has binaries for nonsense, ppc64-linux");
+    let wrong_name = with(2, ENGINE_2, &[&library(2, "Motor")]);
+    assert_eq!(cause(wrong_name), format!("it holds Motor{}", std::env::consts::DLL_SUFFIX));
+    // The folder names of FMI 3.0 are accepted in FMUs of 2.0, but not the other way round.
+    let mut newer = with(2, ENGINE_2, &[&library(3, "Engine")]);
+    assert!(newer.unpack("Engine").is_ok());
+    if here(2) != here(3) {
+        let older = with(3, ENGINE_3, &[&library(2, "Engine")]);
+        assert!(older.validate().iter().any(|finding| finding.code == Code::FmuFiles));
+        assert!(cause(older).starts_with("it has binaries for "));
+    }
+}
+
+#[test]
+fn the_files_of_a_sound_fmu_have_no_findings() {
+    for (version, text) in [(2, ENGINE_2), (3, ENGINE_3)] {
+        let fmu = Fmu::new(archive(fmu(version, text).bytes())).unwrap();
+        assert_eq!(fmu.validate(), []);
+        assert_eq!(fmu.platforms().len(), 1);
+        assert!(fmu.platforms()[0].words().is_some());
+    }
+    let bare = Zip::new([File::stored("modelDescription.xml", ENGINE_2)]);
+    let findings = Fmu::new(archive(bare.bytes())).unwrap().validate();
+    assert_eq!(findings[0].message, "the FMU has neither binaries nor sources");
+}

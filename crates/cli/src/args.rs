@@ -40,6 +40,8 @@ pub(crate) enum Verb {
     Models(ListArgs),
     /// Turn a recording into CSV or Parquet
     Export(ExportArgs),
+    /// Show what an FMU offers and what is wrong with it
+    Inspect(InspectArgs),
     /// Explain an error code
     Explain(ExplainArgs),
 }
@@ -185,6 +187,12 @@ pub(crate) struct ExportArgs {
     /// List the columns
     #[arg(long)]
     pub(crate) list: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct InspectArgs {
+    /// An FMU
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Args)]

@@ -1,0 +1,170 @@
+//! `costep inspect`: a card of an FMU, without running any of it.
+
+use std::process::ExitCode;
+
+use costep_core::quantity::format_time;
+use costep_fmi::{Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Severity};
+use serde_json::{Value, json};
+
+use crate::args::InspectArgs;
+use crate::failure::Failure;
+use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
+
+pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
+    let fmu = Fmu::open(&args.file)?;
+    let findings = fmu.validate();
+    if output.json {
+        print_json(&to_json(&fmu, &findings))?;
+    } else {
+        card(&fmu)?;
+        list(&findings)?;
+    }
+    let has_errors = findings.iter().any(|finding| finding.severity == Severity::Error);
+    Ok(if has_errors { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What the FMU offers, as (words, yes or no).
+fn abilities(description: &ModelDescription) -> Vec<(&'static str, bool)> {
+    let kind: Option<&Interface> = description.interfaces().next();
+    let has = |flag: fn(&Interface) -> bool| kind.is_some_and(flag);
+    let steps = |flag: fn(&CoSimulation) -> bool| description.co_simulation.as_ref().is_some_and(flag);
+    vec![
+        ("variable step", steps(|cs| cs.can_handle_variable_communication_step_size)),
+        ("rollback", has(|kind| kind.can_get_and_set_state)),
+        ("input derivatives", steps(|cs| cs.can_interpolate_inputs)),
+        ("intermediate update", steps(|cs| cs.provides_intermediate_update)),
+        ("directional derivatives", has(|kind| kind.provides_directional_derivatives)),
+        ("only one instance per process", has(|kind| kind.can_be_instantiated_only_once_per_process)),
+    ]
+}
+
+fn kinds(description: &ModelDescription) -> Vec<&'static str> {
+    [
+        ("co-simulation", description.co_simulation.is_some()),
+        ("model exchange", description.model_exchange.is_some()),
+        ("scheduled execution", description.scheduled_execution.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(kind, offered)| offered.then_some(kind))
+    .collect()
+}
+
+fn card(fmu: &Fmu) -> Result<(), Failure> {
+    let description = fmu.description();
+    let tool = description.origin.generation_tool.as_deref().unwrap_or("an unknown tool");
+    let platforms: Vec<_> = fmu.platforms().into_iter().map(|platform| platform.folder).collect();
+    say!(
+        "{}    FMI {} {}   \"{}\" by {tool}   platforms: {}",
+        paint(STRONG, fmu.path().display()),
+        description.fmi_version_text,
+        kinds(description).join(" and "),
+        description.model_name,
+        if platforms.is_empty() { "none".into() } else { platforms.join(" ") },
+    )?;
+    let abilities = abilities(description);
+    let words: Vec<_> =
+        abilities.iter().map(|(what, yes)| format!("{what} {}", if *yes { "yes" } else { "no" })).collect();
+    say!("can      {}", words.join(" | "))?;
+    let experiment = &description.default_experiment;
+    let time = |value: Option<f64>| value.map_or_else(|| "-".into(), format_time);
+    say!(
+        "default  {} to {}, step {}, tolerance {}",
+        time(experiment.start_time.or(Some(0.0))),
+        time(experiment.stop_time),
+        time(experiment.step_size),
+        experiment.tolerance.map_or_else(|| "-".into(), |tolerance| format!("{tolerance:e}")),
+    )?;
+    say!("states   {}", description.number_of_states())?;
+    for (title, causality) in
+        [("inputs", Causality::Input), ("outputs", Causality::Output), ("set", Causality::Parameter)]
+    {
+        let names: Vec<_> = description.with_causality(causality).map(|i| signal(description, i)).collect();
+        say!("{title:<8} {}", shortened(&names))?;
+    }
+    Ok(())
+}
+
+/// A variable with its unit and, for outputs, the inputs that pass straight through to it.
+fn signal(description: &ModelDescription, index: usize) -> String {
+    let variable = &description.variables()[index];
+    let unit = variable.attributes.unit.as_deref().filter(|unit| !unit.is_empty());
+    let mut text = match unit {
+        Some(unit) => format!("{} [{unit}]", variable.name),
+        None => variable.name.clone(),
+    };
+    if variable.causality == Causality::Output {
+        let inputs: Vec<_> = description.with_causality(Causality::Input).collect();
+        let direct = &description.feedthrough(&inputs, &[index])[0];
+        let names: Vec<_> =
+            direct.iter().map(|j| description.variables()[inputs[*j]].name.as_str()).collect();
+        if !names.is_empty() {
+            text += &format!(" (direct: {})", names.join(", "));
+        }
+    }
+    text
+}
+
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let rest = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len() - rest].join("   ");
+    match (names.is_empty(), rest) {
+        (true, _) => "none".into(),
+        (_, 0) => shown,
+        _ => format!("{shown}   and {rest} more (--json lists all)"),
+    }
+}
+
+fn list(findings: &[Finding]) -> Result<(), Failure> {
+    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    for finding in findings {
+        let style = if finding.severity == Severity::Error { BAD } else { WARN };
+        say!("  {}", paint(style, finding))?;
+    }
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let verdict = if errors == 0 { paint(GOOD, "valid") } else { paint(BAD, "not valid") };
+    say!("checks   {verdict}, {errors} errors, {warnings} warnings")?;
+    Ok(())
+}
+
+fn to_json(fmu: &Fmu, findings: &[Finding]) -> Value {
+    let description = fmu.description();
+    let variables = |causality: Causality| -> Vec<Value> {
+        let describe = |i: usize| {
+            let variable = &description.variables()[i];
+            json!({
+                "name": variable.name,
+                "value_reference": variable.value_reference,
+                "type": format!("{:?}", variable.kind),
+                "unit": variable.attributes.unit.as_deref(),
+            })
+        };
+        description.with_causality(causality).map(describe).collect()
+    };
+    let abilities: serde_json::Map<_, _> =
+        abilities(description).into_iter().map(|(what, yes)| (what.replace(' ', "_"), json!(yes))).collect();
+    let findings: Vec<_> = findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "severity": format!("{:?}", finding.severity).to_lowercase(),
+                "code": finding.code.entry().id,
+                "message": finding.message,
+                "line": finding.line,
+            })
+        })
+        .collect();
+    json!({
+        "file": fmu.path().display().to_string(),
+        "fmi_version": description.fmi_version_text,
+        "model_name": description.model_name,
+        "kinds": kinds(description),
+        "platforms": fmu.platforms().into_iter().map(|platform| platform.folder).collect::<Vec<_>>(),
+        "abilities": abilities,
+        "states": description.number_of_states(),
+        "inputs": variables(Causality::Input),
+        "outputs": variables(Causality::Output),
+        "parameters": variables(Causality::Parameter),
+        "findings": findings,
+    })
+}

@@ -2,6 +2,7 @@
 
 use costep_analysis::Measures;
 use costep_core::{Code, Error};
+use costep_engine::Engine;
 use costep_methods::MethodSpec;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -56,10 +57,9 @@ pub(crate) struct RunReport {
 impl RunReport {
     /// A run about which nothing is known yet.
     pub(crate) fn new(method: &MethodSpec, step: f64) -> Self {
-        let uses_models = method.build().needs().local_models;
         Self {
             method: method.label(),
-            model_source: uses_models.then(|| "exact".into()),
+            model_source: None,
             step,
             verdict: Verdict::Stable,
             eps_mono: None,
@@ -75,6 +75,13 @@ impl RunReport {
             error: None,
             exit: 0,
         }
+    }
+
+    /// Takes over what the engine says about itself.
+    pub(crate) fn count(&mut self, engine: &Engine) {
+        self.model_source = engine.uses_models().then(|| "exact".into());
+        self.macro_steps = engine.k();
+        self.subsystem_steps = engine.subsystem_steps();
     }
 
     /// Takes over what was measured.

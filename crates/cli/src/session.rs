@@ -137,8 +137,7 @@ fn try_measured_run(
     let start = Instant::now();
     let outcome = engine.run(&mut all);
     report.wall_s = start.elapsed().as_secs_f64();
-    report.macro_steps = engine.k();
-    report.subsystem_steps = engine.subsystem_steps();
+    report.count(&engine);
     outcome?;
     if let Some(reference) = reference {
         report.add(&measure(engine.descriptions(), &trace, reference));

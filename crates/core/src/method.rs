@@ -171,7 +171,17 @@ pub enum Verdict {
 /// How inputs are formed between communication points. A method holds numerics only: graph, scheduling,
 /// rollback, guards and recording belong to the engine.
 pub trait CouplingMethod: Send {
-    /// What it needs; asked once, before `prepare`.
+    /// Lets it choose how to work from what the subsystems offer. Called first.
+    fn choose(&mut self, _system: &SystemView<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// What it has chosen and why, for people.
+    fn remark(&self) -> Option<&str> {
+        None
+    }
+
+    /// What it needs; asked once, after `choose` and before `prepare`.
     fn needs(&self) -> Needs;
 
     /// Takes all memory it will ever need. Also puts it into its initial state.

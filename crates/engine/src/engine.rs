@@ -134,6 +134,8 @@ impl Engine {
         let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
+        // A default group whose inputs have all been given to others has nothing to do.
+        groups.retain(|group| !group.inputs.is_empty());
         check_indices(&connections, &externals, &bounds, &layout)?;
         if let Some((j, signal)) = externals.iter().find(|(_, signal)| !signal.is_finite()) {
             return Err(Error::new(
@@ -143,6 +145,18 @@ impl Engine {
         }
         let coupling = Coupling::new(layout.inputs(), &connections);
         let mut schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
+        let step = experiment.step;
+        for group in &mut groups {
+            let inputs = &group.inputs;
+            let view = SystemView {
+                descriptions: &descriptions,
+                layout: &layout,
+                coupling: &coupling,
+                inputs,
+                step,
+            };
+            group.method.choose(&view)?;
+        }
         let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
         if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
@@ -556,6 +570,16 @@ impl Engine {
     /// How many steps of single subsystems were done, repetitions included.
     pub fn subsystem_steps(&self) -> u64 {
         self.subsystem_steps
+    }
+
+    /// Whether a method uses local models.
+    pub fn uses_models(&self) -> bool {
+        self.needs_models
+    }
+
+    /// What the methods have to say about their choices.
+    pub fn remarks(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().filter_map(|group| group.method.remark())
     }
 
     /// Names of the extra columns of the methods; with the number of the group if there are several.

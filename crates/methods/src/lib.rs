@@ -2,6 +2,7 @@
 //!
 //! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020.
 
+pub mod auto;
 pub mod feedthrough;
 pub mod foh;
 pub mod mbcorr;

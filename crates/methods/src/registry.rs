@@ -3,11 +3,19 @@
 
 use costep_core::{Code, CouplingMethod, Error, MethodEntry, Options, Result, Value};
 
-use crate::{feedthrough, foh, mbcorr, nepce, predictive, soh, zoh};
+use crate::{auto, feedthrough, foh, mbcorr, nepce, predictive, soh, zoh};
 
 /// Every coupling method.
-pub static METHODS: &[MethodEntry] =
-    &[zoh::ENTRY, foh::ENTRY, soh::ENTRY, nepce::ENTRY, feedthrough::ENTRY, mbcorr::ENTRY, predictive::ENTRY];
+pub static METHODS: &[MethodEntry] = &[
+    auto::ENTRY,
+    zoh::ENTRY,
+    foh::ENTRY,
+    soh::ENTRY,
+    nepce::ENTRY,
+    feedthrough::ENTRY,
+    mbcorr::ENTRY,
+    predictive::ENTRY,
+];
 
 /// The entry with this name.
 pub fn find(id: &str) -> Result<&'static MethodEntry> {

@@ -9,7 +9,7 @@ use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::project::TABLES;
 
 /// The method of a group that does not name one.
-pub(crate) const DEFAULT_METHOD: &str = "zoh";
+pub(crate) const DEFAULT_METHOD: &str = "auto";
 
 /// Keys of a native part that are not parameters.
 pub(crate) const NATIVE_KEYS: &[&str] = &["model", "part", "set"];

@@ -52,7 +52,11 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
 fn methods(text: Option<&str>) -> Result<Vec<MethodSpec>, Error> {
     let methods = match text {
         Some(text) => registry::parse_list(text)?,
-        None => METHODS.iter().map(|entry| MethodSpec::parse(entry.id)).collect::<Result<_, _>>()?,
+        // All but `auto`, which is one of the others.
+        None => {
+            let ids = METHODS.iter().map(|entry| entry.id).filter(|id| *id != "auto");
+            ids.map(MethodSpec::parse).collect::<Result<_, _>>()?
+        }
     };
     if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
 }

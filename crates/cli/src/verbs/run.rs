@@ -198,8 +198,7 @@ impl Job<'_> {
         };
         report.wall_s = start.elapsed().as_secs_f64();
         progress.finish();
-        report.macro_steps = self.engine.k();
-        report.subsystem_steps = self.engine.subsystem_steps();
+        report.count(&self.engine);
         match &outcome {
             Err(error) => report.fail(error),
             Ok(()) => {
@@ -254,6 +253,7 @@ impl Job<'_> {
             format_time(engine.experiment().step),
             engine.experiment().steps(),
         ));
+        engine.remarks().for_each(|remark| output.remark(&format!("method: {remark}")));
     }
 
     fn close_recording(&mut self, output: Output) -> Result<Option<(u64, f64)>, Error> {

@@ -1,0 +1,105 @@
+//! Picks a coupling method from what the subsystems offer, and says which and why.
+//!
+//! Local models of all subsystems: `predictive`, of the highest order up to 2 that every subsystem takes. No local
+//! models: `nepce`, which works with every subsystem and uses outputs inside the step where they are given.
+
+use costep_core::{
+    Arrival, CouplingMethod, Description, MethodEntry, Needs, Options, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView, Verdict,
+};
+
+use crate::{nepce, predictive};
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "auto",
+    title: "the best method that the subsystems allow",
+    summary: "Predictive coupling where all subsystems give local models, of the highest order they take; else \
+              nepce. Says what it has picked.",
+    equations: "those of the method it picks",
+    source: "costep",
+    convergence_order: 6,
+    options: &[],
+    build,
+};
+
+/// Degree beyond which more accuracy is seldom worth its sensitivity to errors of the model.
+const HIGHEST_ORDER: usize = 2;
+
+struct Auto {
+    picked: Box<dyn CouplingMethod>,
+    reason: String,
+}
+
+fn build(_options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Auto { picked: plain(), reason: String::new() })
+}
+
+fn plain() -> Box<dyn CouplingMethod> {
+    (nepce::ENTRY.build)(&defaults(&nepce::ENTRY, &[]))
+}
+
+fn defaults(entry: &MethodEntry, given: &[(String, costep_core::Value)]) -> Options {
+    Options::check(entry.id, entry.options, given).expect("its own options are valid")
+}
+
+impl CouplingMethod for Auto {
+    fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let without: Vec<_> = system.descriptions.iter().filter(|d| !d.capabilities.local_model).collect();
+        if let Some(first) = without.first() {
+            self.picked = plain();
+            self.reason = format!("nepce, because `{}` gives no local model", first.name);
+            return Ok(());
+        }
+        let takes =
+            |d: &Description| if d.inputs.is_empty() { usize::MAX } else { d.capabilities.input_order };
+        let order = system.descriptions.iter().map(takes).min().unwrap_or(0).min(HIGHEST_ORDER);
+        let given = [("order".into(), costep_core::Value::Integer(order as i64))];
+        self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY, &given));
+        self.reason = format!(
+            "predictive of order {order}, because all subsystems give local models{}",
+            if order < HIGHEST_ORDER { " and one of them takes no higher inputs" } else { "" }
+        );
+        Ok(())
+    }
+
+    fn remark(&self) -> Option<&str> {
+        Some(&self.reason)
+    }
+
+    fn needs(&self) -> Needs {
+        self.picked.needs()
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.picked.prepare(system)
+    }
+
+    fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {
+        self.picked.form_coupled(arrival, coupled)
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.picked.pre_step(step, signals)
+    }
+
+    fn post_step(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+        self.picked.post_step(step, signals)
+    }
+
+    fn diagnostic_names(&self) -> Vec<String> {
+        self.picked.diagnostic_names()
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        self.picked.diagnostics(row);
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.picked.save(out);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.picked.load(from)
+    }
+}

@@ -52,12 +52,16 @@ fn trajectory(label: &str, step: f64, rows: usize) -> Vec<Vec<f64>> {
 }
 
 fn check(label: &str, csv: &str) {
+    check_within(1e-9, label, csv);
+}
+
+fn check_within(tolerance: f64, label: &str, csv: &str) {
     let columns = ["x1", "v1", "F", "u0_F", "u0_x", "u0_v", "s_F", "s_x", "s_v"];
     for step in [0.001, 0.002, 0.006] {
         let theirs = table(csv, &columns, Some(step));
         let deviation = deviation(&trajectory(label, step, theirs.len()), &theirs);
         println!("{label} at {step} s: {deviation:.1e} in {} rows", theirs.len());
-        assert!(theirs.len() > 20 && deviation < 1e-9, "{label} at {step} s: {deviation:e}");
+        assert!(theirs.len() > 20 && deviation < tolerance, "{label} at {step} s: {deviation:e}");
     }
 }
 
@@ -109,4 +113,15 @@ fn parallel_linear_correction() {
 #[test]
 fn model_based_corrector() {
     check("mbcorr", include_str!("data/mbcorr.csv"));
+}
+
+#[test]
+fn pre_step_stabilisation() {
+    check_within(1e-6, "prestep:paper=true", include_str!("data/prestep_const.csv"));
+    check_within(1e-6, "prestep:paper=true,input=ramp", include_str!("data/prestep_ramp.csv"));
+    check_within(
+        1e-6,
+        "prestep:ede=true,scaled=false,offsets=false",
+        include_str!("data/prestep_const_ede.csv"),
+    );
 }

@@ -88,3 +88,26 @@ fn zero_and_not_finite_matrices_are_told_apart() {
     assert!(!Exponential::new(1).compute(&infinite, &mut Matrix::zeros(1, 1)));
     assert!(!Exponential::new(1).compute(&Matrix::from_rows(1, 1, &[1e4]), &mut Matrix::zeros(1, 1)));
 }
+
+/// Mixed units: a stiff coupled pair, e^A of which is known in well-chosen units.
+#[test]
+fn mixed_units_do_not_cost_digits() {
+    let units = [1.0, 1e3, 1e9];
+    let plain = [[-0.3, 1.0, 0.2], [-1.5, -0.2, 0.4], [0.7, -0.9, -1.1]];
+    let mut mixed = Matrix::zeros(3, 3);
+    let mut well = Matrix::zeros(3, 3);
+    for i in 0..3 {
+        for j in 0..3 {
+            well[(i, j)] = plain[i][j];
+            mixed[(i, j)] = plain[i][j] * units[i] / units[j];
+        }
+    }
+    let (mut a, mut b) = (Matrix::zeros(3, 3), Matrix::zeros(3, 3));
+    assert!(Exponential::new(3).compute(&well, &mut a) && Exponential::new(3).compute(&mixed, &mut b));
+    for i in 0..3 {
+        for j in 0..3 {
+            let back = b[(i, j)] * units[j] / units[i];
+            assert!((back / a[(i, j)] - 1.0).abs() < 1e-13, "{i} {j}: {back} {}", a[(i, j)]);
+        }
+    }
+}

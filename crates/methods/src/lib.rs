@@ -8,6 +8,7 @@ pub mod foh;
 pub mod mbcorr;
 pub mod nepce;
 pub mod predictive;
+pub mod prestep;
 pub mod registry;
 pub mod shared;
 pub mod soh;

@@ -22,11 +22,11 @@ use costep_core::{
     CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
     Result, Signals, StepContext, SystemView,
 };
-use costep_linalg::{Matrix, PseudoInverse};
 
 use crate::shared::interface::Interface;
 use crate::shared::legendre;
 use crate::shared::models::{bad_model, no_model};
+use crate::shared::output_form::OutputForm;
 use crate::shared::response::Response;
 use crate::shared::seen_outputs::singular_loop;
 
@@ -59,9 +59,6 @@ pub const ENTRY: MethodEntry = MethodEntry {
     ],
     build,
 };
-
-/// Singular values of C below this share of the greatest count as zero.
-const CUT: f64 = 1e-9;
 
 struct Predictive {
     width: usize,
@@ -227,6 +224,7 @@ struct Part {
     forcing: Vec<f64>,
     beta: Vec<f64>,
     output_form: OutputForm,
+    by_outputs: bool,
 }
 
 impl Part {
@@ -244,6 +242,7 @@ impl Part {
             (self.x, self.forcing, self.beta) = (vec![0.0; n], vec![0.0; n], vec![0.0; r]);
             self.output_form = OutputForm::new(model);
         }
+        self.by_outputs = by_outputs;
         if by_outputs {
             self.output_form.convert(model, &mut self.model);
         } else {
@@ -260,7 +259,7 @@ impl Part {
     fn locate(&mut self, exact: &LocalModel, u_end: &[f64], y: &[f64], offsets: bool) {
         let model = &self.model;
         let n = model.states;
-        if self.output_form.in_use {
+        if self.by_outputs {
             for (i, z) in self.x.iter_mut().enumerate() {
                 *z = y[i] - row(&model.d, i, u_end);
             }
@@ -272,7 +271,7 @@ impl Part {
         }
         for i in 0..n {
             // In output form the states are z = C x, so z' = C x'.
-            let x_dot = if self.output_form.in_use { row(&exact.c, i, &exact.x_dot) } else { exact.x_dot[i] };
+            let x_dot = if self.by_outputs { row(&exact.c, i, &exact.x_dot) } else { exact.x_dot[i] };
             self.forcing[i] = x_dot - row(&model.a, i, &self.x) - row(&model.b, i, u_end);
         }
         for (i, beta) in self.beta.iter_mut().enumerate() {
@@ -285,49 +284,4 @@ impl Part {
 fn row(matrix: &[f64], i: usize, vector: &[f64]) -> f64 {
     let width = vector.len();
     matrix[i * width..(i + 1) * width].iter().zip(vector).map(|(a, v)| a * v).sum()
-}
-
-/// z' = S_y z + C B u, y = z + D u with S_y = C A C^+: the model seen through the outputs alone.
-#[derive(Default)]
-struct OutputForm {
-    in_use: bool,
-    c: Matrix,
-    inverse: Matrix,
-    work: PseudoInverse,
-    product: Matrix,
-}
-
-impl OutputForm {
-    fn new(model: &LocalModel) -> Self {
-        let (n, r) = (model.states, model.outputs);
-        Self {
-            in_use: false,
-            c: Matrix::zeros(r, n),
-            inverse: Matrix::zeros(n, r),
-            work: PseudoInverse::new(r, n),
-            product: Matrix::zeros(r, n),
-        }
-    }
-
-    fn convert(&mut self, from: &LocalModel, to: &mut LocalModel) {
-        self.in_use = true;
-        let (n, m, r) = (from.states, from.inputs, from.outputs);
-        self.c.data_mut().copy_from_slice(&from.c);
-        self.work.compute(&self.c, CUT, &mut self.inverse);
-        for i in 0..r {
-            for k in 0..n {
-                self.product[(i, k)] = (0..n).map(|l| from.c[i * n + l] * from.a[l * n + k]).sum();
-            }
-        }
-        for i in 0..r {
-            for k in 0..r {
-                to.a[i * r + k] = (0..n).map(|l| self.product[(i, l)] * self.inverse[(l, k)]).sum();
-                to.c[i * r + k] = f64::from(u8::from(i == k));
-            }
-            for q in 0..m {
-                to.b[i * m + q] = (0..n).map(|l| from.c[i * n + l] * from.b[l * m + q]).sum();
-            }
-        }
-        to.d.copy_from_slice(&from.d);
-    }
 }

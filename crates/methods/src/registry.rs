@@ -3,7 +3,7 @@
 
 use costep_core::{Code, CouplingMethod, Error, MethodEntry, Options, Result, Value};
 
-use crate::{auto, feedthrough, foh, mbcorr, nepce, predictive, soh, zoh};
+use crate::{auto, feedthrough, foh, mbcorr, nepce, predictive, prestep, soh, zoh};
 
 /// Every coupling method.
 pub static METHODS: &[MethodEntry] = &[
@@ -14,6 +14,7 @@ pub static METHODS: &[MethodEntry] = &[
     nepce::ENTRY,
     feedthrough::ENTRY,
     mbcorr::ENTRY,
+    prestep::ENTRY,
     predictive::ENTRY,
 ];
 

@@ -20,8 +20,8 @@
 //! no error equation, no offsets, no scaling. The closed loop is dense: for systems of up to 400 outputs.
 
 use costep_core::{
-    Code, CouplingMethod, Error, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec,
-    Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
+    Code, CouplingMethod, Description, Error, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind,
+    OptionSpec, Options, Port, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
 use costep_linalg::{Lu, Matrix, PseudoInverse};
 
@@ -99,7 +99,8 @@ struct PreStep {
     /// yhat and L yhat + r.
     y_ahead: Vec<f64>,
     u_ahead: Vec<f64>,
-    /// Largest absolute values so far, per output and per input: the scales of step 3.
+    /// Nominal or, if that is larger or missing, largest absolute values so far, per output and per input: the scales
+    /// of step 3.
     output_sizes: Vec<f64>,
     input_sizes: Vec<f64>,
 }
@@ -165,7 +166,11 @@ impl CouplingMethod for PreStep {
         self.next = self.memory.clone();
         (self.y_ahead, self.u_ahead) = (vec![0.0; outputs], vec![0.0; inputs]);
         self.monolithic = vec![0.0; outputs];
-        (self.output_sizes, self.input_sizes) = (vec![0.0; outputs], vec![0.0; inputs]);
+        let sizes = |ports: fn(&Description) -> &Vec<Port>| -> Vec<f64> {
+            let ports = system.descriptions.iter().flat_map(ports);
+            ports.map(|port| port.nominal.map_or(0.0, f64::abs)).collect()
+        };
+        (self.output_sizes, self.input_sizes) = (sizes(|d| &d.outputs), sizes(|d| &d.inputs));
         Ok(())
     }
 

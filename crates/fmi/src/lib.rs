@@ -13,6 +13,8 @@
 //! | `validate` | what is wrong with an FMU, one file per group of rules |
 //! | `binary` | platforms and shared libraries |
 //! | `fmu` | all of it for one file |
+//! | `call` | the shared library: `ffi2` and `ffi3` its functions, `instance`, `states` and `values` calls of one instance, `log` its messages |
+//! | `cs` | an FMU for Co-Simulation as a subsystem |
 //!
 //! ```no_run
 //! use costep_fmi::{Causality, Fmu};
@@ -36,6 +38,8 @@
 
 mod archive;
 mod binary;
+mod call;
+mod cs;
 mod description;
 mod finding;
 mod fmu;
@@ -47,6 +51,9 @@ mod xml;
 
 pub use archive::{Archive, Entry};
 pub use binary::{Platform, platforms, this_platform};
+pub use call::library::FmuLibrary;
+pub use call::log::{Message, Status};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
 pub use description::value::{Number, Values};

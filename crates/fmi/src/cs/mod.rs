@@ -1,0 +1,346 @@
+//! An FMU for Co-Simulation as a subsystem.
+
+mod linear;
+mod settings;
+mod signals;
+
+use std::sync::Arc;
+
+use costep_core::{
+    Capabilities, Code, Description, Experiment, InputSegment, Interval, LocalModel, Result, StateReader,
+    StateWriter, StepOutcome, Subsystem,
+};
+
+use crate::call::instance::Instance;
+use crate::call::library::FmuLibrary;
+use crate::call::log::Message;
+use crate::call::states::FmuState;
+use crate::description::FmiVersion;
+use crate::description::value::Values;
+use crate::description::words::Causality;
+use linear::Linear;
+use settings::{Moment, Setting};
+use signals::Signals;
+
+/// How an FMU is used.
+#[derive(Clone, Debug, Default)]
+pub struct CoSimulationOptions {
+    /// Values of parameters, inputs and start values, by name. `Float64` and `Int64` fit any type of number that
+    /// holds the value; an enumeration also takes the name of an item.
+    pub parameters: Vec<(String, Values)>,
+    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs (FMI 2); the standard has no
+    /// attribute for it. None = 1.
+    pub input_order: Option<usize>,
+    /// Tolerance for the solver of the FMU.
+    pub tolerance: Option<f64>,
+    /// Debug messages. None = as few as give a reason for errors: off in FMI 2, where errors are reported anyway, on in
+    /// FMI 3, where else nothing is.
+    pub logging: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Made, reset or ended.
+    Instantiated,
+    /// In initialisation mode.
+    Initialising,
+    /// Initialised: steps can be done.
+    Stepping,
+    /// Ended; only a reset helps.
+    Terminated,
+}
+
+/// An instance of an FMU for Co-Simulation.
+pub struct CoSimulationSubsystem {
+    description: Description,
+    inputs: Signals,
+    outputs: Signals,
+    phase: Phase,
+    /// Start of the interval that the stored state is of.
+    saved_time: f64,
+    time: f64,
+    /// Input the FMU has at the present time; kept if there is a local model.
+    active: Vec<f64>,
+    saved_active: Vec<f64>,
+    derivatives: InputDerivatives,
+    linear: Option<Box<Linear>>,
+    settings: Vec<Setting>,
+    tolerance: Option<f64>,
+    saved: FmuState,
+    instance: Instance,
+}
+
+/// Derivatives of inputs in the order of their order, for one call per step.
+#[derive(Debug, Default)]
+struct InputDerivatives {
+    references: Vec<u32>,
+    orders: Vec<i32>,
+    values: Vec<f64>,
+}
+
+impl InputDerivatives {
+    fn new(references: &[u32], order: usize) -> Self {
+        let count = references.len() * order;
+        let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
+        Self { references: references.repeat(order), orders: orders.collect(), values: vec![0.0; count] }
+    }
+}
+
+impl CoSimulationSubsystem {
+    /// Makes an instance of an FMU under a name.
+    pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
+        let fmu = library.description();
+        let kind = library.co_simulation();
+        let settings = settings::settings(fmu, &options.parameters)?;
+        let sizes = settings::sizes(&settings);
+        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
+        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
+        let instance = Instance::new(library, name, logging)?;
+        let directional = kind.interface.provides_directional_derivatives && instance.has_directional();
+        let linear = if directional { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
+        let interpolates = kind.can_interpolate_inputs && instance.takes_input_derivatives();
+        let input_order = if interpolates { options.input_order.unwrap_or(1).min(16) } else { 0 };
+        let capabilities = Capabilities {
+            rollback: kind.interface.can_get_and_set_state && instance.can_store_states(),
+            input_order,
+            local_model: linear.is_some(),
+            micro_samples: None,
+        };
+        let description = Description {
+            name: name.to_owned(),
+            inputs: inputs.ports(fmu, &sizes),
+            outputs: outputs.ports(fmu, &sizes),
+            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            capabilities,
+        };
+        let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
+        Ok(Self {
+            description,
+            derivatives: InputDerivatives::new(&inputs.references, input_order),
+            inputs,
+            outputs,
+            phase: Phase::Instantiated,
+            saved_time: f64::NAN,
+            time: 0.0,
+            saved_active: active.clone(),
+            active,
+            linear: linear.map(Box::new),
+            settings,
+            tolerance: options.tolerance,
+            saved: FmuState::none(),
+            instance,
+        })
+    }
+
+    /// The last messages of the FMU, the oldest first.
+    pub fn messages(&self) -> Vec<Message> {
+        self.instance.messages()
+    }
+
+    /// Number of messages of the FMU so far, those not kept included.
+    pub fn message_count(&self) -> u64 {
+        self.instance.message_count()
+    }
+
+    /// Number of calls that returned Warning.
+    pub fn warnings(&self) -> u64 {
+        self.instance.warnings()
+    }
+
+    /// The library it is an instance of.
+    pub fn library(&self) -> &Arc<FmuLibrary> {
+        &self.instance.library
+    }
+
+    fn set(&self, moment: Moment) -> Result<()> {
+        for setting in self.settings.iter().filter(|setting| setting.moment == moment) {
+            self.instance.set_values(setting.reference, &setting.values)?;
+        }
+        Ok(())
+    }
+
+    fn set_inputs(&self, u: &[f64]) -> Result<()> {
+        if u.is_empty() { Ok(()) } else { self.instance.set_reals(&self.inputs.references, u) }
+    }
+
+    fn get_outputs(&self, y: &mut [f64]) -> Result<()> {
+        if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
+    }
+
+    /// Leaves the initialisation, if that has not been done.
+    #[inline]
+    fn start(&mut self) -> Result<()> {
+        if self.phase == Phase::Stepping { self.instance.alive() } else { self.start_slowly() }
+    }
+
+    #[cold]
+    fn start_slowly(&mut self) -> Result<()> {
+        self.instance.alive()?;
+        if self.phase != Phase::Initialising {
+            return Err(self.instance.error(Code::Bug, "it is used before its initialisation"));
+        }
+        self.instance.exit_initialization()?;
+        self.phase = Phase::Stepping;
+        Ok(())
+    }
+
+    /// Sets the derivatives of the inputs: a! times the coefficient of s^a.
+    fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
+        let (width, order) = (u.len(), u.order());
+        let InputDerivatives { references, orders, values } = &mut self.derivatives;
+        let mut factorial = 1.0;
+        for a in 1..=order {
+            factorial *= a as f64;
+            let place = &mut values[(a - 1) * width..a * width];
+            place.iter_mut().zip(u.coefficients(a)).for_each(|(value, c)| *value = factorial * c);
+        }
+        let count = order * width;
+        self.instance.set_input_derivatives(&references[..count], &orders[..count], &values[..count])
+    }
+}
+
+impl Subsystem for CoSimulationSubsystem {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        if self.phase != Phase::Instantiated || self.instance.alive().is_err() {
+            self.instance.reset()?;
+            self.phase = Phase::Instantiated;
+        }
+        self.instance.alive()?;
+        if self.settings.iter().any(|setting| setting.moment == Moment::Configuration) {
+            self.instance.configuration(true)?;
+            self.set(Moment::Configuration)?;
+            self.instance.configuration(false)?;
+        }
+        self.set(Moment::Before)?;
+        self.instance.enter_initialization(experiment, self.tolerance)?;
+        self.phase = Phase::Initialising;
+        self.time = experiment.start;
+        self.saved_time = f64::NAN;
+        self.set(Moment::Within)
+    }
+
+    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.instance.alive()?;
+        if self.phase != Phase::Initialising {
+            return Err(self.instance.error(Code::Bug, "initial outputs are asked for after the initialisation"));
+        }
+        self.set_inputs(u)?;
+        if self.linear.is_some() {
+            self.active.copy_from_slice(u);
+        }
+        self.get_outputs(y)
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        self.start()?;
+        self.set_inputs(u.coefficients(0))?;
+        if u.order() > 0 && !u.is_empty() {
+            self.set_derivatives(u)?;
+        }
+        // A stored state of an earlier time may be put back.
+        let no_return = self.saved_time.is_nan() || self.saved_time >= interval.start;
+        let reached = self.instance.do_step(interval, no_return)?;
+        self.time = interval.end;
+        if self.linear.is_some() {
+            u.evaluate(interval.length, &mut self.active);
+        }
+        self.get_outputs(y)?;
+        Ok(StepOutcome { reached })
+    }
+
+    fn snapshot(&mut self) -> Result<()> {
+        if !self.description.capabilities.rollback {
+            return Err(self.unsupported("rollback"));
+        }
+        self.start()?;
+        self.instance.get_state(&mut self.saved)?;
+        self.saved_time = self.time;
+        self.saved_active.copy_from_slice(&self.active);
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        if self.saved.is_none() || self.saved_time.is_nan() {
+            return Err(self.unsupported("to go back without a stored state"));
+        }
+        self.start()?;
+        self.instance.set_state(&self.saved)?;
+        self.time = self.saved_time;
+        self.active.copy_from_slice(&self.saved_active);
+        Ok(())
+    }
+
+    fn states(&self) -> usize {
+        self.linear.as_ref().map_or(0, |linear| linear.states())
+    }
+
+    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
+        // In initialisation mode directional derivatives are those of the initialisation.
+        self.start()?;
+        match &mut self.linear {
+            Some(linear) => linear.fill(&self.instance, &self.inputs, (u, &self.active), model),
+            None => Err(self.unsupported("a local model")),
+        }
+    }
+
+    fn save(&self, out: &mut StateWriter) -> Result<()> {
+        self.instance.alive()?;
+        let interface = &self.instance.library.co_simulation().interface;
+        if !interface.can_serialize_state || !self.instance.can_serialize_states() {
+            return Err(self.unsupported("checkpoints"));
+        }
+        let mut state = FmuState::none();
+        self.instance.get_state(&mut state)?;
+        let bytes = self.instance.serialize(&state);
+        self.instance.free_state(&mut state);
+        out.integer((self.phase == Phase::Stepping).into());
+        out.real(self.time);
+        out.reals(&self.active);
+        out.block(&bytes?);
+        Ok(())
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        if !self.instance.can_serialize_states() {
+            return Err(self.unsupported("checkpoints"));
+        }
+        let stepping = from.index(2)? == 1;
+        if stepping {
+            self.start()?;
+        }
+        self.time = from.real()?;
+        from.reals(&mut self.active)?;
+        let mut state = FmuState::none();
+        self.instance.deserialize(from.block()?, &mut state)?;
+        let outcome = self.instance.set_state(&state);
+        self.instance.free_state(&mut state);
+        self.saved_time = f64::NAN;
+        outcome
+    }
+
+    fn terminate(&mut self) {
+        if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
+            // Only an initialised FMU can be terminated.
+            let _ = self.start_slowly();
+        }
+        if self.phase == Phase::Stepping {
+            self.instance.terminate();
+        }
+        self.phase = Phase::Terminated;
+    }
+}
+
+impl Drop for CoSimulationSubsystem {
+    fn drop(&mut self) {
+        // Then the instance is freed, and with the last one the library is unloaded and its folder removed.
+        self.instance.free_state(&mut self.saved);
+        if self.phase == Phase::Stepping {
+            self.instance.terminate();
+        }
+    }
+}

@@ -185,8 +185,11 @@ impl Instance {
     /// A function of the library, or an error if the library lacks it.
     pub(crate) fn need<F>(&self, function: Option<F>, call: &str) -> Result<F> {
         function.ok_or_else(|| {
-            let message =
-                format!("the library of `{}` has no function `{}{call}`", self.name.to_string_lossy(), self.prefix());
+            let message = format!(
+                "the library of `{}` has no function `{}{call}`",
+                self.name.to_string_lossy(),
+                self.prefix()
+            );
             Error::new(Code::FmuSymbol, message)
         })
     }
@@ -206,16 +209,18 @@ impl Instance {
         match &self.library.functions {
             Functions::V2(f) => {
                 // SAFETY: the instance is alive and freshly made or reset.
-                let status =
-                    unsafe { (f.setup_experiment)(self.handle, defined.into(), value, experiment.start, 1, stop) };
+                let status = unsafe {
+                    (f.setup_experiment)(self.handle, defined.into(), value, experiment.start, 1, stop)
+                };
                 self.check(status, "SetupExperiment")?;
                 // SAFETY: as above.
                 self.check(unsafe { (f.enter_initialization)(self.handle) }, "EnterInitializationMode")
             }
             Functions::V3(f) => {
                 // SAFETY: the instance is alive and freshly made or reset.
-                let status =
-                    unsafe { (f.enter_initialization)(self.handle, defined, value, experiment.start, true, stop) };
+                let status = unsafe {
+                    (f.enter_initialization)(self.handle, defined, value, experiment.start, true, stop)
+                };
                 self.check(status, "EnterInitializationMode")
             }
         }
@@ -266,8 +271,9 @@ impl Instance {
             Functions::V2(f) => {
                 assert_eq!(references.len(), values.len());
                 // SAFETY: the instance is alive, the lengths are equal.
-                let status =
-                    unsafe { (f.set_real)(self.handle, references.as_ptr(), references.len(), values.as_ptr()) };
+                let status = unsafe {
+                    (f.set_real)(self.handle, references.as_ptr(), references.len(), values.as_ptr())
+                };
                 self.check(status, "SetReal")
             }
             Functions::V3(f) => {
@@ -286,8 +292,9 @@ impl Instance {
             Functions::V2(f) => {
                 assert_eq!(references.len(), values.len());
                 // SAFETY: the instance is alive, the lengths are equal.
-                let status =
-                    unsafe { (f.get_real)(self.handle, references.as_ptr(), references.len(), values.as_mut_ptr()) };
+                let status = unsafe {
+                    (f.get_real)(self.handle, references.as_ptr(), references.len(), values.as_mut_ptr())
+                };
                 self.check(status, "GetReal")
             }
             Functions::V3(f) => {
@@ -300,7 +307,12 @@ impl Instance {
     }
 
     /// Sets derivatives of inputs of any orders at the start of the next step (FMI 2 only).
-    pub(crate) fn set_input_derivatives(&self, references: &[u32], orders: &[i32], values: &[f64]) -> Result<()> {
+    pub(crate) fn set_input_derivatives(
+        &self,
+        references: &[u32],
+        orders: &[i32],
+        values: &[f64],
+    ) -> Result<()> {
         const CALL: &str = "SetRealInputDerivatives";
         let function = match &self.library.functions {
             Functions::V2(f) => f.set_input_derivatives,
@@ -334,7 +346,16 @@ impl Instance {
                 // SAFETY: the instance is alive and initialised, the places to write to live.
                 let status = unsafe {
                     let flags = (&raw mut event, &raw mut ends, &raw mut early);
-                    (f.do_step)(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
+                    (f.do_step)(
+                        self.handle,
+                        start,
+                        length,
+                        no_return,
+                        flags.0,
+                        flags.1,
+                        flags.2,
+                        &raw mut last,
+                    )
                 };
                 if status == DISCARD || (status <= 1 && (ends | early) != 0) {
                     return Err(self.incomplete(interval, Some(last), ends != 0));
@@ -371,7 +392,8 @@ impl Instance {
             Some(time) => format!("it reached t = {time} s"),
             None => "the time it reached is not known".to_owned(),
         };
-        let what = format!("the FMU {how} the step from {} s to {} s; {reached}", interval.start, interval.end);
+        let what =
+            format!("the FMU {how} the step from {} s to {} s; {reached}", interval.start, interval.end);
         self.error(Code::FmuDiscard, &what).hint("try a smaller step")
     }
 }

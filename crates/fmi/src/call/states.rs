@@ -48,8 +48,12 @@ impl Instance {
     pub(crate) fn can_serialize_states(&self) -> bool {
         self.can_store_states()
             && match &self.library.functions {
-                Functions::V2(f) => f.state_size.is_some() && f.serialize.is_some() && f.deserialize.is_some(),
-                Functions::V3(f) => f.state_size.is_some() && f.serialize.is_some() && f.deserialize.is_some(),
+                Functions::V2(f) => {
+                    f.state_size.is_some() && f.serialize.is_some() && f.deserialize.is_some()
+                }
+                Functions::V3(f) => {
+                    f.state_size.is_some() && f.serialize.is_some() && f.deserialize.is_some()
+                }
             }
     }
 

@@ -29,7 +29,10 @@ impl Instance {
                     }
                     Values::Enumeration(v) => {
                         let Ok(value) = c_int::try_from(v[0]) else {
-                            return Err(Error::new(Code::FmuValue, format!("{} has more than 32 bits", v[0])));
+                            return Err(Error::new(
+                                Code::FmuValue,
+                                format!("{} has more than 32 bits", v[0]),
+                            ));
                         };
                         let function = self.need(f.set_integer, "SetInteger")?;
                         // SAFETY: as above.
@@ -57,7 +60,10 @@ impl Instance {
                         let function = self.need(f.$function, $call)?;
                         let (from, count) = ($values.as_ptr(), $values.len());
                         // SAFETY: the instance is alive, the FMU is told how many values there are.
-                        self.check(unsafe { function(self.handle, references.as_ptr(), 1, from, count) }, $call)
+                        self.check(
+                            unsafe { function(self.handle, references.as_ptr(), 1, from, count) },
+                            $call,
+                        )
                     }};
                 }
                 match values {

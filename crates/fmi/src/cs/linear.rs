@@ -59,7 +59,13 @@ impl Linear {
         let mut place = 0;
         for (reference, count) in self.states.references.iter().zip(&self.states.elements) {
             for element in 0..*count {
-                column(instance, &self.unknowns, *reference, (element, &mut self.seed[..*count]), &mut self.column)?;
+                column(
+                    instance,
+                    &self.unknowns,
+                    *reference,
+                    (element, &mut self.seed[..*count]),
+                    &mut self.column,
+                )?;
                 scatter(&self.column[..n], &mut model.a, place, n);
                 scatter(&self.column[n..], &mut model.c, place, n);
                 place += 1;
@@ -68,7 +74,13 @@ impl Linear {
         place = 0;
         for (reference, count) in inputs.references.iter().zip(&inputs.elements) {
             for element in 0..*count {
-                column(instance, &self.unknowns, *reference, (element, &mut self.seed[..*count]), &mut self.column)?;
+                column(
+                    instance,
+                    &self.unknowns,
+                    *reference,
+                    (element, &mut self.seed[..*count]),
+                    &mut self.column,
+                )?;
                 scatter(&self.column[..n], &mut model.b, place, m);
                 scatter(&self.column[n..], &mut model.d, place, m);
                 place += 1;

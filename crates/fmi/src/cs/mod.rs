@@ -227,7 +227,9 @@ impl Subsystem for CoSimulationSubsystem {
     fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
         self.instance.alive()?;
         if self.phase != Phase::Initialising {
-            return Err(self.instance.error(Code::Bug, "initial outputs are asked for after the initialisation"));
+            return Err(self
+                .instance
+                .error(Code::Bug, "initial outputs are asked for after the initialisation"));
         }
         self.set_inputs(u)?;
         if self.linear.is_some() {

@@ -64,13 +64,18 @@ fn size(setting: &Setting) -> Option<(usize, u64)> {
 }
 
 /// Number of elements of a variable under these sizes.
-pub(crate) fn elements(description: &ModelDescription, variable: usize, sizes: &[(usize, u64)]) -> Result<usize> {
+pub(crate) fn elements(
+    description: &ModelDescription,
+    variable: usize,
+    sizes: &[(usize, u64)],
+) -> Result<usize> {
     let start = |index: usize| match &description.variables()[index].start {
         Some(Values::UInt64(values)) => values.first().copied().unwrap_or(0),
         _ => 0,
     };
-    let size_of =
-        |index: usize| sizes.iter().find(|(at, _)| *at == index).map_or_else(|| start(index), |(_, size)| *size);
+    let size_of = |index: usize| {
+        sizes.iter().find(|(at, _)| *at == index).map_or_else(|| start(index), |(_, size)| *size)
+    };
     // The same limit as for the elements that a model description declares.
     const MOST: usize = 1 << 24;
     description.elements(variable, size_of).filter(|elements| *elements < MOST).ok_or_else(|| {
@@ -111,7 +116,8 @@ fn check_range(variable: &Variable, values: &Values) -> Result<(), String> {
     match values.find(outside) {
         None => Ok(()),
         Some(number) => {
-            let shown = |bound: Option<Number>| bound.map_or("no limit".to_owned(), |bound| bound.to_string());
+            let shown =
+                |bound: Option<Number>| bound.map_or("no limit".to_owned(), |bound| bound.to_string());
             Err(format!("{number} is not between {} and {}", shown(min), shown(max)))
         }
     }
@@ -139,7 +145,11 @@ fn fit(values: &Values, kind: VariableType, declared: Option<&TypeDefinition>) -
     let Some(numbers) = numbers(values) else {
         return Err(format!("its type is {kind}"));
     };
-    fn all<T>(numbers: &[Number], one: impl Fn(i128) -> Option<T>, kind: VariableType) -> Result<Vec<T>, String> {
+    fn all<T>(
+        numbers: &[Number],
+        one: impl Fn(i128) -> Option<T>,
+        kind: VariableType,
+    ) -> Result<Vec<T>, String> {
         let convert = |number: &Number| {
             let whole = match number {
                 Number::Integer(value) => Some(*value),

@@ -107,7 +107,11 @@ fn element_name(
 }
 
 /// Direct feed-through of elements: for each output the inputs.
-pub(crate) fn feedthrough(description: &ModelDescription, inputs: &Signals, outputs: &Signals) -> Vec<Vec<usize>> {
+pub(crate) fn feedthrough(
+    description: &ModelDescription,
+    inputs: &Signals,
+    outputs: &Signals,
+) -> Vec<Vec<usize>> {
     let mut starts = vec![0];
     for count in &inputs.elements {
         starts.push(starts[starts.len() - 1] + count);

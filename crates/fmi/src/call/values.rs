@@ -60,10 +60,8 @@ impl Instance {
                         let function = self.need(f.$function, $call)?;
                         let (from, count) = ($values.as_ptr(), $values.len());
                         // SAFETY: the instance is alive, the FMU is told how many values there are.
-                        self.check(
-                            unsafe { function(self.handle, references.as_ptr(), 1, from, count) },
-                            $call,
-                        )
+                        let status = unsafe { function(self.handle, references.as_ptr(), 1, from, count) };
+                        self.check(status, $call)
                     }};
                 }
                 match values {

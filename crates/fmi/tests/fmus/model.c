@@ -156,7 +156,7 @@ int common_step(Instance *i, double start, double h) {
     case DISCARD_STEP: case DISCARD_MUTE: case EARLY_RETURN: case END_SIMULATION:
         i->reached = start + 0.5 * h;
         return DISCARD;
-    case TIME_STANDS: i->reached = start; return OK;
+    case TIME_STANDS: i->reached = start; i->dirty = 0; return OK;
     case LOG_FLOOD: for (int k = 0; k < 100000; k++) i->log(i, OK, "still here"); break;
     default: break;
     }

@@ -42,7 +42,10 @@ pub(crate) struct Variant {
 /// A variable: name, value reference, causality, start value.
 type Row = (&'static str, u32, &'static str, Option<&'static str>);
 
-fn variables(model: &str) -> (&'static [Row], &'static [(u32, &'static [u32])], &'static [(u32, u32)]) {
+/// Variables; outputs with what they depend on; derivatives with their states.
+type Table = (&'static [Row], &'static [(u32, &'static [u32])], &'static [(u32, u32)]);
+
+fn variables(model: &str) -> Table {
     match model {
         "S1" => (
             &[

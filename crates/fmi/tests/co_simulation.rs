@@ -14,7 +14,7 @@ use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Values};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use fmus::{BOTH, Fmi, Variant, build, build_as, instance, options};
+use fmus::{BOTH, Fmi, Variant, build, build_as, build_wide, instance, options};
 
 fn system(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>, method: &str, h: f64) -> System {
     let inputs = subsystems.iter().map(|s| s.description().inputs.len()).sum();
@@ -38,8 +38,9 @@ fn system(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>, met
 /// The outputs x, v and F over a run of the native dual mass oscillator.
 fn native(method: &str, h: f64) -> Vec<[f64; 3]> {
     let model = costep_models::find("dual-mass").unwrap().model(&[]).unwrap().1;
-    let part = |part: &Box<dyn costep_integrate::Part>| part.subsystem(&Solver::Euler(1e-5)).unwrap();
-    run(system(model.parts.iter().map(part).collect(), model.connections.clone(), method, h))
+    let solver = Solver::Euler(1e-5);
+    let parts = model.parts.iter().map(|part| part.subsystem(&solver).unwrap()).collect();
+    run(system(parts, model.connections.clone(), method, h))
 }
 
 /// The same with FMUs.
@@ -88,9 +89,21 @@ fn coupled_fmus_equal_native_subsystems() {
 }
 
 #[test]
-fn input_derivatives_equal_native_polynomials() {
+fn input_polynomials_equal_native_ones() {
     for method in ["foh", "soh", "predictive"] {
-        let worst = difference(&native(method, 1e-4), &coupled(Fmi::V2, method, 1e-4));
+        let native = native(method, 1e-4);
+        for fmi in BOTH {
+            let worst = difference(&native, &coupled(fmi, method, 1e-4));
+            println!("{fmi:?} {method}: {worst:e}");
+            assert!(worst <= 1e-12, "{fmi:?} {method}: {worst:e}");
+        }
+    }
+}
+
+#[test]
+fn micro_samples_equal_native_ones() {
+    for method in ["nepce", "mbcorr"] {
+        let worst = difference(&native(method, 1e-4), &coupled(Fmi::V3, method, 1e-4));
         println!("{method}: {worst:e}");
         assert!(worst <= 1e-12, "{method}: {worst:e}");
     }
@@ -138,7 +151,8 @@ fn descriptions_come_from_the_model_description() {
         assert_eq!(description.feedthrough, [vec![0, 1], vec![], vec![]]);
         let capabilities = &description.capabilities;
         assert!(capabilities.rollback && capabilities.local_model);
-        assert_eq!(capabilities.input_order, usize::from(fmi == Fmi::V2));
+        assert_eq!(capabilities.input_order, if fmi == Fmi::V2 { 1 } else { 8 });
+        assert_eq!(capabilities.micro_samples.is_some(), fmi == Fmi::V3);
         assert_eq!(subsystem.states(), 2);
     }
 }
@@ -295,6 +309,31 @@ fn a_thousand_instances_share_one_library() {
         drop(all);
         assert!(mapped().is_empty());
         assert!(!std::path::Path::new(&paths[0]).exists());
+    }
+}
+
+#[test]
+fn arrays_become_one_port_per_element() {
+    let library = build_wide().load();
+    let names = |subsystem: &CoSimulationSubsystem| -> Vec<String> {
+        subsystem.description().inputs.iter().map(|port| port.name.clone()).collect()
+    };
+    assert_eq!(names(&instance(&library, "wide")), ["u[1,1]", "u[1,2]", "u[2,1]", "u[2,2]"]);
+    // A structural parameter changes the sizes.
+    let mut wide = CoSimulationSubsystem::new(&library, "wide", &options(&[("n", 1.0)])).unwrap();
+    assert_eq!(names(&wide), ["u[1,1]", "u[1,2]"]);
+    assert_eq!(wide.description().feedthrough, [vec![], vec![]] as [Vec<usize>; 2]);
+    let mut y = [0.0; 2];
+    wide.initialise(&RUN).unwrap();
+    wide.initial_outputs(&[1.0, 2.0], &mut y).unwrap();
+    assert_eq!(step(&mut wide, 0, &[1.0, 2.0]), [1e-3, 2e-3]);
+    let mut model = LocalModel::new(2, 2, 2);
+    wide.local_model(&[1.0, 2.0], &mut model).unwrap();
+    assert_eq!((&model.a[..], &model.b[..]), (&[-1.0, 0.0, 0.0, -1.0][..], &[1.0, 0.0, 0.0, 1.0][..]));
+    assert_eq!((&model.c[..], &model.d[..]), (&[1.0, 0.0, 0.0, 1.0][..], &[0.0; 4][..]));
+    assert_eq!((model.x, model.x_dot), (vec![1e-3, 2e-3], vec![1.0 - 1e-3, 2.0 - 2e-3]));
+    for wrong in [-1.0, 0.5, 1e9] {
+        assert!(CoSimulationSubsystem::new(&library, "wide", &options(&[("n", wrong)])).is_err(), "{wrong}");
     }
 }
 

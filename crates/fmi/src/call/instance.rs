@@ -4,13 +4,15 @@
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use costep_core::{Code, Error, Experiment, Interval, Result};
 
 use crate::call::ffi2::{self, Callbacks, Functions2};
+use crate::call::ffi3::IntermediateUpdate;
+use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
 use crate::call::library::{FmuLibrary, Functions};
-use crate::call::log::{LogSink, Message, Status, log2, log3};
+use crate::call::log::{Message, Status, log2, log3};
 
 const OK: c_int = 0;
 const DISCARD: c_int = 2;
@@ -24,7 +26,7 @@ pub(crate) struct Instance {
     pub(crate) handle: *mut c_void,
     pub(crate) library: Arc<FmuLibrary>,
     name: CString,
-    log: Box<LogSink>,
+    environment: Box<Environment>,
     /// The FMU keeps a pointer to these (FMI 2).
     _callbacks: Option<Box<Callbacks>>,
     warnings: Cell<u64>,
@@ -38,7 +40,12 @@ unsafe impl Send for Instance {}
 
 impl Instance {
     /// Makes an instance for Co-Simulation.
-    pub(crate) fn new(library: &Arc<FmuLibrary>, name: &str, logging: bool) -> Result<Self> {
+    pub(crate) fn new(
+        library: &Arc<FmuLibrary>,
+        name: &str,
+        logging: bool,
+        exchanged: Option<Exchanged>,
+    ) -> Result<Self> {
         let Ok(c_name) = CString::new(name) else {
             return Err(Error::new(Code::FmuValue, "the name of an instance holds a zero byte"));
         };
@@ -46,8 +53,8 @@ impl Instance {
             return Err(fatal(name));
         }
         library.enter()?;
-        let log = Box::<LogSink>::default();
-        let environment = ptr::from_ref(&*log).cast_mut().cast::<c_void>();
+        let owned = Box::<Environment>::default();
+        let environment = ptr::from_ref(&*owned).cast_mut().cast::<c_void>();
         let token = library.token.as_ptr();
         let resources = library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr());
         let mut callbacks = None;
@@ -66,29 +73,38 @@ impl Instance {
                     (f.instantiate)(c_name.as_ptr(), kind, token, resources, callbacks, 0, logging.into())
                 }
             }
-            // SAFETY: as above. No event mode, no early return, no intermediate variables.
-            Functions::V3(f) => unsafe {
-                (f.instantiate)(
-                    c_name.as_ptr(),
-                    token,
-                    resources,
-                    false,
-                    logging,
-                    false,
-                    false,
-                    ptr::null(),
-                    0,
-                    environment,
-                    Some(log3),
-                    None,
-                )
-            },
+            Functions::V3(f) => {
+                let all =
+                    exchanged.as_ref().map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
+                let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
+                // SAFETY: as above. No event mode, no early return.
+                let handle = unsafe {
+                    (f.instantiate)(
+                        c_name.as_ptr(),
+                        token,
+                        resources,
+                        false,
+                        logging,
+                        false,
+                        false,
+                        all.as_ptr(),
+                        all.len(),
+                        environment,
+                        Some(log3),
+                        update,
+                    )
+                };
+                if let (Some(exchanged), false) = (exchanged, handle.is_null()) {
+                    lock(&owned).prepare(handle, f, exchanged);
+                }
+                handle
+            }
         };
         if handle.is_null() {
             library.leave();
             let error = Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"));
             let error = error.in_file(library.path());
-            return Err(match log.last() {
+            return Err(match owned.log.last() {
                 Some(text) => error.because(text),
                 None => error.because("the FMU gave no reason").hint(
                     "the binary may not belong to the model description, or a licence or file is missing",
@@ -99,7 +115,7 @@ impl Instance {
             handle,
             library: Arc::clone(library),
             name: c_name,
-            log,
+            environment: owned,
             _callbacks: callbacks,
             warnings: Cell::new(0),
             ended: Cell::new(false),
@@ -108,12 +124,17 @@ impl Instance {
 
     /// Messages that are kept.
     pub(crate) fn messages(&self) -> Vec<Message> {
-        self.log.messages()
+        self.environment.log.messages()
+    }
+
+    /// What is exchanged inside steps.
+    pub(crate) fn exchange(&self) -> MutexGuard<'_, Exchange> {
+        lock(&self.environment)
     }
 
     /// Number of messages so far.
     pub(crate) fn message_count(&self) -> u64 {
-        self.log.total()
+        self.environment.log.total()
     }
 
     /// Number of calls that returned Warning.
@@ -169,7 +190,7 @@ impl Instance {
     #[cold]
     pub(crate) fn error(&self, code: Code, what: &str) -> Error {
         let error = Error::new(code, format!("`{}`: {what}", self.name.to_string_lossy()));
-        match self.log.last() {
+        match self.environment.log.last() {
             Some(text) => error.because(text),
             None => error,
         }
@@ -398,6 +419,10 @@ impl Instance {
     }
 }
 
+fn lock(environment: &Environment) -> MutexGuard<'_, Exchange> {
+    environment.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn fatal(name: &str) -> Error {
     let message = format!("`{name}` cannot be used: a call into its FMU has returned Fatal before");
     Error::new(Code::FmuFatal, message)
@@ -408,7 +433,7 @@ impl Drop for Instance {
         self.library.leave();
         if self.library.is_fatal() {
             // The FMU may still hold pointers to them.
-            std::mem::forget(std::mem::take(&mut self.log));
+            std::mem::forget(std::mem::take(&mut self.environment));
             std::mem::forget(self._callbacks.take());
             return;
         }

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
+use crate::call::intermediate::Environment;
+
 /// Messages kept of an instance; older ones are dropped.
 const KEPT: usize = 64;
 /// Bytes kept of a message.
@@ -101,7 +103,7 @@ impl LogSink {
 /// The logger of FMI 2. The arguments of the format are not looked at.
 ///
 /// # Safety
-/// `environment` is a [`LogSink`] that lives; texts are null or end with a zero byte.
+/// `environment` is an [`Environment`] that lives; texts are null or end with a zero byte.
 pub(crate) unsafe extern "C" fn log2(
     environment: *mut c_void,
     _instance: *const c_char,
@@ -124,10 +126,10 @@ pub(crate) unsafe extern "C" fn log3(
     message: *const c_char,
 ) {
     // SAFETY: by the contract of this function.
-    let Some(sink) = (unsafe { environment.cast::<LogSink>().as_ref() }) else { return };
+    let Some(environment) = (unsafe { environment.cast::<Environment>().as_ref() }) else { return };
     // SAFETY: by the contract of this function.
     let (category, text) = unsafe { (text(category, CATEGORY_LIMIT), text(message, TEXT_LIMIT)) };
-    sink.add(Message { status: Status::from_raw(status), category, text });
+    environment.log.add(Message { status: Status::from_raw(status), category, text });
 }
 
 /// A text of C, as far as it is kept. Nothing behind the limit is read.
@@ -154,8 +156,9 @@ mod tests {
 
     #[test]
     fn messages_are_bounded_and_kept_as_they_are() {
-        let sink = LogSink::default();
-        let environment = std::ptr::from_ref(&sink).cast_mut().cast();
+        let all = Environment::default();
+        let sink = &all.log;
+        let environment = std::ptr::from_ref(&all).cast_mut().cast();
         let long = std::ffi::CString::new(vec![b'x'; 3 * TEXT_LIMIT]).unwrap();
         for _ in 0..1_000 {
             // SAFETY: the sink lives and the texts end with a zero byte.

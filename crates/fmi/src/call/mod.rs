@@ -4,6 +4,7 @@
 pub(crate) mod ffi2;
 pub(crate) mod ffi3;
 pub(crate) mod instance;
+pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;
 pub(crate) mod states;

@@ -7,11 +7,12 @@ mod signals;
 use std::sync::Arc;
 
 use costep_core::{
-    Capabilities, Code, Description, Experiment, InputSegment, Interval, LocalModel, Result, StateReader,
-    StateWriter, StepOutcome, Subsystem,
+    Capabilities, Code, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
+    MicroSampling, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 use crate::call::instance::Instance;
+use crate::call::intermediate::{Exchanged, Samples};
 use crate::call::library::FmuLibrary;
 use crate::call::log::Message;
 use crate::call::states::FmuState;
@@ -22,14 +23,17 @@ use linear::Linear;
 use settings::{Moment, Setting};
 use signals::Signals;
 
+/// Highest order of input polynomials.
+const MAX_ORDER: usize = 8;
+
 /// How an FMU is used.
 #[derive(Clone, Debug, Default)]
 pub struct CoSimulationOptions {
     /// Values of parameters, inputs and start values, by name. `Float64` and `Int64` fit any type of number that
     /// holds the value; an enumeration also takes the name of an item.
     pub parameters: Vec<(String, Values)>,
-    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs (FMI 2); the standard has no
-    /// attribute for it. None = 1.
+    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = 1 in FMI 2, where the
+    /// FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
     pub input_order: Option<usize>,
     /// Tolerance for the solver of the FMU.
     pub tolerance: Option<f64>,
@@ -63,6 +67,10 @@ pub struct CoSimulationSubsystem {
     active: Vec<f64>,
     saved_active: Vec<f64>,
     derivatives: InputDerivatives,
+    /// Inputs follow polynomials by intermediate update (FMI 3).
+    follows: bool,
+    /// Outputs inside the last step, if asked for.
+    samples: Option<Box<Samples>>,
     linear: Option<Box<Linear>>,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
@@ -96,16 +104,37 @@ impl CoSimulationSubsystem {
         let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
         let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
         let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
-        let instance = Instance::new(library, name, logging)?;
+        let exchanges = |signals: &Signals| {
+            kind.provides_intermediate_update
+                && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
+        };
+        let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
+        let exchanged = (follows || samples).then(|| Exchanged {
+            inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
+            outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
+            order: MAX_ORDER,
+        });
+        let instance = Instance::new(library, name, logging, exchanged)?;
         let directional = kind.interface.provides_directional_derivatives && instance.has_directional();
         let linear = if directional { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
         let interpolates = kind.can_interpolate_inputs && instance.takes_input_derivatives();
-        let input_order = if interpolates { options.input_order.unwrap_or(1).min(16) } else { 0 };
+        let input_order = match options.input_order {
+            _ if !interpolates && !follows => 0,
+            Some(order) => order.min(MAX_ORDER),
+            // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
+            None => {
+                if follows {
+                    MAX_ORDER
+                } else {
+                    1
+                }
+            }
+        };
         let capabilities = Capabilities {
             rollback: kind.interface.can_get_and_set_state && instance.can_store_states(),
             input_order,
             local_model: linear.is_some(),
-            micro_samples: None,
+            micro_samples: samples.then_some(MicroSampling::End),
         };
         let description = Description {
             name: name.to_owned(),
@@ -120,6 +149,8 @@ impl CoSimulationSubsystem {
             derivatives: InputDerivatives::new(&inputs.references, input_order),
             inputs,
             outputs,
+            follows,
+            samples: None,
             phase: Phase::Instantiated,
             saved_time: f64::NAN,
             time: 0.0,
@@ -185,6 +216,35 @@ impl CoSimulationSubsystem {
         Ok(())
     }
 
+    /// Readies the exchange of values inside a step.
+    #[inline(never)]
+    fn begin_exchange(&self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<()> {
+        if self.samples.is_some() {
+            self.get_outputs(y)?;
+        }
+        self.instance.exchange().begin(interval, u, y);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn finish_exchange(&mut self, interval: Interval, y: &[f64]) -> Result<()> {
+        let mut exchange = self.instance.exchange();
+        let asked = exchange.finish(interval.end, y);
+        if let Some(samples) = &mut self.samples {
+            exchange.samples(&mut samples.times, &mut samples.outputs);
+        }
+        let failed = exchange.failed;
+        drop(exchange);
+        if let Some(status) = failed {
+            self.instance.check(status, "call of intermediate update")?;
+        }
+        if asked {
+            return Ok(());
+        }
+        let what = "the FMU does not ask for inputs inside a step, so that they cannot follow a polynomial";
+        Err(self.instance.error(Code::NeedsMissing, what).hint("use a method that holds its inputs"))
+    }
+
     /// Sets the derivatives of the inputs: a! times the coefficient of s^a.
     fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
         let (width, order) = (u.len(), u.order());
@@ -240,18 +300,33 @@ impl Subsystem for CoSimulationSubsystem {
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         self.start()?;
+        let exchanges = self.samples.is_some() || (self.follows && u.order() > 0);
+        if exchanges {
+            self.begin_exchange(interval, u, y)?;
+        }
         self.set_inputs(u.coefficients(0))?;
-        if u.order() > 0 && !u.is_empty() {
+        if u.order() > 0 && !u.is_empty() && !self.follows {
             self.set_derivatives(u)?;
         }
         // A stored state of an earlier time may be put back.
         let no_return = self.saved_time.is_nan() || self.saved_time >= interval.start;
-        let reached = self.instance.do_step(interval, no_return)?;
+        let reached = match self.instance.do_step(interval, no_return) {
+            Ok(reached) => reached,
+            Err(error) => {
+                if exchanges {
+                    self.instance.exchange().cancel();
+                }
+                return Err(error);
+            }
+        };
         self.time = interval.end;
         if self.linear.is_some() {
             u.evaluate(interval.length, &mut self.active);
         }
         self.get_outputs(y)?;
+        if exchanges {
+            self.finish_exchange(interval, y)?;
+        }
         Ok(StepOutcome { reached })
     }
 
@@ -288,6 +363,18 @@ impl Subsystem for CoSimulationSubsystem {
             Some(linear) => linear.fill(&self.instance, &self.inputs, (u, &self.active), model),
             None => Err(self.unsupported("a local model")),
         }
+    }
+
+    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
+        let on = on && self.description.capabilities.micro_samples.is_some();
+        let inner = self.instance.library.co_simulation().fixed_internal_step_size;
+        let expected = inner.map_or(0.0, |inner| experiment.step / inner + 2.0) as usize;
+        self.instance.exchange().set_record(on, expected);
+        self.samples = on.then(Box::default);
+    }
+
+    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+        self.samples.as_ref().map(|samples| samples.view())
     }
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {

@@ -31,6 +31,9 @@ typedef struct {
 typedef struct {
     Data d;
     int stepping;
+    int inside; /* in intermediate update mode */
+    void (*between)(void *instance, double time);
+    void *update;
     int dirty; /* an input was set since the last step */
     double reached;
     char text[64];

@@ -9,18 +9,31 @@ static void write_log(void *at, int status, const char *message) {
     if (i->callbacks) ((LogMessage)i->callbacks)(i->environment, status, "logStatusError", message);
 }
 
+typedef void (*Update)(void *, double, bool, bool, bool, bool, bool *, double *);
+static void between(void *at, double time) {
+    Instance *i = at;
+    bool early = false;
+    double when = 0.0;
+    i->inside = 1;
+    ((Update)i->update)(i->environment, time, true, true, true, false, &early, &when);
+    i->inside = 0;
+    if (early) abort();
+}
+
 EXPORT const char *fmi3GetVersion(void) { return "3.0"; }
 EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible,
                                          bool logging, bool events, bool early, const uint32_t *vr, size_t n,
                                          void *environment, LogMessage log, void *intermediate) {
     ALIVE;
-    (void)visible; (void)early; (void)vr; (void)resources; (void)intermediate;
+    (void)visible; (void)early; (void)vr; (void)resources; 
     Instance *i = calloc(1, sizeof(Instance));
     i->environment = environment;
     i->callbacks = logging ? (void *)log : NULL;
     i->log = write_log;
     snprintf(i->name, sizeof i->name, "%s", name);
-    if (events || n != 0 || strcmp(token, GUID) != 0) {
+    i->update = intermediate;
+    i->between = intermediate && n ? between : NULL;
+    if (events || strcmp(token, GUID) != 0) {
         i->log(i, ERROR, "the token is wrong");
         free(i);
         return NULL;

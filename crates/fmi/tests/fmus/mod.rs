@@ -126,7 +126,9 @@ fn description(fmi: Fmi, model: &str, identifier: &str, token: &str, extra: &str
             }
             Fmi::V3 => {
                 let of = of.map_or(String::new(), |state| format!(" derivative=\"{state}\""));
-                writeln!(list, "<Float64 {head}{start}{of}/>").unwrap();
+                let exchanged = model.starts_with('S') && matches!(*causality, "input" | "output");
+                let exchanged = if exchanged { " intermediateUpdate=\"true\"" } else { "" };
+                writeln!(list, "<Float64 {head}{start}{of}{exchanged}/>").unwrap();
             }
         }
     }
@@ -180,10 +182,11 @@ fn description(fmi: Fmi, model: &str, identifier: &str, token: &str, extra: &str
             r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="{model}" instantiationToken="{token}">
 <CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true"
- canGetAndSetFMUState="true" canSerializeFMUState="true" providesDirectionalDerivatives="true" {extra}/>
+ canGetAndSetFMUState="true" canSerializeFMUState="true" providesDirectionalDerivatives="true" {} {extra}/>
 <ModelVariables>{list}{}</ModelVariables>
 <ModelStructure>{outputs}{derivatives}{initial}</ModelStructure>
 </fmiModelDescription>"#,
+            if model.starts_with('S') { "providesIntermediateUpdate=\"true\"" } else { "" },
             if is_fault { FAULT_3 } else { "" }
         ),
     }
@@ -196,28 +199,55 @@ pub(crate) fn build(fmi: Fmi, model: &str) -> TestFmu {
 
 /// The same with another model identifier and in another variant.
 pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant) -> TestFmu {
-    let folder = tempfile::tempdir().unwrap();
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fmus");
-    let library = folder.path().join("library");
-    if variant.no_library {
-        std::fs::write(&library, "no library").unwrap();
-    } else {
-        let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
-        let mut command = Command::new(compiler);
-        command.args(["-O2", "-Wall", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"]);
-        command.arg(format!("-D{}", model.to_uppercase())).arg("-DGUID=\"{costep test}\"");
-        command.args(Some(variant.flag).filter(|flag| !flag.is_empty()));
-        command.arg(sources.join("model.c")).arg(sources.join(functions)).arg("-lm").arg("-o").arg(&library);
-        let output = command.output().expect("a C compiler");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
     let token = if variant.wrong_token { "{other}" } else { "{costep test}" };
+    let text = description(fmi, model, identifier, token, variant.attributes);
+    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let define = format!("-D{}", model.to_uppercase());
+    let flags = [define.as_str(), variant.flag];
+    pack(identifier, &text, (!variant.no_library).then_some((&["model.c", functions], &flags)))
+}
+
+/// An FMU of FMI 3.0 with arrays, `n` times 2 elements each.
+pub(crate) fn build_wide() -> TestFmu {
+    let array = "<Dimension valueReference=\"12\"/><Dimension start=\"2\"/></Float64>";
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="Wide" instantiationToken="wide">
+<CoSimulation modelIdentifier="Wide" providesDirectionalDerivatives="true"/>
+<ModelVariables>
+<UInt64 name="n" valueReference="12" causality="structuralParameter" variability="fixed" start="2"/>
+<Float64 name="u" valueReference="0" causality="input" start="0">{array}
+<Float64 name="y" valueReference="1" causality="output">{array}
+<Float64 name="der(y)" valueReference="20" causality="local" derivative="1">{array}
+</ModelVariables>
+<ModelStructure><Output valueReference="1" dependencies="1"/><ContinuousStateDerivative valueReference="20"/></ModelStructure>
+</fmiModelDescription>"#
+    );
+    pack("Wide", &text, Some((&["wide3.c"], &[])))
+}
+
+/// Compiles sources with flags, if there are any, and packs the FMU.
+fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>) -> TestFmu {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("library");
+    match binary {
+        None => std::fs::write(&library, "no library").unwrap(),
+        Some((sources, flags)) => {
+            let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+            let mut command = Command::new(compiler);
+            command.args(["-O2", "-Wall", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"]);
+            command.arg("-DGUID=\"{costep test}\"").args(flags.iter().filter(|flag| !flag.is_empty()));
+            let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fmus");
+            command.args(sources.iter().map(|source| home.join(source))).arg("-lm").arg("-o").arg(&library);
+            let output = command.output().expect("a C compiler");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
     let path = folder.path().join(format!("{identifier}.fmu"));
     let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
     archive.start_file("modelDescription.xml", options).unwrap();
-    archive.write_all(description(fmi, model, identifier, token, variant.attributes).as_bytes()).unwrap();
+    archive.write_all(description.as_bytes()).unwrap();
     let name = format!("binaries/{}/{identifier}{}", this_platform(), std::env::consts::DLL_SUFFIX);
     archive.start_file(name, options).unwrap();
     archive.write_all(&std::fs::read(&library).unwrap()).unwrap();

@@ -40,6 +40,7 @@ void advance(Instance *i, double h) {
         rates(i, k * dt, rate);
         x[0] += dt * rate[0];
         x[1] += dt * rate[1];
+        if (i->between) i->between(i, k + 1 == steps ? i->d.time + h : i->d.time + (k + 1) * dt);
     }
     for (uint32_t vr = 0; vr < REALS; vr++) {
         if (is_input(vr)) i->d.r[vr] = input(i, vr, h);
@@ -125,7 +126,8 @@ int common_exit(Instance *i) {
 
 int common_get(Instance *i, const uint32_t *vr, size_t n, double *values) {
     if (i->d.fault == ERROR_GET && i->stepping) { i->log(i, ERROR, "get failed"); return ERROR; }
-    if (i->stepping && i->dirty) { i->log(i, ERROR, "an input was set and no step done before a get"); return ERROR; }
+    if (i->inside) outputs(i);
+    else if (i->stepping && i->dirty) { i->log(i, ERROR, "an input was set and no step done before a get"); return ERROR; }
     if (!i->stepping) outputs(i);
     for (size_t k = 0; k < n; k++) {
         if (vr[k] >= REALS) return ERROR;
@@ -160,6 +162,7 @@ int common_step(Instance *i, double start, double h) {
     case LOG_FLOOD: for (int k = 0; k < 100000; k++) i->log(i, OK, "still here"); break;
     default: break;
     }
+    i->d.time = start;
     advance(i, h);
     outputs(i);
     i->d.time = start + h;

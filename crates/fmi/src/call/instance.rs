@@ -106,6 +106,7 @@ impl Instance {
             let error = error.in_file(library.path());
             return Err(match owned.log.last() {
                 Some(text) => error.because(text),
+                None if !logging => error.because("the FMU gave no reason").hint("switch its logging on"),
                 None => error.because("the FMU gave no reason").hint(
                     "the binary may not belong to the model description, or a licence or file is missing",
                 ),

@@ -18,7 +18,15 @@ impl SharedLibrary {
     pub(crate) fn load(path: &Path) -> Result<Self> {
         let library = open(path).map_err(|error| {
             let message = format!("cannot load the library `{}`", file_name(path));
-            Error::new(Code::FmuNotLoaded, message).because(words(&error))
+            let cause = words(&error);
+            let needs_python =
+                cause.contains("undefined symbol: Py") || cause.contains("undefined symbol: _Py");
+            let error = Error::new(Code::FmuNotLoaded, message).because(cause);
+            if needs_python {
+                error.hint("the FMU expects Python in the program: start it with LD_PRELOAD=libpython3.so")
+            } else {
+                error
+            }
         })?;
         Ok(Self { library, path: path.to_owned() })
     }

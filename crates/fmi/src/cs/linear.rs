@@ -5,6 +5,7 @@ use costep_core::{LocalModel, Result};
 use crate::call::instance::Instance;
 use crate::cs::signals::Signals;
 use crate::description::ModelDescription;
+use crate::description::words::VariableType;
 
 /// References and memory for A, B, C, D.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    /// None if the model description lists no states.
+    /// None if the model description lists no states, or states of another type.
     pub(crate) fn new(
         description: &ModelDescription,
         (inputs, outputs): (&Signals, &Signals),
@@ -26,6 +27,10 @@ impl Linear {
     ) -> Result<Option<Self>> {
         let (mut states, mut derivatives) = (Signals::default(), Signals::default());
         for state in description.states() {
+            let kind = |index: usize| description.variables()[index].kind;
+            if kind(state.state) != VariableType::Float64 || kind(state.derivative) != VariableType::Float64 {
+                return Ok(None);
+            }
             states.push(description, state.state, sizes)?;
             derivatives.push(description, state.derivative, sizes)?;
         }

@@ -122,13 +122,8 @@ impl CoSimulationSubsystem {
             _ if !interpolates && !follows => 0,
             Some(order) => order.min(MAX_ORDER),
             // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
-            None => {
-                if follows {
-                    MAX_ORDER
-                } else {
-                    1
-                }
-            }
+            None if follows => MAX_ORDER,
+            None => 1,
         };
         let capabilities = Capabilities {
             rollback: kind.interface.can_get_and_set_state && instance.can_store_states(),

@@ -6,8 +6,12 @@ mod fmus;
 
 use std::sync::Arc;
 
-use costep_core::{Code, Error, Experiment, InputPolynomials, Result, StepOutcome, Subsystem};
+use costep_core::{
+    Code, Connection, Error, Experiment, InputPolynomials, InputSet, NoModels, Result, StepOutcome, Subsystem,
+};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, Status};
+use costep_methods::MethodSpec;
 use fmus::{BOTH, Fmi, Variant, build, build_as, instance, options};
 
 const RUN: Experiment = Experiment { start: 2.0, stop: 3.0, step: 0.5 };
@@ -86,6 +90,36 @@ fn numbers_and_times_are_left_to_the_engine() {
         let reached = run(&mut faulty(&library, 14)).unwrap().0.reached;
         // FMI 2 has no way to say so.
         assert_eq!(reached, if fmi == Fmi::V3 { 2.0 } else { 2.5 });
+    }
+}
+
+#[test]
+fn the_engine_names_fmu_time_and_port() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        for (fault, code, words) in [
+            (5, Code::NotFinite, "faulty.y"),
+            (3, Code::FmuError, "in `faulty`"),
+            (9, Code::FmuFatal, "t = 2 s"),
+        ] {
+            let mut engine = Engine::new(System {
+                subsystems: vec![Box::new(faulty(&library, fault))],
+                connections: vec![Connection { output: 0, input: 0, gain: 1.0 }],
+                models: Box::new(NoModels),
+                externals: Vec::new(),
+                groups: vec![Group {
+                    method: MethodSpec::parse("zoh").unwrap().build(),
+                    inputs: InputSet::All(1),
+                }],
+                scheduling: Scheduling::Auto,
+                bounds: Vec::new(),
+                experiment: RUN,
+                threads: Threads::Fixed(2),
+                micro_samples: false,
+            })
+            .unwrap();
+            expect(&engine.step().unwrap_err(), code, &[words]);
+        }
     }
 }
 

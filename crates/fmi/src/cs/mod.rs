@@ -84,13 +84,20 @@ struct InputDerivatives {
     references: Vec<u32>,
     orders: Vec<i32>,
     values: Vec<f64>,
+    /// Highest order that the FMU was given in the last step.
+    given: usize,
 }
 
 impl InputDerivatives {
     fn new(references: &[u32], order: usize) -> Self {
         let count = references.len() * order;
         let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
-        Self { references: references.repeat(order), orders: orders.collect(), values: vec![0.0; count] }
+        Self {
+            references: references.repeat(order),
+            orders: orders.collect(),
+            values: vec![0.0; count],
+            given: 0,
+        }
     }
 }
 
@@ -240,15 +247,21 @@ impl CoSimulationSubsystem {
         Err(self.instance.error(Code::NeedsMissing, what).hint("use a method that holds its inputs"))
     }
 
-    /// Sets the derivatives of the inputs: a! times the coefficient of s^a.
+    /// Sets the derivatives of the inputs: a! times the coefficient of s^a. Those of the last step that are not given any
+    /// more become zero.
     fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
-        let (width, order) = (u.len(), u.order());
-        let InputDerivatives { references, orders, values } = &mut self.derivatives;
+        let InputDerivatives { references, orders, values, given } = &mut self.derivatives;
+        let (width, order) = (u.len(), u.order().max(*given));
+        *given = u.order();
         let mut factorial = 1.0;
         for a in 1..=order {
             factorial *= a as f64;
             let place = &mut values[(a - 1) * width..a * width];
-            place.iter_mut().zip(u.coefficients(a)).for_each(|(value, c)| *value = factorial * c);
+            if a <= u.order() {
+                place.iter_mut().zip(u.coefficients(a)).for_each(|(value, c)| *value = factorial * c);
+            } else {
+                place.fill(0.0);
+            }
         }
         let count = order * width;
         self.instance.set_input_derivatives(&references[..count], &orders[..count], &values[..count])
@@ -300,7 +313,7 @@ impl Subsystem for CoSimulationSubsystem {
             self.begin_exchange(interval, u, y)?;
         }
         self.set_inputs(u.coefficients(0))?;
-        if u.order() > 0 && !u.is_empty() && !self.follows {
+        if u.order().max(self.derivatives.given) > 0 && !u.is_empty() && !self.follows {
             self.set_derivatives(u)?;
         }
         // A stored state of an earlier time may be put back.

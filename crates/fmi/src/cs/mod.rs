@@ -66,6 +66,8 @@ pub struct CoSimulationSubsystem {
     /// Input the FMU has at the present time; kept if there is a local model.
     active: Vec<f64>,
     saved_active: Vec<f64>,
+    /// Order of input derivatives in the stored state.
+    saved_given: usize,
     derivatives: InputDerivatives,
     /// Inputs follow polynomials by intermediate update (FMI 3).
     follows: bool,
@@ -157,6 +159,7 @@ impl CoSimulationSubsystem {
             saved_time: f64::NAN,
             time: 0.0,
             saved_active: active.clone(),
+            saved_given: 0,
             active,
             linear: linear.map(Box::new),
             settings,
@@ -289,6 +292,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.phase = Phase::Initialising;
         self.time = experiment.start;
         self.saved_time = f64::NAN;
+        self.derivatives.given = 0;
         self.set(Moment::Within)
     }
 
@@ -346,6 +350,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.instance.get_state(&mut self.saved)?;
         self.saved_time = self.time;
         self.saved_active.copy_from_slice(&self.active);
+        self.saved_given = self.derivatives.given;
         Ok(())
     }
 
@@ -357,6 +362,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.instance.set_state(&self.saved)?;
         self.time = self.saved_time;
         self.active.copy_from_slice(&self.saved_active);
+        self.derivatives.given = self.saved_given;
         Ok(())
     }
 
@@ -398,6 +404,7 @@ impl Subsystem for CoSimulationSubsystem {
         out.integer((self.phase == Phase::Stepping).into());
         out.real(self.time);
         out.reals(&self.active);
+        out.integer(self.derivatives.given as u64);
         out.block(&bytes?);
         Ok(())
     }
@@ -412,6 +419,7 @@ impl Subsystem for CoSimulationSubsystem {
         }
         self.time = from.real()?;
         from.reals(&mut self.active)?;
+        self.derivatives.given = from.index(self.description.capabilities.input_order + 1)?;
         let mut state = FmuState::none();
         self.instance.deserialize(from.block()?, &mut state)?;
         let outcome = self.instance.set_state(&state);

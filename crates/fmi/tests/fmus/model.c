@@ -43,8 +43,8 @@ void advance(Instance *i, double h) {
         if (i->between) i->between(i, k + 1 == steps ? i->d.time + h : i->d.time + (k + 1) * dt);
     }
     for (uint32_t vr = 0; vr < REALS; vr++) {
+        /* Derivatives stay until they are set again. */
         if (is_input(vr)) i->d.r[vr] = input(i, vr, h);
-        for (int a = 0; a < ORDERS; a++) i->d.du[a][vr] = 0.0;
     }
 }
 #ifdef S1

@@ -13,7 +13,7 @@
 //! | `validate` | what is wrong with an FMU, one file per group of rules |
 //! | `binary` | platforms and shared libraries |
 //! | `fmu` | all of it for one file |
-//! | `call` | the shared library: `ffi2` and `ffi3` its functions, `instance`, `states` and `values` calls of one instance, `log` its messages |
+//! | `call` | the shared library, all `unsafe` code: `ffi2`, `ffi3` its functions; `instance`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
 //!
 //! ```no_run
@@ -32,6 +32,21 @@
 //!     let identifier = kind.interface.model_identifier.clone();
 //!     println!("{}", fmu.unpack(&identifier)?.library().display());
 //! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! As a subsystem of a coupled run; instances share the library:
+//!
+//! ```no_run
+//! use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, Values};
+//!
+//! # fn main() -> costep_core::Result<()> {
+//! let library = FmuLibrary::load(&mut Fmu::open("engine.fmu")?)?;
+//! let parameters = vec![("inertia".to_owned(), Values::Float64(vec![0.2]))];
+//! let options = CoSimulationOptions { parameters, ..CoSimulationOptions::default() };
+//! let left = CoSimulationSubsystem::new(&library, "left", &options)?;
+//! let right = CoSimulationSubsystem::new(&library, "right", &options)?;
 //! # Ok(())
 //! # }
 //! ```

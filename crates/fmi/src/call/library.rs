@@ -99,6 +99,7 @@ impl FmuLibrary {
     }
 
     /// Whether a call returned Fatal, so that nothing is called any more.
+    #[inline]
     pub fn is_fatal(&self) -> bool {
         self.fatal.load(Ordering::Relaxed)
     }

@@ -1,12 +1,10 @@
 //! Predictive coupling over power bonds neither creates nor removes energy: random passive pairs, coupled by force and
 //! velocity, stay stable at any step.
 
-mod common;
-
-use common::method;
 use costep_core::{Capabilities, Connection, Description, Experiment, InputSet, LocalModel, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Part, Renamable, Solver};
+use costep_methods::MethodSpec;
 use nalgebra::DMatrix;
 
 /// x' = A x + B u, y = C x + D u from a given state.
@@ -100,7 +98,7 @@ fn pair(next: &mut impl FnMut() -> f64) -> [Linear; 2] {
 
 /// One macro step of a coupled pair, from the outside: the states after it.
 fn step(pair: &[Linear; 2], label: &str, h: f64) -> Vec<f64> {
-    let spec = method(label);
+    let spec = MethodSpec::parse(label).unwrap();
     let mut engine = Engine::new(System {
         subsystems: pair.iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
         connections: vec![

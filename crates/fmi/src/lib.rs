@@ -13,6 +13,8 @@
 //! | `validate` | what is wrong with an FMU, one file per group of rules |
 //! | `binary` | platforms and shared libraries |
 //! | `fmu` | all of it for one file |
+//! | `call` | the shared library, all `unsafe` code: `ffi2`, `ffi3` its functions; `instance`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
+//! | `cs` | an FMU for Co-Simulation as a subsystem |
 //!
 //! ```no_run
 //! use costep_fmi::{Causality, Fmu};
@@ -33,9 +35,26 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! As a subsystem of a coupled run; instances share the library:
+//!
+//! ```no_run
+//! use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, Values};
+//!
+//! # fn main() -> costep_core::Result<()> {
+//! let library = FmuLibrary::load(&mut Fmu::open("engine.fmu")?)?;
+//! let parameters = vec![("inertia".to_owned(), Values::Float64(vec![0.2]))];
+//! let options = CoSimulationOptions { parameters, ..CoSimulationOptions::default() };
+//! let left = CoSimulationSubsystem::new(&library, "left", &options)?;
+//! let right = CoSimulationSubsystem::new(&library, "right", &options)?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod archive;
 mod binary;
+mod call;
+mod cs;
 mod description;
 mod finding;
 mod fmu;
@@ -47,6 +66,9 @@ mod xml;
 
 pub use archive::{Archive, Entry};
 pub use binary::{Platform, platforms, this_platform};
+pub use call::library::FmuLibrary;
+pub use call::log::{Message, Status};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
 pub use description::value::{Number, Values};

@@ -1,0 +1,448 @@
+//! One instance of an FMU and the calls of a run.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::ffi::{CString, c_int, c_void};
+use std::ptr;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use costep_core::{Code, Error, Experiment, Interval, Result};
+
+use crate::call::ffi2::{self, Callbacks, Functions2};
+use crate::call::ffi3::IntermediateUpdate;
+use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
+use crate::call::library::{FmuLibrary, Functions};
+use crate::call::log::{Message, Status, log2, log3};
+
+const OK: c_int = 0;
+const DISCARD: c_int = 2;
+
+/// Part of a step by which the reached time may miss the one asked for: round-off of the FMU's own clock.
+const TIME_TOLERANCE: f64 = 1e-9;
+
+/// An instance of an FMU. Which call is allowed when is the business of its owner; an instance only sees to it that
+/// nothing is called after Fatal.
+pub(crate) struct Instance {
+    pub(crate) handle: *mut c_void,
+    pub(crate) library: Arc<FmuLibrary>,
+    name: CString,
+    environment: Box<Environment>,
+    /// The FMU keeps a pointer to these (FMI 2).
+    _callbacks: Option<Box<Callbacks>>,
+    warnings: Cell<u64>,
+    /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
+    ended: Cell<bool>,
+}
+
+// SAFETY: an FMU may be called from any thread, one at a time; nothing else has the handle, and the log is behind a
+// lock.
+unsafe impl Send for Instance {}
+
+impl Instance {
+    /// Makes an instance for Co-Simulation.
+    pub(crate) fn new(
+        library: &Arc<FmuLibrary>,
+        name: &str,
+        logging: bool,
+        exchanged: Option<Exchanged>,
+    ) -> Result<Self> {
+        let Ok(c_name) = CString::new(name) else {
+            return Err(Error::new(Code::FmuValue, "the name of an instance holds a zero byte"));
+        };
+        if library.is_fatal() {
+            return Err(fatal(name));
+        }
+        library.enter()?;
+        let owned = Box::<Environment>::default();
+        let environment = ptr::from_ref(&*owned).cast_mut().cast::<c_void>();
+        let token = library.token.as_ptr();
+        let resources = library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr());
+        let mut callbacks = None;
+        let handle = match &library.functions {
+            Functions::V2(f) => {
+                let callbacks: &Callbacks = callbacks.insert(Box::new(Callbacks {
+                    logger: log2,
+                    allocate_memory: ffi2::calloc,
+                    free_memory: ffi2::free,
+                    step_finished: None,
+                    environment,
+                }));
+                // SAFETY: texts end with a zero byte; log and callbacks live as long as the instance.
+                unsafe {
+                    let kind = ffi2::CO_SIMULATION;
+                    (f.instantiate)(c_name.as_ptr(), kind, token, resources, callbacks, 0, logging.into())
+                }
+            }
+            Functions::V3(f) => {
+                let all =
+                    exchanged.as_ref().map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
+                let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
+                // SAFETY: as above. No event mode, no early return.
+                let handle = unsafe {
+                    (f.instantiate)(
+                        c_name.as_ptr(),
+                        token,
+                        resources,
+                        false,
+                        logging,
+                        false,
+                        false,
+                        all.as_ptr(),
+                        all.len(),
+                        environment,
+                        Some(log3),
+                        update,
+                    )
+                };
+                if let (Some(exchanged), false) = (exchanged, handle.is_null()) {
+                    lock(&owned).prepare(handle, f, exchanged);
+                }
+                handle
+            }
+        };
+        if handle.is_null() {
+            library.leave();
+            let error = Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"));
+            let error = error.in_file(library.path());
+            return Err(match owned.log.last() {
+                Some(text) => error.because(text),
+                None if !logging => error.because("the FMU gave no reason").hint("switch its logging on"),
+                None => error.because("the FMU gave no reason").hint(
+                    "the binary may not belong to the model description, or a licence or file is missing",
+                ),
+            });
+        }
+        Ok(Self {
+            handle,
+            library: Arc::clone(library),
+            name: c_name,
+            environment: owned,
+            _callbacks: callbacks,
+            warnings: Cell::new(0),
+            ended: Cell::new(false),
+        })
+    }
+
+    /// Messages that are kept.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        self.environment.log.messages()
+    }
+
+    /// What is exchanged inside steps.
+    pub(crate) fn exchange(&self) -> MutexGuard<'_, Exchange> {
+        lock(&self.environment)
+    }
+
+    /// Number of messages so far.
+    pub(crate) fn message_count(&self) -> u64 {
+        self.environment.log.total()
+    }
+
+    /// Number of calls that returned Warning.
+    pub(crate) fn warnings(&self) -> u64 {
+        self.warnings.get()
+    }
+
+    /// An error if nothing may be called any more.
+    #[inline]
+    pub(crate) fn alive(&self) -> Result<()> {
+        if self.library.is_fatal() || self.ended.get() { Err(self.over()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn over(&self) -> Error {
+        let name = self.name.to_string_lossy();
+        if self.library.is_fatal() {
+            return fatal(&name);
+        }
+        Error::new(Code::FmuError, format!("`{name}` has ended and cannot go on"))
+    }
+
+    /// Turns a status into a result.
+    #[inline]
+    pub(crate) fn check(&self, status: c_int, call: &str) -> Result<()> {
+        if status == OK { Ok(()) } else { self.not_ok(status, call) }
+    }
+
+    #[cold]
+    fn not_ok(&self, status: c_int, call: &str) -> Result<()> {
+        let (code, word) = match Status::from_raw(status) {
+            Status::Ok => return Ok(()),
+            Status::Warning => {
+                self.warnings.set(self.warnings.get() + 1);
+                return Ok(());
+            }
+            Status::Discard => (Code::FmuDiscard, "Discard".to_owned()),
+            Status::Error => (Code::FmuError, "Error".to_owned()),
+            Status::Fatal => (Code::FmuFatal, "Fatal".to_owned()),
+            Status::Pending => (Code::FmuPending, "Pending".to_owned()),
+            Status::Unknown(other) => (Code::FmuError, format!("the unknown status {other}")),
+        };
+        match code {
+            Code::FmuFatal => self.library.set_fatal(),
+            Code::FmuPending => self.cancel(),
+            _ => {}
+        }
+        self.ended.set(code != Code::FmuDiscard);
+        Err(self.error(code, &format!("{}{call} returned {word}", self.prefix())))
+    }
+
+    /// An error of this instance, with its last message as cause.
+    #[cold]
+    pub(crate) fn error(&self, code: Code, what: &str) -> Error {
+        let error = Error::new(code, format!("`{}`: {what}", self.name.to_string_lossy()));
+        match self.environment.log.last() {
+            Some(text) => error.because(text),
+            None => error,
+        }
+    }
+
+    pub(crate) fn prefix(&self) -> &'static str {
+        match self.library.functions {
+            Functions::V2(_) => "fmi2",
+            Functions::V3(_) => "fmi3",
+        }
+    }
+
+    /// A function of the library, or an error if the library lacks it.
+    pub(crate) fn need<F>(&self, function: Option<F>, call: &str) -> Result<F> {
+        function.ok_or_else(|| {
+            let message = format!(
+                "the library of `{}` has no function `{}{call}`",
+                self.name.to_string_lossy(),
+                self.prefix()
+            );
+            Error::new(Code::FmuSymbol, message)
+        })
+    }
+
+    /// Gives up a step that is computed in the background.
+    fn cancel(&self) {
+        if let Functions::V2(Functions2 { cancel_step: Some(cancel), .. }) = &self.library.functions {
+            // SAFETY: the instance is alive and in a pending step.
+            unsafe { cancel(self.handle) };
+        }
+    }
+
+    /// Enters the initialisation. The stop time is that of the last step.
+    pub(crate) fn enter_initialization(&self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()> {
+        let stop = experiment.time(experiment.steps());
+        let (defined, value) = (tolerance.is_some(), tolerance.unwrap_or(0.0));
+        match &self.library.functions {
+            Functions::V2(f) => {
+                // SAFETY: the instance is alive and freshly made or reset.
+                let status = unsafe {
+                    (f.setup_experiment)(self.handle, defined.into(), value, experiment.start, 1, stop)
+                };
+                self.check(status, "SetupExperiment")?;
+                // SAFETY: as above.
+                self.check(unsafe { (f.enter_initialization)(self.handle) }, "EnterInitializationMode")
+            }
+            Functions::V3(f) => {
+                // SAFETY: the instance is alive and freshly made or reset.
+                let status = unsafe {
+                    (f.enter_initialization)(self.handle, defined, value, experiment.start, true, stop)
+                };
+                self.check(status, "EnterInitializationMode")
+            }
+        }
+    }
+
+    /// Leaves the initialisation.
+    pub(crate) fn exit_initialization(&self) -> Result<()> {
+        let function = match &self.library.functions {
+            Functions::V2(f) => f.exit_initialization,
+            Functions::V3(f) => f.exit_initialization,
+        };
+        // SAFETY: the instance is alive.
+        self.check(unsafe { function(self.handle) }, "ExitInitializationMode")
+    }
+
+    /// Puts it back to what it was when it was made. Allowed after an error too.
+    pub(crate) fn reset(&self) -> Result<()> {
+        if self.library.is_fatal() {
+            return Err(self.over());
+        }
+        let function = match &self.library.functions {
+            Functions::V2(f) => f.reset,
+            Functions::V3(f) => f.reset,
+        };
+        // SAFETY: the instance is alive.
+        self.check(unsafe { function(self.handle) }, "Reset")?;
+        self.ended.set(false);
+        Ok(())
+    }
+
+    /// Ends a run.
+    pub(crate) fn terminate(&self) {
+        if self.alive().is_ok() {
+            let function = match &self.library.functions {
+                Functions::V2(f) => f.terminate,
+                Functions::V3(f) => f.terminate,
+            };
+            // SAFETY: the instance is alive and initialised.
+            let _ = self.check(unsafe { function(self.handle) }, "Terminate");
+            self.ended.set(true);
+        }
+    }
+
+    /// Sets variables of type Real or Float64. In FMI 3 an array has several values for its one reference.
+    #[inline]
+    pub(crate) fn set_reals(&self, references: &[u32], values: &[f64]) -> Result<()> {
+        match &self.library.functions {
+            Functions::V2(f) => {
+                assert_eq!(references.len(), values.len());
+                // SAFETY: the instance is alive, the lengths are equal.
+                let status = unsafe {
+                    (f.set_real)(self.handle, references.as_ptr(), references.len(), values.as_ptr())
+                };
+                self.check(status, "SetReal")
+            }
+            Functions::V3(f) => {
+                let (n, values, count) = (references.len(), values.as_ptr(), values.len());
+                // SAFETY: the instance is alive, the FMU is told both lengths.
+                let status = unsafe { (f.set_float64)(self.handle, references.as_ptr(), n, values, count) };
+                self.check(status, "SetFloat64")
+            }
+        }
+    }
+
+    /// Gets variables of type Real or Float64.
+    #[inline]
+    pub(crate) fn get_reals(&self, references: &[u32], values: &mut [f64]) -> Result<()> {
+        match &self.library.functions {
+            Functions::V2(f) => {
+                assert_eq!(references.len(), values.len());
+                // SAFETY: the instance is alive, the lengths are equal.
+                let status = unsafe {
+                    (f.get_real)(self.handle, references.as_ptr(), references.len(), values.as_mut_ptr())
+                };
+                self.check(status, "GetReal")
+            }
+            Functions::V3(f) => {
+                let (n, count, values) = (references.len(), values.len(), values.as_mut_ptr());
+                // SAFETY: the instance is alive, the FMU is told both lengths.
+                let status = unsafe { (f.get_float64)(self.handle, references.as_ptr(), n, values, count) };
+                self.check(status, "GetFloat64")
+            }
+        }
+    }
+
+    /// Sets derivatives of inputs of any orders at the start of the next step (FMI 2 only).
+    pub(crate) fn set_input_derivatives(
+        &self,
+        references: &[u32],
+        orders: &[i32],
+        values: &[f64],
+    ) -> Result<()> {
+        const CALL: &str = "SetRealInputDerivatives";
+        let function = match &self.library.functions {
+            Functions::V2(f) => f.set_input_derivatives,
+            Functions::V3(_) => None,
+        };
+        let function = self.need(function, CALL)?;
+        let count = references.len();
+        assert!(orders.len() == count && values.len() == count);
+        // SAFETY: the instance is alive, the lengths are equal.
+        let status =
+            unsafe { function(self.handle, references.as_ptr(), count, orders.as_ptr(), values.as_ptr()) };
+        self.check(status, CALL)
+    }
+
+    /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.
+    #[inline]
+    pub(crate) fn do_step(&self, interval: Interval, no_return: bool) -> Result<f64> {
+        let (start, length) = (interval.start, interval.length);
+        match &self.library.functions {
+            Functions::V2(f) => {
+                // SAFETY: the instance is alive and initialised.
+                let status = unsafe { (f.do_step)(self.handle, start, length, no_return.into()) };
+                if status == DISCARD {
+                    return Err(self.discarded(f, interval));
+                }
+                self.check(status, "DoStep")?;
+                Ok(interval.end)
+            }
+            Functions::V3(f) => {
+                let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
+                // SAFETY: the instance is alive and initialised, the places to write to live.
+                let status = unsafe {
+                    let flags = (&raw mut event, &raw mut ends, &raw mut early);
+                    (f.do_step)(
+                        self.handle,
+                        start,
+                        length,
+                        no_return,
+                        flags.0,
+                        flags.1,
+                        flags.2,
+                        &raw mut last,
+                    )
+                };
+                if status == DISCARD || (status <= 1 && (ends | early) != 0) {
+                    return Err(self.incomplete(interval, Some(last), ends != 0));
+                }
+                self.check(status, "DoStep")?;
+                let missed = (last - interval.end).abs();
+                let near = missed <= TIME_TOLERANCE * length + 4.0 * f64::EPSILON * interval.end.abs();
+                Ok(if near { interval.end } else { last })
+            }
+        }
+    }
+
+    /// The error for a step that FMI 2 discarded: asks how far it came.
+    #[cold]
+    fn discarded(&self, f: &Functions2, interval: Interval) -> Error {
+        let (mut time, mut ends) = (f64::NAN, 0);
+        let known = f.get_real_status.is_some_and(|function| {
+            // SAFETY: the instance is alive, the call is allowed after a discarded step.
+            let status = unsafe { function(self.handle, ffi2::LAST_SUCCESSFUL_TIME, &raw mut time) };
+            status == OK
+        });
+        let asked = f.get_boolean_status.is_some_and(|function| {
+            // SAFETY: as above.
+            let status = unsafe { function(self.handle, ffi2::TERMINATED, &raw mut ends) };
+            status == OK
+        });
+        self.incomplete(interval, known.then_some(time), asked && ends != 0)
+    }
+
+    #[cold]
+    fn incomplete(&self, interval: Interval, last: Option<f64>, ends: bool) -> Error {
+        let how = if ends { "asked to end the simulation in" } else { "did not complete" };
+        let reached = match last {
+            Some(time) => format!("it reached t = {time} s"),
+            None => "the time it reached is not known".to_owned(),
+        };
+        let what =
+            format!("the FMU {how} the step from {} s to {} s; {reached}", interval.start, interval.end);
+        self.error(Code::FmuDiscard, &what).hint("try a smaller step")
+    }
+}
+
+fn lock(environment: &Environment) -> MutexGuard<'_, Exchange> {
+    environment.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn fatal(name: &str) -> Error {
+    let message = format!("`{name}` cannot be used: a call into its FMU has returned Fatal before");
+    Error::new(Code::FmuFatal, message)
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.library.leave();
+        if self.library.is_fatal() {
+            // The FMU may still hold pointers to them.
+            std::mem::forget(std::mem::take(&mut self.environment));
+            std::mem::forget(self._callbacks.take());
+            return;
+        }
+        let function = match &self.library.functions {
+            Functions::V2(f) => f.free_instance,
+            Functions::V3(f) => f.free_instance,
+        };
+        // SAFETY: the instance is alive and not used any more.
+        unsafe { function(self.handle) };
+    }
+}

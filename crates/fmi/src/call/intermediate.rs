@@ -1,0 +1,211 @@
+//! Exchange of values inside a step (FMI 3): inputs along their polynomials, outputs as micro samples.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_void};
+use std::sync::Mutex;
+
+use costep_core::{InputSegment, Interval, MicroSamples};
+
+use crate::call::ffi3::{Flag, Functions3};
+use crate::call::log::LogSink;
+
+/// Micro samples kept of one step; further ones take the place of the last.
+const MOST_SAMPLES: usize = 1 << 20;
+/// Part of a step within which a time counts as its end.
+const END_TOLERANCE: f64 = 1e-9;
+
+/// What the callbacks of an instance work on.
+#[derive(Default)]
+pub(crate) struct Environment {
+    pub(crate) log: LogSink,
+    pub(crate) exchange: Mutex<Exchange>,
+}
+
+type Get = unsafe extern "C" fn(*mut c_void, *const u32, usize, *mut f64, usize) -> c_int;
+type Set = unsafe extern "C" fn(*mut c_void, *const u32, usize, *const f64, usize) -> c_int;
+
+/// The instance behind the callback.
+#[derive(Clone, Copy)]
+struct Target {
+    handle: *mut c_void,
+    get: Get,
+    set: Set,
+}
+
+/// What is exchanged inside the present step.
+#[derive(Default)]
+pub(crate) struct Exchange {
+    target: Option<Target>,
+    inputs: Vec<u32>,
+    outputs: Vec<u32>,
+    /// Number of outputs, elements counted.
+    width: usize,
+    start: f64,
+    length: f64,
+    /// Order of the inputs of this step; 0 = they are held.
+    order: usize,
+    /// Coefficients of s^0 of all inputs, then of s^1 and so on.
+    coefficients: Vec<f64>,
+    u: Vec<f64>,
+    record: bool,
+    times: Vec<f64>,
+    samples: Vec<f64>,
+    /// How often the FMU asked for inputs in this step.
+    requests: u64,
+    /// The first status of a call from inside the callback that was not OK or Warning.
+    pub(crate) failed: Option<c_int>,
+}
+
+/// Variables that are exchanged: references and number of elements.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Exchanged {
+    pub(crate) inputs: (Vec<u32>, usize),
+    pub(crate) outputs: (Vec<u32>, usize),
+    /// Highest order of the inputs.
+    pub(crate) order: usize,
+}
+
+impl Exchange {
+    /// Takes all memory that inputs need.
+    pub(crate) fn prepare(&mut self, handle: *mut c_void, functions: &Functions3, what: Exchanged) {
+        self.target = Some(Target { handle, get: functions.get_float64, set: functions.set_float64 });
+        self.coefficients = vec![0.0; what.inputs.1 * (what.order + 1)];
+        self.u = vec![0.0; what.inputs.1];
+        (self.inputs, self.outputs, self.width) = (what.inputs.0, what.outputs.0, what.outputs.1);
+    }
+
+    /// Whether micro samples are wanted.
+    pub(crate) fn set_record(&mut self, on: bool, expected: usize) {
+        self.record = on;
+        if on {
+            let expected = expected.min(MOST_SAMPLES);
+            self.times.reserve(expected);
+            self.samples.reserve(expected.saturating_mul(self.width));
+        }
+    }
+
+    /// Starts a step from the outputs `y`, which count only if samples are recorded.
+    pub(crate) fn begin(&mut self, interval: Interval, u: InputSegment<'_>, y: &[f64]) {
+        (self.start, self.length) = (interval.start, interval.length);
+        (self.order, self.requests, self.failed) = (u.order(), 0, None);
+        // Held inputs need none, and there is no room for them if inputs are not exchanged.
+        for a in 0..if u.order() > 0 { u.order() + 1 } else { 0 } {
+            self.coefficients[a * u.len()..(a + 1) * u.len()].copy_from_slice(u.coefficients(a));
+        }
+        self.times.clear();
+        self.samples.clear();
+        if self.record {
+            self.times.push(interval.start);
+            self.samples.extend_from_slice(y);
+        }
+    }
+
+    /// Gives a step up.
+    pub(crate) fn cancel(&mut self) {
+        self.order = 0;
+    }
+
+    /// Ends a step with the outputs `y`; false if inputs were to follow polynomials and the FMU never asked.
+    pub(crate) fn finish(&mut self, end: f64, y: &[f64]) -> bool {
+        let asked = self.order == 0 || self.u.is_empty() || self.requests > 0;
+        self.order = 0;
+        if self.record {
+            let last = self.times.len() - 1;
+            if last > 0 && self.is_end(self.times[last]) {
+                self.times.pop();
+                self.samples.truncate(self.samples.len() - self.width);
+            }
+            self.times.push(end);
+            self.samples.extend_from_slice(y);
+        }
+        asked
+    }
+
+    /// Times and outputs of the last step.
+    pub(crate) fn samples(&self, times: &mut Vec<f64>, outputs: &mut Vec<f64>) {
+        times.clone_from(&self.times);
+        outputs.clone_from(&self.samples);
+    }
+
+    fn is_end(&self, time: f64) -> bool {
+        (time - self.start - self.length).abs() <= END_TOLERANCE * self.length
+    }
+
+    /// The FMU is at `time` inside the step.
+    fn update(&mut self, time: f64, set: bool, get: bool) {
+        let Some(Target { handle, get: get_reals, set: set_reals }) = self.target else { return };
+        if set && self.order > 0 && !self.u.is_empty() {
+            self.requests += 1;
+            let s = if self.is_end(time) { self.length } else { (time - self.start).clamp(0.0, self.length) };
+            let width = self.u.len();
+            self.u.fill(0.0);
+            for a in (0..=self.order).rev() {
+                let coefficients = &self.coefficients[a * width..(a + 1) * width];
+                self.u.iter_mut().zip(coefficients).for_each(|(u, c)| *u = *u * s + c);
+            }
+            let (n, from) = (self.inputs.len(), self.u.as_ptr());
+            // SAFETY: the FMU has called back and asked for this; it is told both lengths.
+            let status = unsafe { set_reals(handle, self.inputs.as_ptr(), n, from, width) };
+            self.note(status);
+        }
+        let last = self.times.last().copied().unwrap_or(f64::NAN);
+        if get && self.record && self.width > 0 && time > last {
+            if self.times.len() < MOST_SAMPLES {
+                self.times.push(time);
+                self.samples.resize(self.samples.len() + self.width, 0.0);
+            } else {
+                self.times[MOST_SAMPLES - 1] = time;
+            }
+            let (n, place) = (self.outputs.len(), self.samples.len() - self.width);
+            let to = self.samples[place..].as_mut_ptr();
+            // SAFETY: the FMU has called back and allows this; there is room for `width` values.
+            let status = unsafe { get_reals(handle, self.outputs.as_ptr(), n, to, self.width) };
+            self.note(status);
+        }
+    }
+
+    fn note(&mut self, status: c_int) {
+        if !matches!(status, 0 | 1) && self.failed.is_none() {
+            self.failed = Some(status);
+        }
+    }
+}
+
+/// `fmi3IntermediateUpdateCallback`. No step is returned from early.
+///
+/// # Safety
+/// `environment` is an [`Environment`] that lives; the other pointers are null or can be written to.
+pub(crate) unsafe extern "C" fn intermediate_update(
+    environment: *mut c_void,
+    time: f64,
+    set_requested: bool,
+    get_allowed: bool,
+    step_finished: bool,
+    _can_return_early: bool,
+    early_return: *mut Flag,
+    _early_return_time: *mut f64,
+) {
+    if !early_return.is_null() {
+        // SAFETY: by the contract of this function.
+        unsafe { *early_return = 0 };
+    }
+    // SAFETY: by the contract of this function.
+    let Some(environment) = (unsafe { environment.cast::<Environment>().as_ref() }) else { return };
+    // An FMU that calls back from inside a get or set, or from two threads at once, is not answered.
+    if let Ok(mut exchange) = environment.exchange.try_lock() {
+        exchange.update(time, set_requested, get_allowed && step_finished);
+    }
+}
+
+/// A copy of the micro samples, which outlives the lock.
+#[derive(Debug, Default)]
+pub(crate) struct Samples {
+    pub(crate) times: Vec<f64>,
+    pub(crate) outputs: Vec<f64>,
+}
+
+impl Samples {
+    pub(crate) fn view(&self) -> MicroSamples<'_> {
+        MicroSamples { times: &self.times, outputs: &self.outputs }
+    }
+}

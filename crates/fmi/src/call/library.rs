@@ -1,0 +1,186 @@
+//! The shared library of an FMU: loaded once, shared by all instances.
+#![allow(unsafe_code)]
+
+use std::ffi::CString;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use costep_core::{Code, Error, Place, Result};
+
+use crate::call::ffi2::Functions2;
+use crate::call::ffi3::Functions3;
+use crate::call::symbols::SharedLibrary;
+use crate::description::interface::CoSimulation;
+use crate::description::{FmiVersion, ModelDescription};
+use crate::fmu::{Fmu, Unpacked};
+
+/// The functions of the version of FMI that the FMU is of.
+pub(crate) enum Functions {
+    /// FMI 2.0.
+    V2(Functions2),
+    /// FMI 3.0.
+    V3(Functions3),
+}
+
+/// An FMU for Co-Simulation, unpacked and loaded. Its instances share it; the last of them unloads the library and
+/// removes the folder, in this order.
+pub struct FmuLibrary {
+    pub(crate) functions: Functions,
+    shared: ManuallyDrop<SharedLibrary>,
+    description: ModelDescription,
+    path: PathBuf,
+    pub(crate) token: CString,
+    pub(crate) resources: Option<CString>,
+    /// A call returned Fatal: nothing may be called any more.
+    fatal: AtomicBool,
+    instances: AtomicUsize,
+    _unpacked: Unpacked,
+}
+
+impl FmuLibrary {
+    /// Unpacks an FMU into a temporary folder and loads its library for Co-Simulation.
+    pub fn load(fmu: &mut Fmu) -> Result<Arc<Self>> {
+        let path = fmu.path().to_owned();
+        let placed = |error: Error| match error.details().place {
+            Place::Nowhere => error.in_file(&path),
+            _ => error,
+        };
+        let Some(kind) = &fmu.description().co_simulation else {
+            let offered = match (&fmu.description().model_exchange, &fmu.description().scheduled_execution) {
+                (Some(_), _) => "it is for Model Exchange",
+                (None, Some(_)) => "it is for Scheduled Execution",
+                (None, None) => "it offers no interface at all",
+            };
+            let error = Error::new(Code::FmuInterface, "the FMU is not for Co-Simulation").because(offered);
+            return Err(placed(error));
+        };
+        let identifier = kind.interface.model_identifier.clone();
+        let unpacked = fmu.unpack(&identifier)?;
+        let shared = SharedLibrary::load(unpacked.library()).map_err(placed)?;
+        let functions = match fmu.description().fmi_version {
+            FmiVersion::V2 => Functions2::load(&shared).map(Functions::V2),
+            FmiVersion::V3 => Functions3::load(&shared).map(Functions::V3),
+        };
+        let description = fmu.description().clone();
+        let text = |text: String| {
+            CString::new(text).map_err(|_| {
+                let message = "a text of the FMU cannot be handed over because it holds a zero byte";
+                placed(Error::new(Code::FmuValue, message))
+            })
+        };
+        Ok(Arc::new(Self {
+            functions: functions.map_err(placed)?,
+            shared: ManuallyDrop::new(shared),
+            token: text(description.token.clone())?,
+            resources: resources(&unpacked, description.fmi_version).map(text).transpose()?,
+            description,
+            path,
+            fatal: AtomicBool::new(false),
+            instances: AtomicUsize::new(0),
+            _unpacked: unpacked,
+        }))
+    }
+
+    /// What the FMU says about itself.
+    pub fn description(&self) -> &ModelDescription {
+        &self.description
+    }
+
+    /// The FMU file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many instances there are.
+    pub fn instances(&self) -> usize {
+        self.instances.load(Ordering::Relaxed)
+    }
+
+    /// Whether a call returned Fatal, so that nothing is called any more.
+    #[inline]
+    pub fn is_fatal(&self) -> bool {
+        self.fatal.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_fatal(&self) {
+        self.fatal.store(true, Ordering::Relaxed);
+    }
+
+    /// Its capabilities.
+    ///
+    /// # Panics
+    /// Never: `load` has refused FMUs without.
+    pub(crate) fn co_simulation(&self) -> &CoSimulation {
+        self.description.co_simulation.as_ref().expect("an FMU for Co-Simulation")
+    }
+
+    /// Counts an instance; refused if the FMU can have only one at a time and has it.
+    pub(crate) fn enter(&self) -> Result<()> {
+        let only_one = self.co_simulation().interface.can_be_instantiated_only_once_per_process;
+        if self.instances.fetch_add(1, Ordering::Relaxed) > 0 && only_one {
+            self.leave();
+            let message = "the FMU can be instantiated only once per process and has an instance already";
+            return Err(Error::new(Code::FmuInterface, message).in_file(&self.path));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn leave(&self) {
+        self.instances.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for FmuLibrary {
+    fn drop(&mut self) {
+        // After Fatal nothing of the FMU may run, and unloading would run its finalisers.
+        if !self.is_fatal() {
+            // SAFETY: it is not used any more; all instances hold an `Arc` of this value.
+            unsafe { ManuallyDrop::drop(&mut self.shared) };
+        }
+    }
+}
+
+impl std::fmt::Debug for FmuLibrary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FmuLibrary").field("path", &self.path).field("instances", &self.instances()).finish()
+    }
+}
+
+/// The resources as FMUs want to be told: a URI in FMI 2, a path with a separator at its end in FMI 3.
+fn resources(unpacked: &Unpacked, version: FmiVersion) -> Option<String> {
+    match version {
+        FmiVersion::V2 => Some(file_uri(&unpacked.folder().join("resources"))),
+        FmiVersion::V3 => unpacked
+            .resources()
+            .map(|folder| format!("{}{}", folder.to_string_lossy(), std::path::MAIN_SEPARATOR)),
+    }
+}
+
+fn file_uri(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\\', "/");
+    let mut uri = "file://".to_owned();
+    if !path.starts_with('/') {
+        uri.push('/');
+    }
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~:".contains(&byte) {
+            uri.push(byte.into());
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_uris() {
+        assert_eq!(file_uri(Path::new("/tmp/a b/ä#")), "file:///tmp/a%20b/%C3%A4%23");
+        assert_eq!(file_uri(Path::new("C:\\tmp")), "file:///C:/tmp");
+    }
+}

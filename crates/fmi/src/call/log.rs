@@ -1,0 +1,174 @@
+//! Messages of FMUs, kept per instance.
+//!
+//! Texts are taken as they are. The logger of FMI 2 hands over a C format with arguments; it is never formatted,
+//! because a wrong one would read or write foreign memory.
+#![allow(unsafe_code)]
+
+use std::collections::VecDeque;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use crate::call::intermediate::Environment;
+
+/// Messages kept of an instance; older ones are dropped.
+const KEPT: usize = 64;
+/// Bytes kept of a message.
+const TEXT_LIMIT: usize = 2_000;
+/// Bytes kept of a category.
+const CATEGORY_LIMIT: usize = 100;
+
+/// How a call ended, or how grave a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// All well.
+    Ok,
+    /// Worth a look; the computation goes on.
+    Warning,
+    /// Not done; nothing is lost.
+    Discard,
+    /// This instance cannot go on.
+    Error,
+    /// No instance of the FMU can go on.
+    Fatal,
+    /// Still being computed (FMI 2).
+    Pending,
+    /// A number the standard does not know.
+    Unknown(i32),
+}
+
+impl Status {
+    pub(crate) fn from_raw(raw: c_int) -> Self {
+        match raw {
+            0 => Self::Ok,
+            1 => Self::Warning,
+            2 => Self::Discard,
+            3 => Self::Error,
+            4 => Self::Fatal,
+            5 => Self::Pending,
+            other => Self::Unknown(other),
+        }
+    }
+}
+
+/// A message of an FMU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// How grave it is.
+    pub status: Status,
+    /// Its category, one of those in the model description.
+    pub category: String,
+    /// Its text. In FMI 2 this is a C format whose arguments are not kept.
+    pub text: String,
+}
+
+/// Where the messages of one instance go. FMUs may log from threads of their own.
+#[derive(Debug, Default)]
+pub(crate) struct LogSink {
+    ring: Mutex<Ring>,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    messages: VecDeque<Message>,
+    total: u64,
+}
+
+impl LogSink {
+    fn add(&self, message: Message) {
+        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        if ring.messages.len() == KEPT {
+            ring.messages.pop_front();
+        }
+        ring.messages.push_back(message);
+        ring.total += 1;
+    }
+
+    /// The messages that are kept, the oldest first.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner).messages.iter().cloned().collect()
+    }
+
+    /// How many there were, those dropped included.
+    pub(crate) fn total(&self) -> u64 {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner).total
+    }
+
+    /// The text of the last message.
+    pub(crate) fn last(&self) -> Option<String> {
+        let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        ring.messages.back().map(|message| message.text.clone())
+    }
+}
+
+/// The logger of FMI 2. The arguments of the format are not looked at.
+///
+/// # Safety
+/// `environment` is an [`Environment`] that lives; texts are null or end with a zero byte.
+pub(crate) unsafe extern "C" fn log2(
+    environment: *mut c_void,
+    _instance: *const c_char,
+    status: c_int,
+    category: *const c_char,
+    message: *const c_char,
+) {
+    // SAFETY: by the contract of this function, the same.
+    unsafe { log3(environment, status, category, message) }
+}
+
+/// The logger of FMI 3.
+///
+/// # Safety
+/// As for [`log2`].
+pub(crate) unsafe extern "C" fn log3(
+    environment: *mut c_void,
+    status: c_int,
+    category: *const c_char,
+    message: *const c_char,
+) {
+    // SAFETY: by the contract of this function.
+    let Some(environment) = (unsafe { environment.cast::<Environment>().as_ref() }) else { return };
+    // SAFETY: by the contract of this function.
+    let (category, text) = unsafe { (text(category, CATEGORY_LIMIT), text(message, TEXT_LIMIT)) };
+    environment.log.add(Message { status: Status::from_raw(status), category, text });
+}
+
+/// A text of C, as far as it is kept. Nothing behind the limit is read.
+///
+/// # Safety
+/// `start` is null, or readable up to a zero byte or the limit.
+pub(crate) unsafe fn text(start: *const c_char, limit: usize) -> String {
+    if start.is_null() {
+        return String::new();
+    }
+    let mut length = 0;
+    // SAFETY: no zero byte came so far, so by the contract this one is readable.
+    while length < limit && unsafe { *start.add(length) } != 0 {
+        length += 1;
+    }
+    // SAFETY: these bytes have just been read.
+    let bytes = unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length) };
+    String::from_utf8_lossy(bytes).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_bounded_and_kept_as_they_are() {
+        let all = Environment::default();
+        let sink = &all.log;
+        let environment = std::ptr::from_ref(&all).cast_mut().cast();
+        let long = std::ffi::CString::new(vec![b'x'; 3 * TEXT_LIMIT]).unwrap();
+        for _ in 0..1_000 {
+            // SAFETY: the sink lives and the texts end with a zero byte.
+            unsafe { log3(environment, 3, c"logStatusError".as_ptr(), long.as_ptr()) };
+        }
+        // SAFETY: as above.
+        unsafe { log2(environment, c"a".as_ptr(), 1, std::ptr::null(), c"%s%n \xff\n".as_ptr()) };
+        assert_eq!((sink.messages().len(), sink.total()), (KEPT, 1_001));
+        assert_eq!(sink.messages()[0].text.len(), TEXT_LIMIT);
+        assert_eq!(sink.last().unwrap(), "%s%n \u{fffd}");
+        assert_eq!(sink.messages()[KEPT - 1].status, Status::Warning);
+    }
+}

@@ -1,0 +1,177 @@
+//! States of FMUs: get, set, free, serialise; and directional derivatives.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::ptr;
+
+use costep_core::{Code, Error, Result};
+
+use crate::call::instance::Instance;
+use crate::call::library::Functions;
+
+/// A stored state of one instance. It has to be given back to [`Instance::free_state`]; the FMU owns what is behind.
+#[derive(Debug)]
+pub(crate) struct FmuState(*mut c_void);
+
+// SAFETY: a handle that only its instance looks behind, which is moved together with it.
+unsafe impl Send for FmuState {}
+
+impl FmuState {
+    /// No state yet.
+    pub(crate) fn none() -> Self {
+        Self(ptr::null_mut())
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_null()
+    }
+}
+
+/// The function of this name, whichever version; both have the same type.
+macro_rules! either {
+    ($self:ident, $field:ident) => {
+        match &$self.library.functions {
+            Functions::V2(f) => f.$field,
+            Functions::V3(f) => f.$field,
+        }
+    };
+}
+
+impl Instance {
+    /// Whether the library has what is needed to store states.
+    pub(crate) fn can_store_states(&self) -> bool {
+        either!(self, get_state).is_some() && either!(self, set_state).is_some()
+    }
+
+    /// Whether the library has what is needed to write states as bytes.
+    pub(crate) fn can_serialize_states(&self) -> bool {
+        self.can_store_states()
+            && match &self.library.functions {
+                Functions::V2(f) => {
+                    f.state_size.is_some() && f.serialize.is_some() && f.deserialize.is_some()
+                }
+                Functions::V3(f) => {
+                    f.state_size.is_some() && f.serialize.is_some() && f.deserialize.is_some()
+                }
+            }
+    }
+
+    /// Whether the library has directional derivatives.
+    pub(crate) fn has_directional(&self) -> bool {
+        match &self.library.functions {
+            Functions::V2(f) => f.directional.is_some(),
+            Functions::V3(f) => f.directional.is_some(),
+        }
+    }
+
+    /// Whether the library takes derivatives of inputs.
+    pub(crate) fn takes_input_derivatives(&self) -> bool {
+        matches!(&self.library.functions, Functions::V2(f) if f.set_input_derivatives.is_some())
+    }
+
+    /// Stores the present state; memory of a former one is used again.
+    pub(crate) fn get_state(&self, state: &mut FmuState) -> Result<()> {
+        let function = self.need(either!(self, get_state), "GetFMUState")?;
+        // SAFETY: the instance is alive; the handle is null or from a former call.
+        self.check(unsafe { function(self.handle, &raw mut state.0) }, "GetFMUState")?;
+        if state.is_none() {
+            return Err(self.error(Code::FmuError, "GetFMUState gave no state"));
+        }
+        Ok(())
+    }
+
+    /// Puts a stored state back.
+    pub(crate) fn set_state(&self, state: &FmuState) -> Result<()> {
+        let function = self.need(either!(self, set_state), "SetFMUState")?;
+        // SAFETY: the instance is alive; the handle is from `get_state` or `deserialize` of this instance.
+        self.check(unsafe { function(self.handle, state.0) }, "SetFMUState")
+    }
+
+    /// Gives a stored state back to the FMU, unless nothing may be called any more.
+    pub(crate) fn free_state(&self, state: &mut FmuState) {
+        if state.is_none() || self.library.is_fatal() {
+            return;
+        }
+        if let Some(function) = either!(self, free_state) {
+            // SAFETY: the instance is alive; the handle is from `get_state` or `deserialize` of this instance.
+            let _ = self.check(unsafe { function(self.handle, &raw mut state.0) }, "FreeFMUState");
+        }
+        *state = FmuState::none();
+    }
+
+    /// The bytes of a stored state.
+    pub(crate) fn serialize(&self, state: &FmuState) -> Result<Vec<u8>> {
+        let mut size = 0;
+        let function = self.need(either!(self, state_size), "SerializedFMUStateSize")?;
+        // SAFETY: the instance is alive; the handle is a state of it.
+        self.check(unsafe { function(self.handle, state.0, &raw mut size) }, "SerializedFMUStateSize")?;
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(size).is_err() {
+            return Err(Error::new(Code::FmuError, format!("the state of an FMU has {size} bytes")));
+        }
+        bytes.resize(size, 0_u8);
+        let status = match &self.library.functions {
+            Functions::V2(f) => {
+                let function = self.need(f.serialize, "SerializeFMUstate")?;
+                // SAFETY: as above; the FMU is told how much room there is.
+                unsafe { function(self.handle, state.0, bytes.as_mut_ptr().cast(), size) }
+            }
+            Functions::V3(f) => {
+                let function = self.need(f.serialize, "SerializeFMUState")?;
+                // SAFETY: as above; the FMU is told how much room there is.
+                unsafe { function(self.handle, state.0, bytes.as_mut_ptr(), size) }
+            }
+        };
+        self.check(status, "SerializeFMUState")?;
+        Ok(bytes)
+    }
+
+    /// A stored state from its bytes.
+    pub(crate) fn deserialize(&self, bytes: &[u8], state: &mut FmuState) -> Result<()> {
+        let status = match &self.library.functions {
+            Functions::V2(f) => {
+                let function = self.need(f.deserialize, "DeSerializeFMUstate")?;
+                // SAFETY: the instance is alive; the FMU is told how many bytes there are.
+                unsafe { function(self.handle, bytes.as_ptr().cast(), bytes.len(), &raw mut state.0) }
+            }
+            Functions::V3(f) => {
+                let function = self.need(f.deserialize, "DeserializeFMUState")?;
+                // SAFETY: as above.
+                unsafe { function(self.handle, bytes.as_ptr(), bytes.len(), &raw mut state.0) }
+            }
+        };
+        self.check(status, "DeserializeFMUState")?;
+        if state.is_none() {
+            return Err(self.error(Code::FmuError, "DeserializeFMUState gave no state"));
+        }
+        Ok(())
+    }
+
+    /// How unknown variables change with known ones: sensitivity = J seed. In FMI 3 arrays have several elements.
+    pub(crate) fn directional(
+        &self,
+        (unknowns, knowns): (&[u32], &[u32]),
+        seed: &[f64],
+        sensitivity: &mut [f64],
+    ) -> Result<()> {
+        const CALL: &str = "GetDirectionalDerivative";
+        let (y, ny, x, nx) = (unknowns.as_ptr(), unknowns.len(), knowns.as_ptr(), knowns.len());
+        let status = match &self.library.functions {
+            Functions::V2(f) => {
+                assert!(seed.len() == nx && sensitivity.len() == ny);
+                let function = self.need(f.directional, CALL)?;
+                // SAFETY: the instance is alive, the lengths fit.
+                unsafe { function(self.handle, y, ny, x, nx, seed.as_ptr(), sensitivity.as_mut_ptr()) }
+            }
+            Functions::V3(f) => {
+                let function = self.need(f.directional, CALL)?;
+                let (from, seeds, to, count) =
+                    (seed.as_ptr(), seed.len(), sensitivity.as_mut_ptr(), sensitivity.len());
+                // SAFETY: the instance is alive, the FMU is told all lengths.
+                unsafe { function(self.handle, y, ny, x, nx, from, seeds, to, count) }
+            }
+        };
+        self.check(status, CALL)
+    }
+}

@@ -1,0 +1,109 @@
+//! Symbols of a shared library.
+#![allow(unsafe_code)]
+
+use std::error::Error as _;
+use std::path::{Path, PathBuf};
+
+use costep_core::{Code, Error, Result};
+
+/// A loaded shared library.
+pub(crate) struct SharedLibrary {
+    library: libloading::Library,
+    path: PathBuf,
+}
+
+impl SharedLibrary {
+    /// Loads a library. All its symbols are resolved now: one that is missing ends here with a message, not in the
+    /// middle of a run with the end of the process.
+    pub(crate) fn load(path: &Path) -> Result<Self> {
+        let library = open(path).map_err(|error| {
+            let message = format!("cannot load the library `{}`", file_name(path));
+            let cause = words(&error);
+            let needs_python =
+                cause.contains("undefined symbol: Py") || cause.contains("undefined symbol: _Py");
+            let error = Error::new(Code::FmuNotLoaded, message).because(cause);
+            if needs_python {
+                error.hint("the FMU expects Python in the program: start it with LD_PRELOAD=libpython3.so")
+            } else {
+                error
+            }
+        })?;
+        Ok(Self { library, path: path.to_owned() })
+    }
+
+    /// A function that has to be there.
+    ///
+    /// # Safety
+    /// `T` is the type of a function pointer that fits the symbol; it is not called after the library is unloaded.
+    pub(crate) unsafe fn required<T: Copy>(&self, name: &str) -> Result<T> {
+        // SAFETY: by the contract of this function.
+        unsafe { self.get(name) }.map_err(|error| {
+            let message = format!("the library `{}` has no function `{name}`", file_name(&self.path));
+            Error::new(Code::FmuSymbol, message).because(words(&error))
+        })
+    }
+
+    /// A function that may be missing.
+    ///
+    /// # Safety
+    /// As for [`SharedLibrary::required`].
+    pub(crate) unsafe fn optional<T: Copy>(&self, name: &str) -> Option<T> {
+        // SAFETY: by the contract of this function.
+        unsafe { self.get(name) }.ok()
+    }
+
+    unsafe fn get<T: Copy>(&self, name: &str) -> Result<T, libloading::Error> {
+        assert_eq!(size_of::<T>(), size_of::<usize>(), "a symbol is as wide as a pointer");
+        // SAFETY: the callers promise that the type fits.
+        unsafe { self.library.get::<T>(name) }.map(|symbol| *symbol)
+    }
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: initialisers of the library run here; to trust the FMU that far is the decision of the user who runs it.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
+}
+
+#[cfg(windows)]
+fn open(path: &Path) -> Result<libloading::Library, libloading::Error> {
+    use libloading::os::windows::{LOAD_WITH_ALTERED_SEARCH_PATH, Library};
+    // SAFETY: as for Unix. Libraries next to this one are found.
+    unsafe { Library::load_with_flags(path, LOAD_WITH_ALTERED_SEARCH_PATH) }.map(Into::into)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The words of the loader of the operating system.
+fn words(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// A table of functions: `required` ones are function pointers, `optional` ones may be missing.
+macro_rules! function_table {
+    ($(#[$about:meta])* $table:ident { $($kind:ident $field:ident $symbol:literal ($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }) => {
+        $(#[$about])*
+        #[allow(dead_code, reason = "the tables hold all functions of the standard for this use")]
+        pub(crate) struct $table {
+            $(pub(crate) $field: function_table!(@type $kind unsafe extern "C" fn($($argument),*) $(-> $result)?)),*
+        }
+
+        impl $table {
+            /// Looks all of them up.
+            pub(crate) fn load(library: &$crate::call::symbols::SharedLibrary) -> costep_core::Result<Self> {
+                Ok(Self {
+                    // SAFETY: the types are those of the standard, and the table is kept with its library.
+                    $($field: unsafe { function_table!(@load $kind library $symbol) }),*
+                })
+            }
+        }
+    };
+    (@type required $type:ty) => { $type };
+    (@type optional $type:ty) => { Option<$type> };
+    (@load required $library:ident $symbol:literal) => { $library.required($symbol)? };
+    (@load optional $library:ident $symbol:literal) => { $library.optional($symbol) };
+}
+pub(crate) use function_table;

@@ -1,0 +1,118 @@
+//! Setting variables of any type.
+#![allow(unsafe_code)]
+
+use std::ffi::{CString, c_char, c_int};
+
+use costep_core::{Code, Error, Result};
+
+use crate::call::instance::Instance;
+use crate::call::library::Functions;
+use crate::description::value::Values;
+
+impl Instance {
+    /// Sets one variable; all elements of it, if it is an array.
+    pub(crate) fn set_values(&self, reference: u32, values: &Values) -> Result<()> {
+        let references = [reference];
+        match &self.library.functions {
+            Functions::V2(f) => {
+                if values.len() != 1 {
+                    return Err(Error::new(Code::FmuValue, "FMI 2.0 has no arrays"));
+                }
+                let (at, one) = (references.as_ptr(), 1);
+                // SAFETY: in each call the instance is alive and one value is handed over for one reference.
+                match values {
+                    Values::Float64(v) => self.set_reals(&references, v),
+                    Values::Int32(v) => {
+                        let function = self.need(f.set_integer, "SetInteger")?;
+                        // SAFETY: as above.
+                        self.check(unsafe { function(self.handle, at, one, v.as_ptr()) }, "SetInteger")
+                    }
+                    Values::Enumeration(v) => {
+                        let Ok(value) = c_int::try_from(v[0]) else {
+                            return Err(Error::new(
+                                Code::FmuValue,
+                                format!("{} has more than 32 bits", v[0]),
+                            ));
+                        };
+                        let function = self.need(f.set_integer, "SetInteger")?;
+                        // SAFETY: as above.
+                        self.check(unsafe { function(self.handle, at, one, &raw const value) }, "SetInteger")
+                    }
+                    Values::Boolean(v) => {
+                        let value = c_int::from(v[0]);
+                        let function = self.need(f.set_boolean, "SetBoolean")?;
+                        // SAFETY: as above.
+                        self.check(unsafe { function(self.handle, at, one, &raw const value) }, "SetBoolean")
+                    }
+                    Values::String(v) => {
+                        let texts = texts(v)?;
+                        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+                        let function = self.need(f.set_string, "SetString")?;
+                        // SAFETY: as above; the text lives until the call returns.
+                        self.check(unsafe { function(self.handle, at, one, pointers.as_ptr()) }, "SetString")
+                    }
+                    _ => Err(Error::new(Code::FmuValue, "FMI 2.0 has no such type")),
+                }
+            }
+            Functions::V3(f) => {
+                macro_rules! set {
+                    ($values:expr, $function:ident, $call:literal) => {{
+                        let function = self.need(f.$function, $call)?;
+                        let (from, count) = ($values.as_ptr(), $values.len());
+                        // SAFETY: the instance is alive, the FMU is told how many values there are.
+                        let status = unsafe { function(self.handle, references.as_ptr(), 1, from, count) };
+                        self.check(status, $call)
+                    }};
+                }
+                match values {
+                    Values::Float64(v) => self.set_reals(&references, v),
+                    Values::Float32(v) => set!(v, set_float32, "SetFloat32"),
+                    Values::Int8(v) => set!(v, set_int8, "SetInt8"),
+                    Values::UInt8(v) => set!(v, set_uint8, "SetUInt8"),
+                    Values::Int16(v) => set!(v, set_int16, "SetInt16"),
+                    Values::UInt16(v) => set!(v, set_uint16, "SetUInt16"),
+                    Values::Int32(v) => set!(v, set_int32, "SetInt32"),
+                    Values::UInt32(v) => set!(v, set_uint32, "SetUInt32"),
+                    Values::Int64(v) | Values::Enumeration(v) => set!(v, set_int64, "SetInt64"),
+                    Values::UInt64(v) => set!(v, set_uint64, "SetUInt64"),
+                    Values::Boolean(v) => set!(v, set_boolean, "SetBoolean"),
+                    Values::String(v) => {
+                        let texts = texts(v)?;
+                        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+                        set!(pointers, set_string, "SetString")
+                    }
+                    Values::Binary(v) => {
+                        let function = self.need(f.set_binary, "SetBinary")?;
+                        let sizes: Vec<usize> = v.iter().map(Vec::len).collect();
+                        let pointers: Vec<*const u8> = v.iter().map(|bytes| bytes.as_ptr()).collect();
+                        let (sizes, from, count) = (sizes.as_ptr(), pointers.as_ptr(), v.len());
+                        // SAFETY: the instance is alive, the FMU is told all sizes, which live until it returns.
+                        let status =
+                            unsafe { function(self.handle, references.as_ptr(), 1, sizes, from, count) };
+                        self.check(status, "SetBinary")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Enters or leaves the mode in which structural parameters can be set (FMI 3).
+    pub(crate) fn configuration(&self, enter: bool) -> Result<()> {
+        let Functions::V3(f) = &self.library.functions else { return Ok(()) };
+        let (function, call) = match enter {
+            true => (f.enter_configuration, "EnterConfigurationMode"),
+            false => (f.exit_configuration, "ExitConfigurationMode"),
+        };
+        let function = self.need(function, call)?;
+        // SAFETY: the instance is alive.
+        self.check(unsafe { function(self.handle) }, call)
+    }
+}
+
+fn texts(values: &[String]) -> Result<Vec<CString>> {
+    let text = |value: &String| {
+        CString::new(value.as_str())
+            .map_err(|_| Error::new(Code::FmuValue, "a text with a zero byte cannot be handed to an FMU"))
+    };
+    values.iter().map(text).collect()
+}

@@ -1,0 +1,123 @@
+//! The local model of an FMU from its directional derivatives.
+
+use costep_core::{LocalModel, Result};
+
+use crate::call::instance::Instance;
+use crate::cs::signals::Signals;
+use crate::description::ModelDescription;
+use crate::description::words::VariableType;
+
+/// References and memory for A, B, C, D.
+#[derive(Debug)]
+pub(crate) struct Linear {
+    states: Signals,
+    derivatives: Signals,
+    /// Derivatives, then outputs.
+    unknowns: Vec<u32>,
+    seed: Vec<f64>,
+    column: Vec<f64>,
+}
+
+impl Linear {
+    /// None if the model description lists no states, or states of another type.
+    pub(crate) fn new(
+        description: &ModelDescription,
+        (inputs, outputs): (&Signals, &Signals),
+        sizes: &[(usize, u64)],
+    ) -> Result<Option<Self>> {
+        let (mut states, mut derivatives) = (Signals::default(), Signals::default());
+        for state in description.states() {
+            let kind = |index: usize| description.variables()[index].kind;
+            if kind(state.state) != VariableType::Float64 || kind(state.derivative) != VariableType::Float64 {
+                return Ok(None);
+            }
+            states.push(description, state.state, sizes)?;
+            derivatives.push(description, state.derivative, sizes)?;
+        }
+        if states.width() == 0 || states.elements != derivatives.elements {
+            return Ok(None);
+        }
+        let unknowns = [&derivatives.references[..], &outputs.references].concat();
+        let widest = states.elements.iter().chain(&inputs.elements).copied().max().unwrap_or(0);
+        let (seed, column) = (vec![0.0; widest], vec![0.0; states.width() + outputs.width()]);
+        Ok(Some(Self { states, derivatives, unknowns, seed, column }))
+    }
+
+    /// Number of states.
+    pub(crate) fn states(&self) -> usize {
+        self.states.width()
+    }
+
+    /// Fills a model at the present state. `active` is the input the FMU has, `u` the one asked for: FMI 2 forbids to
+    /// set inputs and read without a step, so x' is carried over by B, which is exact where x' is linear in u.
+    pub(crate) fn fill(
+        &mut self,
+        instance: &Instance,
+        inputs: &Signals,
+        (u, active): (&[f64], &[f64]),
+        model: &mut LocalModel,
+    ) -> Result<()> {
+        let (n, m, r) = (model.states, model.inputs, model.outputs);
+        assert!(n == self.states() && m == inputs.width() && n + r == self.column.len());
+        instance.get_reals(&self.states.references, &mut model.x)?;
+        instance.get_reals(&self.derivatives.references, &mut model.x_dot)?;
+        let mut place = 0;
+        for (reference, count) in self.states.references.iter().zip(&self.states.elements) {
+            for element in 0..*count {
+                column(
+                    instance,
+                    &self.unknowns,
+                    *reference,
+                    (element, &mut self.seed[..*count]),
+                    &mut self.column,
+                )?;
+                scatter(&self.column[..n], &mut model.a, place, n);
+                scatter(&self.column[n..], &mut model.c, place, n);
+                place += 1;
+            }
+        }
+        place = 0;
+        for (reference, count) in inputs.references.iter().zip(&inputs.elements) {
+            for element in 0..*count {
+                column(
+                    instance,
+                    &self.unknowns,
+                    *reference,
+                    (element, &mut self.seed[..*count]),
+                    &mut self.column,
+                )?;
+                scatter(&self.column[..n], &mut model.b, place, m);
+                scatter(&self.column[n..], &mut model.d, place, m);
+                place += 1;
+            }
+        }
+        for (i, x_dot) in model.x_dot.iter_mut().enumerate() {
+            for (j, b) in model.b[i * m..(i + 1) * m].iter().enumerate() {
+                if u[j] != active[j] {
+                    *x_dot += b * (u[j] - active[j]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The derivatives of all unknowns with respect to one element of one known variable.
+fn column(
+    instance: &Instance,
+    unknowns: &[u32],
+    known: u32,
+    (element, seed): (usize, &mut [f64]),
+    column: &mut [f64],
+) -> Result<()> {
+    seed.fill(0.0);
+    seed[element] = 1.0;
+    instance.directional((unknowns, &[known]), seed, column)
+}
+
+/// Writes a column of a row-major matrix.
+fn scatter(column: &[f64], matrix: &mut [f64], place: usize, width: usize) {
+    for (row, value) in column.iter().enumerate() {
+        matrix[row * width + place] = *value;
+    }
+}

@@ -1,0 +1,456 @@
+//! An FMU for Co-Simulation as a subsystem.
+
+mod linear;
+mod settings;
+mod signals;
+
+use std::sync::Arc;
+
+use costep_core::{
+    Capabilities, Code, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
+    MicroSampling, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+};
+
+use crate::call::instance::Instance;
+use crate::call::intermediate::{Exchanged, Samples};
+use crate::call::library::FmuLibrary;
+use crate::call::log::Message;
+use crate::call::states::FmuState;
+use crate::description::FmiVersion;
+use crate::description::value::Values;
+use crate::description::words::Causality;
+use linear::Linear;
+use settings::{Moment, Setting};
+use signals::Signals;
+
+/// Highest order of input polynomials.
+const MAX_ORDER: usize = 8;
+
+/// How an FMU is used.
+#[derive(Clone, Debug, Default)]
+pub struct CoSimulationOptions {
+    /// Values of parameters, inputs and start values, by name. `Float64` and `Int64` fit any type of number that
+    /// holds the value; an enumeration also takes the name of an item.
+    pub parameters: Vec<(String, Values)>,
+    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = 1 in FMI 2, where the
+    /// FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
+    pub input_order: Option<usize>,
+    /// Tolerance for the solver of the FMU.
+    pub tolerance: Option<f64>,
+    /// Debug messages. None = as few as give a reason for errors: off in FMI 2, where errors are reported anyway, on in
+    /// FMI 3, where else nothing is.
+    pub logging: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Made, reset or ended.
+    Instantiated,
+    /// In initialisation mode.
+    Initialising,
+    /// Initialised: steps can be done.
+    Stepping,
+    /// Ended; only a reset helps.
+    Terminated,
+}
+
+/// An instance of an FMU for Co-Simulation.
+pub struct CoSimulationSubsystem {
+    description: Description,
+    inputs: Signals,
+    outputs: Signals,
+    phase: Phase,
+    /// Start of the interval that the stored state is of.
+    saved_time: f64,
+    time: f64,
+    /// Input the FMU has at the present time; kept if there is a local model.
+    active: Vec<f64>,
+    saved_active: Vec<f64>,
+    /// Order of input derivatives in the stored state.
+    saved_given: usize,
+    derivatives: InputDerivatives,
+    /// Inputs follow polynomials by intermediate update (FMI 3).
+    follows: bool,
+    /// Outputs inside the last step, if asked for.
+    samples: Option<Box<Samples>>,
+    linear: Option<Box<Linear>>,
+    settings: Vec<Setting>,
+    tolerance: Option<f64>,
+    saved: FmuState,
+    instance: Instance,
+}
+
+/// Derivatives of inputs in the order of their order, for one call per step.
+#[derive(Debug, Default)]
+struct InputDerivatives {
+    references: Vec<u32>,
+    orders: Vec<i32>,
+    values: Vec<f64>,
+    /// Highest order that the FMU was given in the last step.
+    given: usize,
+}
+
+impl InputDerivatives {
+    fn new(references: &[u32], order: usize) -> Self {
+        let count = references.len() * order;
+        let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
+        Self {
+            references: references.repeat(order),
+            orders: orders.collect(),
+            values: vec![0.0; count],
+            given: 0,
+        }
+    }
+}
+
+impl CoSimulationSubsystem {
+    /// Makes an instance of an FMU under a name.
+    pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
+        let fmu = library.description();
+        let kind = library.co_simulation();
+        let settings = settings::settings(fmu, &options.parameters)?;
+        let sizes = settings::sizes(&settings);
+        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
+        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
+        let exchanges = |signals: &Signals| {
+            kind.provides_intermediate_update
+                && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
+        };
+        let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
+        let exchanged = (follows || samples).then(|| Exchanged {
+            inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
+            outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
+            order: MAX_ORDER,
+        });
+        let instance = Instance::new(library, name, logging, exchanged)?;
+        let directional = kind.interface.provides_directional_derivatives && instance.has_directional();
+        let linear = if directional { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
+        let interpolates = kind.can_interpolate_inputs && instance.takes_input_derivatives();
+        let input_order = match options.input_order {
+            _ if !interpolates && !follows => 0,
+            Some(order) => order.min(MAX_ORDER),
+            // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
+            None if follows => MAX_ORDER,
+            None => 1,
+        };
+        let capabilities = Capabilities {
+            rollback: kind.interface.can_get_and_set_state && instance.can_store_states(),
+            input_order,
+            local_model: linear.is_some(),
+            micro_samples: samples.then_some(MicroSampling::End),
+        };
+        let description = Description {
+            name: name.to_owned(),
+            inputs: inputs.ports(fmu, &sizes),
+            outputs: outputs.ports(fmu, &sizes),
+            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            capabilities,
+        };
+        let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
+        Ok(Self {
+            description,
+            derivatives: InputDerivatives::new(&inputs.references, input_order),
+            inputs,
+            outputs,
+            follows,
+            samples: None,
+            phase: Phase::Instantiated,
+            saved_time: f64::NAN,
+            time: 0.0,
+            saved_active: active.clone(),
+            saved_given: 0,
+            active,
+            linear: linear.map(Box::new),
+            settings,
+            tolerance: options.tolerance,
+            saved: FmuState::none(),
+            instance,
+        })
+    }
+
+    /// The last messages of the FMU, the oldest first.
+    pub fn messages(&self) -> Vec<Message> {
+        self.instance.messages()
+    }
+
+    /// Number of messages of the FMU so far, those not kept included.
+    pub fn message_count(&self) -> u64 {
+        self.instance.message_count()
+    }
+
+    /// Number of calls that returned Warning.
+    pub fn warnings(&self) -> u64 {
+        self.instance.warnings()
+    }
+
+    /// The library it is an instance of.
+    pub fn library(&self) -> &Arc<FmuLibrary> {
+        &self.instance.library
+    }
+
+    fn set(&self, moment: Moment) -> Result<()> {
+        for setting in self.settings.iter().filter(|setting| setting.moment == moment) {
+            self.instance.set_values(setting.reference, &setting.values)?;
+        }
+        Ok(())
+    }
+
+    fn set_inputs(&self, u: &[f64]) -> Result<()> {
+        if u.is_empty() { Ok(()) } else { self.instance.set_reals(&self.inputs.references, u) }
+    }
+
+    fn get_outputs(&self, y: &mut [f64]) -> Result<()> {
+        if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
+    }
+
+    /// Leaves the initialisation, if that has not been done.
+    #[inline]
+    fn start(&mut self) -> Result<()> {
+        if self.phase == Phase::Stepping { self.instance.alive() } else { self.start_slowly() }
+    }
+
+    #[cold]
+    fn start_slowly(&mut self) -> Result<()> {
+        self.instance.alive()?;
+        if self.phase != Phase::Initialising {
+            return Err(self.instance.error(Code::Bug, "it is used before its initialisation"));
+        }
+        self.instance.exit_initialization()?;
+        self.phase = Phase::Stepping;
+        Ok(())
+    }
+
+    /// Readies the exchange of values inside a step.
+    #[inline(never)]
+    fn begin_exchange(&self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<()> {
+        if self.samples.is_some() {
+            self.get_outputs(y)?;
+        }
+        self.instance.exchange().begin(interval, u, y);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn finish_exchange(&mut self, interval: Interval, y: &[f64]) -> Result<()> {
+        let mut exchange = self.instance.exchange();
+        let asked = exchange.finish(interval.end, y);
+        if let Some(samples) = &mut self.samples {
+            exchange.samples(&mut samples.times, &mut samples.outputs);
+        }
+        let failed = exchange.failed;
+        drop(exchange);
+        if let Some(status) = failed {
+            self.instance.check(status, "call of intermediate update")?;
+        }
+        if asked {
+            return Ok(());
+        }
+        let what = "the FMU does not ask for inputs inside a step, so that they cannot follow a polynomial";
+        Err(self.instance.error(Code::NeedsMissing, what).hint("use a method that holds its inputs"))
+    }
+
+    /// Sets the derivatives of the inputs: a! times the coefficient of s^a. Those of the last step that are not given any
+    /// more become zero.
+    fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
+        let InputDerivatives { references, orders, values, given } = &mut self.derivatives;
+        let (width, order) = (u.len(), u.order().max(*given));
+        *given = u.order();
+        let mut factorial = 1.0;
+        for a in 1..=order {
+            factorial *= a as f64;
+            let place = &mut values[(a - 1) * width..a * width];
+            if a <= u.order() {
+                place.iter_mut().zip(u.coefficients(a)).for_each(|(value, c)| *value = factorial * c);
+            } else {
+                place.fill(0.0);
+            }
+        }
+        let count = order * width;
+        self.instance.set_input_derivatives(&references[..count], &orders[..count], &values[..count])
+    }
+}
+
+impl Subsystem for CoSimulationSubsystem {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        if self.phase != Phase::Instantiated || self.instance.alive().is_err() {
+            self.instance.reset()?;
+            self.phase = Phase::Instantiated;
+        }
+        self.instance.alive()?;
+        if self.settings.iter().any(|setting| setting.moment == Moment::Configuration) {
+            self.instance.configuration(true)?;
+            self.set(Moment::Configuration)?;
+            self.instance.configuration(false)?;
+        }
+        self.set(Moment::Before)?;
+        self.instance.enter_initialization(experiment, self.tolerance)?;
+        self.phase = Phase::Initialising;
+        self.time = experiment.start;
+        self.saved_time = f64::NAN;
+        self.derivatives.given = 0;
+        self.set(Moment::Within)
+    }
+
+    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.instance.alive()?;
+        if self.phase != Phase::Initialising {
+            return Err(self
+                .instance
+                .error(Code::Bug, "initial outputs are asked for after the initialisation"));
+        }
+        self.set_inputs(u)?;
+        if self.linear.is_some() {
+            self.active.copy_from_slice(u);
+        }
+        self.get_outputs(y)
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        self.start()?;
+        let exchanges = self.samples.is_some() || (self.follows && u.order() > 0);
+        if exchanges {
+            self.begin_exchange(interval, u, y)?;
+        }
+        self.set_inputs(u.coefficients(0))?;
+        if u.order().max(self.derivatives.given) > 0 && !u.is_empty() && !self.follows {
+            self.set_derivatives(u)?;
+        }
+        // A stored state of an earlier time may be put back.
+        let no_return = self.saved_time.is_nan() || self.saved_time >= interval.start;
+        let reached = match self.instance.do_step(interval, no_return) {
+            Ok(reached) => reached,
+            Err(error) => {
+                if exchanges {
+                    self.instance.exchange().cancel();
+                }
+                return Err(error);
+            }
+        };
+        self.time = interval.end;
+        if self.linear.is_some() {
+            match (u.order(), u.coefficients(0), &mut self.active[..]) {
+                // Without the call that a copy of unknown length is.
+                (0, [c], [active]) => *active = *c,
+                (0, [c, d], [active, other]) => (*active, *other) = (*c, *d),
+                (_, _, active) => u.evaluate(interval.length, active),
+            }
+        }
+        self.get_outputs(y)?;
+        if exchanges {
+            self.finish_exchange(interval, y)?;
+        }
+        Ok(StepOutcome { reached })
+    }
+
+    fn snapshot(&mut self) -> Result<()> {
+        if !self.description.capabilities.rollback {
+            return Err(self.unsupported("rollback"));
+        }
+        self.start()?;
+        self.instance.get_state(&mut self.saved)?;
+        self.saved_time = self.time;
+        self.saved_active.copy_from_slice(&self.active);
+        self.saved_given = self.derivatives.given;
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        if self.saved.is_none() || self.saved_time.is_nan() {
+            return Err(self.unsupported("to go back without a stored state"));
+        }
+        self.start()?;
+        self.instance.set_state(&self.saved)?;
+        self.time = self.saved_time;
+        self.active.copy_from_slice(&self.saved_active);
+        self.derivatives.given = self.saved_given;
+        Ok(())
+    }
+
+    fn states(&self) -> usize {
+        self.linear.as_ref().map_or(0, |linear| linear.states())
+    }
+
+    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
+        // In initialisation mode directional derivatives are those of the initialisation.
+        self.start()?;
+        match &mut self.linear {
+            Some(linear) => linear.fill(&self.instance, &self.inputs, (u, &self.active), model),
+            None => Err(self.unsupported("a local model")),
+        }
+    }
+
+    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
+        let on = on && self.description.capabilities.micro_samples.is_some();
+        let inner = self.instance.library.co_simulation().fixed_internal_step_size;
+        let expected = inner.map_or(0.0, |inner| experiment.step / inner + 2.0) as usize;
+        self.instance.exchange().set_record(on, expected);
+        self.samples = on.then(Box::default);
+    }
+
+    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+        self.samples.as_ref().map(|samples| samples.view())
+    }
+
+    fn save(&self, out: &mut StateWriter) -> Result<()> {
+        self.instance.alive()?;
+        let interface = &self.instance.library.co_simulation().interface;
+        if !interface.can_serialize_state || !self.instance.can_serialize_states() {
+            return Err(self.unsupported("checkpoints"));
+        }
+        let mut state = FmuState::none();
+        self.instance.get_state(&mut state)?;
+        let bytes = self.instance.serialize(&state);
+        self.instance.free_state(&mut state);
+        out.integer((self.phase == Phase::Stepping).into());
+        out.real(self.time);
+        out.reals(&self.active);
+        out.integer(self.derivatives.given as u64);
+        out.block(&bytes?);
+        Ok(())
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        if !self.instance.can_serialize_states() {
+            return Err(self.unsupported("checkpoints"));
+        }
+        let stepping = from.index(2)? == 1;
+        if stepping {
+            self.start()?;
+        }
+        self.time = from.real()?;
+        from.reals(&mut self.active)?;
+        self.derivatives.given = from.index(self.description.capabilities.input_order + 1)?;
+        let mut state = FmuState::none();
+        self.instance.deserialize(from.block()?, &mut state)?;
+        let outcome = self.instance.set_state(&state);
+        self.instance.free_state(&mut state);
+        self.saved_time = f64::NAN;
+        outcome
+    }
+
+    fn terminate(&mut self) {
+        if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
+            // Only an initialised FMU can be terminated.
+            let _ = self.start_slowly();
+        }
+        if self.phase == Phase::Stepping {
+            self.instance.terminate();
+        }
+        self.phase = Phase::Terminated;
+    }
+}
+
+impl Drop for CoSimulationSubsystem {
+    fn drop(&mut self) {
+        // Then the instance is freed, and with the last one the library is unloaded and its folder removed.
+        self.instance.free_state(&mut self.saved);
+        if self.phase == Phase::Stepping {
+            self.instance.terminate();
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Values that a user gives to variables by name, checked and brought to the variable's own type.
+
+use costep_core::{Code, Error, Result};
+
+use crate::description::ModelDescription;
+use crate::description::value::{Number, Values};
+use crate::description::variable::{TypeDefinition, Variable};
+use crate::description::words::{Causality, Initial, Variability, VariableType};
+
+/// When a variable is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// In configuration mode: structural parameters.
+    Configuration,
+    /// Before the initialisation: parameters and start values.
+    Before,
+    /// In the initialisation: inputs.
+    Within,
+}
+
+/// A variable and its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) variable: usize,
+    pub(crate) reference: u32,
+    pub(crate) values: Values,
+    pub(crate) moment: Moment,
+}
+
+/// Checks names, types, ranges and numbers of elements. Structural parameters come first.
+pub(crate) fn settings(description: &ModelDescription, given: &[(String, Values)]) -> Result<Vec<Setting>> {
+    let mut settings: Vec<Setting> = Vec::with_capacity(given.len());
+    for (name, values) in given {
+        let variable = description.require(name)?;
+        if settings.iter().any(|other| other.variable == variable) {
+            let message = format!("the variable `{name}` is given twice");
+            return Err(Error::new(Code::Duplicate, message));
+        }
+        settings.push(setting(description, name, variable, values)?);
+    }
+    settings.sort_by_key(|setting| setting.moment != Moment::Configuration);
+    let sizes: Vec<(usize, u64)> = settings.iter().filter_map(size).collect();
+    for setting in &mut settings {
+        let elements = elements(description, setting.variable, &sizes)?;
+        let count = setting.values.len();
+        setting.values = setting.values.clone().expanded(elements).ok_or_else(|| {
+            let name = &description.variables()[setting.variable].name;
+            wrong(name, &format!("{count} values are given for {elements} elements"))
+        })?;
+    }
+    Ok(settings)
+}
+
+/// Sizes that structural parameters set: (variable, value).
+pub(crate) fn sizes(settings: &[Setting]) -> Vec<(usize, u64)> {
+    settings.iter().filter_map(size).collect()
+}
+
+fn size(setting: &Setting) -> Option<(usize, u64)> {
+    match (&setting.values, setting.moment) {
+        (Values::UInt64(values), Moment::Configuration) => Some((setting.variable, *values.first()?)),
+        _ => None,
+    }
+}
+
+/// Number of elements of a variable under these sizes.
+pub(crate) fn elements(
+    description: &ModelDescription,
+    variable: usize,
+    sizes: &[(usize, u64)],
+) -> Result<usize> {
+    let start = |index: usize| match &description.variables()[index].start {
+        Some(Values::UInt64(values)) => values.first().copied().unwrap_or(0),
+        _ => 0,
+    };
+    let size_of = |index: usize| {
+        sizes.iter().find(|(at, _)| *at == index).map_or_else(|| start(index), |(_, size)| *size)
+    };
+    // The same limit as for the elements that a model description declares.
+    const MOST: usize = 1 << 24;
+    description.elements(variable, size_of).filter(|elements| *elements < MOST).ok_or_else(|| {
+        wrong(&description.variables()[variable].name, "it has more elements than can be handled")
+    })
+}
+
+fn setting(description: &ModelDescription, name: &str, index: usize, values: &Values) -> Result<Setting> {
+    let variable = &description.variables()[index];
+    let start = matches!(variable.initial, Some(Initial::Exact | Initial::Approx));
+    let moment = match variable.causality {
+        _ if variable.variability == Variability::Constant => None,
+        Causality::StructuralParameter => Some(Moment::Configuration),
+        Causality::Input => Some(Moment::Within),
+        Causality::Parameter => Some(Moment::Before),
+        _ if start => Some(Moment::Before),
+        _ => None,
+    };
+    let Some(moment) = moment else {
+        let error = wrong(name, &format!("it is a {} {}", variable.variability, variable.causality));
+        return Err(error.hint("parameters, inputs and start values can be set"));
+    };
+    let items = variable.declared_type.map(|at| &description.types[at]);
+    let values = fit(values, variable.kind, items).map_err(|cause| wrong(name, &cause))?;
+    check_range(variable, &values).map_err(|cause| wrong(name, &cause))?;
+    Ok(Setting { variable: index, reference: variable.value_reference, values, moment })
+}
+
+fn wrong(name: &str, cause: &str) -> Error {
+    Error::new(Code::FmuValue, format!("the variable `{name}` cannot be set like this")).because(cause)
+}
+
+fn check_range(variable: &Variable, values: &Values) -> Result<(), String> {
+    let (min, max) = (variable.attributes.min, variable.attributes.max);
+    let outside = |number: Number| {
+        min.is_some_and(|min| number.is_below(min)) || max.is_some_and(|max| max.is_below(number))
+    };
+    match values.find(outside) {
+        None => Ok(()),
+        Some(number) => {
+            let shown =
+                |bound: Option<Number>| bound.map_or("no limit".to_owned(), |bound| bound.to_string());
+            Err(format!("{number} is not between {} and {}", shown(min), shown(max)))
+        }
+    }
+}
+
+/// The values as those of another type, without loss; `Float64` and `Int64` are also the numbers a user writes.
+fn fit(values: &Values, kind: VariableType, declared: Option<&TypeDefinition>) -> Result<Values, String> {
+    match (values, kind) {
+        (Values::Boolean(v), VariableType::Boolean) => return Ok(Values::Boolean(v.clone())),
+        (Values::String(v), VariableType::String) => return Ok(Values::String(v.clone())),
+        (Values::Binary(v), VariableType::Binary) => return Ok(Values::Binary(v.clone())),
+        (Values::String(v), VariableType::Enumeration) => {
+            let items = declared.map_or(&[][..], |declared| &declared.items);
+            let value = |name: &String| {
+                let item = items.iter().find(|item| item.name == *name);
+                item.map(|item| item.value).ok_or_else(|| {
+                    let names: Vec<&str> = items.iter().take(20).map(|item| item.name.as_str()).collect();
+                    format!("`{name}` is not one of {}", names.join(", "))
+                })
+            };
+            return Ok(Values::Enumeration(v.iter().map(value).collect::<Result<_, _>>()?));
+        }
+        _ => {}
+    }
+    let Some(numbers) = numbers(values) else {
+        return Err(format!("its type is {kind}"));
+    };
+    fn all<T>(
+        numbers: &[Number],
+        one: impl Fn(i128) -> Option<T>,
+        kind: VariableType,
+    ) -> Result<Vec<T>, String> {
+        let convert = |number: &Number| {
+            let whole = match number {
+                Number::Integer(value) => Some(*value),
+                Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e18 => Some(*value as i128),
+                Number::Float(_) => None,
+            };
+            whole.and_then(&one).ok_or_else(|| format!("{number} is not a value of type {kind}"))
+        };
+        numbers.iter().map(convert).collect()
+    }
+    Ok(match kind {
+        VariableType::Float64 => Values::Float64(numbers.iter().map(|n| n.to_f64()).collect()),
+        VariableType::Float32 => Values::Float32(numbers.iter().map(|n| n.to_f64() as f32).collect()),
+        VariableType::Int8 => Values::Int8(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::UInt8 => Values::UInt8(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::Int16 => Values::Int16(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::UInt16 => Values::UInt16(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::Int32 => Values::Int32(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::UInt32 => Values::UInt32(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::Int64 => Values::Int64(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::UInt64 => Values::UInt64(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::Enumeration => Values::Enumeration(all(&numbers, |n| n.try_into().ok(), kind)?),
+        VariableType::Boolean | VariableType::String | VariableType::Binary | VariableType::Clock => {
+            return Err(format!("its type is {kind}"));
+        }
+    })
+}
+
+fn numbers(values: &Values) -> Option<Vec<Number>> {
+    fn whole<T: Copy + Into<i128>>(values: &[T]) -> Vec<Number> {
+        values.iter().map(|value| Number::Integer((*value).into())).collect()
+    }
+    Some(match values {
+        Values::Float32(v) => v.iter().map(|x| Number::Float((*x).into())).collect(),
+        Values::Float64(v) => v.iter().map(|x| Number::Float(*x)).collect(),
+        Values::Int8(v) => whole(v),
+        Values::UInt8(v) => whole(v),
+        Values::Int16(v) => whole(v),
+        Values::UInt16(v) => whole(v),
+        Values::Int32(v) => whole(v),
+        Values::UInt32(v) => whole(v),
+        Values::Int64(v) | Values::Enumeration(v) => whole(v),
+        Values::UInt64(v) => whole(v),
+        Values::Boolean(_) | Values::String(_) | Values::Binary(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_brought_to_the_type_without_loss() {
+        let fits = |value: f64, kind| fit(&Values::Float64(vec![value]), kind, None);
+        assert_eq!(fits(3.0, VariableType::Int8), Ok(Values::Int8(vec![3])));
+        assert!(fits(3.5, VariableType::Int8).is_err());
+        assert!(fits(300.0, VariableType::Int8).is_err());
+        assert!(fits(1.0, VariableType::Boolean).is_err());
+        assert_eq!(fit(&Values::Int64(vec![7]), VariableType::Float64, None), Ok(Values::Float64(vec![7.0])));
+        assert!(fit(&Values::String(vec!["a".into()]), VariableType::Float64, None).is_err());
+    }
+}

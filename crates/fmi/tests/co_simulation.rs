@@ -1,0 +1,396 @@
+//! FMUs for Co-Simulation in coupled runs, compared with native subsystems.
+//! Unix only: the FMUs are compiled here with options of gcc and clang.
+#![cfg(unix)]
+
+mod fmus;
+
+use std::sync::Arc;
+
+use costep_core::{
+    Code, Connection, Experiment, InputPolynomials, InputSet, Interval, LocalModel, StateReader, StateWriter,
+    Subsystem,
+};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Values};
+use costep_integrate::Solver;
+use costep_methods::MethodSpec;
+use fmus::{BOTH, Fmi, Variant, build, build_as, build_wide, instance, options};
+
+fn system(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>, method: &str, h: f64) -> System {
+    let inputs = subsystems.iter().map(|s| s.description().inputs.len()).sum();
+    System {
+        subsystems,
+        connections,
+        models: Box::new(costep_ident::Exact::new(1)),
+        externals: Vec::new(),
+        groups: vec![Group {
+            method: MethodSpec::parse(method).unwrap().build(),
+            inputs: InputSet::All(inputs),
+        }],
+        scheduling: Scheduling::Auto,
+        bounds: Vec::new(),
+        experiment: Experiment { start: 0.0, stop: 0.1, step: h },
+        threads: Threads::Fixed(1),
+        micro_samples: false,
+    }
+}
+
+/// The outputs x, v and F over a run of the native dual mass oscillator.
+fn native(method: &str, h: f64) -> Vec<[f64; 3]> {
+    let model = costep_models::find("dual-mass").unwrap().model(&[]).unwrap().1;
+    let solver = Solver::Euler(1e-5);
+    let parts = model.parts.iter().map(|part| part.subsystem(&solver).unwrap()).collect();
+    run(system(parts, model.connections.clone(), method, h))
+}
+
+/// The same with FMUs.
+fn coupled(fmi: Fmi, method: &str, h: f64) -> Vec<[f64; 3]> {
+    let (s1, s2) = (build(fmi, "S1").load(), build(fmi, "S2").load());
+    let make = |library: &Arc<FmuLibrary>, name: &str| -> Box<dyn Subsystem> {
+        let options = CoSimulationOptions { input_order: Some(4), ..CoSimulationOptions::default() };
+        Box::new(CoSimulationSubsystem::new(library, name, &options).unwrap())
+    };
+    run(system(vec![make(&s1, "s1"), make(&s2, "s2")], loop_of_two(), method, h))
+}
+
+/// S1 and S2 as FMUs: F to S1, x and v to S2.
+fn loop_of_two() -> Vec<Connection> {
+    [(2, 0), (0, 1), (1, 2)].map(|(output, input)| Connection { output, input, gain: 1.0 }).to_vec()
+}
+
+fn run(system: System) -> Vec<[f64; 3]> {
+    let mut engine = Engine::new(system).unwrap();
+    let row = |engine: &Engine| [engine.outputs()[0], engine.outputs()[1], engine.outputs()[2]];
+    let mut rows = vec![row(&engine)];
+    while engine.k() < engine.experiment().steps() {
+        engine.step().unwrap();
+        rows.push(row(&engine));
+    }
+    rows
+}
+
+/// Largest difference relative to the largest value of each signal.
+fn difference(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let mut worst: f64 = 0.0;
+    for signal in 0..3 {
+        let size = a.iter().fold(0.0, |size: f64, row| size.max(row[signal].abs()));
+        for (a, b) in a.iter().zip(b) {
+            worst = worst.max((a[signal] - b[signal]).abs() / size);
+        }
+    }
+    worst
+}
+
+#[test]
+fn coupled_fmus_equal_native_subsystems() {
+    for fmi in BOTH {
+        let worst = difference(&native("zoh", 1e-4), &coupled(fmi, "zoh", 1e-4));
+        println!("{fmi:?} zoh: {worst:e}");
+        assert!(worst <= 1e-12, "{fmi:?} zoh: {worst:e}");
+    }
+}
+
+#[test]
+fn input_polynomials_equal_native_ones() {
+    for method in ["foh", "soh", "predictive"] {
+        let native = native(method, 1e-4);
+        for fmi in BOTH {
+            let worst = difference(&native, &coupled(fmi, method, 1e-4));
+            println!("{fmi:?} {method}: {worst:e}");
+            assert!(worst <= 1e-12, "{fmi:?} {method}: {worst:e}");
+        }
+    }
+}
+
+#[test]
+fn micro_samples_equal_native_ones() {
+    for method in ["nepce", "mbcorr"] {
+        let worst = difference(&native(method, 1e-4), &coupled(Fmi::V3, method, 1e-4));
+        println!("{method}: {worst:e}");
+        assert!(worst <= 1e-12, "{method}: {worst:e}");
+    }
+}
+
+#[test]
+fn a_resumed_run_has_the_same_bits() {
+    for fmi in BOTH {
+        let (s1, s2) = (build(fmi, "S1").load(), build(fmi, "S2").load());
+        let engine = || {
+            let subsystems: Vec<Box<dyn Subsystem>> =
+                vec![Box::new(instance(&s1, "s1")), Box::new(instance(&s2, "s2"))];
+            Engine::new(system(subsystems, loop_of_two(), "foh", 1e-4)).unwrap()
+        };
+        let mut whole = engine();
+        (0..50).for_each(|_| whole.step().unwrap());
+        let saved = whole.save().unwrap();
+        let mut resumed = engine();
+        resumed.load(&saved).unwrap();
+        for _ in 0..50 {
+            whole.step().unwrap();
+            resumed.step().unwrap();
+            assert_eq!(whole.outputs(), resumed.outputs());
+        }
+    }
+}
+
+#[test]
+fn held_model_based_inputs_equal_native_ones() {
+    for fmi in BOTH {
+        let method = "predictive:order=0";
+        let worst = difference(&native(method, 1e-4), &coupled(fmi, method, 1e-4));
+        println!("{fmi:?} {method}: {worst:e}");
+        assert!(worst <= 1e-12, "{fmi:?} {method}: {worst:e}");
+    }
+}
+
+const RUN: Experiment = Experiment { start: 0.0, stop: 1.0, step: 1e-3 };
+
+fn started(library: &Arc<FmuLibrary>, u: &[f64]) -> (CoSimulationSubsystem, Vec<f64>) {
+    let mut subsystem = instance(library, "s");
+    let mut y = vec![0.0; subsystem.description().outputs.len()];
+    subsystem.initialise(&RUN).unwrap();
+    subsystem.initial_outputs(u, &mut y).unwrap();
+    (subsystem, y)
+}
+
+fn step(subsystem: &mut dyn Subsystem, k: u64, u: &[f64]) -> Vec<f64> {
+    let mut inputs = InputPolynomials::new(u.len(), 0);
+    inputs.coefficients_mut(0).copy_from_slice(u);
+    let mut y = vec![0.0; subsystem.description().outputs.len()];
+    let outcome = subsystem.step(RUN.interval(k), inputs.segment(0..u.len(), 0), &mut y).unwrap();
+    assert_eq!(outcome.reached, RUN.time(k + 1));
+    y
+}
+
+#[test]
+fn descriptions_come_from_the_model_description() {
+    for fmi in BOTH {
+        let subsystem = instance(&build(fmi, "S2").load(), "s2");
+        let description = subsystem.description();
+        assert_eq!(description.name, "s2");
+        let names =
+            |ports: &[costep_core::Port]| -> Vec<String> { ports.iter().map(|p| p.name.clone()).collect() };
+        assert_eq!(names(&description.inputs), ["u1", "u2"]);
+        assert_eq!(names(&description.outputs), ["F", "x", "v"]);
+        assert_eq!(description.feedthrough, [vec![0, 1], vec![], vec![]]);
+        let capabilities = &description.capabilities;
+        assert!(capabilities.rollback && capabilities.local_model);
+        assert_eq!(capabilities.input_order, if fmi == Fmi::V2 { 1 } else { 8 });
+        assert_eq!(capabilities.micro_samples.is_some(), fmi == Fmi::V3);
+        assert_eq!(subsystem.states(), 2);
+    }
+}
+
+#[test]
+fn initial_outputs_can_be_asked_for_repeatedly() {
+    for fmi in BOTH {
+        let library = build(fmi, "S2").load();
+        let (mut subsystem, mut y) = started(&library, &[0.1, 0.0]);
+        assert_eq!(y, [-1e4, 0.0, 0.0]);
+        subsystem.initial_outputs(&[0.2, 1.0], &mut y).unwrap();
+        assert_eq!(y, [-2.1e4, 0.0, 0.0]);
+        step(&mut subsystem, 0, &[0.2, 1.0]);
+        assert_eq!(subsystem.initial_outputs(&[0.0; 2], &mut y).unwrap_err().code(), Code::Bug);
+        // A run can be started again.
+        subsystem.initialise(&RUN).unwrap();
+        subsystem.initial_outputs(&[0.1, 0.0], &mut y).unwrap();
+        assert_eq!(y, [-1e4, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn local_models_are_the_jacobians() {
+    for fmi in BOTH {
+        let library = build(fmi, "S2").load();
+        let (mut subsystem, _) = started(&library, &[0.1, 0.0]);
+        let mut model = LocalModel::new(2, 2, 3);
+        subsystem.local_model(&[0.1, 0.0], &mut model).unwrap();
+        assert_eq!(model.a, [0.0, 1.0, -(1e7 + 1e5) / 10.0, -(2.0 + 1e3) / 10.0]);
+        assert_eq!(model.b, [0.0, 0.0, 1e4, 1e2]);
+        assert_eq!(model.c, [1e5, 1e3, 1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(model.d, [-1e5, -1e3, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!((model.x[0], model.x_dot[1]), (0.0, 1e3));
+        // Another input than the FMU has: x' is carried over.
+        subsystem.local_model(&[0.2, 0.0], &mut model).unwrap();
+        assert_eq!(model.x_dot[1], 2e3);
+        step(&mut subsystem, 0, &[0.1, 0.0]);
+    }
+}
+
+#[test]
+fn rollback_repeats_bit_by_bit() {
+    for fmi in BOTH {
+        let library = build(fmi, "S1").load();
+        let (mut subsystem, _) = started(&library, &[0.0]);
+        step(&mut subsystem, 0, &[3.0]);
+        for k in 1..50 {
+            subsystem.snapshot().unwrap();
+            let first = step(&mut subsystem, k, &[k as f64]);
+            subsystem.restore().unwrap();
+            assert_ne!(step(&mut subsystem, k, &[-7.0]), first);
+            subsystem.restore().unwrap();
+            assert_eq!(step(&mut subsystem, k, &[k as f64]), first);
+        }
+    }
+}
+
+#[test]
+fn saved_states_continue_bit_by_bit() {
+    for fmi in BOTH {
+        let library = build(fmi, "S1").load();
+        let (mut subsystem, _) = started(&library, &[0.0]);
+        for k in 0..10 {
+            step(&mut subsystem, k, &[k as f64]);
+        }
+        let mut out = StateWriter::default();
+        subsystem.save(&mut out).unwrap();
+        let bytes = out.into_bytes();
+        let (mut other, _) = started(&library, &[0.0]);
+        let mut from = StateReader::new(&bytes);
+        other.load(&mut from).unwrap();
+        from.finish().unwrap();
+        for k in 10..20 {
+            assert_eq!(step(&mut subsystem, k, &[1.0]), step(&mut other, k, &[1.0]));
+        }
+        // A state of the wrong size is refused by the FMU.
+        let (mut other, _) = started(&library, &[0.0]);
+        let mut out = StateWriter::default();
+        out.integer(1);
+        out.real(0.0);
+        out.reals(&[0.0]);
+        out.integer(0);
+        out.block(b"abc");
+        let error = other.load(&mut StateReader::new(&out.into_bytes())).unwrap_err();
+        assert_eq!(error.code(), Code::FmuError);
+        assert!(error.to_string().contains("not a state of this FMU"), "{error}");
+    }
+}
+
+#[test]
+fn parameters_are_set_by_name_and_checked() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        let new = |name: &str, value: Values| {
+            let options =
+                CoSimulationOptions { parameters: vec![(name.into(), value)], ..Default::default() };
+            CoSimulationSubsystem::new(&library, "lag", &options)
+        };
+        let mut lag =
+            CoSimulationSubsystem::new(&library, "lag", &options(&[("T", 0.5), ("x0", 2.0)])).unwrap();
+        let mut y = [0.0];
+        lag.initialise(&RUN).unwrap();
+        lag.initial_outputs(&[0.0], &mut y).unwrap();
+        assert_eq!(y, [2.0]);
+        assert_eq!(step(&mut lag, 0, &[0.0]), [2.0 + 1e-3 * (0.0 - 2.0) / 0.5]);
+        for (name, value) in [
+            ("fault", Values::Float64(vec![0.0])),
+            ("flag", Values::Boolean(vec![true])),
+            ("text", Values::String(vec!["ä".into()])),
+            ("u", Values::Float64(vec![1.0])),
+        ] {
+            new(name, value).unwrap().initialise(&RUN).unwrap();
+        }
+        for (name, value, code) in [
+            ("faul", Values::Float64(vec![0.0]), Code::UnknownName),
+            ("fault", Values::Float64(vec![0.5]), Code::FmuValue),
+            ("fault", Values::Float64(vec![101.0]), Code::FmuValue),
+            ("flag", Values::Float64(vec![1.0]), Code::FmuValue),
+            ("T", Values::Float64(vec![1.0, 2.0]), Code::FmuValue),
+            ("y", Values::Float64(vec![1.0]), Code::FmuValue),
+        ] {
+            let error = new(name, value).err().unwrap();
+            assert_eq!(error.code(), code, "{name}: {error}");
+        }
+        let error = new("faul", Values::Int64(vec![0])).err().unwrap();
+        assert!(error.to_string().contains("did you mean `fault`"), "{error}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_thousand_instances_share_one_library() {
+    for (fmi, identifier) in [(Fmi::V2, "LagMany2"), (Fmi::V3, "LagMany3")] {
+        let library = build_as(fmi, "Lag", identifier, Variant::default()).load();
+        let start = std::time::Instant::now();
+        let mut all: Vec<_> = (0..1000).map(|k| instance(&library, &format!("lag{k}"))).collect();
+        println!("{fmi:?}: 1000 instances in {:?}", start.elapsed());
+        assert_eq!(library.instances(), 1000);
+        let mapped = || -> Vec<String> {
+            let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+            let paths = maps.lines().filter(|line| line.contains(identifier));
+            let mut paths: Vec<_> =
+                paths.filter_map(|line| line.split_whitespace().nth(5)).map(str::to_owned).collect();
+            paths.dedup();
+            paths
+        };
+        let paths = mapped();
+        assert_eq!(paths.len(), 1, "{paths:?}");
+        for lag in &mut all {
+            lag.initialise(&RUN).unwrap();
+            lag.initial_outputs(&[1.0], &mut [0.0]).unwrap();
+            assert_eq!(step(lag, 0, &[1.0]), [1e-3]);
+        }
+        drop(library);
+        drop(all);
+        assert!(mapped().is_empty());
+        assert!(!std::path::Path::new(&paths[0]).exists());
+    }
+}
+
+#[test]
+fn arrays_become_one_port_per_element() {
+    let library = build_wide().load();
+    let names = |subsystem: &CoSimulationSubsystem| -> Vec<String> {
+        subsystem.description().inputs.iter().map(|port| port.name.clone()).collect()
+    };
+    assert_eq!(names(&instance(&library, "wide")), ["u[1,1]", "u[1,2]", "u[2,1]", "u[2,2]"]);
+    // A structural parameter changes the sizes.
+    let mut wide = CoSimulationSubsystem::new(&library, "wide", &options(&[("n", 1.0)])).unwrap();
+    assert_eq!(names(&wide), ["u[1,1]", "u[1,2]"]);
+    assert_eq!(wide.description().feedthrough, [vec![], vec![]] as [Vec<usize>; 2]);
+    let mut y = [0.0; 2];
+    wide.initialise(&RUN).unwrap();
+    wide.initial_outputs(&[1.0, 2.0], &mut y).unwrap();
+    assert_eq!(step(&mut wide, 0, &[1.0, 2.0]), [1e-3, 2e-3]);
+    let mut model = LocalModel::new(2, 2, 2);
+    wide.local_model(&[1.0, 2.0], &mut model).unwrap();
+    assert_eq!((&model.a[..], &model.b[..]), (&[-1.0, 0.0, 0.0, -1.0][..], &[1.0, 0.0, 0.0, 1.0][..]));
+    assert_eq!((&model.c[..], &model.d[..]), (&[1.0, 0.0, 0.0, 1.0][..], &[0.0; 4][..]));
+    assert_eq!((model.x, model.x_dot), (vec![1e-3, 2e-3], vec![1.0 - 1e-3, 2.0 - 2e-3]));
+    for wrong in [-1.0, 0.5, 1e9] {
+        assert!(CoSimulationSubsystem::new(&library, "wide", &options(&[("n", wrong)])).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn derivatives_of_a_former_step_are_forgotten() {
+    let (mut s1, _) = started(&build(Fmi::V2, "S1").load(), &[0.0]);
+    let (mut other, _) = started(&build(Fmi::V2, "S1").load(), &[0.0]);
+    let mut line = InputPolynomials::new(1, 1);
+    line.coefficients_mut(1)[0] = 1e6;
+    let mut y = [0.0; 2];
+    for subsystem in [&mut s1, &mut other] {
+        subsystem.step(RUN.interval(0), line.segment(0..1, 1), &mut y).unwrap();
+    }
+    // The FMU keeps derivatives until they are set again.
+    let mut flat = InputPolynomials::new(1, 1);
+    flat.coefficients_mut(0)[0] = 5.0;
+    other.step(RUN.interval(1), flat.segment(0..1, 1), &mut y).unwrap();
+    s1.snapshot().unwrap();
+    for _ in 0..2 {
+        assert_eq!(step(&mut s1, 1, &[5.0]), y);
+        s1.restore().unwrap();
+    }
+}
+
+#[test]
+fn times_are_handed_over_as_they_are() {
+    let interval = Interval { start: 0.3, end: 0.4, length: 0.1 };
+    for fmi in BOTH {
+        let (mut lag, _) = started(&build(fmi, "Lag").load(), &[0.0]);
+        let inputs = InputPolynomials::new(1, 0);
+        let mut y = [0.0];
+        assert_eq!(lag.step(interval, inputs.segment(0..1, 0), &mut y).unwrap().reached, 0.4);
+    }
+}

@@ -1,0 +1,236 @@
+//! FMUs that misbehave: each fault ends in a coded error, and nothing crashes. A call into an FMU that has returned
+//! Fatal would abort this program.
+#![cfg(unix)]
+
+mod fmus;
+
+use std::sync::Arc;
+
+use costep_core::{
+    Code, Connection, Error, Experiment, InputPolynomials, InputSet, NoModels, Result, StepOutcome, Subsystem,
+};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, Status};
+use costep_methods::MethodSpec;
+use fmus::{BOTH, Fmi, Variant, build, build_as, instance, options};
+
+const RUN: Experiment = Experiment { start: 2.0, stop: 3.0, step: 0.5 };
+
+/// An instance of the FMU `Fault` with this fault.
+fn faulty(library: &Arc<FmuLibrary>, fault: i32) -> CoSimulationSubsystem {
+    CoSimulationSubsystem::new(library, "faulty", &options(&[("fault", fault.into())])).unwrap()
+}
+
+/// Initialises it and does one step.
+fn run(subsystem: &mut CoSimulationSubsystem) -> Result<(StepOutcome, f64)> {
+    subsystem.initialise(&RUN)?;
+    let mut y = [0.0];
+    subsystem.initial_outputs(&[1.0], &mut y)?;
+    step(subsystem)
+}
+
+fn step(subsystem: &mut CoSimulationSubsystem) -> Result<(StepOutcome, f64)> {
+    let inputs = InputPolynomials::new(1, 0);
+    let mut y = [0.0];
+    let outcome = subsystem.step(RUN.interval(0), inputs.segment(0..1, 0), &mut y)?;
+    Ok((outcome, y[0]))
+}
+
+fn expect(error: &Error, code: Code, words: &[&str]) {
+    let text = error.to_string();
+    assert_eq!(error.code(), code, "{text}");
+    words.iter().for_each(|word| assert!(text.contains(word), "`{word}` is not in: {text}"));
+}
+
+#[test]
+fn faults_of_calls_become_coded_errors() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        let step = if fmi == Fmi::V2 { "fmi2DoStep" } else { "fmi3DoStep" };
+        for (fault, code, words) in [
+            (1, Code::FmuError, &["EnterInitializationMode returned Error", "no initial state"][..]),
+            (2, Code::FmuError, &["ExitInitializationMode", "did not converge"]),
+            (3, Code::FmuError, &["`faulty`", step, "the solver failed"]),
+            (4, Code::FmuError, &["Get", "get failed"]),
+            (6, Code::FmuDiscard, &["did not complete", "reached t = 2.25 s"]),
+            (8, Code::FmuError, &["%s%s%n%n%s 100 %"]),
+            (10, Code::FmuPending, &[step, "Pending"]),
+            (11, Code::FmuError, &["Set", "set failed"]),
+            (13, Code::FmuDiscard, &["asked to end the simulation"]),
+            (15, Code::FmuError, &["unknown status 42"]),
+            (17, Code::FmuDiscard, &["reached t = 2.25 s"]),
+        ] {
+            let mut subsystem = faulty(&library, fault);
+            let error = run(&mut subsystem).unwrap_err();
+            expect(&error, code, words);
+            // It cannot go on, unless a step was only discarded.
+            if code != Code::FmuDiscard && code != Code::FmuPending {
+                let mut y = [0.0];
+                assert_eq!(subsystem.initial_outputs(&[0.0], &mut y).unwrap_err().code(), Code::FmuError);
+            }
+            // Then reset is allowed, and leads to the same error.
+            assert_eq!(run(&mut subsystem).unwrap_err().code(), code, "{fault} again");
+            subsystem.terminate();
+        }
+        assert_eq!(library.instances(), 0);
+    }
+}
+
+#[test]
+fn a_discarded_step_may_leave_the_time_unknown() {
+    let error = run(&mut faulty(&build(Fmi::V2, "Fault").load(), 12)).unwrap_err();
+    expect(&error, Code::FmuDiscard, &["the time it reached is not known"]);
+}
+
+#[test]
+fn numbers_and_times_are_left_to_the_engine() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        assert!(run(&mut faulty(&library, 5)).unwrap().1.is_nan());
+        let reached = run(&mut faulty(&library, 14)).unwrap().0.reached;
+        // FMI 2 has no way to say so.
+        assert_eq!(reached, if fmi == Fmi::V3 { 2.0 } else { 2.5 });
+    }
+}
+
+#[test]
+fn the_engine_names_fmu_time_and_port() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        for (fault, code, words) in [
+            (5, Code::NotFinite, "faulty.y"),
+            (3, Code::FmuError, "in `faulty`"),
+            (9, Code::FmuFatal, "t = 2 s"),
+        ] {
+            let mut engine = Engine::new(System {
+                subsystems: vec![Box::new(faulty(&library, fault))],
+                connections: vec![Connection { output: 0, input: 0, gain: 1.0 }],
+                models: Box::new(NoModels),
+                externals: Vec::new(),
+                groups: vec![Group {
+                    method: MethodSpec::parse("zoh").unwrap().build(),
+                    inputs: InputSet::All(1),
+                }],
+                scheduling: Scheduling::Auto,
+                bounds: Vec::new(),
+                experiment: RUN,
+                threads: Threads::Fixed(2),
+                micro_samples: false,
+            })
+            .unwrap();
+            expect(&engine.step().unwrap_err(), code, &[words]);
+        }
+    }
+}
+
+#[test]
+fn warnings_are_counted() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        let mut subsystem = faulty(&library, 7);
+        run(&mut subsystem).unwrap();
+        for _ in 0..9 {
+            step(&mut subsystem).unwrap();
+        }
+        assert_eq!(subsystem.warnings(), 10);
+    }
+}
+
+#[test]
+fn a_flood_of_messages_is_bounded() {
+    for fmi in BOTH {
+        let mut subsystem = faulty(&build(fmi, "Fault").load(), 16);
+        run(&mut subsystem).unwrap();
+        assert_eq!(subsystem.message_count(), 100_000);
+        let messages = subsystem.messages();
+        assert!(messages.len() <= 100);
+        assert_eq!((messages[0].status, messages[0].text.as_str()), (Status::Ok, "still here"));
+        assert_eq!(messages[0].category, "logStatusError");
+    }
+}
+
+#[test]
+fn nothing_is_called_after_fatal() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        let mut other = faulty(&library, 0);
+        run(&mut other).unwrap();
+        other.snapshot().unwrap();
+        let mut subsystem = faulty(&library, 9);
+        expect(&run(&mut subsystem).unwrap_err(), Code::FmuFatal, &["Fatal", "memory is corrupt"]);
+        assert!(library.is_fatal());
+        // The FMU aborts the program if anything is called now, by whatever instance.
+        assert_eq!(run(&mut subsystem).unwrap_err().code(), Code::FmuFatal);
+        assert_eq!(step(&mut other).unwrap_err().code(), Code::FmuFatal);
+        assert_eq!(other.snapshot().unwrap_err().code(), Code::FmuFatal);
+        assert_eq!(other.restore().unwrap_err().code(), Code::FmuFatal);
+        let new = CoSimulationSubsystem::new(&library, "new", &CoSimulationOptions::default());
+        assert_eq!(new.err().unwrap().code(), Code::FmuFatal);
+        other.terminate();
+        drop((subsystem, other, library));
+    }
+}
+
+#[test]
+fn instances_that_are_refused_say_why() {
+    for fmi in BOTH {
+        let new = |library: &Arc<FmuLibrary>, name: &str| {
+            CoSimulationSubsystem::new(library, name, &CoSimulationOptions::default()).err().unwrap()
+        };
+        let library = build(fmi, "Fault").load();
+        expect(&new(&library, "null"), Code::FmuNotInstantiated, &["`null`", "gave no reason"]);
+        expect(&new(&library, "a\0b"), Code::FmuValue, &["zero byte"]);
+        let wrong = Variant { wrong_token: true, ..Variant::default() };
+        let library = build_as(fmi, "Fault", "Fault", wrong).load();
+        expect(&new(&library, "a"), Code::FmuNotInstantiated, &["is wrong", "Fault.fmu"]);
+        assert_eq!(library.instances(), 0);
+    }
+}
+
+#[test]
+fn only_once_per_process_means_one_at_a_time() {
+    for fmi in BOTH {
+        let once =
+            Variant { attributes: "canBeInstantiatedOnlyOncePerProcess=\"true\"", ..Variant::default() };
+        let library = build_as(fmi, "Lag", "Lag", once).load();
+        let first = instance(&library, "first");
+        let second = CoSimulationSubsystem::new(&library, "second", &CoSimulationOptions::default());
+        expect(&second.err().unwrap(), Code::FmuInterface, &["only once per process"]);
+        drop(first);
+        instance(&library, "third");
+    }
+}
+
+#[test]
+fn libraries_that_do_not_fit_are_refused() {
+    let load = |fmu: &fmus::TestFmu| FmuLibrary::load(&mut Fmu::open(&fmu.path).unwrap()).unwrap_err();
+    for fmi in BOTH {
+        let without = Variant { flag: "-DNO_STEP", ..Variant::default() };
+        let name = if fmi == Fmi::V2 { "fmi2DoStep" } else { "fmi3DoStep" };
+        expect(&load(&build_as(fmi, "Lag", "Lag", without)), Code::FmuSymbol, &[name, "Lag.fmu"]);
+        let broken = Variant { no_library: true, ..Variant::default() };
+        expect(&load(&build_as(fmi, "Lag", "Lag", broken)), Code::FmuNotLoaded, &["cause: ", "Lag.fmu"]);
+    }
+}
+
+#[test]
+fn states_that_an_fmu_does_not_give_are_missed() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        let mut subsystem = faulty(&library, 18);
+        run(&mut subsystem).unwrap();
+        assert_eq!(subsystem.restore().unwrap_err().code(), Code::NeedsMissing);
+        expect(&subsystem.snapshot().unwrap_err(), Code::FmuError, &["gave no state"]);
+    }
+}
+
+#[test]
+fn calls_out_of_order_are_errors() {
+    let mut subsystem = faulty(&build(Fmi::V2, "Fault").load(), 0);
+    assert_eq!(step(&mut subsystem).unwrap_err().code(), Code::Bug);
+    subsystem.terminate();
+    assert_eq!(step(&mut subsystem).unwrap_err().code(), Code::Bug);
+    run(&mut subsystem).unwrap();
+    subsystem.terminate();
+    subsystem.terminate();
+}

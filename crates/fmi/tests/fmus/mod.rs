@@ -1,0 +1,275 @@
+//! FMUs that the tests compile with the C compiler of the machine (`$CC`, else `cc`).
+#![allow(dead_code, reason = "each test program uses another part")]
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, Values, this_platform};
+use tempfile::TempDir;
+use zip::write::SimpleFileOptions;
+
+/// Version of FMI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fmi {
+    V2,
+    V3,
+}
+
+pub(crate) const BOTH: [Fmi; 2] = [Fmi::V2, Fmi::V3];
+
+/// A test FMU in a folder of its own.
+pub(crate) struct TestFmu {
+    _folder: TempDir,
+    pub(crate) path: PathBuf,
+}
+
+/// How an FMU differs from the usual one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Variant {
+    /// Flag of the compiler.
+    pub(crate) flag: &'static str,
+    /// Attributes of the element CoSimulation.
+    pub(crate) attributes: &'static str,
+    /// The model description has another GUID than the binary.
+    pub(crate) wrong_token: bool,
+    /// The binary is no library.
+    pub(crate) no_library: bool,
+}
+
+/// A variable: name, value reference, causality, start value.
+type Row = (&'static str, u32, &'static str, Option<&'static str>);
+
+/// Variables; outputs with what they depend on; derivatives with their states.
+type Table = (&'static [Row], &'static [(u32, &'static [u32])], &'static [(u32, u32)]);
+
+fn variables(model: &str) -> Table {
+    match model {
+        "S1" => (
+            &[
+                ("F", 0, "input", Some("0")),
+                ("x", 1, "output", None),
+                ("v", 2, "output", None),
+                ("m", 10, "parameter", Some("10")),
+                ("c", 11, "parameter", Some("1e6")),
+                ("d", 12, "parameter", Some("1")),
+                ("x0", 13, "parameter", Some("0.1")),
+                ("v0", 14, "parameter", Some("0")),
+                ("h", 15, "parameter", Some("1e-5")),
+                ("der(x)", 20, "local", None),
+                ("der(v)", 21, "local", None),
+            ],
+            &[(1, &[1]), (2, &[2])],
+            &[(20, 1), (21, 2)],
+        ),
+        "S2" => (
+            &[
+                ("u1", 0, "input", Some("0")),
+                ("u2", 3, "input", Some("0")),
+                ("F", 1, "output", None),
+                ("x", 2, "output", None),
+                ("v", 4, "output", None),
+                ("m", 10, "parameter", Some("10")),
+                ("c", 11, "parameter", Some("1e7")),
+                ("d", 12, "parameter", Some("2")),
+                ("ck", 13, "parameter", Some("1e5")),
+                ("dk", 14, "parameter", Some("1e3")),
+                ("x0", 15, "parameter", Some("0")),
+                ("v0", 16, "parameter", Some("0")),
+                ("h", 17, "parameter", Some("1e-5")),
+                ("der(x)", 20, "local", None),
+                ("der(v)", 21, "local", None),
+            ],
+            &[(1, &[0, 3, 2, 4]), (2, &[2]), (4, &[4])],
+            &[(20, 2), (21, 4)],
+        ),
+        _ => (
+            &[
+                ("u", 0, "input", Some("0")),
+                ("y", 1, "output", None),
+                ("T", 10, "parameter", Some("1")),
+                ("x0", 11, "parameter", Some("0")),
+                ("der(y)", 20, "local", None),
+            ],
+            &[(1, &[1])],
+            &[(20, 1)],
+        ),
+    }
+}
+
+const FAULT_2: &str = r#"<ScalarVariable name="fault" valueReference="100" causality="parameter" variability="fixed"><Integer start="0" min="0" max="100"/></ScalarVariable>
+<ScalarVariable name="flag" valueReference="101" causality="parameter" variability="fixed"><Boolean start="false"/></ScalarVariable>
+<ScalarVariable name="text" valueReference="102" causality="parameter" variability="fixed"><String start=""/></ScalarVariable>
+"#;
+const FAULT_3: &str = r#"<Int32 name="fault" valueReference="100" causality="parameter" variability="fixed" start="0" min="0" max="100"/>
+<Boolean name="flag" valueReference="101" causality="parameter" variability="fixed" start="false"/>
+<String name="text" valueReference="102" causality="parameter" variability="fixed"><Start value=""/></String>
+"#;
+
+fn description(fmi: Fmi, model: &str, identifier: &str, token: &str, extra: &str) -> String {
+    let (rows, outputs, states) = variables(model);
+    let index = |reference: u32| rows.iter().position(|row| row.1 == reference).unwrap() + 1;
+    let mut list = String::new();
+    for (name, reference, causality, start) in rows {
+        let start = start.map_or(String::new(), |start| format!(" start=\"{start}\""));
+        let of = states.iter().find(|(derivative, _)| derivative == reference).map(|(_, state)| *state);
+        let variability = if *causality == "parameter" { "fixed" } else { "continuous" };
+        let head = format!(
+            "name=\"{name}\" valueReference=\"{reference}\" causality=\"{causality}\" variability=\"{variability}\""
+        );
+        match fmi {
+            Fmi::V2 => {
+                let of = of.map_or(String::new(), |state| format!(" derivative=\"{}\"", index(state)));
+                writeln!(list, "<ScalarVariable {head}><Real{start}{of}/></ScalarVariable>").unwrap();
+            }
+            Fmi::V3 => {
+                let of = of.map_or(String::new(), |state| format!(" derivative=\"{state}\""));
+                let exchanged = model.starts_with('S') && matches!(*causality, "input" | "output");
+                let exchanged = if exchanged { " intermediateUpdate=\"true\"" } else { "" };
+                writeln!(list, "<Float64 {head}{start}{of}{exchanged}/>").unwrap();
+            }
+        }
+    }
+    let is_fault = model == "Fault";
+    let mut structure = [String::new(), String::new(), String::new()];
+    for (output, known) in outputs {
+        let known = |name: &dyn Fn(u32) -> usize| {
+            known.iter().map(|known| name(*known).to_string()).collect::<Vec<_>>().join(" ")
+        };
+        match fmi {
+            Fmi::V2 => {
+                let entry =
+                    format!("<Unknown index=\"{}\" dependencies=\"{}\"/>", index(*output), known(&index));
+                structure[0] += &entry;
+                structure[2] += &entry;
+            }
+            Fmi::V3 => {
+                let entry =
+                    format!("valueReference=\"{output}\" dependencies=\"{}\"/>", known(&|r| r as usize));
+                structure[0] += &format!("<Output {entry}");
+                structure[2] += &format!("<InitialUnknown {entry}");
+            }
+        }
+    }
+    for (derivative, _) in states {
+        match fmi {
+            Fmi::V2 => {
+                let entry = format!("<Unknown index=\"{}\"/>", index(*derivative));
+                structure[1] += &entry;
+                structure[2] += &entry;
+            }
+            Fmi::V3 => {
+                structure[1] += &format!("<ContinuousStateDerivative valueReference=\"{derivative}\"/>");
+                structure[2] += &format!("<InitialUnknown valueReference=\"{derivative}\"/>");
+            }
+        }
+    }
+    let [outputs, derivatives, initial] = structure;
+    match fmi {
+        Fmi::V2 => format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="{model}" guid="{token}">
+<CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"
+ canGetAndSetFMUstate="true" canSerializeFMUstate="true" providesDirectionalDerivative="true" {extra}/>
+<ModelVariables>{list}{}</ModelVariables>
+<ModelStructure><Outputs>{outputs}</Outputs><Derivatives>{derivatives}</Derivatives><InitialUnknowns>{initial}</InitialUnknowns></ModelStructure>
+</fmiModelDescription>"#,
+            if is_fault { FAULT_2 } else { "" }
+        ),
+        Fmi::V3 => format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="{model}" instantiationToken="{token}">
+<CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true"
+ canGetAndSetFMUState="true" canSerializeFMUState="true" providesDirectionalDerivatives="true" {} {extra}/>
+<ModelVariables>{list}{}</ModelVariables>
+<ModelStructure>{outputs}{derivatives}{initial}</ModelStructure>
+</fmiModelDescription>"#,
+            if model.starts_with('S') { "providesIntermediateUpdate=\"true\"" } else { "" },
+            if is_fault { FAULT_3 } else { "" }
+        ),
+    }
+}
+
+/// Compiles and packs a model: `Lag`, `S1`, `S2` or `Fault`.
+pub(crate) fn build(fmi: Fmi, model: &str) -> TestFmu {
+    build_as(fmi, model, model, Variant::default())
+}
+
+/// The same with another model identifier and in another variant.
+pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant) -> TestFmu {
+    let token = if variant.wrong_token { "{other}" } else { "{costep test}" };
+    let text = description(fmi, model, identifier, token, variant.attributes);
+    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let define = format!("-D{}", model.to_uppercase());
+    let flags = [define.as_str(), variant.flag];
+    pack(identifier, &text, (!variant.no_library).then_some((&["model.c", functions], &flags)))
+}
+
+/// An FMU of FMI 3.0 with arrays, `n` times 2 elements each.
+pub(crate) fn build_wide() -> TestFmu {
+    let array = "<Dimension valueReference=\"12\"/><Dimension start=\"2\"/></Float64>";
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="Wide" instantiationToken="wide">
+<CoSimulation modelIdentifier="Wide" providesDirectionalDerivatives="true"/>
+<ModelVariables>
+<UInt64 name="n" valueReference="12" causality="structuralParameter" variability="fixed" start="2"/>
+<Float64 name="u" valueReference="0" causality="input" start="0">{array}
+<Float64 name="y" valueReference="1" causality="output">{array}
+<Float64 name="der(y)" valueReference="20" causality="local" derivative="1">{array}
+</ModelVariables>
+<ModelStructure><Output valueReference="1" dependencies="1"/><ContinuousStateDerivative valueReference="20"/></ModelStructure>
+</fmiModelDescription>"#
+    );
+    pack("Wide", &text, Some((&["wide3.c"], &[])))
+}
+
+/// Compiles sources with flags, if there are any, and packs the FMU.
+fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>) -> TestFmu {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("library");
+    match binary {
+        None => std::fs::write(&library, "no library").unwrap(),
+        Some((sources, flags)) => {
+            let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+            let mut command = Command::new(compiler);
+            command.args(["-O2", "-Wall", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"]);
+            command.arg("-DGUID=\"{costep test}\"").args(flags.iter().filter(|flag| !flag.is_empty()));
+            let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fmus");
+            command.args(sources.iter().map(|source| home.join(source))).arg("-lm").arg("-o").arg(&library);
+            let output = command.output().expect("a C compiler");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+    let path = folder.path().join(format!("{identifier}.fmu"));
+    let mut archive = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    archive.start_file("modelDescription.xml", options).unwrap();
+    archive.write_all(description.as_bytes()).unwrap();
+    let name = format!("binaries/{}/{identifier}{}", this_platform(), std::env::consts::DLL_SUFFIX);
+    archive.start_file(name, options).unwrap();
+    archive.write_all(&std::fs::read(&library).unwrap()).unwrap();
+    archive.finish().unwrap();
+    TestFmu { _folder: folder, path }
+}
+
+impl TestFmu {
+    /// Loads it.
+    pub(crate) fn load(&self) -> Arc<FmuLibrary> {
+        FmuLibrary::load(&mut Fmu::open(&self.path).unwrap()).unwrap()
+    }
+}
+
+/// Parameters by name.
+pub(crate) fn options(parameters: &[(&str, f64)]) -> CoSimulationOptions {
+    let parameters =
+        parameters.iter().map(|(name, value)| ((*name).to_owned(), Values::Float64(vec![*value])));
+    CoSimulationOptions { parameters: parameters.collect(), ..CoSimulationOptions::default() }
+}
+
+/// An instance with its start values.
+pub(crate) fn instance(library: &Arc<FmuLibrary>, name: &str) -> CoSimulationSubsystem {
+    CoSimulationSubsystem::new(library, name, &CoSimulationOptions::default()).unwrap()
+}

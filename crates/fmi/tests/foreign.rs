@@ -1,0 +1,54 @@
+//! FMUs of others, by hand: `COSTEP_FMUS=a.fmu:b.fmu cargo test -p costep-fmi --test foreign -- --ignored --nocapture`.
+//! Runs each over a hundred steps and prints what came out.
+
+use costep_core::{Experiment, InputPolynomials, Result, Subsystem};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary};
+
+fn run(path: &std::path::Path) -> Result<String> {
+    let library = FmuLibrary::load(&mut Fmu::open(path)?)?;
+    let logging = std::env::var_os("COSTEP_LOG").map(|_| true);
+    let options = CoSimulationOptions { logging, ..CoSimulationOptions::default() };
+    let mut subsystem = CoSimulationSubsystem::new(&library, "fmu", &options)?;
+    let defaults = library.description().default_experiment;
+    let start = defaults.start_time.unwrap_or(0.0);
+    let stop = defaults.stop_time.unwrap_or(start + 1.0);
+    let run = Experiment { start, stop, step: defaults.step_size.unwrap_or((stop - start) / 100.0) };
+    let description = subsystem.description().clone();
+    let (m, r) = (description.inputs.len(), description.outputs.len());
+    let (u, mut y) = (InputPolynomials::new(m, 0), vec![0.0; r]);
+    subsystem.initialise(&run)?;
+    subsystem.initial_outputs(&vec![0.0; m], &mut y)?;
+    let first = y.clone();
+    for k in 0..run.steps().min(100) {
+        if description.capabilities.rollback {
+            subsystem.snapshot()?;
+            let before = subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y).map(|_| y.clone())?;
+            subsystem.restore()?;
+            subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y)?;
+            if before != y {
+                println!("  step {k} differs after going back: {before:?} {y:?}");
+            }
+        } else {
+            subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y)?;
+        }
+    }
+    subsystem.terminate();
+    let warnings = subsystem.warnings();
+    let messages = subsystem.message_count();
+    let capabilities = &description.capabilities;
+    Ok(format!(
+        "{m} inputs, {r} outputs, {capabilities:?}, {warnings} warnings, {messages} messages\n  {first:?}\n  {y:?}"
+    ))
+}
+
+#[test]
+#[ignore = "needs FMUs of others"]
+fn foreign_fmus_run() {
+    let paths = std::env::var_os("COSTEP_FMUS").expect("COSTEP_FMUS lists FMUs");
+    for path in std::env::split_paths(&paths) {
+        match run(&path) {
+            Ok(text) => println!("{}: {text}", path.display()),
+            Err(error) => println!("{}: {error}", path.display()),
+        }
+    }
+}

@@ -11,19 +11,19 @@
 //! After the first steps (which fill the caches of integrators and methods, and may start threads) nothing in here
 //! takes memory, a lock or a look at a name.
 
-use std::time::Instant;
-
 use costep_core::{
-    Arrival, Code, Connection, Coupling, Description, Error, Experiment, External, History, InputPolynomials,
-    InputSet, Interval, Layout, ModelSource, Observation, Place, Result, SampleRule, Signals, StateReader,
-    StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
+    Arrival, Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, Interval,
+    Layout, ModelSource, Observation, Place, Result, SampleRule, Signals, StateReader, StateWriter,
+    StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
-use crate::guard::{Bounds, Guard, Moment};
+use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
+use crate::guard::{Guard, Moment};
 use crate::initialise::initialise;
-use crate::pool::{Job, Pool, place, step_serial};
+use crate::pool::{Job, place};
 use crate::schedule::Schedule;
-use crate::system::{Group, System, Threads};
+use crate::system::{Group, System};
+use crate::threads::ThreadChoice;
 
 /// What methods see. A macro, because it borrows fields of the engine beside the groups that are at work.
 macro_rules! signals {
@@ -49,11 +49,6 @@ macro_rules! signals {
 const MAX_REPETITIONS: u32 = 100;
 /// Counters in a saved state beyond this are damage.
 const MAX_COUNT: u64 = 1 << 53;
-/// Steps that are timed before `Threads::Auto` decides.
-const TRIAL_STEPS: u64 = 8;
-/// Stages shorter than this are not worth waking other threads for.
-const WORTH_A_BARRIER_SECONDS: f64 = 20e-6;
-
 /// A coupled system on its way through time.
 pub struct Engine {
     experiment: Experiment,
@@ -102,18 +97,6 @@ pub struct Engine {
     history: History,
     inputs: InputPolynomials,
     subsystem_steps: u64,
-}
-
-enum ThreadChoice {
-    Serial,
-    Pool(Pool),
-    /// `this_step` and `shortest`: seconds in all stages of a step.
-    Undecided {
-        available: usize,
-        steps: u64,
-        this_step: f64,
-        shortest: f64,
-    },
 }
 
 impl Engine {
@@ -372,16 +355,7 @@ impl Engine {
             inputs: &self.inputs,
             orders: &self.segment_orders,
         };
-        match &mut self.threads {
-            ThreadChoice::Serial => step_serial(&job, &mut self.subsystems, &mut self.y_next),
-            ThreadChoice::Pool(pool) => pool.step(&job, &mut self.subsystems, &mut self.y_next),
-            ThreadChoice::Undecided { this_step, .. } => {
-                let start = Instant::now();
-                let outcome = step_serial(&job, &mut self.subsystems, &mut self.y_next);
-                *this_step += start.elapsed().as_secs_f64();
-                outcome
-            }
-        }
+        self.threads.step(&job, &mut self.subsystems, &mut self.y_next)
     }
 
     /// Stops bad outputs before the next stage sees them.
@@ -607,37 +581,6 @@ impl Drop for Engine {
     }
 }
 
-impl ThreadChoice {
-    /// Threads for stages of at most so many subsystems.
-    fn new(threads: Threads, subsystems: usize) -> Self {
-        let available = match threads {
-            Threads::Auto => std::thread::available_parallelism().map_or(1, usize::from).min(subsystems),
-            Threads::Fixed(count) => count.min(subsystems),
-        };
-        match threads {
-            _ if available <= 1 => Self::Serial,
-            Threads::Auto => Self::Undecided { available, steps: 0, this_step: 0.0, shortest: f64::MAX },
-            Threads::Fixed(_) => Self::Pool(Pool::new(available)),
-        }
-    }
-
-    /// After the trial steps: threads only where a stage is much longer than their barrier.
-    fn decide(&mut self, stages: usize) {
-        let Self::Undecided { available, steps, this_step, shortest } = self else { return };
-        *steps += 1;
-        // The shortest: first steps fill caches, and other programs take their share of the machine.
-        *shortest = shortest.min(std::mem::take(this_step));
-        if *steps >= TRIAL_STEPS {
-            let (available, per_stage) = (*available, *shortest / stages as f64);
-            *self = if per_stage > WORTH_A_BARRIER_SECONDS {
-                Self::Pool(Pool::new(available))
-            } else {
-                Self::Serial
-            };
-        }
-    }
-}
-
 fn count(from: &mut StateReader<'_>) -> Result<u64> {
     match from.integer()? {
         value if value < MAX_COUNT => Ok(value),
@@ -658,80 +601,5 @@ fn sample(externals: &[(usize, External)], t: f64, values: &mut [f64]) {
     }
     for (j, signal) in externals {
         values[*j] += signal.value(t);
-    }
-}
-
-fn check_experiment(experiment: &Experiment) -> Result<()> {
-    let Experiment { start, stop, step } = *experiment;
-    if !(step > 0.0 && step.is_finite()) {
-        return Err(Error::new(Code::BadValue, format!("the step is {step} s; it must be positive")));
-    }
-    if !(start.is_finite() && stop.is_finite() && stop >= start) {
-        return Err(Error::new(Code::BadValue, format!("the run goes from {start} s to {stop} s")));
-    }
-    if experiment.time(1) == start || (stop - start) / step > 1e15 {
-        return Err(Error::new(Code::BadValue, format!("a step of {step} s is too small to be told apart")));
-    }
-    Ok(())
-}
-
-/// Every input belongs to exactly one group.
-fn check_groups(groups: &[Group], layout: &Layout) -> Result<()> {
-    let mut owned = vec![false; layout.inputs()];
-    for j in groups.iter().flat_map(|group| group.inputs.iter()) {
-        match owned.get_mut(j) {
-            Some(owned) if !*owned => *owned = true,
-            Some(_) => return Err(Error::new(Code::Duplicate, format!("input {j} is in two groups"))),
-            None => return Err(Error::new(Code::BadValue, format!("there is no input {j} for a group"))),
-        }
-    }
-    match owned.iter().position(|owned| !owned) {
-        Some(j) => Err(Error::new(Code::Missing, format!("input {j} is in no group"))),
-        None => Ok(()),
-    }
-}
-
-fn check_indices(
-    connections: &[Connection],
-    externals: &[(usize, External)],
-    bounds: &[(usize, Bounds)],
-    layout: &Layout,
-) -> Result<()> {
-    let wrong = |what: &str, index: usize| {
-        Err(Error::new(Code::BadValue, format!("{what} number {index} does not exist")))
-    };
-    let inputs = connections.iter().map(|c| c.input).chain(externals.iter().map(|(j, _)| *j));
-    let outputs = connections.iter().map(|c| c.output).chain(bounds.iter().map(|(i, _)| *i));
-    if let Some(j) = inputs.into_iter().find(|j| *j >= layout.inputs()) {
-        return wrong("input", j);
-    }
-    match outputs.into_iter().find(|i| *i >= layout.outputs()) {
-        Some(i) => wrong("output", i),
-        None => Ok(()),
-    }
-}
-
-fn check_needs(
-    group: &Group,
-    input_order: usize,
-    rollback: bool,
-    descriptions: &[Description],
-    layout: &Layout,
-) -> Result<()> {
-    let missing = |name: &str, what: &str| {
-        Err(Error::new(Code::NeedsMissing, format!("the method needs {what}, which `{name}` does not offer")))
-    };
-    let owners: Box<dyn Iterator<Item = usize>> = match &group.inputs {
-        InputSet::All(_) => Box::new(0..descriptions.len()),
-        InputSet::Some(list) => Box::new(list.iter().map(|j| layout.input_owner(*j))),
-    };
-    for description in owners.map(|i| &descriptions[i]).filter(|d| !d.inputs.is_empty()) {
-        if description.capabilities.input_order < input_order {
-            return missing(&description.name, &format!("input polynomials of order {input_order}"));
-        }
-    }
-    match descriptions.iter().find(|d| rollback && !d.capabilities.rollback) {
-        Some(description) => missing(&description.name, "rollback"),
-        None => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 //! `engine.rs` is the loop; scheduling, guards, initial values, threads and checkpoints have a file each.
 
 mod checkpoint;
+mod checks;
 mod engine;
 mod guard;
 mod initialise;
@@ -10,6 +11,7 @@ mod pool;
 mod run;
 mod schedule;
 mod system;
+mod threads;
 
 pub use checkpoint::Checkpoints;
 pub use engine::Engine;

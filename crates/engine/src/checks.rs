@@ -1,0 +1,81 @@
+//! What has to be right about a system before it is run.
+
+use costep_core::{Code, Connection, Description, Error, Experiment, External, InputSet, Layout, Result};
+
+use crate::guard::Bounds;
+use crate::system::Group;
+
+pub(crate) fn check_experiment(experiment: &Experiment) -> Result<()> {
+    let Experiment { start, stop, step } = *experiment;
+    if !(step > 0.0 && step.is_finite()) {
+        return Err(Error::new(Code::BadValue, format!("the step is {step} s; it must be positive")));
+    }
+    if !(start.is_finite() && stop.is_finite() && stop >= start) {
+        return Err(Error::new(Code::BadValue, format!("the run goes from {start} s to {stop} s")));
+    }
+    if experiment.time(1) == start || (stop - start) / step > 1e15 {
+        return Err(Error::new(Code::BadValue, format!("a step of {step} s is too small to be told apart")));
+    }
+    Ok(())
+}
+
+/// Every input belongs to exactly one group.
+pub(crate) fn check_groups(groups: &[Group], layout: &Layout) -> Result<()> {
+    let mut owned = vec![false; layout.inputs()];
+    for j in groups.iter().flat_map(|group| group.inputs.iter()) {
+        match owned.get_mut(j) {
+            Some(owned) if !*owned => *owned = true,
+            Some(_) => return Err(Error::new(Code::Duplicate, format!("input {j} is in two groups"))),
+            None => return Err(Error::new(Code::BadValue, format!("there is no input {j} for a group"))),
+        }
+    }
+    match owned.iter().position(|owned| !owned) {
+        Some(j) => Err(Error::new(Code::Missing, format!("input {j} is in no group"))),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_indices(
+    connections: &[Connection],
+    externals: &[(usize, External)],
+    bounds: &[(usize, Bounds)],
+    layout: &Layout,
+) -> Result<()> {
+    let wrong = |what: &str, index: usize| {
+        Err(Error::new(Code::BadValue, format!("{what} number {index} does not exist")))
+    };
+    let inputs = connections.iter().map(|c| c.input).chain(externals.iter().map(|(j, _)| *j));
+    let outputs = connections.iter().map(|c| c.output).chain(bounds.iter().map(|(i, _)| *i));
+    if let Some(j) = inputs.into_iter().find(|j| *j >= layout.inputs()) {
+        return wrong("input", j);
+    }
+    match outputs.into_iter().find(|i| *i >= layout.outputs()) {
+        Some(i) => wrong("output", i),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_needs(
+    group: &Group,
+    input_order: usize,
+    rollback: bool,
+    descriptions: &[Description],
+    layout: &Layout,
+) -> Result<()> {
+    let missing = |name: &str, what: &str| {
+        Err(Error::new(Code::NeedsMissing, format!("the method needs {what}, which `{name}` does not offer")))
+    };
+    let owners: Box<dyn Iterator<Item = usize>> = match &group.inputs {
+        InputSet::All(_) => Box::new(0..descriptions.len()),
+        InputSet::Some(list) => Box::new(list.iter().map(|j| layout.input_owner(*j))),
+    };
+    for description in owners.map(|i| &descriptions[i]).filter(|d| !d.inputs.is_empty()) {
+        if description.capabilities.input_order < input_order {
+            return missing(&description.name, &format!("input polynomials of order {input_order}"));
+        }
+    }
+    match descriptions.iter().find(|d| rollback && !d.capabilities.rollback) {
+        Some(description) => missing(&description.name, "rollback"),
+        None => Ok(()),
+    }
+}

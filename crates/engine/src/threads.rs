@@ -1,0 +1,76 @@
+//! One thread or several: decided by the first steps, unless the user says.
+
+use std::time::Instant;
+
+use costep_core::{Result, Subsystem};
+
+use crate::pool::{Job, Pool, step_serial};
+use crate::system::Threads;
+
+/// Steps that are timed before `Threads::Auto` decides.
+const TRIAL_STEPS: u64 = 8;
+/// Stages shorter than this are not worth waking other threads for.
+const WORTH_A_BARRIER_SECONDS: f64 = 20e-6;
+
+/// How stages are stepped.
+pub(crate) enum ThreadChoice {
+    Serial,
+    Pool(Pool),
+    /// `this_step` and `shortest`: seconds in all stages of a step.
+    Undecided {
+        available: usize,
+        steps: u64,
+        this_step: f64,
+        shortest: f64,
+    },
+}
+
+impl ThreadChoice {
+    /// Threads for stages of at most so many subsystems.
+    pub(crate) fn new(threads: Threads, subsystems: usize) -> Self {
+        let available = match threads {
+            Threads::Auto => std::thread::available_parallelism().map_or(1, usize::from).min(subsystems),
+            Threads::Fixed(count) => count.min(subsystems),
+        };
+        match threads {
+            _ if available <= 1 => Self::Serial,
+            Threads::Auto => Self::Undecided { available, steps: 0, this_step: 0.0, shortest: f64::MAX },
+            Threads::Fixed(_) => Self::Pool(Pool::new(available)),
+        }
+    }
+
+    /// After the trial steps: threads only where a stage is much longer than their barrier.
+    pub(crate) fn decide(&mut self, stages: usize) {
+        let Self::Undecided { available, steps, this_step, shortest } = self else { return };
+        *steps += 1;
+        // The shortest: first steps fill caches, and other programs take their share of the machine.
+        *shortest = shortest.min(std::mem::take(this_step));
+        if *steps >= TRIAL_STEPS {
+            let (available, per_stage) = (*available, *shortest / stages as f64);
+            *self = if per_stage > WORTH_A_BARRIER_SECONDS {
+                Self::Pool(Pool::new(available))
+            } else {
+                Self::Serial
+            };
+        }
+    }
+
+    /// Steps the subsystems of a stage.
+    pub(crate) fn step(
+        &mut self,
+        job: &Job<'_>,
+        subsystems: &mut [Box<dyn Subsystem>],
+        y: &mut [f64],
+    ) -> Result<()> {
+        match self {
+            Self::Serial => step_serial(job, subsystems, y),
+            Self::Pool(pool) => pool.step(job, subsystems, y),
+            Self::Undecided { this_step, .. } => {
+                let start = Instant::now();
+                let outcome = step_serial(job, subsystems, y);
+                *this_step += start.elapsed().as_secs_f64();
+                outcome
+            }
+        }
+    }
+}

@@ -11,6 +11,8 @@ const SLACK: f64 = 1.001;
 const AT_THE_END: f64 = 0.95;
 /// How far beyond the reference a growing amplitude has to be: windows shorter than an oscillation see phases.
 const BEYOND_REFERENCE: f64 = 1.05;
+/// An amplitude so far beyond that of the reference has not been stable, even if it decays later.
+const BLOWN_UP: f64 = 10.0;
 /// A reference that grows itself (a driven system, started at rest) says little about small differences.
 const SLACK_OF_GROWING_REFERENCE: f64 = 2.0;
 /// Coupling error, relative to the signal, below which a growing signal counts as driven, not as unstable.
@@ -77,12 +79,13 @@ impl Amplitudes {
         self.0.iter().filter(|w| w.first > 0.0).map(|w| w.last / w.first).fold(0.0, f64::max)
     }
 
-    /// Unstable: the amplitude of one output grows [T 3.3.1], beyond that of the reference. Means something for runs
+    /// Unstable: the amplitude of one output grows [T 3.3.1], beyond that of the reference, or is ten times larger. Means something for runs
     /// of ten macro steps or more.
     pub fn unstable_against(&self, reference: &Self) -> bool {
         self.0.iter().zip(&reference.0).any(|(own, reference)| {
             let beyond = if reference.grows() { SLACK_OF_GROWING_REFERENCE } else { BEYOND_REFERENCE };
-            own.grows() && own.last > beyond * reference.last
+            let blown_up = own.peak > BLOWN_UP * reference.peak && reference.peak > 0.0;
+            blown_up || (own.grows() && own.last > beyond * reference.last)
         })
     }
 }

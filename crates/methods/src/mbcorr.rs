@@ -19,9 +19,8 @@ use costep_core::{
 use costep_linalg::Matrix;
 
 use crate::shared::interface::Interface;
-use crate::shared::models::{bad_model, no_model};
+use crate::shared::models::{bad_model, no_model, singular_interface};
 use crate::shared::response::Response;
-use crate::shared::seen_outputs::singular_loop;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -131,7 +130,7 @@ impl CouplingMethod for Corrector {
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
-        self.refresh(step.h, signals)?;
+        self.refresh(step, signals)?;
         if step.repetition == 0 {
             self.memory.take(&self.next);
         }
@@ -162,7 +161,8 @@ impl CouplingMethod for Corrector {
 }
 
 impl Corrector {
-    fn refresh(&mut self, h: f64, signals: &Signals<'_>) -> Result<()> {
+    fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
+        let h = step.h;
         let new_step = h != self.h;
         self.h = h;
         let mut changed = false;
@@ -178,7 +178,7 @@ impl Corrector {
         }
         let parts = &self.parts;
         if changed && !self.interface.factor(|i| &parts[i].total) {
-            return Err(singular_loop());
+            return Err(singular_interface(step));
         }
         Ok(())
     }

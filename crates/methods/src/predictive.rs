@@ -25,10 +25,9 @@ use costep_core::{
 
 use crate::shared::interface::Interface;
 use crate::shared::legendre;
-use crate::shared::models::{bad_model, no_model};
+use crate::shared::models::{bad_model, no_model, singular_interface};
 use crate::shared::output_form::OutputForm;
 use crate::shared::response::Response;
-use crate::shared::seen_outputs::singular_loop;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -119,7 +118,7 @@ impl CouplingMethod for Predictive {
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
-        self.refresh(step.h, signals)?;
+        self.refresh(step, signals)?;
         self.known_inputs(step, signals);
         self.free_response(signals);
         let parts = &self.parts;
@@ -132,7 +131,8 @@ impl CouplingMethod for Predictive {
 
 impl Predictive {
     /// New responses where a model or the step has changed.
-    fn refresh(&mut self, h: f64, signals: &Signals<'_>) -> Result<()> {
+    fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
+        let h = step.h;
         let new_step = h != self.h;
         self.h = h;
         let mut changed = false;
@@ -148,7 +148,7 @@ impl Predictive {
         }
         let parts = &self.parts;
         if changed && !self.interface.factor(|i| &parts[i].response.input_to_output) {
-            return Err(singular_loop());
+            return Err(singular_interface(step));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Errors of methods that need local models.
 
-use costep_core::{Code, Error, Signals};
+use costep_core::{Code, Error, Place, Signals, StepContext};
 
 /// A subsystem has no local model.
 #[cold]
@@ -15,4 +15,17 @@ pub(crate) fn no_model(signals: &Signals<'_>, i: usize) -> Error {
 pub(crate) fn bad_model(signals: &Signals<'_>, i: usize, cause: &str) -> Error {
     let name = &signals.subsystems[i].description().name;
     Error::new(Code::NotFinite, format!("the local model of `{name}` cannot be used")).because(cause)
+}
+
+/// The interface system has no solution: at the start a property of the system, later a sign of divergence.
+#[cold]
+pub(crate) fn singular_interface(step: &StepContext) -> Error {
+    let error = if step.k == 0 {
+        Error::new(Code::AlgebraicLoop, "the interface system of the coupled local models is singular")
+            .hint("one of the connections of the loop needs a delay or a state, or the step another length")
+    } else {
+        Error::new(Code::Diverged, "the interface system became singular: the run diverged")
+            .hint("try a smaller step or another method: `costep compare`")
+    };
+    error.at(Place::Run { subsystem: None, signal: None, time: step.t, step: step.k })
 }

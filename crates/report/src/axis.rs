@@ -97,7 +97,7 @@ impl Axis {
 fn largest(scale: Scale) -> f64 {
     match scale {
         Scale::Linear => 1e300,
-        Scale::Log => 300.0,
+        Scale::Log => 250.0,
     }
 }
 

@@ -1,12 +1,13 @@
 //! The choice of integrator and its settings.
 
 use costep_core::quantity::{exact_time, parse_time};
-use costep_core::{Code, Error, InputSegment, Interval, Result};
+use costep_core::{Code, Error, Result};
 
 use crate::dopri5::Dopri5;
+use crate::dynamics::Dynamics;
 use crate::euler::Euler;
 use crate::exact_lti::ExactLti;
-use crate::ode::Ode;
+use crate::integrator::Integrator;
 use crate::rk4::Rk4;
 
 /// Which integrator, with which settings.
@@ -73,153 +74,29 @@ impl Solver {
     }
 
     /// An integrator for these equations.
-    pub fn integrator(&self, ode: &dyn Ode) -> Result<Integrator> {
+    pub fn integrator<D: Dynamics + 'static>(&self, dynamics: &mut D) -> Result<Box<dyn Integrator<D>>> {
         self.check()?;
-        let (states, inputs) = (ode.states(), ode.description().inputs.len());
+        let (states, inputs) = (dynamics.states(), dynamics.inputs());
         Ok(match *self {
-            Self::Euler(step) => Integrator::Euler(Euler::new(step, states, inputs)),
-            Self::Rk4(step) => Integrator::Rk4(Box::new(Rk4::new(step, states, inputs))),
-            Self::Dopri5(tolerance) => Integrator::Dopri5(Box::new(Dopri5::new(tolerance, ode))),
-            Self::Exact => Integrator::Exact(Box::new(ExactLti::new(ode)?)),
+            Self::Euler(step) => Box::new(Euler::new(step, states, inputs)),
+            Self::Rk4(step) => Box::new(Rk4::new(step, states, inputs)),
+            Self::Dopri5(tolerance) => Box::new(Dopri5::new(tolerance, states, inputs)),
+            Self::Exact => Box::new(ExactLti::new(dynamics)?),
         })
     }
-}
 
-/// An integrator with its memory. Large ones are boxed: thousands of subsystems with a small one have to fit
-/// into the caches.
-#[derive(Clone, Debug)]
-pub enum Integrator {
-    /// See [`Solver::Euler`].
-    Euler(Euler),
-    /// See [`Solver::Rk4`].
-    Rk4(Box<Rk4>),
-    /// See [`Solver::Dopri5`].
-    Dopri5(Box<Dopri5>),
-    /// See [`Solver::Exact`].
-    Exact(Box<ExactLti>),
-}
-
-/// Points inside a macro step that integrators without inner steps of their own report.
-pub(crate) const REPORTED_POINTS: usize = 20;
-
-/// Most inner steps of a macro step.
-const MAX_INNER_STEPS: usize = 100_000_000;
-
-/// Takes note of states inside a macro step: (time, state, input).
-pub(crate) trait Watch {
-    /// Whether it looks at all.
-    const LOOKS: bool = true;
-
-    /// Called at the start of the macro step and after every inner step.
-    fn see(&mut self, t: f64, x: &[f64], u: &[f64]);
-}
-
-/// Takes no note.
-pub(crate) struct Blind;
-
-impl Watch for Blind {
-    const LOOKS: bool = false;
-
-    #[inline(always)]
-    fn see(&mut self, _t: f64, _x: &[f64], _u: &[f64]) {}
-}
-
-impl Integrator {
-    /// Number of points a [`Watch`] sees in a macro step of length `h`.
-    pub(crate) fn points(&self, h: f64) -> usize {
-        let steps = match self {
-            Self::Euler(euler) => inner_steps(h, euler.inner().micro_step),
-            Self::Rk4(rk4) => inner_steps(h, rk4.inner().micro_step),
-            Self::Dopri5(_) | Self::Exact(_) => REPORTED_POINTS,
-        };
-        steps.saturating_add(1)
-    }
-
-    /// Advances x over the interval.
-    #[inline]
-    pub(crate) fn advance<S: Ode + ?Sized, W: Watch>(
-        &mut self,
-        ode: &S,
-        interval: Interval,
-        input: InputSegment<'_>,
-        x: &mut [f64],
-        watch: &mut W,
-    ) -> Result<()> {
-        match self {
-            Self::Euler(euler) => euler.advance(ode, interval, input, x, watch),
-            Self::Rk4(rk4) => rk4.advance(ode, interval, input, x, watch),
-            Self::Dopri5(dopri5) => return dopri5.advance(ode, interval, input, x, watch),
-            Self::Exact(exact) => exact.advance(interval, input, x, watch),
-        }
-        Ok(())
-    }
-
-    /// Refuses a macro step that holds more inner steps than anyone means.
-    pub(crate) fn check_step(&self, h: f64) -> Result<()> {
-        let (Self::Euler(_) | Self::Rk4(_)) = self else { return Ok(()) };
-        if self.points(h) <= MAX_INNER_STEPS {
-            return Ok(());
-        }
-        let message = format!("a macro step of {h} s has more than {MAX_INNER_STEPS:e} inner steps");
-        Err(Error::new(Code::BadValue, message).hint("give a larger inner step: `--solver euler:10us`"))
-    }
-
-    /// What the integrator remembers from step to step.
-    pub(crate) fn memory(&self) -> f64 {
-        if let Self::Dopri5(dopri5) = self { dopri5.proposal() } else { 0.0 }
-    }
-
-    /// Puts back what [`Integrator::memory`] gave.
-    pub(crate) fn set_memory(&mut self, memory: f64) {
-        if let Self::Dopri5(dopri5) = self {
-            dopri5.set_proposal(memory);
+    /// The relative tolerance, if it controls its error.
+    pub fn tolerance(&self) -> Option<f64> {
+        match *self {
+            Self::Dopri5(tolerance) => Some(tolerance),
+            Self::Euler(_) | Self::Rk4(_) | Self::Exact => None,
         }
     }
-}
-
-/// The inner steps of a fixed-step integrator. Remembers the last division: macro steps are mostly equal.
-#[derive(Clone, Debug)]
-pub(crate) struct InnerSteps {
-    pub(crate) micro_step: f64,
-    length: f64,
-    steps: usize,
-    dt: f64,
-}
-
-impl InnerSteps {
-    pub(crate) fn new(micro_step: f64) -> Self {
-        Self { micro_step, length: 0.0, steps: 1, dt: 0.0 }
-    }
-
-    /// Number and length of the equal inner steps that fill `h`.
-    #[inline]
-    pub(crate) fn divide(&mut self, h: f64) -> (usize, f64) {
-        if h != self.length {
-            self.length = h;
-            self.steps = inner_steps(h, self.micro_step);
-            self.dt = h / self.steps as f64;
-        }
-        (self.steps, self.dt)
-    }
-}
-
-/// Number of equal inner steps of at most `micro_step` that fill `h`.
-pub(crate) fn inner_steps(h: f64, micro_step: f64) -> usize {
-    // A macro step that is a multiple of the inner one up to round-off must not get one step more.
-    const ROUND_OFF: f64 = 1e-9;
-    ((h / micro_step * (1.0 - ROUND_OFF)).ceil() as usize).max(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn inner_steps_fill_the_macro_step() {
-        assert_eq!(inner_steps(1e-3, 1e-5), 100);
-        assert_eq!(inner_steps(1e-3, 3e-4), 4);
-        assert_eq!(inner_steps(1e-6, 1e-5), 1);
-    }
 
     #[test]
     fn solvers_are_written_as_text() {

@@ -5,6 +5,7 @@ mod composite;
 mod dopri5;
 mod euler;
 mod exact_lti;
+pub mod multistep;
 mod native;
 mod ode;
 mod rk4;

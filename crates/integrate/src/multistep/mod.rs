@@ -208,7 +208,7 @@ impl Multistep {
     }
 
     /// Order of the last step.
-    pub fn order(&self) -> usize {
+    pub fn last_order(&self) -> usize {
         self.history.last_order
     }
 

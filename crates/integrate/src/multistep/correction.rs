@@ -6,8 +6,9 @@
 
 use super::{Equations, Failure, Multistep, Reason};
 
-/// What to do with the history when inputs have changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What to do with the history when inputs have changed. The default is what takes the fewest evaluations on the
+/// problems of [A16] and on random starts of them (`tests/predictor.rs`).
+#[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtPoint {
     /// Begin again at order one.
     Restart,
@@ -16,7 +17,29 @@ pub enum AtPoint {
     /// Correct the first derivative, [A16] (12).
     CorrectFirst,
     /// Correct the first and the second derivative, [A16] (12), (15).
+    #[default]
     CorrectSecond,
+}
+
+impl AtPoint {
+    /// All, with the names users write.
+    pub const NAMES: [(&str, Self); 4] = [
+        ("restart", Self::Restart),
+        ("proceed", Self::Proceed),
+        ("correct-1", Self::CorrectFirst),
+        ("correct-2", Self::CorrectSecond),
+    ];
+
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        let [restart, proceed, first, second] = Self::NAMES.map(|(name, _)| name);
+        match self {
+            Self::Restart => restart,
+            Self::Proceed => proceed,
+            Self::CorrectFirst => first,
+            Self::CorrectSecond => second,
+        }
+    }
 }
 
 impl Multistep {
@@ -66,7 +89,8 @@ impl Multistep {
 
     /// x'' as the difference of f along the tangent of the solution.
     fn bend_by_difference<E: Equations + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
-        let ahead = f64::EPSILON.sqrt() * self.history.t.abs().max(self.history.h);
+        // Short beside the step, so that x''' does not matter; long beside the resolution of time and of f.
+        let ahead = (1e-4 * self.history.h).max(1e4 * f64::EPSILON * self.history.t.abs());
         let [f, bend] = &mut self.work;
         let tangent = self.history.column(0).iter().zip(&*f);
         self.newton.x.iter_mut().zip(tangent).for_each(|(x, (start, f))| *x = start + ahead * f);

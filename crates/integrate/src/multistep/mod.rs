@@ -14,6 +14,7 @@
 //! | `control.rs` | error test, choice of step and order |
 //! | `start.rs` | length of the first step |
 //! | `correction.rs` | what happens when inputs change |
+//! | `integrator.rs` | the solver as one of the integrators of a subsystem |
 //!
 //! A reader who holds the CVODE guide: x_n(m) is [`Multistep::x`], acor is `correction`, zn is `Nordsieck`, tau is
 //! `past_steps`, tq is [`coefficients::Coefficients`].
@@ -22,6 +23,7 @@ mod coefficients;
 mod control;
 mod correction;
 mod failure;
+mod integrator;
 mod newton;
 mod nordsieck;
 mod start;
@@ -36,6 +38,7 @@ use nordsieck::Nordsieck;
 
 pub use correction::AtPoint;
 pub use failure::{Failure, Reason};
+pub(crate) use integrator::MultistepIntegrator;
 
 /// x' = f(t, x), with what the solver wants to know about f. Inputs are the business of the implementer.
 pub trait Equations {
@@ -167,6 +170,11 @@ impl Multistep {
         self.control = Control::default();
         self.newton.forget();
         self.statistics.restarts += 1;
+    }
+
+    /// Other absolute tolerances from the next step on.
+    pub fn absolute_mut(&mut self) -> &mut [f64] {
+        &mut self.settings.absolute
     }
 
     /// Takes one step that does not go beyond `stop`, which is hit exactly.

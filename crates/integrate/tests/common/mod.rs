@@ -140,14 +140,14 @@ pub(crate) const INPUTS: [Cubic; 4] = [
 ];
 
 /// A subsystem at its start.
-pub(crate) fn started<S: Ode>(ode: S, solver: &Solver, start: f64, step: f64) -> Native<S> {
+pub(crate) fn started<S: Ode + 'static>(ode: S, solver: &Solver, start: f64, step: f64) -> Native<S> {
     let mut native = Native::new(ode, solver).unwrap();
     native.initialise(&Experiment { start, stop: start + 1.0, step }).unwrap();
     native
 }
 
 /// One macro step; gives the outputs at its end.
-pub(crate) fn advance<S: Ode>(
+pub(crate) fn advance<S: Ode + 'static>(
     native: &mut Native<S>,
     start: f64,
     end: f64,
@@ -157,7 +157,7 @@ pub(crate) fn advance<S: Ode>(
 }
 
 /// One macro step of a run; gives the outputs at its end.
-pub(crate) fn advance_over<S: Ode>(
+pub(crate) fn advance_over<S: Ode + 'static>(
     native: &mut Native<S>,
     interval: Interval,
     u: &InputPolynomials,

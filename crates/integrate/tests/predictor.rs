@@ -121,15 +121,15 @@ fn run(
     Some(solver.statistics())
 }
 
-fn triple(x: [f64; 4], t: f64) -> [f64; 4] {
-    let _ = t;
+/// The whole triple spring, [A16] (16).
+fn triple(x: [f64; 4]) -> [f64; 4] {
     let [x1, v1, x2, v2] = x;
     [v1, -35.0 * x1 - 1.1 * v1 + 25.0 * x2 + 0.1 * v2, v2, -75.0 * x2 - 2.1 * v2 + 25.0 * x1 + 0.1 * v1]
 }
 
 /// Twenty segments that start right, with the backward difference as slope.
 fn triple_segments(x: [f64; 4]) -> Vec<Segment> {
-    let states = reference(|t, x| triple(x, t), x, 2.0, 20);
+    let states = reference(|_, x| triple(x), x, 2.0, 20);
     let input = |x: &[f64; 4]| [x[0], x[1], 0.0];
     (0..20)
         .map(|i| {
@@ -137,6 +137,16 @@ fn triple_segments(x: [f64; 4]) -> Vec<Segment> {
             (now, std::array::from_fn(|j| (now[j] - before[j]) / 0.1))
         })
         .collect()
+}
+
+/// Twenty segments that start right, with the true slope.
+fn triple_tangents(x: [f64; 4]) -> Vec<Segment> {
+    let states = reference(|_, x| triple(x), x, 2.0, 20);
+    let tangent = |x: &[f64; 4]| {
+        let slope = triple(*x);
+        ([x[0], x[1], 0.0], [slope[0], slope[1], 0.0])
+    };
+    states[..20].iter().map(tangent).collect()
 }
 
 fn spring(a: f64, b: f64, stiffness: f64) -> [f64; 2] {
@@ -202,4 +212,67 @@ fn pendulum_counts_are_those_of_cvode() {
             near(&format!("{family:?} {mode:?} evaluations"), ours.evaluations, evaluations, 0.15);
         }
     }
+}
+
+/// Medians over random starts of the steps of each mode, relative to a restart.
+fn median_ratios(run: impl Fn(&mut dyn FnMut() -> f64, AtPoint) -> Option<Statistics>) -> [f64; 4] {
+    let mut ratios: [Vec<f64>; 4] = Default::default();
+    for draw in 0..24 {
+        let counts = MODES.map(|mode| {
+            let mut random = Random(draw + 1);
+            run(&mut || random.next(), mode).map(|statistics| statistics.steps as f64)
+        });
+        for (ratios, count) in ratios.iter_mut().zip(counts) {
+            ratios.extend(count.map(|count| count / counts[0].unwrap()));
+        }
+    }
+    for (mode, ratios) in MODES.iter().zip(&ratios) {
+        println!("{mode:?}: {} of 24 draws end", ratios.len());
+    }
+    assert!([0, 2, 3].iter().all(|mode: &usize| ratios[*mode].len() == 24), "only `proceed` may give up");
+    ratios.map(|mut ratios| {
+        ratios.sort_by(f64::total_cmp);
+        let middle = ratios.len() / 2;
+        if ratios.len() % 2 == 1 { ratios[middle] } else { (ratios[middle - 1] + ratios[middle]) / 2.0 }
+    })
+}
+
+/// A small generator of numbers in [-1, 1], equal on all machines (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+#[track_caller]
+fn near_medians(ours: [f64; 4], cvode: [f64; 3]) {
+    println!("medians {ours:?}, CVODE {cvode:?}");
+    for (ours, cvode) in ours[1..].iter().zip(cvode) {
+        assert!((ours - cvode).abs() <= 0.06, "{ours} against {cvode} of CVODE");
+    }
+}
+
+#[test]
+fn random_starts_of_the_triple_spring_gain_as_with_cvode() {
+    let medians = median_ratios(|random, mode| {
+        let x: [f64; 4] = std::array::from_fn(|_| random());
+        run(&Triple, &x[2..], &triple_tangents(x), Family::Bdf, mode)
+    });
+    near_medians(medians, [1.47, 0.93, 0.57]);
+}
+
+#[test]
+fn random_starts_of_the_pendulum_gain_as_with_cvode() {
+    let medians = median_ratios(|random, mode| {
+        let stiffness = [200.0, 500.0, 1000.0][((random() + 1.0) * 1.499) as usize];
+        let x = [random(), random(), random(), random()];
+        run(&Pendulum, &x[..2], &pendulum_segments(x, stiffness), Family::Bdf, mode)
+    });
+    near_medians(medians, [1.44, 1.01, 0.63]);
 }

@@ -237,6 +237,7 @@ impl Multistep {
 
     /// Makes this solver what `other`, made with equal settings, is; without allocating.
     pub fn copy_from(&mut self, other: &Self) {
+        self.settings.absolute.copy_from_slice(&other.settings.absolute);
         self.history.copy_from(&other.history);
         self.coefficients = other.coefficients;
         self.control = other.control;
@@ -249,6 +250,7 @@ impl Multistep {
 
     /// Writes all that decides about the steps to come.
     pub fn save(&self, writer: &mut StateWriter) {
+        writer.reals(&self.settings.absolute);
         self.history.save(writer);
         self.control.save(writer);
         self.newton.save(writer);
@@ -258,6 +260,7 @@ impl Multistep {
 
     /// Reads what [`Multistep::save`] wrote.
     pub fn load(&mut self, reader: &mut StateReader<'_>) -> Result<()> {
+        reader.reals(&mut self.settings.absolute)?;
         self.history.load(reader)?;
         self.control.load(reader)?;
         self.newton.load(reader)?;

@@ -6,6 +6,6 @@ mod stability;
 mod trace;
 
 pub use measures::{Measures, SignalError, measure, paper_error};
-pub use reference::{Reference, monolithic_amplitudes, outputs_at};
+pub use reference::{Reference, ReferenceKind, monolithic_amplitudes, outputs_at};
 pub use stability::{Amplitudes, GrowthWatch, Windows};
 pub use trace::{MicroTrace, Trace};

@@ -63,12 +63,9 @@ impl ReferenceChoice {
     }
 
     fn same(project: &Project) -> Self {
-        let model = &project.model;
-        match model.solver {
-            _ if !model.has_equations() => Self::FineStep(None),
-            // Under signals from outside the monolithic system has no exact steps.
-            Solver::Exact if !model.externals.is_empty() => Self::Monolithic(Solver::Dopri5(TIGHT)),
-            solver => Self::Monolithic(solver),
+        match project.model.has_equations() {
+            true => Self::Monolithic(monolithic_solver(project)),
+            false => Self::FineStep(None),
         }
     }
 
@@ -92,9 +89,18 @@ impl ReferenceChoice {
     }
 }
 
+/// The inner solver as far as it can solve the whole system.
+pub(crate) fn monolithic_solver(project: &Project) -> Solver {
+    match project.model.solver {
+        // Under signals from outside the monolithic system has no exact steps.
+        Solver::Exact if !project.model.externals.is_empty() => Solver::Dopri5(TIGHT),
+        solver => solver,
+    }
+}
+
 fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> Result<Reference> {
     let refinement = fine.map_or(REFINEMENT as f64, |fine| (experiment.step / fine).ceil());
-    if !(refinement >= 2.0 && refinement <= MAX_REFINEMENT) {
+    if !(2.0..=MAX_REFINEMENT).contains(&refinement) {
         let message = format!("a reference cannot have {refinement} steps per macro step");
         return Err(Error::new(Code::BadValue, message).hint(format!("from 2 to {MAX_REFINEMENT:e}")));
     }
@@ -141,7 +147,7 @@ pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
     let (model, experiment) = (&project.model, &project.model.experiment);
     let inner_steps = match model.solver {
         Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
-        Solver::Dopri5(_) | Solver::Exact => 20.0,
+        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 20.0,
     };
     let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64;
     match ReferenceChoice::same(project) {
@@ -155,6 +161,6 @@ pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
 fn default_micro_step(project: &Project) -> f64 {
     match project.model.solver {
         Solver::Euler(step) | Solver::Rk4(step) => step,
-        Solver::Dopri5(_) | Solver::Exact => 1e-5,
+        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 1e-5,
     }
 }

@@ -99,8 +99,14 @@ fn one_run(
         })?;
     }
     let template = session::engine(project, choice, true)?;
-    let metadata = [("method".into(), choice.method.label()), ("system".into(), project.name.clone())];
+    let metadata = [
+        ("method".into(), choice.method.label()),
+        ("system".into(), project.name.clone()),
+        ("project".into(), project.to_toml_in(file.parent().unwrap_or(Path::new("")))),
+    ];
     let mut recorder = Recorder::create(file, &template, project, &metadata, None)?;
+    // Some FMUs can have one instance at a time only.
+    drop(template);
     let report = session::measured_run(project, choice, reference, &mut [&mut recorder as &mut dyn Observer]);
     recorder.finish()?;
     Ok(report)

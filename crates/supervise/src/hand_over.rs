@@ -52,16 +52,6 @@ impl Started {
         }
     }
 
-    /// How it ended, if it has.
-    pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        match waitid(WaitId::Pid(self.pid()), options) {
-            Ok(None) => None,
-            _ => self.wait().ok(),
-        }
-    }
-
     /// Waits for its end. What it has started ends with it: its group still exists as long as it is not reaped.
     pub(crate) fn wait(&mut self) -> Result<std::process::ExitStatus> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};

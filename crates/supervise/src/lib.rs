@@ -4,8 +4,6 @@
 //! each FMU shows the call it is in ([`Slot`]), at the price of two stores per call; [`supervise`] starts the process, ends
 //! it when a call hangs or memory runs out, and tells which FMU it died of.
 //!
-//! **Isolated subsystems**: a subsystem in a process of its own ([`Remote`]), hosted by [`serve`], over shared memory.
-//!
 //! | module | role |
 //! |---|---|
 //! | `memory` | shared memory; all `unsafe` code |
@@ -13,7 +11,6 @@
 //! | `page` | what watcher and watched share |
 //! | `child`, `watcher`, `report`, `output` | the two sides of a supervised run, how it ended, what it printed |
 //! | `hand_over` | starting processes that never outlive this one |
-//! | `link`, `remote`, `worker` | isolated subsystems |
 //!
 //! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
 

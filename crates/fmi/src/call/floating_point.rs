@@ -52,7 +52,7 @@ mod mode {
                 "cmpneqpd {y}, [{probe} + 80]",
                 "orpd {x}, {y}",
                 "movmskpd {differs:e}, {x}",
-                probe = in(reg) &raw const PROBE,
+                probe = in(reg) PROBE.0.as_ptr(),
                 x = out(xmm_reg) _,
                 y = out(xmm_reg) _,
                 differs = out(reg) differs,

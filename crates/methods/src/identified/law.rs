@@ -160,7 +160,8 @@ impl Guard {
             let known = (start.external.1[j] - start.external.0[j]).abs();
             let limit = CLIP.0 * greatest + CLIP.1 * known;
             let z = start.coupled[j];
-            u[j] = u[j].clamp(z - limit, z + limit);
+            let bounded = (z - limit).is_finite() && (z + limit).is_finite();
+            u[j] = if bounded { u[j].clamp(z - limit, z + limit) } else { z };
         }
     }
 

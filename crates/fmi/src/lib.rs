@@ -65,7 +65,7 @@ mod validate;
 mod xml;
 
 pub use archive::{Archive, Entry};
-pub use binary::{Platform, platforms, this_platform};
+pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use call::library::FmuLibrary;
 pub use call::log::{Message, Status};
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem};

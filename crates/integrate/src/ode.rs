@@ -1,9 +1,9 @@
 //! A system of equations: x' = f(t, x, u), y = g(t, x, u).
 
-use costep_core::{Description, LocalModel, Result, Subsystem};
+use costep_core::{Description, InputSegment, Interval, LocalModel, Result, Subsystem};
 
 use crate::native::Native;
-use crate::solver::Solver;
+use crate::solver::{Blind, Integrator, Solver};
 
 /// Equations of a subsystem.
 pub trait Ode: Send {
@@ -47,6 +47,15 @@ pub trait Part: Ode {
     /// A subsystem that integrates these equations.
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
 
+    /// Advances a state that the caller keeps over an interval.
+    fn advance(
+        &self,
+        integrator: &mut Integrator,
+        interval: Interval,
+        input: InputSegment<'_>,
+        x: &mut [f64],
+    ) -> Result<()>;
+
     /// A copy.
     fn duplicate(&self) -> Box<dyn Part>;
 
@@ -57,6 +66,16 @@ pub trait Part: Ode {
 impl<S: Ode + Clone + Renamable + 'static> Part for S {
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
         Ok(Box::new(Native::new(self.clone(), solver)?))
+    }
+
+    fn advance(
+        &self,
+        integrator: &mut Integrator,
+        interval: Interval,
+        input: InputSegment<'_>,
+        x: &mut [f64],
+    ) -> Result<()> {
+        integrator.advance(self, interval, input, x, &mut Blind)
     }
 
     fn duplicate(&self) -> Box<dyn Part> {

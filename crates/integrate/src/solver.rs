@@ -125,8 +125,8 @@ impl Watch for Blind {
 }
 
 impl Integrator {
-    /// Number of points a [`Watch`] sees in a macro step of length `h`.
-    pub(crate) fn points(&self, h: f64) -> usize {
+    /// Number of points that are reported of a macro step of length `h`, both ends included.
+    pub fn points(&self, h: f64) -> usize {
         let steps = match self {
             Self::Euler(euler) => inner_steps(h, euler.inner().micro_step),
             Self::Rk4(rk4) => inner_steps(h, rk4.inner().micro_step),
@@ -155,7 +155,7 @@ impl Integrator {
     }
 
     /// Refuses a macro step that holds more inner steps than anyone means.
-    pub(crate) fn check_step(&self, h: f64) -> Result<()> {
+    pub fn check_step(&self, h: f64) -> Result<()> {
         let (Self::Euler(_) | Self::Rk4(_)) = self else { return Ok(()) };
         if self.points(h) <= MAX_INNER_STEPS {
             return Ok(());
@@ -165,12 +165,12 @@ impl Integrator {
     }
 
     /// What the integrator remembers from step to step.
-    pub(crate) fn memory(&self) -> f64 {
+    pub fn memory(&self) -> f64 {
         if let Self::Dopri5(dopri5) = self { dopri5.proposal() } else { 0.0 }
     }
 
     /// Puts back what [`Integrator::memory`] gave.
-    pub(crate) fn set_memory(&mut self, memory: f64) {
+    pub fn set_memory(&mut self, memory: f64) {
         if let Self::Dopri5(dopri5) = self {
             dopri5.set_proposal(memory);
         }

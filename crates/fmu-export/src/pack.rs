@@ -19,7 +19,8 @@ pub(crate) fn pack(
     description: &str,
     plan: &str,
 ) -> io::Result<()> {
-    let library = format!("binaries/{}/{identifier}{}", platform_folder(version), std::env::consts::DLL_SUFFIX);
+    let library =
+        format!("binaries/{}/{identifier}{}", platform_folder(version), std::env::consts::DLL_SUFFIX);
     let resource = format!("resources/{PLAN_FILE}");
     let part = path.with_extension("fmu.part");
     let mut archive = zip::ZipWriter::new(File::create(&part)?);
@@ -35,7 +36,7 @@ pub(crate) fn pack(
             archive.start_file(name, options)?;
             archive.write_all(bytes)?;
         }
-        archive.finish()?.sync_all()?;
+        archive.finish()?;
         std::fs::rename(&part, path)
     })();
     if written.is_err() {

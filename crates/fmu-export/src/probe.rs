@@ -77,10 +77,9 @@ impl Probe {
         let looked_at = if part.is_linear() { 1 } else { points.len() };
         for point in &points[..looked_at] {
             part.jacobians(point.t, &point.x, &point.u, &mut model);
-            for (rows, (by_state, by_input)) in [
-                (&mut probe.derivatives, (&model.a, &model.b)),
-                (&mut probe.outputs, (&model.c, &model.d)),
-            ] {
+            for (rows, (by_state, by_input)) in
+                [(&mut probe.derivatives, (&model.a, &model.b)), (&mut probe.outputs, (&model.c, &model.d))]
+            {
                 for (row, depends) in rows.iter_mut().enumerate() {
                     note(&by_state[row * n..(row + 1) * n], &mut depends.states);
                     note(&by_input[row * m..(row + 1) * m], &mut depends.inputs);
@@ -139,7 +138,8 @@ impl Probe {
         for Point { t, x, u } in points {
             let outputs = differs(r, &|part, y| part.outputs(*t, x, u, y));
             let derivatives = differs(n, &|part, x_dot| part.derivatives(*t, x, u, x_dot));
-            let rows = self.outputs.iter_mut().zip(outputs).chain(self.derivatives.iter_mut().zip(derivatives));
+            let rows =
+                self.outputs.iter_mut().zip(outputs).chain(self.derivatives.iter_mut().zip(derivatives));
             for (depends, _) in rows.filter(|(_, differs)| *differs) {
                 insert(&mut depends.parameters, parameter);
             }

@@ -31,7 +31,10 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
         let inner = sheet.inner_step.map(|step| format!(" fixedInternalStepSize=\"{step:?}\""));
         let handles = "canHandleVariableCommunicationStepSize=\"true\"";
         let inner = inner.unwrap_or_default();
-        writeln!(f, "  <CoSimulation {common} {handles}{inner} providesIntermediateUpdate=\"{intermediate}\"/>")?;
+        writeln!(
+            f,
+            "  <CoSimulation {common} {handles}{inner} providesIntermediateUpdate=\"{intermediate}\"/>"
+        )?;
     }
     document.units(f)?;
     writeln!(f, "  <LogCategories><Category name=\"logStatusError\"/></LogCategories>")?;

@@ -55,7 +55,12 @@ fn every_exported_fmu_is_valid_and_runs_alike_in_fmpy_and_costep() {
     for ((path, step), results) in cases.iter().zip(results.chunks(3)) {
         let path = path.strip_prefix(folder.path()).unwrap().display();
         assert_eq!(results[0]["problems"], json!([]), "{path}");
-        let ours = step_in_costep(&folder.path().join(path.to_string()), &CoSimulationOptions::default(), *step, STEPS);
+        let ours = step_in_costep(
+            &folder.path().join(path.to_string()),
+            &CoSimulationOptions::default(),
+            *step,
+            STEPS,
+        );
         let moved = difference(&ours, &vec![ours[0].clone(); ours.len()]);
         assert!(moved > 1e-3, "{path} stands still: {moved:e}");
         for (kind, result) in [("co-simulation", &results[1]), ("model exchange", &results[2])] {

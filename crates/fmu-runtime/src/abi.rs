@@ -24,8 +24,7 @@ pub(crate) type Logger2 = unsafe extern "C" fn(*mut c_void, Text, Status, Text, 
 /// The logger of FMI 3.
 pub(crate) type Logger3 = unsafe extern "C" fn(*mut c_void, Status, Text, Text);
 /// `fmi3IntermediateUpdateCallback`.
-pub(crate) type Update =
-    unsafe extern "C" fn(*mut c_void, f64, bool, bool, bool, bool, *mut bool, *mut f64);
+pub(crate) type Update = unsafe extern "C" fn(*mut c_void, f64, bool, bool, bool, bool, *mut bool, *mut f64);
 
 /// Where messages go.
 #[derive(Clone, Copy)]
@@ -77,7 +76,8 @@ pub(crate) unsafe fn instantiate(
     // SAFETY: by the contract of this function.
     let (name, token) = unsafe { (text(name), text(token)) };
     let made = catch_unwind(|| {
-        let plan = plan(&resources.ok_or_else(|| Error::new(Code::FmuFiles, "the resources are not given"))?)?;
+        let plan =
+            plan(&resources.ok_or_else(|| Error::new(Code::FmuFiles, "the resources are not given"))?)?;
         if plan.token != token {
             return Err(Error::new(Code::FmuNotInstantiated, "the token belongs to another FMU"));
         }

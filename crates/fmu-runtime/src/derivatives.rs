@@ -72,7 +72,8 @@ impl Instance {
         let found = roles.iter().find(|role| self.plan.range(**role).contains(&slot));
         found.map(|role| (*role, slot - self.plan.range(*role).start)).ok_or_else(|| {
             let message = format!("there is no derivative with variable {reference} in this place");
-            Error::new(Code::FmuValue, message).hint("states and inputs are known; derivatives and outputs unknown")
+            Error::new(Code::FmuValue, message)
+                .hint("states and inputs are known; derivatives and outputs unknown")
         })
     }
 }

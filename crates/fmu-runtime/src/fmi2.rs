@@ -5,7 +5,6 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::{c_char, c_int, c_void};
-use std::path::PathBuf;
 
 use costep_core::{Code, Error, Interval};
 
@@ -13,7 +12,7 @@ use crate::abi::{
     self, ERROR, Handle, Log, Logger2, OK, Status, Text, array, array_mut, call, free, instantiate, put, text,
 };
 use crate::instance::Kind;
-use crate::plan::Role;
+use crate::plan::{Role, folder_of_uri};
 
 type Boolean = c_int;
 
@@ -57,26 +56,8 @@ unsafe extern "C" fn fmi2Instantiate(
     let kind = if kind == 0 { Kind::ModelExchange } else { Kind::CoSimulation };
     unsafe {
         let log = callbacks.as_ref().map_or((None, std::ptr::null_mut()), |c| (c.logger, c.environment));
-        instantiate((name, token), path_of(&text(resources)), kind, Log::V2(log.0, log.1), None)
+        instantiate((name, token), folder_of_uri(&text(resources)), kind, Log::V2(log.0, log.1), None)
     }
-}
-
-/// The path of a URI; None for one of another kind.
-fn path_of(uri: &str) -> Option<PathBuf> {
-    let rest = uri.strip_prefix("file:")?;
-    let rest = rest.strip_prefix("//").unwrap_or(rest);
-    let rest = if cfg!(windows) { rest.trim_start_matches('/') } else { rest };
-    let mut bytes = Vec::with_capacity(rest.len());
-    let mut from = rest.bytes();
-    while let Some(byte) = from.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = [from.next()?, from.next()?];
-        bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-    }
-    String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
 #[unsafe(no_mangle)]
@@ -320,15 +301,3 @@ macro_rules! no_status {
     )* };
 }
 no_status! { fmi2GetStatus fmi2GetRealStatus fmi2GetIntegerStatus fmi2GetBooleanStatus fmi2GetStringStatus }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn uris_become_paths() {
-        assert_eq!(path_of("file:///tmp/a%20b/%C3%A4"), Some(PathBuf::from("/tmp/a b/ä")));
-        assert_eq!(path_of("file:/tmp/a"), Some(PathBuf::from("/tmp/a")));
-        assert_eq!((path_of("http://a"), path_of("file:///a%2")), (None, None));
-    }
-}

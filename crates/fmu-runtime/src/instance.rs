@@ -194,7 +194,12 @@ impl Instance {
     }
 
     /// Sets derivatives of inputs at the start of the next step. They stay until they are set again.
-    pub fn set_input_derivatives(&mut self, references: &[u32], orders: &[i32], values: &[f64]) -> Result<()> {
+    pub fn set_input_derivatives(
+        &mut self,
+        references: &[u32],
+        orders: &[i32],
+        values: &[f64],
+    ) -> Result<()> {
         self.need(Capability::InputDerivatives)?;
         let range = self.plan.range(Role::Input);
         if self.inputs.order() == 0 {
@@ -205,7 +210,9 @@ impl Instance {
             let order = usize::try_from(*order).unwrap_or(0);
             if !range.contains(&slot) || order == 0 || order > MAX_ORDER {
                 let message = format!("derivative {order} of variable {reference} cannot be set");
-                return Err(Error::new(Code::FmuValue, message).hint(format!("orders 1 to {MAX_ORDER} of inputs")));
+                return Err(
+                    Error::new(Code::FmuValue, message).hint(format!("orders 1 to {MAX_ORDER} of inputs"))
+                );
             }
             let factorial: f64 = (1..=order).map(|a| a as f64).product();
             self.inputs.coefficients_mut(order)[slot - range.start] = value / factorial;
@@ -231,7 +238,10 @@ impl Instance {
             return Err(Error::new(Code::FmuInterface, "an instance for Model Exchange does not step"));
         }
         if !(start.is_finite() && length > 0.0 && length.is_finite()) {
-            return Err(Error::new(Code::BadValue, format!("a step of {length} s from {start} s is not possible")));
+            return Err(Error::new(
+                Code::BadValue,
+                format!("a step of {length} s from {start} s is not possible"),
+            ));
         }
         self.integrator.check_step(length)?;
         self.checked_step = length;

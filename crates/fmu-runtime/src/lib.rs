@@ -28,6 +28,6 @@ mod fmi2;
 mod fmi3;
 
 pub use instance::{Instance, Kind};
-pub use plan::{Capability, PLAN_FILE, Plan, Role};
+pub use plan::{Capability, PLAN_FILE, Plan, Role, folder_of_uri};
 pub use stored::Stored;
 pub use subjects::{SUBJECTS, find};

@@ -15,7 +15,7 @@
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, LocalModel, Result};
 use costep_integrate::{Part, Solver};
@@ -223,10 +223,8 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = format!(
-            "{HEADER}\ntoken {}\nmodel {}\npart {}\n",
-            self.token, self.model.id, self.part
-        );
+        let mut text =
+            format!("{HEADER}\ntoken {}\nmodel {}\npart {}\n", self.token, self.model.id, self.part);
         for (spec, value) in self.model.parameters.iter().zip(&self.parameters) {
             // All digits: the FMU has the very numbers of the export.
             writeln!(text, "set {} {value:e}", spec.name)?;
@@ -239,6 +237,24 @@ impl fmt::Display for Plan {
         }
         f.write_str(&text)
     }
+}
+
+/// The folder that a URI of FMI 2 means; None for one of another kind.
+pub fn folder_of_uri(uri: &str) -> Option<PathBuf> {
+    let rest = uri.strip_prefix("file:")?;
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let rest = if cfg!(windows) { rest.trim_start_matches('/') } else { rest };
+    let mut bytes = Vec::with_capacity(rest.len());
+    let mut from = rest.bytes();
+    while let Some(byte) = from.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [from.next()?, from.next()?];
+        bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+    }
+    String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
 fn variable(word: &str, rest: &str) -> Option<(Role, u32, usize)> {
@@ -264,8 +280,7 @@ mod tests {
         let model = subjects::find("dual-mass").unwrap();
         let values: Vec<f64> = model.parameters.iter().map(|spec| spec.default / 3.0).collect();
         let variables = vec![(Role::Input, 1, 0), (Role::State, 7, 1), (Role::Time, 0, 0)];
-        let plan =
-            Plan::new("{t}".into(), (model, 0), values, vec![Capability::State], variables).unwrap();
+        let plan = Plan::new("{t}".into(), (model, 0), values, vec![Capability::State], variables).unwrap();
         let text = plan.to_string();
         let back = Plan::parse(&text).unwrap();
         assert_eq!((back.to_string(), &back.parameters), (text.clone(), &plan.parameters));
@@ -283,5 +298,12 @@ mod tests {
         ] {
             assert!(Plan::parse(&text.replace(right, wrong)).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn uris_become_paths() {
+        assert_eq!(folder_of_uri("file:///tmp/a%20b/%C3%A4"), Some(PathBuf::from("/tmp/a b/ä")));
+        assert_eq!(folder_of_uri("file:/tmp/a"), Some(PathBuf::from("/tmp/a")));
+        assert_eq!((folder_of_uri("http://a"), folder_of_uri("file:///a%2")), (None, None));
     }
 }

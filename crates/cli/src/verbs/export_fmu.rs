@@ -16,9 +16,7 @@ pub(crate) fn run(args: &ExportFmuArgs, output: Output) -> Result<ExitCode, Fail
     let written =
         export(&args.model, &parameters(&args.set)?, args.part.as_deref(), &options(args)?, &args.out)?;
     if output.json {
-        let fmu = |fmu: &Exported| {
-            json!({ "part": fmu.part, "file": fmu.path.display().to_string(), "variables": fmu.variables })
-        };
+        let fmu = |fmu: &Exported| json!({ "part": fmu.part, "file": fmu.path.display().to_string(), "variables": fmu.variables });
         print_json(&json!({
             "model": args.model,
             "fmi": args.fmi,
@@ -64,7 +62,10 @@ fn options(args: &ExportFmuArgs) -> Result<Options> {
 fn parameters(set: &[String]) -> Result<Vec<(String, f64)>> {
     let parameter = |text: &String| {
         let read = text.split_once('=').and_then(|(name, value)| {
-            Some((name.trim().to_owned(), value.trim().parse::<f64>().ok().filter(|value| value.is_finite())?))
+            Some((
+                name.trim().to_owned(),
+                value.trim().parse::<f64>().ok().filter(|value| value.is_finite())?,
+            ))
         });
         read.ok_or_else(|| {
             Error::new(Code::CommandLine, format!("`--set {text}` is not a name and a number"))

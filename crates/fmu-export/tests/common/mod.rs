@@ -60,12 +60,7 @@ pub(crate) fn run(command: &mut Command) -> String {
         panic!("{shown}: {error}\nThese tests need Python 3 with venv and pip; COSTEP_SKIP_PYTHON=1 leaves them out.")
     });
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(
-        output.status.success(),
-        "{shown} failed:\n{}{}",
-        text(&output.stdout),
-        text(&output.stderr)
-    );
+    assert!(output.status.success(), "{shown} failed:\n{}{}", text(&output.stdout), text(&output.stderr));
     text(&output.stdout)
 }
 
@@ -73,7 +68,11 @@ pub(crate) fn run(command: &mut Command) -> String {
 #[track_caller]
 pub(crate) fn fmpy(jobs: &[Value]) -> Vec<Value> {
     let mut command = Command::new(python());
-    command.arg(here().join("fmpy_jobs.py")).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .arg(here().join("fmpy_jobs.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(Value::from(jobs.to_vec()).to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -98,7 +97,12 @@ pub(crate) fn rows(result: &Value) -> Vec<Vec<f64>> {
 }
 
 /// The same job in costep.
-pub(crate) fn step_in_costep(fmu: &Path, options: &CoSimulationOptions, step: f64, steps: u64) -> Vec<Vec<f64>> {
+pub(crate) fn step_in_costep(
+    fmu: &Path,
+    options: &CoSimulationOptions,
+    step: f64,
+    steps: u64,
+) -> Vec<Vec<f64>> {
     let library = FmuLibrary::load(&mut Fmu::open(fmu).unwrap()).unwrap();
     let mut subsystem = CoSimulationSubsystem::new(&library, "fmu", options).unwrap();
     step_subsystem(&mut subsystem, step, steps, true)

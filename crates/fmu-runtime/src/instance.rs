@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use costep_core::{Code, Error, InputPolynomials, Interval, LocalModel, Result};
-use costep_integrate::{Integrator, Part};
+use costep_integrate::{Part, Stepper};
 
 use crate::plan::{Capability, Plan, Role};
 
@@ -41,7 +41,7 @@ pub struct Instance {
     /// Values that can be set now.
     settable: Range<usize>,
     pub(crate) part: Box<dyn Part>,
-    pub(crate) integrator: Integrator,
+    pub(crate) stepper: Box<dyn Stepper>,
     /// Inputs over the next step; the order grows when the first derivative is set.
     pub(crate) inputs: InputPolynomials,
     pub(crate) order: usize,
@@ -54,7 +54,7 @@ impl Instance {
     /// An instance with its start values.
     pub fn new(plan: &Arc<Plan>, kind: Kind) -> Result<Self> {
         let (part, solver) = plan.build(&plan.parameters)?;
-        let integrator = solver.integrator(&*part)?;
+        let stepper = part.stepper(&solver)?;
         let mut instance = Self {
             kind,
             phase: Phase::Instantiated,
@@ -67,7 +67,7 @@ impl Instance {
             local_model: None,
             plan: Arc::clone(plan),
             part,
-            integrator,
+            stepper,
         };
         instance.reset();
         Ok(instance)
@@ -178,7 +178,7 @@ impl Instance {
     /// The equations with the present parameters, and their initial state.
     fn rebuild(&mut self) -> Result<()> {
         let (part, solver) = self.plan.build(&self.values[self.plan.range(Role::Parameter)])?;
-        self.integrator = solver.integrator(&*part)?;
+        self.stepper = part.stepper(&solver)?;
         self.part = part;
         self.checked_step = f64::NAN;
         self.part.initial_state(&mut self.values[self.plan.range(Role::State)]);
@@ -243,14 +243,14 @@ impl Instance {
                 format!("a step of {length} s from {start} s is not possible"),
             ));
         }
-        self.integrator.check_step(length)?;
+        self.stepper.check_step(length)?;
         self.checked_step = length;
         Ok(())
     }
 
     /// Number of inner steps of a step.
     pub fn inner_steps(&self, length: f64) -> usize {
-        self.integrator.points(length).saturating_sub(1).max(1)
+        self.stepper.points(length).saturating_sub(1).max(1)
     }
 
     /// Advances over an interval; [`Instance::check_step`] comes first.
@@ -260,7 +260,7 @@ impl Instance {
         let (count, end) = (inputs.len(), states.end);
         copy_few(&self.values[inputs.clone()], self.inputs.coefficients_mut(0));
         let segment = self.inputs.segment(0..count, self.order);
-        self.part.advance(&mut self.integrator, interval, segment, &mut self.values[states])?;
+        self.stepper.advance(interval, segment, &mut self.values[states])?;
         // The time stands right behind the states, then comes what depends on them.
         self.values[end] = interval.end;
         self.valid = end + 1;

@@ -10,7 +10,8 @@ use crate::plan::{Capability, Role};
 pub struct Stored {
     phase: u64,
     order: usize,
-    memory: f64,
+    /// What the integrator carries from step to step.
+    integrator: Vec<u8>,
     /// Number of values that were valid.
     valid: usize,
     values: Vec<f64>,
@@ -24,7 +25,10 @@ impl Instance {
     pub fn store(&self, stored: &mut Stored) -> Result<()> {
         self.need(Capability::State)?;
         stored.phase = PHASES.iter().position(|phase| *phase == self.phase).unwrap_or(0) as u64;
-        (stored.order, stored.valid, stored.memory) = (self.order, self.valid, self.integrator.memory());
+        (stored.order, stored.valid) = (self.order, self.valid);
+        let mut out = StateWriter::default();
+        self.stepper.save(&mut out);
+        stored.integrator = out.into_bytes();
         stored.values.clone_from(&self.values);
         stored.coefficients.clear();
         // Held inputs stand among the values.
@@ -44,7 +48,9 @@ impl Instance {
         if changed {
             self.rebuild_equations()?;
         }
-        self.integrator.set_memory(stored.memory);
+        let mut from = StateReader::new(&stored.integrator);
+        self.stepper.load(&mut from)?;
+        from.finish()?;
         self.valid = stored.valid;
         self.order = stored.order;
         if self.order > 0 {
@@ -68,7 +74,7 @@ impl Instance {
         out.integer(stored.phase);
         out.integer(stored.order as u64);
         out.integer(stored.valid as u64);
-        out.real(stored.memory);
+        out.block(&stored.integrator);
         out.reals(&stored.values);
         out.reals(&stored.coefficients);
         out.into_bytes()
@@ -85,7 +91,7 @@ impl Instance {
             phase: from.index(PHASES.len())? as u64,
             order: from.index(crate::instance::MAX_ORDER + 1)?,
             valid: from.index(self.plan.width() + 1)?,
-            memory: from.real()?,
+            integrator: from.block()?.to_vec(),
             ..Stored::default()
         };
         stored.values = vec![0.0; self.plan.width()];

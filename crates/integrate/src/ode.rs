@@ -1,9 +1,10 @@
 //! A system of equations: x' = f(t, x, u), y = g(t, x, u).
 
-use costep_core::{Description, InputSegment, Interval, LocalModel, Result, Subsystem};
+use costep_core::{Description, LocalModel, Result, Subsystem};
 
 use crate::native::Native;
-use crate::solver::{Blind, Integrator, Solver};
+use crate::solver::Solver;
+use crate::stepper::Stepper;
 
 /// Equations of a subsystem.
 pub trait Ode: Send {
@@ -47,14 +48,8 @@ pub trait Part: Ode {
     /// A subsystem that integrates these equations.
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
 
-    /// Advances a state that the caller keeps over an interval.
-    fn advance(
-        &self,
-        integrator: &mut Integrator,
-        interval: Interval,
-        input: InputSegment<'_>,
-        x: &mut [f64],
-    ) -> Result<()>;
+    /// The same with the state outside.
+    fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>>;
 
     /// A copy.
     fn duplicate(&self) -> Box<dyn Part>;
@@ -68,14 +63,8 @@ impl<S: Ode + Clone + Renamable + 'static> Part for S {
         Ok(Box::new(Native::new(self.clone(), solver)?))
     }
 
-    fn advance(
-        &self,
-        integrator: &mut Integrator,
-        interval: Interval,
-        input: InputSegment<'_>,
-        x: &mut [f64],
-    ) -> Result<()> {
-        integrator.advance(self, interval, input, x, &mut Blind)
+    fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
+        Ok(Box::new(Native::new(self.clone(), solver)?))
     }
 
     fn duplicate(&self) -> Box<dyn Part> {

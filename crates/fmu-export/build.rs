@@ -15,8 +15,10 @@ fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of crates").to_owned();
     let root = crates.parent().expect("a workspace");
     for package in SOURCES {
-        println!("cargo::rerun-if-changed={}", crates.join(package).join("src").display());
-        println!("cargo::rerun-if-changed={}", crates.join(package).join("Cargo.toml").display());
+        let inputs = ["src", "data", "Cargo.toml"].map(|name| crates.join(package).join(name));
+        for input in inputs.iter().filter(|input| input.exists()) {
+            println!("cargo::rerun-if-changed={}", input.display());
+        }
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     println!("cargo::rerun-if-changed={}", root.join("Cargo.lock").display());

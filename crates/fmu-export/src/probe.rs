@@ -1,9 +1,9 @@
 //! What depends on what in a part, found by looking at its equations at points over many orders of magnitude:
 //! exact Jacobians for states and inputs, changed values for parameters.
 
-use costep_core::{LocalModel, Result};
-use costep_integrate::{Ode, Part};
-use costep_models::{ModelEntry, Parameters};
+use costep_core::{Code, Error, LocalModel, Result};
+use costep_integrate::Ode;
+use costep_models::{Model, ModelEntry, Parameters};
 
 /// Points at which equations are looked at.
 const POINTS: usize = 48;
@@ -41,7 +41,7 @@ impl Probe {
     pub(crate) fn new(entry: &'static ModelEntry, parameters: &Parameters, part: usize) -> Result<Self> {
         let given: Vec<_> = parameters.iter().map(|(spec, value)| (spec.name.to_owned(), value)).collect();
         let (_, model) = entry.model(&given)?;
-        let subject = &*model.parts[part];
+        let subject = &*equations(&model, part)?;
         let points = points(subject);
         let mut probe = Self::structure(subject, &points);
         for (index, (spec, value)) in parameters.iter().enumerate().filter(|(_, (spec, _))| !spec.whole) {
@@ -55,14 +55,14 @@ impl Probe {
                 if changed.solver != model.solver && !probe.solver.contains(&index) {
                     probe.solver.push(index);
                 }
-                probe.compare(index, subject, &*changed.parts[part], &points);
+                probe.compare(index, subject, &*equations(&changed, part)?, &points);
             }
         }
         Ok(probe)
     }
 
     /// Dependencies on states and inputs.
-    fn structure(part: &dyn Part, points: &[Point]) -> Self {
+    fn structure(part: &dyn Ode, points: &[Point]) -> Self {
         let (n, description) = (part.states(), part.description());
         let (m, r) = (description.inputs.len(), description.outputs.len());
         let mut model = LocalModel::new(n, m, r);
@@ -95,7 +95,7 @@ impl Probe {
     }
 
     /// Which outputs are nothing but a state.
-    fn find_states(&mut self, part: &dyn Part, points: &[Point]) {
+    fn find_states(&mut self, part: &dyn Ode, points: &[Point]) {
         let mut y = vec![0.0; self.outputs.len()];
         let candidate = |depends: &Depends| match (&depends.states[..], &depends.inputs[..]) {
             ([state], []) => Some(*state),
@@ -117,7 +117,7 @@ impl Probe {
     }
 
     /// Notes what differs between the part and one with another value of a parameter.
-    fn compare(&mut self, parameter: usize, part: &dyn Part, changed: &dyn Part, points: &[Point]) {
+    fn compare(&mut self, parameter: usize, part: &dyn Ode, changed: &dyn Ode, points: &[Point]) {
         let (n, r) = (self.derivatives.len(), self.outputs.len());
         let values = |part: &dyn Ode, fill: &dyn Fn(&dyn Ode, &mut [f64]), count: usize| {
             let mut values = vec![0.0; count];
@@ -162,6 +162,14 @@ impl Probe {
     }
 }
 
+/// The equations of a part.
+pub(crate) fn equations(model: &Model, part: usize) -> Result<Box<dyn Ode>> {
+    model.parts[part].equations().ok_or_else(|| {
+        let name = &model.parts[part].description().name;
+        Error::new(Code::NeedsMissing, format!("the equations of `{name}` are not known"))
+    })
+}
+
 /// Adds an index to a sorted list.
 fn insert(list: &mut Vec<usize>, index: usize) {
     if let Err(place) = list.binary_search(&index) {
@@ -179,7 +187,7 @@ struct Point {
     u: Vec<f64>,
 }
 
-fn points(part: &dyn Part) -> Vec<Point> {
+fn points(part: &dyn Ode) -> Vec<Point> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut nominal_state = vec![1.0; part.states()];
     part.nominal_state(&mut nominal_state);

@@ -2,10 +2,10 @@
 
 use costep_core::{Experiment, Result};
 use costep_fmu_runtime::Role;
-use costep_integrate::{Part, Solver};
+use costep_integrate::{Ode, Solver};
 use costep_models::{ModelEntry, Parameters};
 
-use crate::probe::{Depends, Probe};
+use crate::probe::{Depends, Probe, equations};
 
 /// A variable of an FMU.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Sheet {
         let given: Vec<_> = parameters.iter().map(|(spec, value)| (spec.name.to_owned(), value)).collect();
         let (_, model) = entry.model(&given)?;
         let probe = Probe::new(entry, parameters, part)?;
-        let subject = &*model.parts[part];
+        let subject = &*equations(&model, part)?;
         let name = subject.description().name.clone();
         let mut sheet = Self {
             model: entry,
@@ -76,7 +76,7 @@ impl Sheet {
         Ok(sheet)
     }
 
-    fn add_variables(&mut self, part: &dyn Part) {
+    fn add_variables(&mut self, part: &dyn Ode) {
         let description = part.description();
         let mut nominal = vec![1.0; part.states()];
         part.nominal_state(&mut nominal);

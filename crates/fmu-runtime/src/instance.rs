@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use costep_core::{Code, Error, InputPolynomials, Interval, LocalModel, Result};
-use costep_integrate::{Part, Stepper};
+use costep_integrate::{Ode, Stepper};
 
 use crate::plan::{Capability, Plan, Role};
 
@@ -40,7 +40,7 @@ pub struct Instance {
     pub(crate) valid: usize,
     /// Values that can be set now.
     settable: Range<usize>,
-    pub(crate) part: Box<dyn Part>,
+    pub(crate) part: Box<dyn Ode>,
     pub(crate) stepper: Box<dyn Stepper>,
     /// Inputs over the next step; the order grows when the first derivative is set.
     pub(crate) inputs: InputPolynomials,
@@ -53,8 +53,7 @@ pub struct Instance {
 impl Instance {
     /// An instance with its start values.
     pub fn new(plan: &Arc<Plan>, kind: Kind) -> Result<Self> {
-        let (part, solver) = plan.build(&plan.parameters)?;
-        let stepper = part.stepper(&solver)?;
+        let (part, stepper) = plan.build(&plan.parameters)?;
         let mut instance = Self {
             kind,
             phase: Phase::Instantiated,
@@ -177,9 +176,7 @@ impl Instance {
 
     /// The equations with the present parameters, and their initial state.
     fn rebuild(&mut self) -> Result<()> {
-        let (part, solver) = self.plan.build(&self.values[self.plan.range(Role::Parameter)])?;
-        self.stepper = part.stepper(&solver)?;
-        self.part = part;
+        (self.part, self.stepper) = self.plan.build(&self.values[self.plan.range(Role::Parameter)])?;
         self.checked_step = f64::NAN;
         self.part.initial_state(&mut self.values[self.plan.range(Role::State)]);
         Ok(())

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, LocalModel, Result};
-use costep_integrate::{Part, Solver};
+use costep_integrate::{Ode, Stepper};
 use costep_models::{ModelEntry, Parameters};
 
 use crate::subjects;
@@ -183,13 +183,14 @@ impl Plan {
         Self::new(token, (model, part), parameters, capabilities, variables)
     }
 
-    /// The part and its solver with these values of the parameters.
-    pub fn build(&self, parameters: &[f64]) -> Result<(Box<dyn Part>, Solver)> {
+    /// The equations of the part with these values of the parameters, and what steps them.
+    pub fn build(&self, parameters: &[f64]) -> Result<(Box<dyn Ode>, Box<dyn Stepper>)> {
         let given: Vec<_> = self.model.parameters.iter().zip(parameters).collect();
         let given: Vec<_> = given.iter().map(|(spec, value)| (spec.name.to_owned(), **value)).collect();
         let (_, model) = self.model.model(&given)?;
         let part = model.parts.get(self.part).ok_or_else(|| damaged("its part does not exist"))?;
-        Ok((part.duplicate(), model.solver))
+        let equations = part.equations().ok_or_else(|| damaged("its part has no equations"))?;
+        Ok((equations, part.stepper(&model.solver)?))
     }
 
     /// Whether it can do this.

@@ -1,6 +1,6 @@
 //! A system of equations: x' = f(t, x, u), y = g(t, x, u).
 
-use costep_core::{Description, LocalModel, Result, Subsystem};
+use costep_core::{Code, Description, Error, LocalModel, Result, Subsystem};
 
 use crate::native::Native;
 use crate::solver::Solver;
@@ -43,13 +43,23 @@ pub trait Ode: Send {
     }
 }
 
-/// Equations that can be stepped as a subsystem of their own or become part of a monolithic system.
-pub trait Part: Ode {
-    /// A subsystem that integrates these equations.
+/// Something that subsystems can be made of: equations, which may also become part of a monolithic system, or a
+/// simulator whose equations nobody knows, such as an FMU.
+pub trait Part: Send {
+    /// Ports, feed-through and capabilities.
+    fn description(&self) -> &Description;
+
+    /// A subsystem of its own; equations are integrated by this solver.
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
 
-    /// The same with the state outside.
-    fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>>;
+    /// The same for a state that is kept elsewhere; only equations can do that.
+    fn stepper(&self, _solver: &Solver) -> Result<Box<dyn Stepper>> {
+        let message = format!("the equations of `{}` are not known", self.description().name);
+        Err(Error::new(Code::NeedsMissing, message))
+    }
+
+    /// A copy of the equations, if they are known.
+    fn equations(&self) -> Option<Box<dyn Ode>>;
 
     /// A copy.
     fn duplicate(&self) -> Box<dyn Part>;
@@ -59,12 +69,20 @@ pub trait Part: Ode {
 }
 
 impl<S: Ode + Clone + Renamable + 'static> Part for S {
+    fn description(&self) -> &Description {
+        Ode::description(self)
+    }
+
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
         Ok(Box::new(Native::new(self.clone(), solver)?))
     }
 
     fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
         Ok(Box::new(Native::new(self.clone(), solver)?))
+    }
+
+    fn equations(&self) -> Option<Box<dyn Ode>> {
+        Some(Box::new(self.clone()))
     }
 
     fn duplicate(&self) -> Box<dyn Part> {

@@ -11,7 +11,8 @@
 //! | `model` | the structure as its files say it |
 //! | `read` | XML to `model`: one file per kind of document |
 //! | `flatten` | nested systems to components and links, parameters applied |
-//! | `flat` | the result |
+//! | `flat` | the result; `toml_form` the same as a project file |
+//! | `write` | a flat system as an .ssp |
 //! | `note` | what is wrong or not kept |
 
 mod flat;
@@ -20,11 +21,13 @@ mod model;
 mod note;
 mod package;
 mod read;
+mod toml_form;
 mod uri;
+mod write;
 
 use std::path::Path;
 
-use costep_core::Result;
+use costep_core::{Error, Result};
 
 pub use flat::{Component, Flat, Link};
 pub use model::{Implementation, Value};
@@ -35,4 +38,16 @@ pub use note::{Note, Severity};
 /// [`Flat::notes`].
 pub fn open(path: &Path, folder: &Path) -> Result<Flat> {
     flatten::flatten(path, folder)
+}
+
+/// Writes a flat system as an .ssp. An existing file is replaced only if all went well; everything that SSP cannot
+/// express is reported at once.
+pub fn write(flat: &Flat, path: &Path) -> Result<(), Vec<Error>> {
+    write::write(flat, path)
+}
+
+/// Whether a file is an .ssp or .ssd by its name.
+pub fn is_ssp(path: &Path) -> bool {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    matches!(ending.as_deref(), Some("ssp" | "ssd"))
 }

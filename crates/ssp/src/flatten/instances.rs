@@ -16,7 +16,7 @@ use crate::uri::{self, Reference};
 
 /// Deepest nesting of systems, and most elements of all of them.
 const MAX_DEPTH: usize = 64;
-const MAX_INSTANCES: usize = 200_000;
+const MAX_ELEMENTS: usize = 100_000;
 
 const FMU: &str = "application/x-fmu-sharedlibrary";
 const DESCRIPTION: &str = "application/x-ssp-definition";
@@ -63,11 +63,12 @@ impl Flattener {
         walk.scopes.push(scope);
         walk.around.push((walk.document.location.clone(), system.common.id.clone()));
         for element in &system.elements {
-            if self.instances.len() >= MAX_INSTANCES {
+            self.visited += 1;
+            if self.visited > MAX_ELEMENTS {
                 self.error(
                     Code::SspUnsupported,
                     &spot,
-                    format!("there are more than {MAX_INSTANCES} elements"),
+                    format!("there are more than {MAX_ELEMENTS} elements"),
                 );
                 break;
             }
@@ -319,7 +320,7 @@ impl Flattener {
     /// A name for a component that can be part of names of signals: unique, and as near to the given as possible.
     fn component_name(&mut self, path: &[String], spot: &Spot) -> String {
         const LONGEST: usize = 64;
-        let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+        let plain = |c: char| if c.is_alphanumeric() || "_-/".contains(c) { c } else { '_' };
         let parts: Vec<String> = path.iter().map(|part| part.chars().map(plain).collect()).collect();
         let joined = parts.join("/");
         let mut short: &str = &joined;
@@ -327,7 +328,8 @@ impl Flattener {
             let cut = short.char_indices().nth(1).map_or(short.len(), |(at, _)| at);
             short = &short[cut..];
         }
-        let base = short.trim_start_matches('/').to_owned();
+        let words: Vec<&str> = short.split('/').filter(|word| !word.is_empty()).collect();
+        let base = if words.is_empty() { "part".to_owned() } else { words.join("/") };
         let mut name = base.clone();
         let mut number = 2;
         while self.names.contains(&name) {

@@ -84,6 +84,8 @@ pub(crate) struct Flattener {
     edges: Vec<Edge>,
     /// Connectors of references to dictionaries: (port, port of the entry).
     references: Vec<(usize, usize)>,
+    /// Number of elements so far.
+    visited: usize,
     /// Names of components that are taken.
     names: HashSet<String>,
     notes: Notes,
@@ -102,6 +104,7 @@ pub(crate) fn flatten(path: &Path, folder: &Path) -> Result<Flat> {
         ports: Vec::new(),
         edges: Vec::new(),
         references: Vec::new(),
+        visited: 0,
         names: HashSet::new(),
         notes: Notes::default(),
     };
@@ -124,9 +127,10 @@ impl Flattener {
         self.apply_parameters();
         let mut ways = Ways::new(self.ports.len());
         let links = self.links(&mut ways);
+        let root = Spot::of(&document, 0, "");
         let settings: Settings =
             document.settings.iter().chain(&document.system.common.settings).cloned().collect();
-        Ok(Flat {
+        let mut flat = Flat {
             name: if document.name.is_empty() {
                 document.system.common.name.clone()
             } else {
@@ -135,11 +139,16 @@ impl Flattener {
             version: document.version.clone(),
             start: document.start,
             stop: document.stop,
-            components: self.components,
+            components: std::mem::take(&mut self.components),
             links,
             settings,
-            notes: self.notes.into_list(&file),
-        })
+            notes: Vec::new(),
+        };
+        for (code, message) in flat.refuse_foreign_settings() {
+            self.note(Severity::Warning, code, &root, message);
+        }
+        flat.notes = self.notes.into_list(&file);
+        Ok(flat)
     }
 
     fn no_document(&self, path: &Path, root: &Location) -> Error {

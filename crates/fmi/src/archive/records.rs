@@ -197,14 +197,19 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
         return Err(refused(byte, format!("the entry `{shown}` is refused: {reason}")));
     }
     if flags & (ENCRYPTED | STRONG_ENCRYPTION | MASKED) != 0 {
-        return Err(refused(byte, format!("the entry `{shown}` is encrypted, which FMI and SSP do not allow")));
+        return Err(refused(
+            byte,
+            format!("the entry `{shown}` is encrypted, which FMI and SSP do not allow"),
+        ));
     }
     let method = match u16_at(fixed, 10) {
         0 => Method::Stored,
         8 => Method::Deflated,
         other => {
             let what = format!("the entry `{shown}` is packed by method {other}");
-            return Err(refused(byte, what).hint("FMI and SSP allow only stored (0) and deflated (8) entries"));
+            return Err(
+                refused(byte, what).hint("FMI and SSP allow only stored (0) and deflated (8) entries")
+            );
         }
     };
     if flags & PATCHED != 0 {

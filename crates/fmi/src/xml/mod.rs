@@ -12,9 +12,9 @@ use costep_core::{Code, Error, Result};
 use quick_xml::events::{BytesRef, Event};
 use quick_xml::{Reader, XmlVersion};
 
+use element::XML_SPACE;
 pub(crate) use element::{Element, Literal};
 pub(crate) use encoding::Encoding;
-use element::XML_SPACE;
 use encoding::Utf8Reader;
 use guard::Guard;
 pub use tree::{Node, literal};
@@ -150,8 +150,7 @@ impl<R: Read> Xml<R> {
                     self.root_seen = true;
                     self.depth += 1;
                     if self.depth > self.max_depth {
-                        let message =
-                            format!("the document nests elements deeper than {}", self.max_depth);
+                        let message = format!("the document nests elements deeper than {}", self.max_depth);
                         return Err(flaw(Error::new(Code::XmlRefused, message)));
                     }
                     if let Some(element) = element {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use costep_core::{Code, Error, Place, Result};
 
-use super::{Element, Flaw, Literal, Xml, XML_SPACE};
+use super::{Element, Flaw, Literal, XML_SPACE, Xml};
 use crate::archive::placed;
 use crate::limits::Limits;
 

@@ -12,6 +12,7 @@ mod euler;
 mod exact_lti;
 mod inner_steps;
 mod integrator;
+pub mod multistep;
 mod native;
 mod ode;
 mod rk4;

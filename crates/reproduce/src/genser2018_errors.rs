@@ -152,8 +152,8 @@ fn errors(case: &Case, exact: &Exact, step: f64) -> Result<Vec<f64>> {
 
 fn study(work: &Work<'_>, inner: f64, figure_number: &str) -> Result<Computed> {
     // The least macro step is an inner step: nothing is extrapolated further than the solver looks.
-    let steps: Vec<f64> =
-        [inner].into_iter().chain(STEPS.iter().copied().filter(|step| *step > inner)).collect();
+    let wanted = |step: &f64| *step > inner && (!work.quick || *step >= 2e-3);
+    let steps: Vec<f64> = [inner].into_iter().chain(STEPS.iter().copied().filter(wanted)).collect();
     let (system, coarse) = (case(inner), case(1e-4));
     let exact = Exact::new(&system, inner)?;
     let rows = work.map(&steps, |step| errors(&system, &exact, *step))?;

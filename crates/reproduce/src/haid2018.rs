@@ -107,7 +107,7 @@ fn figure(rows: &[Vec<f64>]) -> Result<Figure> {
         let [corrector, linear] = runs;
         let (corrector, linear) = (corrector?, linear?);
         let reference = case.monolithic(step, true)?;
-        let runs = [("mbcorr", &corrector), ("feedthrough", &linear)];
+        let runs = [("mbcorr", &corrector), ("PLC", &linear)];
         let signal = (2, "coupling force F", "N");
         figure = figure.panel(
             panel(&runs, &reference.trace, signal, (0.0, 0.1)).title(format!("at {} ms", short(DRAWN))),

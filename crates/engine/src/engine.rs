@@ -213,8 +213,7 @@ impl Engine {
     }
 
     fn initialise(&mut self) -> Result<()> {
-        sample(&self.externals, self.experiment.time(0), &mut self.external);
-        sample(&self.externals, self.experiment.time(1), &mut self.external_next);
+        self.sample_externals();
         let system = (&self.layout, &self.coupling, &self.external[..]);
         initialise(&mut self.subsystems, &self.experiment, system, &mut self.y, &mut self.coupled)?;
         self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
@@ -382,13 +381,19 @@ impl Engine {
         std::mem::swap(&mut self.y, &mut self.y_next);
         self.k += 1;
         if !self.externals.is_empty() {
-            std::mem::swap(&mut self.external, &mut self.external_next);
-            sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
+            self.sample_externals();
         }
         self.observe_models(context.interval())?;
         self.form_coupled()?;
         self.threads.decide(self.schedule.stages.len());
         Ok(())
+    }
+
+    /// r at both ends of the step to come, as seen from inside it.
+    fn sample_externals(&mut self) {
+        let (start, end) = (self.experiment.time(self.k), self.experiment.time(self.k + 1));
+        sample(&self.externals, &mut self.external, |signal| signal.value(start));
+        sample(&self.externals, &mut self.external_next, |signal| signal.value_before(end));
     }
 
     /// z = L y + r, or what a method makes of it.
@@ -463,8 +468,7 @@ impl Engine {
         self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
         self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.load(&mut from))?;
         from.finish()?;
-        sample(&self.externals, self.experiment.time(self.k), &mut self.external);
-        sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
+        self.sample_externals();
         self.resumed = true;
         self.failed = false;
         Ok(())
@@ -595,11 +599,11 @@ fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {
     indices
 }
 
-fn sample(externals: &[(usize, External)], t: f64, values: &mut [f64]) {
+fn sample(externals: &[(usize, External)], values: &mut [f64], value: impl Fn(&External) -> f64) {
     for (j, _) in externals {
         values[*j] = 0.0;
     }
     for (j, signal) in externals {
-        values[*j] += signal.value(t);
+        values[*j] += value(signal);
     }
 }

@@ -2,14 +2,19 @@
 //! [`costep_integrate::Composite`]) a monolithic twin. To add one: write its file, then add one line to
 //! [`MODELS`].
 //!
-//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020.
+//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [V14] Viel 2014, [A16] Andersson et
+//! al. 2016.
 
 mod chain;
+mod coupled_pendula;
 mod dual_mass;
 mod dual_mass_nonlinear;
+mod hydraulic;
+mod hydraulic_linear;
 mod model;
 mod parameters;
 mod pendulum_oscillator;
+mod triple_spring;
 
 pub use model::{Model, ModelEntry};
 pub use parameters::{ParameterSpec, Parameters};
@@ -17,8 +22,16 @@ pub use parameters::{ParameterSpec, Parameters};
 use costep_core::{Code, Error, Result};
 
 /// Every benchmark system.
-pub static MODELS: &[ModelEntry] =
-    &[dual_mass::ENTRY, dual_mass_nonlinear::ENTRY, pendulum_oscillator::ENTRY, chain::ENTRY];
+pub static MODELS: &[ModelEntry] = &[
+    dual_mass::ENTRY,
+    dual_mass_nonlinear::ENTRY,
+    pendulum_oscillator::ENTRY,
+    chain::ENTRY,
+    hydraulic_linear::ENTRY,
+    hydraulic::ENTRY,
+    triple_spring::ENTRY,
+    coupled_pendula::ENTRY,
+];
 
 /// The entry with this name.
 pub fn find(id: &str) -> Result<&'static ModelEntry> {

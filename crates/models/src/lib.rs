@@ -9,8 +9,10 @@ mod chain;
 mod coupled_pendula;
 mod dual_mass;
 mod dual_mass_nonlinear;
+mod helicopter;
 mod hydraulic;
 mod hydraulic_linear;
+mod linear;
 mod model;
 mod parameters;
 mod pendulum_oscillator;
@@ -27,6 +29,7 @@ pub static MODELS: &[ModelEntry] = &[
     dual_mass_nonlinear::ENTRY,
     pendulum_oscillator::ENTRY,
     chain::ENTRY,
+    helicopter::ENTRY,
     hydraulic_linear::ENTRY,
     hydraulic::ENTRY,
     triple_spring::ENTRY,

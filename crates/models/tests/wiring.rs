@@ -39,8 +39,8 @@ fn connected_ports_have_the_same_unit_and_size() {
 #[test]
 fn nominal_values_are_positive() {
     for (id, model) in models() {
-        for part in &model.parts {
-            let sizes = [common::state_sizes(&**part), common::input_sizes(&**part)].concat();
+        for part in common::equations(&model) {
+            let sizes = [common::state_sizes(&*part), common::input_sizes(&*part)].concat();
             assert!(sizes.iter().all(|size| *size > 0.0 && size.is_finite()), "{id}: {sizes:?}");
         }
     }

@@ -42,6 +42,8 @@ pub(crate) enum Verb {
     Export(ExportArgs),
     /// Write the parts of a built-in model as FMUs
     ExportFmu(ExportFmuArgs),
+    /// List results of papers, or compute one again and compare it with what the paper claims
+    Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
     Plot(PlotArgs),
     /// Show what an FMU offers and what is wrong with it
@@ -220,6 +222,18 @@ pub(crate) struct ExportFmuArgs {
     /// Folder for the FMUs
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct ReproduceArgs {
+    /// Compute this one, or `all` [default: list them]
+    pub(crate) id: Option<String>,
+    /// Folder for data (CSV) and plot (SVG)
+    #[arg(long, value_name = "DIR", default_value = "costep-reproduce")]
+    pub(crate) out: PathBuf,
+    /// Coarser grids where a study has one: a quick look
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 #[derive(Args)]

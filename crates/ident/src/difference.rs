@@ -55,7 +55,8 @@ impl Past {
     /// Reads it.
     pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.y.load(from)?;
-        self.u.load(from)
+        self.u.load(from)?;
+        self.y.check_same_length(&self.u)
     }
 }
 

@@ -84,7 +84,7 @@ impl Quality {
 
     /// Reads its memory.
     pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.count = from.integer()?;
+        self.count = from.index(self.block as usize + 1)? as u64;
         for extremes in [&mut self.present, &mut self.last_block] {
             from.reals(&mut extremes.least)?;
             from.reals(&mut extremes.greatest)?;

@@ -72,6 +72,9 @@ const PATIENCE: (f64, f64) = (60.0, 0.1);
 /// Steps under inputs from rolled models: as many as the past that the large-step models look at.
 const BETWEEN: u64 = 2;
 
+/// Counters in a saved state beyond this are damage.
+const MAX_COUNT: usize = 1 << 53;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Quiet,
@@ -269,11 +272,11 @@ impl CouplingMethod for Identified {
         self.coarse_guard.load(from)?;
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
-        let (phase, left) = (from.index(4)?, from.integer()?);
+        let (phase, left) = (from.index(4)?, from.index(BETWEEN as usize + 1)? as u64);
         self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
-        self.macro_step = from.integer()?;
-        self.trusted = from.integer()?;
-        self.small_steps = from.integer()?;
+        for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps] {
+            *count = from.index(MAX_COUNT)? as u64;
+        }
         self.macro_start = from.real()?;
         self.last_length = from.real()?;
         self.arrived = from.real()?;

@@ -213,7 +213,8 @@ impl Record {
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.y.load(from)?;
-        self.u.load(from)
+        self.u.load(from)?;
+        self.y.check_same_length(&self.u)
     }
 }
 

@@ -179,6 +179,8 @@ codes! {
         "It reported success, but its time is not the one asked for."
     E0404 StepTooSmall Model "an integrator cannot meet its tolerance"
         "The inner step size fell to round-off level. The system may be discontinuous or too stiff for this integrator."
+    E0405 EventsWithoutEnd Model "events follow each other without end"
+        "A model with events switches back and forth or ever faster, so that time does not go on. A hysteresis or a threshold in the model ends this; time events have to lie ahead."
     E0501 NotARecording Input "the file is not a costep recording"
         "Recordings are Arrow IPC streams written by `costep run`."
     E0502 RecordingDamaged Input "the recording is damaged"

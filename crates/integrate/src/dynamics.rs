@@ -14,6 +14,11 @@ pub trait Dynamics: Send {
     /// Number of inputs.
     fn inputs(&self) -> usize;
 
+    /// What a state is called in messages.
+    fn state_name(&self, state: usize) -> String {
+        format!("state {state}")
+    }
+
     /// Typical size of each state, for absolute tolerances. May change at events.
     fn nominals(&self, x: &mut [f64]);
 

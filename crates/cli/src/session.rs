@@ -87,7 +87,7 @@ pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
     let (model, experiment) = (&project.model, &project.model.experiment);
     let inner_steps = match model.solver {
         Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
-        Solver::Dopri5(_) | Solver::Exact => 20.0,
+        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 20.0,
     };
     let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64;
     let solver = reference_solver(project, "same")?.filter(|_| effort <= AFFORDABLE);
@@ -97,7 +97,7 @@ pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
 fn default_micro_step(project: &Project) -> f64 {
     match project.model.solver {
         Solver::Euler(step) | Solver::Rk4(step) => step,
-        Solver::Dopri5(_) | Solver::Exact => 1e-5,
+        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 1e-5,
     }
 }
 

@@ -1,5 +1,23 @@
-//! Where local models of subsystems come from, one file per source.
+//! Where local models of subsystems come from, one file per source: exact Jacobians, and identification from inputs
+//! and outputs alone.
 
+mod covariance;
 mod exact;
+mod ij_rls;
+mod lags;
+mod moesp;
+mod quality;
+mod resample;
+mod rls;
+mod scaled_rls;
+mod window;
 
+pub use covariance::{Covariance, Forgetting};
 pub use exact::Exact;
+pub use ij_rls::IjRls;
+pub use lags::Lags;
+pub use moesp::{Moesp, MoespSettings, StateSpace};
+pub use quality::{Quality, excitation};
+pub use resample::{InputForm, resample, resample_arx};
+pub use rls::{Rls, RlsSettings};
+pub use scaled_rls::ScaledRls;

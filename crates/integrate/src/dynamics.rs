@@ -11,13 +11,16 @@ pub trait Dynamics: Send {
     /// Number of states.
     fn states(&self) -> usize;
 
+    /// Name of a state, for messages.
+    fn state_name(&self, i: usize) -> String {
+        format!("x[{i}]")
+    }
+
     /// Number of inputs.
     fn inputs(&self) -> usize;
 
-    /// What a state is called in messages.
-    fn state_name(&self, state: usize) -> String {
-        format!("state {state}")
-    }
+    /// Number of outputs, for the size of [`Dynamics::jacobians`].
+    fn outputs(&self) -> usize;
 
     /// Typical size of each state, for absolute tolerances. May change at events.
     fn nominals(&self, x: &mut [f64]);

@@ -360,10 +360,7 @@ fn check_finite<D: Hybrid>(dynamics: &D, t: f64, x: &[f64]) -> Result<()> {
 
 #[cold]
 fn not_finite<D: Hybrid>(dynamics: &D, t: f64, state: usize, value: f64) -> Error {
-    let message = format!(
-        "`{}` of `{}` became {value} at t = {t} s",
-        dynamics.state_name(state),
-        dynamics.name()
-    );
+    let message =
+        format!("`{}` of `{}` became {value} at t = {t} s", dynamics.state_name(state), dynamics.name());
     Error::new(Code::NotFinite, message).hint("try a shorter inner step or a solver with error control")
 }

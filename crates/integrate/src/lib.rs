@@ -13,6 +13,7 @@ mod events;
 mod exact_lti;
 mod inner_steps;
 mod integrator;
+pub mod multistep;
 mod native;
 mod ode;
 mod rk4;

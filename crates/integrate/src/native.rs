@@ -83,6 +83,10 @@ impl<S: Ode> Dynamics for Watched<S> {
         self.ode.description().inputs.len()
     }
 
+    fn outputs(&self) -> usize {
+        self.ode.description().outputs.len()
+    }
+
     fn nominals(&self, x: &mut [f64]) {
         self.ode.nominal_state(x);
     }

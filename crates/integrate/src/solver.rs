@@ -8,6 +8,7 @@ use crate::dynamics::Dynamics;
 use crate::euler::Euler;
 use crate::exact_lti::ExactLti;
 use crate::integrator::Integrator;
+use crate::multistep::{AtPoint, Family, MultistepIntegrator};
 use crate::rk4::Rk4;
 
 /// Which integrator, with which settings.
@@ -21,22 +22,25 @@ pub enum Solver {
     Dopri5(f64),
     /// Exact steps by the matrix exponential, for linear systems.
     Exact,
+    /// Variable-step, variable-order multistep formulas with this relative tolerance, and what they do where inputs
+    /// change.
+    Multistep(Family, f64, AtPoint),
 }
 
 /// Names of the integrators as users write them.
-const NAMES: [&str; 4] = ["euler", "rk4", "dopri5", "exact"];
+const NAMES: [&str; 6] = ["euler", "rk4", "dopri5", "exact", "bdf", "adams"];
 
 impl Solver {
-    /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8` or `exact`. Without a value the default is taken.
+    /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8`, `exact`, `bdf:1e-6` or `adams:1e-8:restart`. Without a value the default is taken.
     pub fn parse(text: &str, default_micro_step: f64) -> Result<Self> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
         let micro_step = || value.map_or(Ok(default_micro_step), parse_time);
         let solver = match name {
             "euler" => Self::Euler(micro_step()?),
             "rk4" => Self::Rk4(micro_step()?),
-            "dopri5" => Self::Dopri5(value.map_or(Ok(1e-8), |value| {
-                value.parse().map_err(|_| Error::new(Code::BadValue, format!("`{value}` is not a tolerance")))
-            })?),
+            "dopri5" => Self::Dopri5(tolerance(value, 1e-8)?),
+            "bdf" => multistep(Family::Bdf, value)?,
+            "adams" => multistep(Family::Adams, value)?,
             "exact" if value.is_none() => Self::Exact,
             "exact" => return Err(Error::new(Code::BadValue, "the solver `exact` takes no value")),
             _ => {
@@ -55,10 +59,14 @@ impl Solver {
             Self::Euler(step) | Self::Rk4(step) if !(step > 0.0 && step.is_finite()) => {
                 Err(Error::new(Code::BadValue, format!("an inner step of {step} s is not possible")))
             }
-            Self::Dopri5(tolerance) if !(1e-14..=0.1).contains(&tolerance) => Err(Error::new(
-                Code::BadValue,
-                format!("a tolerance of {tolerance} is not between 1e-14 and 0.1"),
-            )),
+            Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _)
+                if !(1e-14..=0.1).contains(&tolerance) =>
+            {
+                Err(Error::new(
+                    Code::BadValue,
+                    format!("a tolerance of {tolerance} is not between 1e-14 and 0.1"),
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -70,6 +78,12 @@ impl Solver {
             Self::Rk4(step) => format!("rk4:{}", exact_time(step)),
             Self::Dopri5(tolerance) => format!("dopri5:{tolerance:e}"),
             Self::Exact => "exact".into(),
+            Self::Multistep(family, tolerance, at_point) => {
+                let family = if family == Family::Bdf { "bdf" } else { "adams" };
+                let is_default = at_point == AtPoint::default();
+                let mode = if is_default { String::new() } else { format!(":{}", at_point.name()) };
+                format!("{family}:{tolerance:e}{mode}")
+            }
         }
     }
 
@@ -82,16 +96,42 @@ impl Solver {
             Self::Rk4(step) => Box::new(Rk4::new(step, states, inputs)),
             Self::Dopri5(tolerance) => Box::new(Dopri5::new(tolerance, states, inputs)),
             Self::Exact => Box::new(ExactLti::new(dynamics)?),
+            Self::Multistep(family, tolerance, at_point) => {
+                Box::new(MultistepIntegrator::new(family, tolerance, at_point, dynamics))
+            }
         })
     }
 
     /// The relative tolerance, if it controls its error.
     pub fn tolerance(&self) -> Option<f64> {
         match *self {
-            Self::Dopri5(tolerance) => Some(tolerance),
+            Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _) => Some(tolerance),
             Self::Euler(_) | Self::Rk4(_) | Self::Exact => None,
         }
     }
+}
+
+fn tolerance(text: Option<&str>, default: f64) -> Result<f64> {
+    let bad = |text| Error::new(Code::BadValue, format!("`{text}` is not a tolerance"));
+    text.map_or(Ok(default), |text| text.parse().map_err(|_| bad(text)))
+}
+
+/// `1e-6`, `1e-6:restart` or `restart`.
+fn multistep(family: Family, text: Option<&str>) -> Result<Solver> {
+    let mode =
+        |name: &str| AtPoint::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode);
+    let (value, name) = match text.map(|text| text.split_once(':').ok_or(text)) {
+        None => (None, None),
+        Some(Ok((value, name))) => (Some(value), Some(name)),
+        Some(Err(name)) if mode(name).is_some() => (None, Some(name)),
+        Some(Err(value)) => (Some(value), None),
+    };
+    let at_point = name.map_or(Ok(AtPoint::default()), |name| {
+        let unknown =
+            || Error::new(Code::BadValue, format!("`{name}` is not a way to cross communication points"));
+        mode(name).ok_or_else(|| unknown().suggest(name, AtPoint::NAMES.map(|(name, _)| name)))
+    })?;
+    Ok(Solver::Multistep(family, tolerance(value, 1e-6)?, at_point))
 }
 
 #[cfg(test)]
@@ -100,13 +140,14 @@ mod tests {
 
     #[test]
     fn solvers_are_written_as_text() {
-        for text in ["euler:10us", "rk4:100us", "dopri5:1e-8", "exact"] {
+        for text in ["euler:10us", "rk4:100us", "dopri5:1e-8", "exact", "bdf:1e-6", "adams:1e-8:restart"] {
             assert_eq!(Solver::parse(text, 1.0).unwrap().label(), text);
         }
         assert_eq!(Solver::Euler(1.234567891e-5).label(), "euler:1.234567891e-5s");
         assert_eq!(Solver::parse("euler", 1e-5).unwrap(), Solver::Euler(1e-5));
         assert!(Solver::parse("eluer", 1e-5).unwrap_err().to_string().contains("did you mean `euler`?"));
-        for bad in ["euler:0s", "dopri5:1", "dopri5:x", "exact:1"] {
+        for bad in ["euler:0s", "dopri5:1", "dopri5:x", "exact:1", "bdf:0", "bdf:1e-6:fly", "adams:restart:1"]
+        {
             assert!(Solver::parse(bad, 1e-5).is_err(), "{bad}");
         }
     }

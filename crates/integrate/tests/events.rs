@@ -40,6 +40,10 @@ impl Dynamics for Ball {
         1
     }
 
+    fn outputs(&self) -> usize {
+        2
+    }
+
     fn nominals(&self, x: &mut [f64]) {
         x.fill(1.0);
     }
@@ -116,14 +120,7 @@ impl Run {
         input.coefficients_mut(0)[0] = u;
         self.k += 1;
         let segment = input.segment(0..1, 0);
-        self.driver.advance(
-            &mut *self.integrator,
-            &mut self.ball,
-            interval,
-            segment,
-            &mut self.x,
-            sampler,
-        )
+        self.driver.advance(&mut *self.integrator, &mut self.ball, interval, segment, &mut self.x, sampler)
     }
 }
 
@@ -131,9 +128,7 @@ impl Run {
 fn bounces(restitution: f64, count: i32) -> Vec<f64> {
     let first = (2.0 / G).sqrt();
     // t_n = t_1 (1 + 2 (e + e^2 + .. + e^n)).
-    (0..count)
-        .map(|n| first * (1.0 + 2.0 * (1..=n).map(|i| restitution.powi(i)).sum::<f64>()))
-        .collect()
+    (0..count).map(|n| first * (1.0 + 2.0 * (1..=n).map(|i| restitution.powi(i)).sum::<f64>())).collect()
 }
 
 #[test]
@@ -199,7 +194,8 @@ fn samples_show_both_sides_of_an_event() {
     let bounce = bounces(0.8, 1)[0];
     for (t, height) in seen {
         let s = (t - bounce).max(0.0);
-        let expected = if *t < bounce { 1.0 - 0.5 * G * t * t } else { 0.8 * G * bounce * s - 0.5 * G * s * s };
+        let expected =
+            if *t < bounce { 1.0 - 0.5 * G * t * t } else { 0.8 * G * bounce * s - 0.5 * G * s * s };
         assert!((height - expected).abs() < 1e-8, "{height} instead of {expected} at {t}");
     }
 }

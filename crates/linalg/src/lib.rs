@@ -7,9 +7,13 @@ mod expm;
 mod lu;
 mod matrix;
 mod pseudo_inverse;
+mod svd;
+mod triangle;
 
 pub use block_lu::{BlockLu, BlockPlace};
 pub use expm::Exponential;
 pub use lu::Lu;
 pub use matrix::Matrix;
 pub use pseudo_inverse::PseudoInverse;
+pub use svd::Svd;
+pub use triangle::Triangle;

@@ -162,6 +162,10 @@ fn signal(signal: &External) -> (&'static str, String) {
             let keys = ["amplitude", "frequency", "phase", "start"];
             ("sine", inline(keys.into_iter().zip([*amplitude, *frequency, *phase, *start])))
         }
+        External::Burst { amplitude, frequency, phase, start, stop } => {
+            let keys = ["amplitude", "frequency", "phase", "start", "stop"];
+            ("sine", inline(keys.into_iter().zip([*amplitude, *frequency, *phase, *start, *stop])))
+        }
         External::Square { high, low, frequency, phase, start } => {
             let keys = ["high", "low", "frequency", "phase", "start"];
             ("square", inline(keys.into_iter().zip([*high, *low, *frequency, *phase, *start])))

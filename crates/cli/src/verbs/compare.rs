@@ -91,7 +91,11 @@ fn one_run(
         })?;
     }
     let template = session::engine(project, choice, true)?;
-    let metadata = [("method".into(), choice.method.label()), ("system".into(), project.name.clone())];
+    let metadata = [
+        ("method".into(), choice.method.label()),
+        ("system".into(), project.name.clone()),
+        ("project".into(), project.to_toml()),
+    ];
     let mut recorder = Recorder::create(file, &template, project, &metadata, None)?;
     let report = session::measured_run(project, choice, reference, &mut [&mut recorder as &mut dyn Observer]);
     recorder.finish()?;

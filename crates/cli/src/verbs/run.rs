@@ -24,7 +24,7 @@ use crate::style::{BAD, GOOD, Output, paint, print_error, print_json, say};
 use crate::table::{number, percent, wall};
 
 /// Names of the files in the folder of a run.
-const RECORDING: &str = "results.arrows";
+pub(crate) const RECORDING: &str = "results.arrows";
 const PREVIOUS_RECORDING: &str = "results.previous.arrows";
 const PROJECT_COPY: &str = "run.toml";
 
@@ -291,7 +291,7 @@ impl Job<'_> {
             output.remark(&format!("{}: {rows} rows up to t = {time} s", file.display()));
             output.remark(&match ending.can_go_on {
                 true => format!("next: costep resume {}", folder.display()),
-                false => format!("next: costep export {} --to results.csv", file.display()),
+                false => format!("next: costep plot {}", folder.display()),
             });
         }
         Ok(())

@@ -80,28 +80,35 @@ impl Instance {
                 let all =
                     exchanged.as_ref().map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
                 let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
-                // SAFETY: as above. No event mode, no early return. A library for Co-Simulation has the function.
+                let name = c_name.as_ptr();
                 let handle = match (&library.exchange, f.instantiate) {
-                    (Some(ExchangeFunctions::V3(f)), _) => unsafe {
-                        let name = c_name.as_ptr();
-                        (f.instantiate)(name, token, resources, false, logging, environment, Some(log3))
-                    },
-                    (_, Some(instantiate)) => unsafe {
-                        instantiate(
-                            c_name.as_ptr(),
-                            token,
-                            resources,
-                            false,
-                            logging,
-                            false,
-                            false,
-                            all.as_ptr(),
-                            all.len(),
-                            environment,
-                            Some(log3),
-                            update,
-                        )
-                    },
+                    (Some(ExchangeFunctions::V3(f)), _) => {
+                        // SAFETY: as above.
+                        unsafe {
+                            (f.instantiate)(name, token, resources, false, logging, environment, Some(log3))
+                        }
+                    }
+                    (_, Some(instantiate)) => {
+                        let (all, count) = (all.as_ptr(), all.len());
+                        // SAFETY: as above. No event mode, no early return.
+                        unsafe {
+                            instantiate(
+                                name,
+                                token,
+                                resources,
+                                false,
+                                logging,
+                                false,
+                                false,
+                                all,
+                                count,
+                                environment,
+                                Some(log3),
+                                update,
+                            )
+                        }
+                    }
+                    // A library for Co-Simulation has the function.
                     (_, None) => ptr::null_mut(),
                 };
                 if let (Some(exchanged), false) = (exchanged, handle.is_null()) {
@@ -380,16 +387,7 @@ impl Instance {
                 // SAFETY: the instance is alive and initialised, the places to write to live.
                 let status = unsafe {
                     let flags = (&raw mut event, &raw mut ends, &raw mut early);
-                    do_step(
-                        self.handle,
-                        start,
-                        length,
-                        no_return,
-                        flags.0,
-                        flags.1,
-                        flags.2,
-                        &raw mut last,
-                    )
+                    do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
                 };
                 if status == DISCARD || (status <= 1 && (ends | early) != 0) {
                     return Err(self.incomplete(interval, Some(last), ends != 0));

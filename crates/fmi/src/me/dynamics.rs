@@ -148,7 +148,7 @@ impl FmuDynamics {
     }
 
     /// The outputs at (t, x, u).
-    pub(crate) fn outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
+    pub(crate) fn evaluate_outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
         self.place(t, x, u)?;
         if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
     }
@@ -226,9 +226,9 @@ impl FmuDynamics {
     pub(crate) fn linearise(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
         let Some(mut slopes) = self.slopes.take() else { return Ok(()) };
         let outcome = match &mut slopes {
-            Slopes::Directional(linear) => self
-                .place(t, x, u)
-                .and_then(|()| linear.fill(&self.instance, &self.inputs, (u, u), model)),
+            Slopes::Directional(linear) => {
+                self.place(t, x, u).and_then(|()| linear.fill(&self.instance, &self.inputs, (u, u), model))
+            }
             Slopes::Differences(memory) => {
                 let DifferenceMemory { differences, nominal_x, nominal_u, y } = &mut **memory;
                 nominal_x.copy_from_slice(&self.nominal);
@@ -257,8 +257,12 @@ impl Dynamics for FmuDynamics {
         self.told.u.len()
     }
 
+    fn outputs(&self) -> usize {
+        self.outputs.width()
+    }
+
     fn state_name(&self, state: usize) -> String {
-        self.state_names.get(state).cloned().unwrap_or_else(|| format!("state {state}"))
+        self.state_names.get(state).cloned().unwrap_or_else(|| format!("x[{state}]"))
     }
 
     fn nominals(&self, x: &mut [f64]) {
@@ -287,7 +291,7 @@ impl Dynamics for FmuDynamics {
         let start = buffer.outputs.len();
         buffer.times.push(t);
         buffer.outputs.resize(start + self.outputs.width(), 0.0);
-        let outcome = self.outputs(t, x, u, &mut buffer.outputs[start..]);
+        let outcome = self.evaluate_outputs(t, x, u, &mut buffer.outputs[start..]);
         self.micro = Some(buffer);
         outcome
     }

@@ -291,7 +291,8 @@ impl ModelExchangeSubsystem {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.local_model_origin() == ModelOrigin::Differences && !self.x.is_empty() {
-            notes.push("it has no directional derivatives: its local model is computed by differences".into());
+            notes
+                .push("it has no directional derivatives: its local model is computed by differences".into());
         }
         if let Some(state) = self.dynamics.bad_nominal {
             let name = self.dynamics.state_name(state);
@@ -414,7 +415,7 @@ impl Subsystem for ModelExchangeSubsystem {
         {
             return Err(self.explained(error));
         }
-        dynamics.outputs(interval.end, x, driver.inputs(), y)?;
+        dynamics.evaluate_outputs(interval.end, x, driver.inputs(), y)?;
         self.t = interval.end;
         Ok(StepOutcome { reached: interval.end })
     }
@@ -504,9 +505,10 @@ impl Subsystem for ModelExchangeSubsystem {
         self.instance().alive()?;
         let interface = &self.library().model_exchange().interface;
         let serializes = interface.can_serialize_state && self.instance().can_serialize_states();
-        let can_do_without = memory::is_memoryless(self.library().description(), self.library().model_exchange())
-            && self.driver.counts().time == 0
-            && self.driver.next_event().is_none();
+        let can_do_without =
+            memory::is_memoryless(self.library().description(), self.library().model_exchange())
+                && self.driver.counts().time == 0
+                && self.driver.next_event().is_none();
         if !serializes && !can_do_without {
             return Err(self.unsupported("checkpoints"));
         }

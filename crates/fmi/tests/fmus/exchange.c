@@ -160,6 +160,9 @@ int common_enter(Instance *i, double start) {
     i->d.completed[0] = i->d.completed[1] = start;
     i->d.next = INFINITY;
     i->d.mode = INITIALIZATION;
+#ifdef ALWAYS_FAULT
+    i->d.fault = ALWAYS_FAULT;
+#endif
     initialise(&i->d);
     outputs(&i->d);
     return OK;

@@ -98,7 +98,12 @@ impl Ode for Equations {
 
 /// x' = u x (1 - x), x(0) = 0.2: the logistic equation with growth u.
 pub(crate) fn logistic() -> Equations {
-    Equations::new("logistic", 1, &[0.2], |_, x, u, x_dot| x_dot[0] = u[0] * x[0] * (1.0 - x[0]))
+    let f = |_: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]| x_dot[0] = u[0] * x[0] * (1.0 - x[0]);
+    let jacobians = |x: &[f64], u: &[f64], model: &mut LocalModel| {
+        (model.a[0], model.b[0]) = (u[0] * (1.0 - 2.0 * x[0]), x[0] * (1.0 - x[0]));
+        (model.c[0], model.d[0]) = (1.0, 0.0);
+    };
+    Equations { jacobians, ..Equations::new("logistic", 1, &[0.2], f) }
 }
 
 /// Its solution, given the integral of u.

@@ -8,6 +8,6 @@ mod trace;
 
 pub use measures::{Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;
-pub use reference::{Reference, monolithic_amplitudes, outputs_at};
+pub use reference::{Reference, ReferenceKind, monolithic_amplitudes, outputs_at};
 pub use stability::{Amplitudes, GrowthWatch, Windows};
 pub use trace::{MicroTrace, Trace};

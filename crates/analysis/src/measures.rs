@@ -46,8 +46,7 @@ pub struct SignalError {
 /// Measures a run that went to its end.
 pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference) -> Measures {
     let mono = &reference.trace;
-    let nominal: Vec<f64> =
-        descriptions.iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap_or(1.0)).collect();
+    let nominal = nominal(descriptions);
     let names = descriptions
         .iter()
         .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
@@ -69,6 +68,16 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
         unstable: run.times.len() > 10
             && amplitudes.unstable_against(&Amplitudes::of(&mono.rows, mono.outputs)),
     }
+}
+
+/// `eps_mono` of one trace against another.
+pub(crate) fn mean_error(descriptions: &[Description], run: &Trace, reference: &Trace) -> f64 {
+    mean_relative_error(&run.rows, &reference.rows, &nominal(descriptions))
+}
+
+/// Typical sizes of all outputs.
+fn nominal(descriptions: &[Description]) -> Vec<f64> {
+    descriptions.iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap_or(1.0)).collect()
 }
 
 /// RMS over the rows after the first of the mean over outputs of |y - y_mono| / range(y_mono). The initial

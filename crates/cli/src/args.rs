@@ -120,8 +120,9 @@ pub(crate) struct RunArgs {
     /// Macro step, with unit: `1ms`
     #[arg(long, value_name = "TIME")]
     pub(crate) step: Option<String>,
-    /// Monolithic solution to measure against: auto (for the verdict only, where affordable), none, same (inner
-    /// solver), or a solver such as dopri5:1e-10
+    /// What to measure against: auto (the monolithic system, for the verdict only, where affordable), none, same (by
+    /// the inner solver; with FMUs like `step`), a solver such as dopri5:1e-10, or step[:TIME] (the coupled system at
+    /// a much smaller step)
     #[arg(long, default_value = "auto")]
     pub(crate) reference: String,
     /// Folder for recording, project copy and checkpoints [default: the project's folder, or costep-MODEL]
@@ -162,7 +163,8 @@ pub(crate) struct CompareArgs {
     /// Macro steps: `0.5ms,1ms` [default: the system's]
     #[arg(long, value_name = "TIMES")]
     pub(crate) steps: Option<String>,
-    /// Monolithic reference: same (inner solver), none, or a solver such as dopri5:1e-10
+    /// What to measure against: same (the monolithic system by the inner solver; with FMUs like `step`), none, a solver
+    /// such as dopri5:1e-10, or step[:TIME] (the coupled system at a much smaller step)
     #[arg(long, default_value = "same")]
     pub(crate) reference: String,
     /// Folder for a recording of every run

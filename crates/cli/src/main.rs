@@ -4,6 +4,7 @@ mod args;
 mod failure;
 mod progress;
 mod recorder;
+mod reference;
 mod report;
 mod session;
 mod style;

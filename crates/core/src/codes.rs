@@ -3,7 +3,7 @@
 //!
 //! Ranges: `E01` FMUs (from `E0120` on what their model description says), `E02` projects and command line,
 //! `E03` coupling methods, `E04` subsystems while running, `E05` recordings and checkpoints, `E06` guards of
-//! the run, `E09` bugs of costep.
+//! the run, `E09` bugs of costep; `W` in the place of `E` for warnings.
 
 /// What the exit code of the program is after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +63,8 @@ macro_rules! codes {
 }
 
 codes! {
-    E0101 NotAnFmu Input "the file is not an FMU"
-        "An FMU is a zip archive with a modelDescription.xml inside. This file is no zip archive at all."
+    E0101 NotAnFmu Input "the file is not an FMU or SSP"
+        "An FMU is a zip archive with a modelDescription.xml inside, an SSP one with a SystemStructure.ssd. This file is no zip archive at all."
     E0102 ArchiveDamaged Input "the archive is damaged"
         "The FMU is a zip archive that was cut or changed: a record is missing, points outside the file, or a check sum differs. The byte at which it was noticed is named. Copy or export the FMU again."
     E0103 ArchiveRefused Input "the archive holds something no FMU may hold"
@@ -73,10 +73,10 @@ codes! {
         "Number of entries, unpacked size or compression ratio are beyond what FMUs need; this protects from archives made to fill memory or disk. The message names the limit."
     E0105 NoModelDescription Input "the FMU has no model description"
         "The file modelDescription.xml is missing at the root of the archive. A frequent cause is zipping the folder instead of its contents."
-    E0106 BadXml Input "the model description is not well-formed XML"
+    E0106 BadXml Input "a document is not well-formed XML"
         "The XML stops being readable at the line shown."
-    E0107 XmlRefused Input "the model description holds XML that is refused"
-        "Document type declarations and entities, unknown encodings, and documents beyond the limits of size and depth are refused, because they serve no purpose in an FMU except to do harm."
+    E0107 XmlRefused Input "a document holds XML that is refused"
+        "Document type declarations and entities, unknown encodings, and documents beyond the limits of size and depth are refused, because they serve no purpose in an FMU or SSP except to do harm."
     E0108 FmiVersion Input "the FMI version is not supported"
         "costep reads FMUs of FMI 2.0 and FMI 3.0. FMI 1.0 is not supported: export the FMU again for 2.0 or 3.0."
     E0109 BadDescription Input "the model description cannot be used"
@@ -129,6 +129,18 @@ codes! {
         "Binaries are in binaries/PLATFORM/IDENTIFIER with the platform's extension; the names of platforms differ between FMI 2.0 and 3.0."
     E0133 FmuCapability Input "capability flags contradict each other"
         "Some flags are of use only together with another one."
+    E0140 NoSystemStructure Input "the package has no system structure"
+        "An SSP is a zip archive with a SystemStructure.ssd at its root. A frequent cause is zipping the folder instead of its contents."
+    E0141 SspSchema Input "a file of the SSP does not follow the schema"
+        "An element or attribute is missing, cannot be read or is not where it belongs. File, line and element are named."
+    E0142 SspReference Input "the SSP refers to something that does not exist"
+        "A file, element, connector, unit or dictionary that is named is not there. References that lead out of the package or to the network are never followed."
+    E0143 SspUnsupported Input "the SSP uses something that is not supported"
+        "Without it the result would be another one, so the system is not run. `costep inspect FILE` lists everything of this kind; docs/ssp.md has the table."
+    E0144 SspCycle Input "systems or connectors of the SSP form a circle"
+        "A system contains itself, or connectors pass a value round without a component in between."
+    E0145 SspUnused Input "something in the SSP has no effect here"
+        "It is kept by no part of costep: graphics, meta data, annotations of other tools, parameter values without a target. The result is the same without it."
     E0200 CommandLine Input "the command line is not understood"
         "A flag, its value or a combination of flags is not possible. `costep help` and `costep help VERB` list what is."
     E0201 FileNotReadable Input "a file cannot be read or written"
@@ -152,7 +164,7 @@ codes! {
     E0210 UnconnectedInput Input "an input has no source"
         "Connect it, or give it a constant: `[[external]] to = \"subsystem.port\" value = 0`."
     E0211 UnitMismatch Input "units differ"
-        "The two ends of a connection have different units. Give the factor by `gain`, then the units are not compared."
+        "The two ends of a connection have different units. Write `unit = \"convert\"` to have values converted, or give the factor by `gain`, then the units are not compared."
     E0212 Missing Input "something required is missing"
         "The message names the table and the key."
     E0213 Duplicate Input "a name is used twice"
@@ -161,6 +173,10 @@ codes! {
         "Each of them is possible alone. The message names both; remove one."
     E0215 UnknownName Input "a name is not known here"
         "Something refers to a part, group or subsystem that does not exist. The nearest names are listed."
+    E0216 NotPossibleYet Input "the setting is understood but cannot be obeyed yet"
+        "costep refuses settings that it could only ignore. The message says what can be done instead."
+    E0217 PortType Input "a port cannot be connected"
+        "Signals are numbers: real and whole numbers, truth values and enumerations, elements of arrays one by one. Text and bytes can be set as parameters and start values, not connected."
     E0301 UnknownMethod Input "the coupling method does not exist"
         "`costep methods` lists all coupling methods."
     E0302 UnknownOption Input "the coupling method has no such option"
@@ -179,7 +195,13 @@ codes! {
         "It reported success, but its time is not the one asked for."
     E0404 StepTooSmall Model "an integrator cannot meet its tolerance"
         "The inner step size fell to round-off level. The system may be discontinuous or too stiff for this integrator."
-    E0405 EventsWithoutEnd Model "events follow each other without end"
+    E0405 Crashed Model "an FMU ended the process of the run"
+        "It crashed or called `exit`. FMU, call and time are named as far as they are known; everything recorded is kept. `isolation = \"process\"` keeps an FMU apart from the others."
+    E0406 Hung TimeLimit "an FMU does not return from a call"
+        "The call took longer than `step_timeout` of the FMU (60 s unless given, 10 s at most for its end) and was ended. Everything recorded is kept."
+    E0407 MemoryLimit Model "the memory limit was reached"
+        "The run used more memory than `memory_limit` allows and was ended. The FMU that was being called is named."
+    E0408 EventsWithoutEnd Model "events follow each other without end"
         "A model with events switches back and forth or ever faster, so that time does not go on. A hysteresis or a threshold in the model ends this; time events have to lie ahead."
     E0501 NotARecording Input "the file is not a costep recording"
         "Recordings are Arrow IPC streams written by `costep run`."
@@ -203,8 +225,14 @@ codes! {
         "Ctrl-C or a termination signal. The step was finished and everything recorded is kept."
     E0605 Repeats Diverged "the coupling method did not converge"
         "An iterative method asked for more repetitions of a step than allowed."
+    E0606 Killed Stopped "the run was killed from outside"
+        "Somebody, or the system because memory was short, killed the process. No FMU is to blame for it. Everything recorded is kept."
     E0901 Bug Bug "a bug of costep"
         "This should not happen. Please report it with the command and the project file."
+    W0201 EmptyGroup Input "a group of connections is empty"
+        "The group has a method but no inputs, so that it changes nothing."
+    W0202 OpenInputs Input "inputs of an FMU have no source"
+        "They keep their start values over the whole run. That is allowed, and often a forgotten connection."
 }
 
 impl Code {

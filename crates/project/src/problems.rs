@@ -1,7 +1,7 @@
 //! Collects all mistakes of a project, and gives each its place.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Place};
 
@@ -23,13 +23,15 @@ pub(crate) struct Problems<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
     overrides: &'a [Override],
+    /// Places of a draft.
+    places: Vec<Place>,
     /// With the byte offset by which they are sorted.
     errors: Vec<(usize, Error)>,
     left_out: usize,
     /// Lines that are not valid TOML: what else is wrong there is a consequence.
     broken_lines: HashSet<usize>,
     /// What is allowed but probably not meant.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Error>,
 }
 
 impl<'a> Problems<'a> {
@@ -40,11 +42,17 @@ impl<'a> Problems<'a> {
             text,
             line_starts: std::iter::once(0).chain(after_breaks).collect(),
             overrides,
+            places: Vec::new(),
             errors: Vec::new(),
             left_out: 0,
             broken_lines: HashSet::new(),
             warnings: Vec::new(),
         }
+    }
+
+    /// With the places that values of a draft came from.
+    pub(crate) fn with_places(self, places: Vec<Place>) -> Self {
+        Self { places, ..self }
     }
 
     /// Adds a mistake made at `origin`. It is only put into words if it is among the first.
@@ -58,9 +66,20 @@ impl<'a> Problems<'a> {
             self.left_out += 1;
             return;
         }
-        let position = if let Origin::File(offset) = origin { offset } else { usize::MAX };
+        let position = match origin {
+            Origin::File(offset) | Origin::Draft(offset) => offset,
+            Origin::Flag(_) | Origin::Nowhere => usize::MAX,
+        };
         let placed = self.placed(origin, error());
         self.errors.push((position, placed));
+    }
+
+    /// Adds something that is allowed but probably not meant.
+    pub(crate) fn warn(&mut self, origin: Origin, warning: impl FnOnce() -> Error) {
+        if self.warnings.len() < MAX_ERRORS {
+            let placed = self.placed(origin, warning());
+            self.warnings.push(placed);
+        }
     }
 
     /// Adds a line that is not valid TOML, once per line.
@@ -80,11 +99,21 @@ impl<'a> Problems<'a> {
         self.errors.is_empty()
     }
 
+    /// The folder that names of files are relative to: that of the project file.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.file.and_then(Path::parent).map(Path::to_path_buf).unwrap_or_default()
+    }
+
     /// `line 12`, or the flag, for messages about two places.
     pub(crate) fn place_name(&self, origin: Origin) -> String {
         match origin {
             Origin::File(offset) => format!("line {}", self.line_at(offset)),
             Origin::Flag(index) => self.flag(index),
+            Origin::Draft(index) => match self.places.get(index) {
+                Some(Place::File { path, line: Some(line), .. }) => format!("{}:{line}", path.display()),
+                Some(Place::File { path, .. }) => path.display().to_string(),
+                _ => "another place".into(),
+            },
             Origin::Nowhere => "the model".into(),
         }
     }
@@ -117,6 +146,7 @@ impl<'a> Problems<'a> {
                 let line = self.line_at(offset);
                 error.at(Place::File { path: path.into(), line: Some(line), text: self.line_text(line) })
             }
+            (Origin::Draft(index), _) if index < self.places.len() => error.at(self.places[index].clone()),
             (_, Some(path)) => error.in_file(path),
             (_, None) => error,
         }

@@ -14,7 +14,7 @@ use super::run::RECORDING;
 use crate::args::PlotArgs;
 use crate::failure::{Failure, to_json};
 use crate::recorder::{OUTPUTS, STEP};
-use crate::session;
+use crate::reference::monolithic_solver;
 use crate::style::{Output, print_error, print_json};
 
 /// More signals than this make no picture; they have to be asked for.
@@ -144,7 +144,7 @@ impl MonolithicSolution {
                 .hint("plot it without `--reference`")
         })?;
         let project = costep_project::load_text(text, &run.file.with_file_name("run.toml"), &[])?;
-        let solver = session::reference_solver(&project, "same")?.unwrap_or(project.model.solver);
+        let solver = monolithic_solver(&project);
         let recorded = run.table.values("t")?;
         let times = instants(recorded, args.to.unwrap_or(f64::INFINITY));
         let start = project.model.experiment.start;

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use costep_core::{Code, Result};
+use costep_supervise::Call;
 
 use crate::call::ffi2::EventInfo;
 use crate::call::instance::Instance;
@@ -43,14 +44,15 @@ impl Instance {
     pub(crate) fn enter_event_mode(&self) -> Result<()> {
         let function = either!(self, enter_event_mode);
         // SAFETY: the instance is alive.
-        self.check(unsafe { function(self.handle) }, "EnterEventMode")
+        self.check(self.watched(Call::EnterEventMode, || unsafe { function(self.handle) }), "EnterEventMode")
     }
 
     /// Event mode to continuous-time mode.
     pub(crate) fn enter_continuous_time_mode(&self) -> Result<()> {
         let function = either!(self, enter_continuous_time_mode);
         // SAFETY: the instance is alive.
-        self.check(unsafe { function(self.handle) }, "EnterContinuousTimeMode")
+        let status = self.watched(Call::EnterContinuousTime, || unsafe { function(self.handle) });
+        self.check(status, "EnterContinuousTimeMode")
     }
 
     /// One iteration of an event.
@@ -59,7 +61,9 @@ impl Instance {
             Exchange::V2(f) => {
                 let mut info = EventInfo::default();
                 // SAFETY: the instance is alive, the place to write to lives.
-                let status = unsafe { (f.new_discrete_states)(self.handle, &raw mut info) };
+                let status = self.watched(Call::UpdateDiscreteStates, || unsafe {
+                    (f.new_discrete_states)(self.handle, &raw mut info)
+                });
                 self.check(status, "NewDiscreteStates")?;
                 Ok(Update {
                     again: info.new_discrete_states_needed != 0,
@@ -73,7 +77,7 @@ impl Instance {
                 let (mut again, mut terminate, mut nominals, mut values, mut defined, mut next) =
                     (0, 0, 0, 0, 0, 0.0);
                 // SAFETY: as above.
-                let status = unsafe {
+                let status = self.watched(Call::UpdateDiscreteStates, || unsafe {
                     (f.update_discrete_states)(
                         self.handle,
                         &raw mut again,
@@ -83,7 +87,7 @@ impl Instance {
                         &raw mut defined,
                         &raw mut next,
                     )
-                };
+                });
                 self.check(status, "UpdateDiscreteStates")?;
                 Ok(Update {
                     again: again != 0,
@@ -102,16 +106,17 @@ impl Instance {
             Exchange::V2(f) => {
                 let (mut event, mut terminate) = (0, 0);
                 // SAFETY: the instance is alive, the places to write to live.
-                let status = unsafe {
+                let status = self.watched(Call::CompletedStep, || unsafe {
                     (f.completed_step)(self.handle, no_return.into(), &raw mut event, &raw mut terminate)
-                };
+                });
                 (status, event != 0, terminate != 0)
             }
             Exchange::V3(f) => {
                 let (mut event, mut terminate) = (0, 0);
                 // SAFETY: as above.
-                let status =
-                    unsafe { (f.completed_step)(self.handle, no_return, &raw mut event, &raw mut terminate) };
+                let status = self.watched(Call::CompletedStep, || unsafe {
+                    (f.completed_step)(self.handle, no_return, &raw mut event, &raw mut terminate)
+                });
                 (status, event != 0, terminate != 0)
             }
         };
@@ -124,7 +129,8 @@ impl Instance {
     pub(crate) fn set_time(&self, t: f64) -> Result<()> {
         let function = either!(self, set_time);
         // SAFETY: the instance is alive.
-        self.check(unsafe { function(self.handle, t) }, "SetTime")
+        let status = self.watched(Call::SetTime, || unsafe { function(self.handle, t) });
+        self.check(status, "SetTime")
     }
 
     /// Sets all continuous states.
@@ -132,14 +138,18 @@ impl Instance {
     pub(crate) fn set_states(&self, x: &[f64]) -> Result<()> {
         let function = either!(self, set_states);
         // SAFETY: the instance is alive, the FMU is told the length.
-        self.check(unsafe { function(self.handle, x.as_ptr(), x.len()) }, "SetContinuousStates")
+        let status =
+            self.watched(Call::SetContinuousStates, || unsafe { function(self.handle, x.as_ptr(), x.len()) });
+        self.check(status, "SetContinuousStates")
     }
 
     /// Gets all continuous states.
     pub(crate) fn get_states(&self, x: &mut [f64]) -> Result<()> {
         let function = either!(self, get_states);
         // SAFETY: the instance is alive, the FMU is told the length.
-        self.check(unsafe { function(self.handle, x.as_mut_ptr(), x.len()) }, "GetContinuousStates")
+        let status = self
+            .watched(Call::GetContinuousStates, || unsafe { function(self.handle, x.as_mut_ptr(), x.len()) });
+        self.check(status, "GetContinuousStates")
     }
 
     /// Gets the derivatives of all continuous states.
@@ -150,7 +160,10 @@ impl Instance {
             Exchange::V3(f) => (f.get_derivatives, "GetContinuousStateDerivatives"),
         };
         // SAFETY: the instance is alive, the FMU is told the length.
-        self.check(unsafe { function(self.handle, x_dot.as_mut_ptr(), x_dot.len()) }, call)
+        let status = self.watched(Call::GetDerivatives, || unsafe {
+            function(self.handle, x_dot.as_mut_ptr(), x_dot.len())
+        });
+        self.check(status, call)
     }
 
     /// Gets all event indicators.
@@ -158,14 +171,18 @@ impl Instance {
     pub(crate) fn get_indicators(&self, z: &mut [f64]) -> Result<()> {
         let function = either!(self, get_indicators);
         // SAFETY: the instance is alive, the FMU is told the length.
-        self.check(unsafe { function(self.handle, z.as_mut_ptr(), z.len()) }, "GetEventIndicators")
+        let status = self
+            .watched(Call::GetEventIndicators, || unsafe { function(self.handle, z.as_mut_ptr(), z.len()) });
+        self.check(status, "GetEventIndicators")
     }
 
     /// Gets the nominal values of all continuous states.
     pub(crate) fn get_nominals(&self, nominals: &mut [f64]) -> Result<()> {
         let function = either!(self, get_nominals);
         // SAFETY: the instance is alive, the FMU is told the length.
-        let status = unsafe { function(self.handle, nominals.as_mut_ptr(), nominals.len()) };
+        let status = self.watched(Call::GetNominals, || unsafe {
+            function(self.handle, nominals.as_mut_ptr(), nominals.len())
+        });
         self.check(status, "GetNominalsOfContinuousStates")
     }
 }

@@ -5,23 +5,27 @@ pub(crate) mod settings;
 pub(crate) mod signals;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use costep_core::{
-    Capabilities, Code, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
+    Capabilities, Code, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
     MicroSampling, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 use crate::call::instance::Instance;
 use crate::call::intermediate::{Exchanged, Samples};
-use crate::call::library::FmuLibrary;
+use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
-use crate::description::FmiVersion;
+use crate::description::interface::CoSimulation;
 use crate::description::value::Values;
 use crate::description::words::Causality;
+use crate::description::{FmiVersion, ModelDescription};
 use linear::Linear;
 use settings::{Moment, Setting};
 use signals::Signals;
+
+pub use settings::fit_value;
 
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
@@ -40,6 +44,15 @@ pub struct CoSimulationOptions {
     /// Debug messages. None = as few as give a reason for errors: off in FMI 2, where errors are reported anyway, on in
     /// FMI 3, where else nothing is.
     pub logging: Option<bool>,
+    /// How long a call into the FMU may take before whoever watches this process ends it. Zero = as long as it wants;
+    /// None = [`DEFAULT_TIMEOUT`].
+    pub step_timeout: Option<Duration>,
+}
+
+impl CoSimulationOptions {
+    fn limit(&self) -> Option<Duration> {
+        Some(self.step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +73,9 @@ pub struct CoSimulationSubsystem {
     inputs: Signals,
     outputs: Signals,
     phase: Phase,
+    /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
+    any_step: bool,
+    inner_step: Option<f64>,
     /// Start of the interval that the stored state is of.
     saved_time: f64,
     time: f64,
@@ -103,41 +119,46 @@ impl InputDerivatives {
     }
 }
 
-impl CoSimulationSubsystem {
-    /// Makes an instance of an FMU under a name.
-    pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
-        let fmu = library.description();
-        let kind = library.co_simulation();
+/// What is known of an instance before it is made.
+struct Signature {
+    settings: Vec<Setting>,
+    /// Values of structural parameters.
+    sizes: Vec<(usize, u64)>,
+    inputs: Signals,
+    outputs: Signals,
+    follows: bool,
+    description: Description,
+}
+
+impl Signature {
+    fn of(
+        fmu: &ModelDescription,
+        kind: &CoSimulation,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
         let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
         let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
-        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
         let exchanges = |signals: &Signals| {
             kind.provides_intermediate_update
                 && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
         };
         let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
-        let exchanged = (follows || samples).then(|| Exchanged {
-            inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
-            outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
-            order: MAX_ORDER,
-        });
-        let instance = Instance::new(library, name, logging, exchanged)?;
-        let directional = kind.interface.provides_directional_derivatives && instance.has_directional();
-        let linear = if directional { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
-        let interpolates = kind.can_interpolate_inputs && instance.takes_input_derivatives();
         let input_order = match options.input_order {
-            _ if !interpolates && !follows => 0,
+            _ if !kind.can_interpolate_inputs && !follows => 0,
             Some(order) => order.min(MAX_ORDER),
             // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
             None if follows => MAX_ORDER,
             None => 1,
         };
+        let local_model = kind.interface.provides_directional_derivatives
+            && Linear::new(fmu, (&inputs, &outputs), &sizes)?.is_some();
         let capabilities = Capabilities {
-            rollback: kind.interface.can_get_and_set_state && instance.can_store_states(),
+            rollback: kind.interface.can_get_and_set_state,
             input_order,
-            local_model: linear.is_some(),
+            local_model,
             micro_samples: samples.then_some(MicroSampling::End),
         };
         let description = Description {
@@ -147,6 +168,34 @@ impl CoSimulationSubsystem {
             feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
             capabilities,
         };
+        Ok(Self { settings, sizes, inputs, outputs, follows, description })
+    }
+}
+
+impl CoSimulationSubsystem {
+    /// Makes an instance of an FMU under a name.
+    pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
+        let fmu = library.description();
+        let Signature { settings, sizes, inputs, outputs, follows, mut description } =
+            Signature::of(fmu, library.co_simulation(), name, options)?;
+        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
+        let samples = description.capabilities.micro_samples.is_some();
+        let exchanged = (follows || samples).then(|| Exchanged {
+            inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
+            outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
+            order: MAX_ORDER,
+        });
+        let instance = Instance::new(library, name, logging, exchanged, options.limit())?;
+        // The description promises; the library has to have the functions too.
+        let capabilities = &mut description.capabilities;
+        capabilities.rollback &= instance.can_store_states();
+        capabilities.local_model &= instance.has_directional();
+        if !follows && !instance.takes_input_derivatives() {
+            capabilities.input_order = 0;
+        }
+        let input_order = capabilities.input_order;
+        let linear =
+            if capabilities.local_model { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
         let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
         Ok(Self {
             description,
@@ -156,6 +205,8 @@ impl CoSimulationSubsystem {
             follows,
             samples: None,
             phase: Phase::Instantiated,
+            any_step: library.co_simulation().can_handle_variable_communication_step_size,
+            inner_step: library.co_simulation().fixed_internal_step_size.filter(|step| *step > 0.0),
             saved_time: f64::NAN,
             time: 0.0,
             saved_active: active.clone(),
@@ -167,6 +218,18 @@ impl CoSimulationSubsystem {
             saved: FmuState::none(),
             instance,
         })
+    }
+
+    /// What an instance would look like from outside, by the model description alone: nothing is loaded or called.
+    pub fn describe(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Result<Description> {
+        let Some(kind) = &fmu.co_simulation else {
+            return Err(Error::new(Code::FmuInterface, "the FMU is not for Co-Simulation"));
+        };
+        Signature::of(fmu, kind, name, options).map(|signature| signature.description)
     }
 
     /// The last messages of the FMU, the oldest first.
@@ -274,6 +337,11 @@ impl CoSimulationSubsystem {
 impl Subsystem for CoSimulationSubsystem {
     fn description(&self) -> &Description {
         &self.description
+    }
+
+    fn can_step_by(&self, length: f64) -> bool {
+        let is_multiple = |step: f64| (length / step - (length / step).round()).abs() < 1e-6 * length / step;
+        self.any_step && self.inner_step.is_none_or(|step| length >= 0.5 * step && is_multiple(step))
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {

@@ -7,6 +7,7 @@ mod dynamics;
 mod memory;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use costep_core::{
     Capabilities, Code, Description, Differences, Error, Experiment, InputSegment, Interval, LocalModel,
@@ -15,7 +16,7 @@ use costep_core::{
 use costep_integrate::{Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
 
 use crate::call::instance::Instance;
-use crate::call::library::FmuLibrary;
+use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
 use crate::cs::linear::Linear;
@@ -39,11 +40,13 @@ pub struct ModelExchangeOptions {
     pub solver: Solver,
     /// Debug messages. None = as few as give a reason for errors.
     pub logging: Option<bool>,
+    /// How long a call into the FMU may take, as for Co-Simulation.
+    pub step_timeout: Option<Duration>,
 }
 
 impl Default for ModelExchangeOptions {
     fn default() -> Self {
-        Self { parameters: Vec::new(), solver: Solver::Dopri5(1e-8), logging: None }
+        Self { parameters: Vec::new(), solver: Solver::Dopri5(1e-8), logging: None, step_timeout: None }
     }
 }
 
@@ -198,7 +201,8 @@ impl ModelExchangeSubsystem {
         let kind = library.model_exchange();
         let mut signature = Signature::of(fmu, kind, name, options)?;
         let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
-        let instance = Instance::new(library, name, logging, None)?;
+        let limit = Some(options.step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero());
+        let instance = Instance::new(library, name, logging, None, limit)?;
         // The description promises; the library has to have the functions too.
         if signature.rollback == Rollback::FmuState && !instance.can_store_states() {
             signature.rollback = Rollback::No;

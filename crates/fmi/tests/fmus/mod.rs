@@ -316,8 +316,16 @@ pub(crate) fn exchange(
     parameters: &[(&str, f64)],
 ) -> ModelExchangeSubsystem {
     let parameters = options(parameters).parameters;
-    let options = ModelExchangeOptions { parameters, solver, logging: Some(true) };
+    let options = ModelExchangeOptions { parameters, solver, logging: Some(true), step_timeout: None };
     ModelExchangeSubsystem::new(library, name, &options).unwrap()
+}
+
+/// A model whose description is changed by `edit`.
+pub(crate) fn build_edited(fmi: Fmi, model: &str, edit: impl Fn(String) -> String) -> TestFmu {
+    let text = edit(description(fmi, model, "{costep test}", &co_simulation(fmi, model, model, "")));
+    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let define = format!("-D{}", model.to_uppercase());
+    pack(model, &text, Some((&["model.c", functions], &[&define])))
 }
 
 /// An FMU of FMI 3.0 with arrays, `n` times 2 elements each.
@@ -350,7 +358,8 @@ fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>)
             let mut command = Command::new(compiler);
             command.args(["-O2", "-Wall", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"]);
             command.arg("-DGUID=\"{costep test}\"").args(flags.iter().filter(|flag| !flag.is_empty()));
-            let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fmus");
+            // Other crates use this file too.
+            let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmi/tests/fmus");
             command.args(sources.iter().map(|source| home.join(source))).arg("-lm").arg("-o").arg(&library);
             let output = command.output().expect("a C compiler");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

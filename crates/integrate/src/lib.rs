@@ -19,6 +19,7 @@ mod ode;
 mod rk4;
 mod roots;
 mod solver;
+mod stepper;
 
 pub use composite::Composite;
 pub use dynamics::{AfterEvent, Dynamics, Hybrid};
@@ -27,3 +28,4 @@ pub use integrator::{Integrator, Sampler, Start, Stretch};
 pub use native::Native;
 pub use ode::{Ode, Part, Renamable};
 pub use solver::Solver;
+pub use stepper::Stepper;

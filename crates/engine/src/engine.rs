@@ -432,11 +432,11 @@ impl Engine {
         self.form_coupled()
     }
 
-    /// r at both ends of the step, or part, to come.
+    /// r at both ends of the step, or part, to come, as seen from inside it.
     fn sample_externals(&mut self, start: f64, end: f64) {
         if !self.externals.is_empty() {
-            sample(&self.externals, start, &mut self.external);
-            sample(&self.externals, end, &mut self.external_next);
+            sample(&self.externals, &mut self.external, |signal| signal.value(start));
+            sample(&self.externals, &mut self.external_next, |signal| signal.value_before(end));
         }
     }
 
@@ -651,11 +651,11 @@ fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {
     indices
 }
 
-fn sample(externals: &[(usize, External)], t: f64, values: &mut [f64]) {
+fn sample(externals: &[(usize, External)], values: &mut [f64], value: impl Fn(&External) -> f64) {
     for (j, _) in externals {
         values[*j] = 0.0;
     }
     for (j, signal) in externals {
-        values[*j] += signal.value(t);
+        values[*j] += value(signal);
     }
 }

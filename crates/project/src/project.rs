@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use costep_core::{Code, Error, External};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_models::Model;
+use tempfile::TempDir;
 
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
@@ -18,6 +20,7 @@ use crate::problems::Problems;
 use crate::section::{Section, refuse_unknown_keys};
 use crate::settings::{self, RecordSpec};
 use crate::source::{self, Source};
+use crate::ssp;
 
 /// The tables of a project file.
 pub(crate) const TABLES: &[&str] = &[
@@ -66,6 +69,8 @@ pub struct Project {
     pub given: Given,
     /// What is allowed but probably not meant, with codes that start with W.
     pub warnings: Vec<Error>,
+    /// The FMUs of a package, unpacked for as long as the project lives.
+    pub(crate) unpacked: Option<Arc<TempDir>>,
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.
@@ -84,6 +89,7 @@ pub struct Given {
 /// Reads and checks a project. All mistakes are reported at once.
 pub fn load(source: &Source, overrides: &[Override]) -> Result<Project, Vec<Error>> {
     match source {
+        Source::File(path) if costep_ssp::is_ssp(path) => ssp::load(path, overrides),
         Source::File(path) => {
             let path = source::project_file(path);
             let text = source::read(&path).map_err(|error| vec![error])?;
@@ -172,6 +178,7 @@ fn read_project(
         offsets,
         given,
         warnings: Vec::new(),
+        unpacked: None,
     })
 }
 

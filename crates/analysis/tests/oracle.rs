@@ -25,7 +25,7 @@ fn run(model: &Model, method: &str, step: f64, stop: f64) -> (Trace, Engine) {
     let system = System {
         subsystems: model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
         connections: model.connections.clone(),
-        models: Box::new(costep_ident::Exact::new(1)),
+        models: MethodSpec::parse(method).unwrap().models(),
         externals: model.externals.clone(),
         groups: vec![Group {
             method: MethodSpec::parse(method).unwrap().build(),

@@ -22,6 +22,7 @@ pub struct Native<S> {
     saved: Box<Saved>,
     /// Outputs inside the last step, if asked for. Its memory is taken then.
     micro: Option<Box<MicroBuffer>>,
+    paused: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -70,6 +71,7 @@ impl<S: Ode> Native<S> {
             u: vec![0.0; inputs],
             saved: Box::new(saved),
             micro: None,
+            paused: false,
             ode,
             description,
         })
@@ -117,7 +119,7 @@ impl<S: Ode> Subsystem for Native<S> {
     }
 
     fn step(&mut self, interval: Interval, input: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        if self.micro.is_some() {
+        if self.micro.is_some() && !self.paused {
             self.advance_recorded(interval, input)?;
         } else {
             self.integrator.advance(&self.ode, interval, input, &mut self.x, &mut Blind)?;
@@ -156,7 +158,15 @@ impl<S: Ode> Subsystem for Native<S> {
         self.ode.jacobians(self.t, &self.x, u, model);
         model.x.copy_from_slice(&self.x);
         self.ode.derivatives(self.t, &self.x, u, &mut model.x_dot);
+        self.ode.nominal_state(&mut model.nominal);
+        model.euler_step = self.integrator.euler_step();
         Ok(())
+    }
+
+    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
+        x.copy_from_slice(&self.x);
+        self.ode.derivatives(self.t, &self.x, u, x_dot);
+        Ok(true)
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
@@ -167,6 +177,10 @@ impl<S: Ode> Subsystem for Native<S> {
             let outputs = Vec::with_capacity(points * self.description.outputs.len());
             Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
         });
+    }
+
+    fn pause_micro_samples(&mut self, on: bool) {
+        self.paused = on;
     }
 
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {

@@ -1,7 +1,7 @@
 //! The choice of integrator and its settings.
 
 use costep_core::quantity::{exact_time, parse_time};
-use costep_core::{Code, Error, InputSegment, Interval, Result};
+use costep_core::{Code, Error, InputSegment, Interval, Result, inner_steps};
 
 use crate::dopri5::Dopri5;
 use crate::euler::Euler;
@@ -164,6 +164,11 @@ impl Integrator {
         Err(Error::new(Code::BadValue, message).hint("give a larger inner step: `--solver euler:10us`"))
     }
 
+    /// Length of its steps if it is explicit Euler, else 0.
+    pub(crate) fn euler_step(&self) -> f64 {
+        if let Self::Euler(euler) = self { euler.inner().micro_step } else { 0.0 }
+    }
+
     /// What the integrator remembers from step to step.
     pub(crate) fn memory(&self) -> f64 {
         if let Self::Dopri5(dopri5) = self { dopri5.proposal() } else { 0.0 }
@@ -203,23 +208,9 @@ impl InnerSteps {
     }
 }
 
-/// Number of equal inner steps of at most `micro_step` that fill `h`.
-pub(crate) fn inner_steps(h: f64, micro_step: f64) -> usize {
-    // A macro step that is a multiple of the inner one up to round-off must not get one step more.
-    const ROUND_OFF: f64 = 1e-9;
-    ((h / micro_step * (1.0 - ROUND_OFF)).ceil() as usize).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn inner_steps_fill_the_macro_step() {
-        assert_eq!(inner_steps(1e-3, 1e-5), 100);
-        assert_eq!(inner_steps(1e-3, 3e-4), 4);
-        assert_eq!(inner_steps(1e-6, 1e-5), 1);
-    }
 
     #[test]
     fn solvers_are_written_as_text() {

@@ -4,12 +4,14 @@
 
 mod block_lu;
 mod expm;
+mod logm;
 mod lu;
 mod matrix;
 mod pseudo_inverse;
 
 pub use block_lu::{BlockLu, BlockPlace};
 pub use expm::Exponential;
+pub use logm::logarithm;
 pub use lu::Lu;
 pub use matrix::Matrix;
 pub use pseudo_inverse::PseudoInverse;

@@ -4,8 +4,8 @@
 //! models: `nepce`, which works with every subsystem and uses outputs inside the step where they are given.
 
 use costep_core::{
-    Arrival, CouplingMethod, Description, MethodEntry, Needs, Options, Result, Signals, StateReader,
-    StateWriter, StepContext, SystemView, Verdict,
+    Arrival, CouplingMethod, MethodEntry, Needs, Options, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView, Verdict,
 };
 
 use crate::{nepce, predictive};
@@ -23,8 +23,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     build,
 };
 
-/// Degree beyond which more accuracy is seldom worth its sensitivity to errors of the model.
-const HIGHEST_ORDER: usize = 2;
+/// Default degree of the input polynomials of `predictive`. More accuracy is seldom worth its sensitivity to errors of
+/// the model.
+const ORDER: usize = 2;
 
 struct Auto {
     picked: Box<dyn CouplingMethod>,
@@ -36,11 +37,11 @@ fn build(_options: &Options) -> Box<dyn CouplingMethod> {
 }
 
 fn plain() -> Box<dyn CouplingMethod> {
-    (nepce::ENTRY.build)(&defaults(&nepce::ENTRY, &[]))
+    (nepce::ENTRY.build)(&defaults(&nepce::ENTRY))
 }
 
-fn defaults(entry: &MethodEntry, given: &[(String, costep_core::Value)]) -> Options {
-    Options::check(entry.id, entry.options, given).expect("its own options are valid")
+fn defaults(entry: &MethodEntry) -> Options {
+    Options::check(entry.id, entry.options, &[]).expect("its own options are valid")
 }
 
 impl CouplingMethod for Auto {
@@ -51,15 +52,18 @@ impl CouplingMethod for Auto {
             self.reason = format!("nepce, because `{}` gives no local model", first.name);
             return Ok(());
         }
-        let takes =
-            |d: &Description| if d.inputs.is_empty() { usize::MAX } else { d.capabilities.input_order };
-        let order = system.descriptions.iter().map(takes).min().unwrap_or(0).min(HIGHEST_ORDER);
-        let given = [("order".into(), costep_core::Value::Integer(order as i64))];
-        self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY, &given));
-        self.reason = format!(
-            "predictive of order {order}, because all subsystems give local models{}",
-            if order < HIGHEST_ORDER { " and one of them takes no higher inputs" } else { "" }
-        );
+        self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY));
+        self.picked.choose(system)?;
+        let held =
+            system.descriptions.iter().find(|d| !d.inputs.is_empty() && d.capabilities.input_order < ORDER);
+        self.reason = match held {
+            None => format!("predictive of order {ORDER}, because all subsystems give local models"),
+            Some(first) => format!(
+                "predictive, because all subsystems give local models; with inputs of order {} where `{}` and others take \
+                 no higher ones",
+                first.capabilities.input_order, first.name
+            ),
+        };
         Ok(())
     }
 

@@ -1,11 +1,13 @@
 //! What a run is worth: errors against the monolithic reference, stability, energy.
 
 mod measures;
+mod noise;
 mod reference;
 mod stability;
 mod trace;
 
 pub use measures::{Measures, SignalError, measure, paper_error};
-pub use reference::{Reference, monolithic_amplitudes, outputs_at};
+pub use noise::noise_variance;
+pub use reference::{Reference, ReferenceKind, monolithic_amplitudes, outputs_at};
 pub use stability::{Amplitudes, GrowthWatch, Windows};
 pub use trace::{MicroTrace, Trace};

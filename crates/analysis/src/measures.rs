@@ -3,6 +3,7 @@
 use costep_core::{Description, Result};
 use costep_models::Model;
 
+use crate::noise::noise_variance;
 use crate::reference::{Reference, outputs_at};
 use crate::stability::Amplitudes;
 use crate::trace::Trace;
@@ -13,7 +14,14 @@ pub struct Measures {
     /// RMS over the communication points of the mean over all outputs of |y - y_mono| / range(y_mono): the
     /// reading of [T (3.9), (3.10)] that fits its figures.
     pub eps_mono: f64,
-    /// The same over the ends of all inner steps.
+    /// Per subsystem the mean over its outputs and over time of |y - y_mono| / range(y_mono), then the Euclidean norm
+    /// over the subsystems: the other reading of [T (3.9), (3.10)], in which its chapter 4 is compared.
+    pub eps_mean: f64,
+    /// Estimated variance of the noise on the outputs [Garcia 2010], which is what an unstable coupling first
+    /// looks like [T (3.11)]: per subsystem the mean over its outputs in units of the range of the reference, then the
+    /// Euclidean norm.
+    pub sigma_mono: f64,
+    /// `eps_mono` over the ends of all inner steps.
     pub eps_mono_micro: Option<f64>,
     /// Relative RMS error per output.
     pub signals: Vec<SignalError>,
@@ -38,8 +46,7 @@ pub struct SignalError {
 /// Measures a run that went to its end.
 pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference) -> Measures {
     let mono = &reference.trace;
-    let nominal: Vec<f64> =
-        descriptions.iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap_or(1.0)).collect();
+    let nominal = nominal(descriptions);
     let names = descriptions
         .iter()
         .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
@@ -47,6 +54,8 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
     let amplitudes = Amplitudes::of(&run.rows, run.outputs);
     Measures {
         eps_mono: mean_relative_error(&run.rows, &mono.rows, &nominal),
+        eps_mean: norm_over_subsystems(descriptions, &mean_errors(&run.rows, &mono.rows, &nominal)),
+        sigma_mono: norm_over_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)),
         eps_mono_micro: match (&run.micro, &mono.micro) {
             (Some(run), Some(mono)) if run.times.len() == mono.times.len() => {
                 Some(mean_relative_error(&run.rows, &mono.rows, &nominal))
@@ -61,6 +70,16 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
     }
 }
 
+/// `eps_mono` of one trace against another.
+pub(crate) fn mean_error(descriptions: &[Description], run: &Trace, reference: &Trace) -> f64 {
+    mean_relative_error(&run.rows, &reference.rows, &nominal(descriptions))
+}
+
+/// Typical sizes of all outputs.
+fn nominal(descriptions: &[Description]) -> Vec<f64> {
+    descriptions.iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap_or(1.0)).collect()
+}
+
 /// RMS over the rows after the first of the mean over outputs of |y - y_mono| / range(y_mono). The initial
 /// values count for the range only: they are the same by construction.
 fn mean_relative_error(rows: &[f64], mono: &[f64], nominal: &[f64]) -> f64 {
@@ -72,6 +91,37 @@ fn mean_relative_error(rows: &[f64], mono: &[f64], nominal: &[f64]) -> f64 {
         sum += (errors.sum::<f64>() / outputs as f64).powi(2);
     }
     (sum / ((rows.len() / outputs).max(2) - 1) as f64).sqrt()
+}
+
+/// Mean over time of |y - y_mono| / range(y_mono) per output.
+fn mean_errors(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
+    let outputs = nominal.len().max(1);
+    let points = (rows.len() / outputs).max(1) as f64;
+    let mut errors = vec![0.0; nominal.len()];
+    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)) {
+        errors.iter_mut().zip(row).zip(mono).for_each(|((sum, y), mono)| *sum += (y - mono).abs());
+    }
+    errors.iter().zip(ranges(mono, nominal)).map(|(sum, range)| sum / points / range).collect()
+}
+
+/// Estimated variance of the noise on each output, in units of the range of the reference.
+fn noise(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
+    let outputs = nominal.len().max(1);
+    let scaled =
+        |i: usize, range: f64| -> Vec<f64> { rows.chunks_exact(outputs).map(|row| row[i] / range).collect() };
+    ranges(mono, nominal).iter().enumerate().map(|(i, range)| noise_variance(&scaled(i, *range))).collect()
+}
+
+/// The mean over the outputs of each subsystem, then the Euclidean norm.
+fn norm_over_subsystems(descriptions: &[Description], values: &[f64]) -> f64 {
+    let mut rest = values;
+    let mut sum = 0.0;
+    for outputs in descriptions.iter().map(|d| d.outputs.len()).filter(|outputs| *outputs > 0) {
+        let (own, others) = rest.split_at(outputs);
+        sum += (own.iter().sum::<f64>() / outputs as f64).powi(2);
+        rest = others;
+    }
+    sum.sqrt()
 }
 
 /// max - min of each output; its nominal value if it does not move.
@@ -138,6 +188,30 @@ mod tests {
         // Ranges 2 and (not moving) nominal 5: errors (0.1 + 0) / 2 and (0 + 0.6) / 2.
         let eps = mean_relative_error(&run, &mono, &[1.0, 5.0]);
         assert!((eps - ((0.05f64.powi(2) + 0.3f64.powi(2)) / 2.0).sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_mean_over_time_is_taken_per_output_and_its_norm_over_subsystems() {
+        let mono = [0.0, 0.0, 0.0, 2.0, 4.0, 10.0];
+        let run = [0.0, 0.0, 0.0, 2.0, 4.6, 13.0];
+        // Two points, ranges 2, 4, 10: means 0, 0.075, 0.15.
+        let errors = mean_errors(&run, &mono, &[1.0; 3]);
+        assert!(errors.iter().zip([0.0, 0.075, 0.15]).all(|(a, b)| (a - b).abs() < 1e-12), "{errors:?}");
+        let port = |name: &str| costep_core::Port::new(name, "1", 1.0);
+        let part = |outputs: &[&str]| Description {
+            name: "p".into(),
+            inputs: Vec::new(),
+            outputs: outputs.iter().map(|name| port(name)).collect(),
+            feedthrough: vec![Vec::new(); outputs.len()],
+            capabilities: costep_core::Capabilities {
+                rollback: false,
+                input_order: 0,
+                local_model: false,
+                micro_samples: None,
+            },
+        };
+        let norm = norm_over_subsystems(&[part(&["a", "b"]), part(&["c"])], &errors);
+        assert!((norm - 0.0375f64.hypot(0.15)).abs() < 1e-12, "{norm}");
     }
 
     #[test]

@@ -1,19 +1,37 @@
-//! The monolithic reference: the same parts, solved as one system.
+//! References: the same parts solved as one system, or, where equations are not known, coupled at a much smaller step.
 
 use costep_core::{Code, Error, Experiment, InputPolynomials, Interval, Result, Subsystem};
+use costep_engine::{Engine, Observer};
 use costep_integrate::{Native, Solver};
 use costep_models::Model;
 
+use crate::measures::mean_error;
 use crate::stability::Amplitudes;
 use crate::trace::Trace;
 
-/// A monolithic run, sampled like the co-simulation it is compared with.
+/// What a run is compared with, sampled at the same communication points.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The solver of the monolithic system.
-    pub solver: Solver,
+    /// How it was made.
+    pub kind: ReferenceKind,
     /// Its outputs.
     pub trace: Trace,
+}
+
+/// How a reference was made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReferenceKind {
+    /// The monolithic system, by this solver.
+    Monolithic(Solver),
+    /// The coupled system at a smaller step.
+    FineStep {
+        /// That step in s.
+        step: f64,
+        /// Its coupling method.
+        method: String,
+        /// By how much a run half as fine differs from it, as `eps_mono`: what the reference itself may be wrong by.
+        own_error: f64,
+    },
 }
 
 impl Reference {
@@ -22,8 +40,42 @@ impl Reference {
         let outputs = model.layout().outputs();
         let mut trace = Trace::new(outputs, micro);
         solve(model, solver, experiment, micro, |t, y, twin| trace.push(t, y, twin[0].energy(), twin))?;
-        Ok(Self { solver, trace })
+        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace })
     }
+
+    /// Runs the coupled system at `1 / refinement` of the macro step and at twice that step. `engine` makes engines for
+    /// an experiment.
+    pub fn fine_step(
+        engine: impl Fn(&Experiment) -> Result<Engine>,
+        experiment: &Experiment,
+        refinement: u64,
+        method: &str,
+    ) -> Result<Self> {
+        let refinement = refinement.next_multiple_of(2).max(2);
+        let fine = |refinement: u64| {
+            let step = experiment.step / refinement as f64;
+            let mut engine = engine(&Experiment { step, ..*experiment })?;
+            let trace = sampled(&mut engine, experiment.steps(), refinement)?;
+            Ok((trace, step, engine))
+        };
+        let (trace, step, engine) = fine(refinement)?;
+        let half = fine(refinement / 2)?.0;
+        let own_error = mean_error(engine.descriptions(), &half, &trace);
+        Ok(Self { kind: ReferenceKind::FineStep { step, method: method.into(), own_error }, trace })
+    }
+}
+
+/// The outputs at every `refinement`-th communication point, for `steps` of them.
+fn sampled(engine: &mut Engine, steps: u64, refinement: u64) -> Result<Trace> {
+    let mut trace = Trace::new(engine.outputs().len(), false);
+    trace.observe(engine)?;
+    for _ in 0..steps {
+        for _ in 0..refinement {
+            engine.step()?;
+        }
+        trace.observe(engine)?;
+    }
+    Ok(trace)
 }
 
 /// Amplitudes of the outputs of the monolithic system in the first and the last fifth of a run.

@@ -40,6 +40,8 @@ pub(crate) enum Verb {
     Models(ListArgs),
     /// Turn a recording into CSV or Parquet
     Export(ExportArgs),
+    /// Draw recordings as SVG
+    Plot(PlotArgs),
     /// Show what an FMU offers and what is wrong with it
     Inspect(InspectArgs),
     /// Explain an error code
@@ -57,7 +59,7 @@ pub(crate) struct SystemArgs {
     /// End time, with unit: `0.1s`
     #[arg(long, value_name = "TIME")]
     t_end: Option<String>,
-    /// Inner solver of native models: euler[:STEP], rk4[:STEP], dopri5[:TOLERANCE], exact
+    /// Inner solver of native models: euler[:STEP], rk4[:STEP], dopri5[:TOLERANCE], bdf[:TOLERANCE], adams[:TOLERANCE], exact
     #[arg(long)]
     solver: Option<String>,
     /// Order of stepping: auto, parallel (Jacobi), sequential (Gauss-Seidel), sequential:s2,s1
@@ -118,8 +120,9 @@ pub(crate) struct RunArgs {
     /// Macro step, with unit: `1ms`
     #[arg(long, value_name = "TIME")]
     pub(crate) step: Option<String>,
-    /// Monolithic solution to measure against: auto (for the verdict only, where affordable), none, same (inner
-    /// solver), or a solver such as dopri5:1e-10
+    /// What to measure against: auto (the monolithic system, for the verdict only, where affordable), none, same (by
+    /// the inner solver; with FMUs like `step`), a solver such as dopri5:1e-10, or step[:TIME] (the coupled system at
+    /// a much smaller step)
     #[arg(long, default_value = "auto")]
     pub(crate) reference: String,
     /// Folder for recording, project copy and checkpoints [default: the project's folder, or costep-MODEL]
@@ -160,7 +163,8 @@ pub(crate) struct CompareArgs {
     /// Macro steps: `0.5ms,1ms` [default: the system's]
     #[arg(long, value_name = "TIMES")]
     pub(crate) steps: Option<String>,
-    /// Monolithic reference: same (inner solver), none, or a solver such as dopri5:1e-10
+    /// What to measure against: same (the monolithic system by the inner solver; with FMUs like `step`), none, a solver
+    /// such as dopri5:1e-10, or step[:TIME] (the coupled system at a much smaller step)
     #[arg(long, default_value = "same")]
     pub(crate) reference: String,
     /// Folder for a recording of every run
@@ -190,6 +194,28 @@ pub(crate) struct ExportArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct PlotArgs {
+    /// Folders of runs, or recordings; several are drawn over each other
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Signals, with `*` as wildcard: `s1.*,s2.F` [default: all outputs]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(crate) signals: Vec<String>,
+    /// Draw from this time on, with unit: `10ms`
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) from: Option<f64>,
+    /// Draw up to this time, with unit: `0.1s`
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) to: Option<f64>,
+    /// Draw the monolithic solution as well, dashed
+    #[arg(long)]
+    pub(crate) reference: bool,
+    /// File to write [default: plot.svg beside the first recording]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
 pub(crate) struct InspectArgs {
     /// An FMU
     pub(crate) file: PathBuf,
@@ -201,8 +227,12 @@ pub(crate) struct ExplainArgs {
     pub(crate) code: Option<String>,
 }
 
+fn time(text: &str) -> Result<f64, String> {
+    parse_time(text).map_err(|error| error.details().message.clone())
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
-    let value = parse_time(text).map_err(|error| error.details().message.clone())?;
+    let value = time(text)?;
     Duration::try_from_secs_f64(value).map_err(|_| "a wall time is at least 0 and less than 1e19 s".into())
 }
 

@@ -4,6 +4,7 @@ mod args;
 mod failure;
 mod progress;
 mod recorder;
+mod reference;
 mod report;
 mod session;
 mod style;
@@ -39,6 +40,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Methods(args) => verbs::methods::run(&args, output),
         Verb::Models(args) => verbs::models::run(&args, output),
         Verb::Export(args) => verbs::export::run(&args, output),
+        Verb::Plot(args) => verbs::plot::run(&args, output),
         Verb::Inspect(args) => verbs::inspect::run(&args, output),
         Verb::Explain(args) => verbs::explain::run(&args, output),
     }

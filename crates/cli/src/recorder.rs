@@ -4,10 +4,16 @@ use std::path::Path;
 
 use costep_analysis::GrowthWatch;
 use costep_core::pattern::matches;
+use costep_core::quantity::exact_time;
 use costep_core::{Error, Result, StateWriter};
 use costep_engine::{Checkpoints, Engine, Flow, Observer};
 use costep_project::{Project, RecordSpec};
 use costep_results::{Column, Recording};
+
+/// Key of the metadata that lists the columns of outputs.
+pub(crate) const OUTPUTS: &str = "outputs";
+/// Key of the metadata for the macro step.
+pub(crate) const STEP: &str = "step";
 
 /// What a recording holds: time, chosen outputs and inputs, energy, diagnostics of the methods.
 pub(crate) struct Plan {
@@ -87,7 +93,11 @@ impl Recorder {
         checkpoints: Option<Checkpoints>,
     ) -> Result<Self> {
         let plan = Plan::new(engine, &project.record);
-        let recording = Recording::create(path, &plan.columns, metadata)?;
+        // Columns do not tell outputs from inputs and diagnostics; plots begin with the outputs.
+        let outputs: Vec<_> = plan.columns[1..=plan.outputs.len()].iter().map(|c| c.name.as_str()).collect();
+        let step = exact_time(engine.experiment().step);
+        let metadata = [metadata, &[(OUTPUTS.into(), outputs.join(",")), (STEP.into(), step)]].concat();
+        let recording = Recording::create(path, &plan.columns, &metadata)?;
         Ok(Self::new(plan, recording, engine, checkpoints))
     }
 

@@ -38,6 +38,8 @@ pub(crate) struct RunReport {
     pub(crate) step: f64,
     pub(crate) verdict: Verdict,
     pub(crate) eps_mono: Option<f64>,
+    pub(crate) eps_mean: Option<f64>,
+    pub(crate) sigma_mono: Option<f64>,
     pub(crate) eps_mono_micro: Option<f64>,
     /// Error of [G18 (66)], for models whose paper uses it.
     pub(crate) max_abs_error: Option<f64>,
@@ -63,6 +65,8 @@ impl RunReport {
             step,
             verdict: Verdict::Stable,
             eps_mono: None,
+            eps_mean: None,
+            sigma_mono: None,
             eps_mono_micro: None,
             max_abs_error: None,
             signals: Map::new(),
@@ -87,6 +91,8 @@ impl RunReport {
     /// Takes over what was measured.
     pub(crate) fn add(&mut self, measures: &Measures) {
         self.eps_mono = Some(measures.eps_mono);
+        self.eps_mean = Some(measures.eps_mean);
+        self.sigma_mono = Some(measures.sigma_mono);
         self.eps_mono_micro = measures.eps_mono_micro;
         self.energy_drift = measures.energy_drift;
         self.amplitude_ratio = Some(measures.amplitude_ratio);

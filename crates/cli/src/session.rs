@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
-use costep_analysis::{Amplitudes, Reference, Trace, measure, monolithic_amplitudes, paper_error};
+use costep_analysis::{Reference, Trace, measure, paper_error};
 use costep_core::{Experiment, Result};
 use costep_engine::{Engine, Group, Observer, System};
-use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_project::{Override, Project, Source};
 use serde_json::{Map, Value, json};
@@ -63,53 +62,6 @@ pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool
     })
 }
 
-/// The reference that `--reference` asks for: the solver of the monolithic system, or none.
-pub(crate) fn reference_solver(project: &Project, text: &str) -> Result<Option<Solver>> {
-    match text {
-        "none" | "auto" => Ok(None),
-        // Under signals from outside the monolithic system has no exact steps.
-        "same" if project.model.solver == Solver::Exact && !project.model.externals.is_empty() => {
-            Ok(Some(Solver::Dopri5(TIGHT)))
-        }
-        "same" => Ok(Some(project.model.solver)),
-        solver => Solver::parse(solver, default_micro_step(project)).map(Some),
-    }
-}
-
-/// Tolerance of a reference that stands for the exact solution.
-const TIGHT: f64 = 1e-12;
-
-/// Most evaluations of outputs that a run spends on its verdict.
-const AFFORDABLE: f64 = 5e7;
-
-/// The amplitudes of the monolithic twin, to judge a run by that asks for no other reference; nothing if it would
-/// take long. Depends on the project alone, so that a resumed run is judged like an uninterrupted one.
-pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
-    let (model, experiment) = (&project.model, &project.model.experiment);
-    let inner_steps = match model.solver {
-        Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
-        Solver::Dopri5(_) | Solver::Exact => 20.0,
-    };
-    let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64;
-    let solver = reference_solver(project, "same")?.filter(|_| effort <= AFFORDABLE);
-    solver.map(|solver| monolithic_amplitudes(model, solver, experiment)).transpose()
-}
-
-fn default_micro_step(project: &Project) -> f64 {
-    match project.model.solver {
-        Solver::Euler(step) | Solver::Rk4(step) => step,
-        Solver::Dopri5(_) | Solver::Exact => 1e-5,
-    }
-}
-
-/// The monolithic run for a step.
-pub(crate) fn reference(project: &Project, solver: Option<Solver>, step: f64) -> Result<Option<Reference>> {
-    let experiment = Experiment { step, ..project.model.experiment };
-    // Points inside the steps are the same only if the inner solver is.
-    let micro = solver == Some(project.model.solver);
-    solver.map(|solver| Reference::new(&project.model, solver, &experiment, micro)).transpose()
-}
-
 /// Runs a project from start to end and measures it.
 pub(crate) fn measured_run(
     project: &Project,
@@ -148,17 +100,15 @@ fn try_measured_run(
 }
 
 /// The head of the JSON objects: what was run.
-pub(crate) fn head(project: &Project, reference: Option<Solver>) -> Map<String, Value> {
+pub(crate) fn head(project: &Project, reference: Value) -> Map<String, Value> {
     let parameters: Map<String, Value> =
         project.parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-    let reference = match reference {
-        Some(solver) => json!({ "kind": "monolithic", "solver": solver.label() }),
-        None => Value::Null,
-    };
     let mut head = Map::new();
     head.insert("system".into(), json!(project.name));
     head.insert("parameters".into(), Value::Object(parameters));
-    head.insert("solver".into(), json!(project.model.solver.label()));
+    // FMUs solve themselves.
+    let solves = project.model_id.is_some() || !project.given.natives.is_empty();
+    head.insert("solver".into(), json!(solves.then(|| project.model.solver.label())));
     head.insert("t_end".into(), json!(project.model.experiment.stop));
     head.insert("reference".into(), reference);
     head

@@ -3,7 +3,7 @@
 //!
 //! Ranges: `E01` FMUs (from `E0120` on what their model description says), `E02` projects and command line,
 //! `E03` coupling methods, `E04` subsystems while running, `E05` recordings and checkpoints, `E06` guards of
-//! the run, `E09` bugs of costep.
+//! the run, `E09` bugs of costep; `W` in the place of `E` for warnings.
 
 /// What the exit code of the program is after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ codes! {
     E0210 UnconnectedInput Input "an input has no source"
         "Connect it, or give it a constant: `[[external]] to = \"subsystem.port\" value = 0`."
     E0211 UnitMismatch Input "units differ"
-        "The two ends of a connection have different units. Give the factor by `gain`, then the units are not compared."
+        "The two ends of a connection have different units. Write `unit = \"convert\"` to have values converted, or give the factor by `gain`, then the units are not compared."
     E0212 Missing Input "something required is missing"
         "The message names the table and the key."
     E0213 Duplicate Input "a name is used twice"
@@ -161,6 +161,10 @@ codes! {
         "Each of them is possible alone. The message names both; remove one."
     E0215 UnknownName Input "a name is not known here"
         "Something refers to a part, group or subsystem that does not exist. The nearest names are listed."
+    E0216 NotPossibleYet Input "the setting is understood but cannot be obeyed yet"
+        "costep refuses settings that it could only ignore. The message says what can be done instead."
+    E0217 PortType Input "a port cannot be connected"
+        "Signals are numbers: real and whole numbers, truth values and enumerations, elements of arrays one by one. Text and bytes can be set as parameters and start values, not connected."
     E0301 UnknownMethod Input "the coupling method does not exist"
         "`costep methods` lists all coupling methods."
     E0302 UnknownOption Input "the coupling method has no such option"
@@ -203,6 +207,10 @@ codes! {
         "An iterative method asked for more repetitions of a step than allowed."
     E0901 Bug Bug "a bug of costep"
         "This should not happen. Please report it with the command and the project file."
+    W0201 EmptyGroup Input "a group of connections is empty"
+        "The group has a method but no inputs, so that it changes nothing."
+    W0202 OpenInputs Input "inputs of an FMU have no source"
+        "They keep their start values over the whole run. That is allowed, and often a forgotten connection."
 }
 
 impl Code {

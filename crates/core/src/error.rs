@@ -114,7 +114,9 @@ impl fmt::Display for Error {
     /// The form of the terminal: `error[E0203]: ...` and indented lines for place, cause and help.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let details = self.details();
-        write!(f, "error[{}]: {}", details.code.entry().id, printable(&details.message))?;
+        let id = details.code.entry().id;
+        let word = if id.starts_with('W') { "warning" } else { "error" };
+        write!(f, "{word}[{id}]: {}", printable(&details.message))?;
         match &details.place {
             Place::Nowhere => {}
             Place::File { path, line, text } => {

@@ -16,6 +16,19 @@ pub enum External {
         /// In s.
         start: f64,
     },
+    /// `amplitude * sin(2 pi frequency (t - start) + phase)` from `start` until before `stop`, else 0.
+    Burst {
+        /// Peak value.
+        amplitude: f64,
+        /// In Hz.
+        frequency: f64,
+        /// In rad.
+        phase: f64,
+        /// In s.
+        start: f64,
+        /// In s.
+        stop: f64,
+    },
     /// From `start` on `high` while `sin(2 pi frequency (t - start) + phase) > 0`, else `low`; 0 before.
     Square {
         /// Value while the sine is positive.
@@ -48,6 +61,9 @@ impl External {
             Self::Sine { amplitude, frequency, phase, start } => {
                 [amplitude, frequency, phase, start].iter().all(|number| number.is_finite())
             }
+            Self::Burst { amplitude, frequency, phase, start, stop } => {
+                [amplitude, frequency, phase, start, stop].iter().all(|number| number.is_finite())
+            }
             Self::Square { high, low, frequency, phase, start } => {
                 [high, low, frequency, phase, start].iter().all(|number| number.is_finite())
             }
@@ -67,6 +83,10 @@ impl External {
             }
             Self::Sine { amplitude, frequency, phase, start } => {
                 amplitude * oscillation(t - start, *frequency, *phase)
+            }
+            Self::Burst { amplitude, frequency, phase, start, stop } => {
+                let active = *start <= t && t < *stop;
+                if active { amplitude * oscillation(t - start, *frequency, *phase) } else { 0.0 }
             }
             Self::Square { high, low, frequency, phase, start } => {
                 if oscillation(t - start, *frequency, *phase) > 0.0 { *high } else { *low }

@@ -8,6 +8,7 @@ pub mod error;
 pub mod external;
 pub mod graph;
 pub mod history;
+pub mod interface_model;
 pub mod local_model;
 pub mod method;
 pub mod micro;
@@ -26,6 +27,7 @@ pub use description::{Capabilities, Description, Layout, MicroSampling, Port};
 pub use error::{Error, Place, Result};
 pub use external::External;
 pub use history::History;
+pub use interface_model::InterfaceModel;
 pub use local_model::LocalModel;
 pub use method::{
     Arrival, CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict,

@@ -13,6 +13,7 @@ use costep_core::{
 };
 use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_integrate::Solver;
+use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::{METHODS, MethodSpec};
 use costep_models::Model;
 
@@ -138,7 +139,8 @@ fn no_method_takes_memory_in_the_loop() {
         for (threads, steps) in [(1, 100_000), (2, 5_000)] {
             assert_eq!(allocations(system(&method, &euler, threads), steps), 0, "{}", entry.id);
         }
-        for solver in [Solver::Rk4(5e-4), Solver::Dopri5(1e-6), Solver::Exact] {
+        let bdf = Solver::Multistep(Family::Bdf, 1e-6, AtPoint::CorrectSecond);
+        for solver in [Solver::Rk4(5e-4), Solver::Dopri5(1e-6), Solver::Exact, bdf] {
             let count = allocations(system(&method, &solver, 1), 2_000);
             assert_eq!(count, 0, "{} under {solver:?}", entry.id);
         }

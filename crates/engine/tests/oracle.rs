@@ -2,11 +2,13 @@
 //! `data`: outputs at T^k and the inputs applied from T^k to T^(k+1), with ten digits.
 
 mod common;
+#[path = "common/sized.rs"]
+mod sized;
 
 use common::{coupled, method, model};
-use costep_core::{Description, Experiment, InputPolynomials, LocalModel, Subsystem};
+use costep_core::{Experiment, InputPolynomials, Subsystem};
 use costep_engine::Engine;
-use costep_integrate::{Native, Ode, Part, Solver};
+use costep_integrate::{Native, Solver};
 
 const COUPLING: [(&str, f64); 2] = [("ck", 2e5), ("dk", 200.0)];
 const MICRO_STEP: Solver = Solver::Euler(1e-5);
@@ -37,8 +39,10 @@ fn deviation(ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> f64 {
 /// x1, v1, F at T^k, then value, slope and curvature of the inputs F, x, v from T^k on.
 fn trajectory(label: &str, step: f64, rows: usize) -> Vec<Vec<f64>> {
     let model = model("dual-mass", &COUPLING);
+    let force = COUPLING[0].1 * sized::POSITION + COUPLING[1].1 * sized::VELOCITY;
     let mut system = coupled(&model, &MICRO_STEP, &method(label), 1.0, step);
-    system.subsystems = model.parts.iter().map(|part| sized(&**part)).collect();
+    system.subsystems =
+        model.parts.iter().map(|part| sized::subsystem(&**part, &MICRO_STEP, force)).collect();
     let mut engine = Engine::new(system).unwrap();
     let row = |engine: &mut Engine| {
         let mut row = engine.outputs().to_vec();
@@ -52,54 +56,6 @@ fn trajectory(label: &str, step: f64, rows: usize) -> Vec<Vec<f64>> {
         row
     };
     (0..rows).map(|_| row(&mut engine)).collect()
-}
-
-/// A part with the typical sizes that the prototype scaled by: 0.1 m, 31.6 m/s, and the force that goes with them.
-struct Sized {
-    part: Box<dyn Part>,
-    description: Description,
-}
-
-fn sized(part: &dyn Part) -> Box<dyn Subsystem> {
-    let mut description = part.description().clone();
-    for port in description.inputs.iter_mut().chain(&mut description.outputs) {
-        port.nominal = Some(match port.name.as_str() {
-            "x" => 0.1,
-            "v" => 31.6,
-            _ => COUPLING[0].1 * 0.1 + COUPLING[1].1 * 31.6,
-        });
-    }
-    Box::new(Native::new(Sized { part: part.duplicate(), description }, &MICRO_STEP).unwrap())
-}
-
-impl Ode for Sized {
-    fn description(&self) -> &Description {
-        &self.description
-    }
-
-    fn states(&self) -> usize {
-        self.part.states()
-    }
-
-    fn initial_state(&self, x: &mut [f64]) {
-        self.part.initial_state(x);
-    }
-
-    fn nominal_state(&self, x: &mut [f64]) {
-        x.copy_from_slice(&[0.1, 31.6]);
-    }
-
-    fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
-        self.part.derivatives(t, x, u, x_dot);
-    }
-
-    fn outputs(&self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
-        self.part.outputs(t, x, u, y);
-    }
-
-    fn jacobians(&self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) {
-        self.part.jacobians(t, x, u, model);
-    }
 }
 
 fn check(label: &str, csv: &str) {

@@ -68,7 +68,7 @@ pub use archive::{Archive, Entry};
 pub use binary::{Platform, platforms, this_platform};
 pub use call::library::FmuLibrary;
 pub use call::log::{Message, Status};
-pub use cs::{CoSimulationOptions, CoSimulationSubsystem};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
 pub use description::value::{Number, Values};

@@ -11,11 +11,11 @@ use costep_core::{
 };
 use nalgebra::DMatrix;
 
-use crate::ode::{Ode, Part};
+use crate::ode::Ode;
 
 /// Coupled parts as one system without inputs, whose outputs are the outputs of all parts.
 pub struct Composite {
-    parts: Vec<Box<dyn Part>>,
+    parts: Vec<Box<dyn Ode>>,
     states: Vec<Range<usize>>,
     layout: Layout,
     coupling: Coupling,
@@ -36,7 +36,7 @@ struct Scratch {
 impl Composite {
     /// Couples the parts. Fails if outputs depend on themselves without delay.
     pub fn new(
-        parts: Vec<Box<dyn Part>>,
+        parts: Vec<Box<dyn Ode>>,
         connections: &[Connection],
         externals: Vec<(usize, External)>,
     ) -> Result<Self> {

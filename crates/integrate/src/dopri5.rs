@@ -5,10 +5,10 @@
 //! points (inputs jump there), its length is. A jump inside a macro step is crossed by a step as short as the
 //! resolution of time, whatever its error estimate says: nobody can do better.
 
-use costep_core::{Code, Error, InputSegment, Interval, Result};
+use costep_core::{Code, Error, Result, StateReader, StateWriter};
 
-use crate::ode::Ode;
-use crate::solver::{REPORTED_POINTS, Watch};
+use crate::dynamics::Dynamics;
+use crate::integrator::{Integrator, Start, Stretch};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 const A: [[f64; 6]; 7] = [
@@ -44,99 +44,59 @@ const MAX_STEPS: usize = 1_000_000;
 const STRETCH: f64 = 1.01;
 /// Shortest step, relative to the time it is taken at.
 const RESOLUTION: f64 = 16.0 * f64::EPSILON;
-/// How many steps of a macro step may be that short in spite of their error.
+/// How many steps of a stretch may be that short in spite of their error.
 const MAX_JUMPS: usize = 20;
 
 /// Dormand-Prince 5(4).
 #[derive(Clone, Debug)]
-pub struct Dopri5 {
+pub(crate) struct Dopri5 {
     tolerance: f64,
-    /// Proposal for the next step; 0 = none yet.
+    /// Proposal for the next stretch; 0 = none yet.
     step: f64,
+    saved_step: f64,
+    /// The nominal values are not known yet.
+    is_new: bool,
     /// Typical size of each state.
     nominal: Vec<f64>,
     /// Largest absolute value of each state so far, at least the nominal, for the absolute tolerance.
     largest: Vec<f64>,
     slopes: [Vec<f64>; 7],
     stage: Vec<f64>,
-    between: Vec<f64>,
+    /// State at the start of the last step.
+    before: Vec<f64>,
     u: Vec<f64>,
+    progress: Progress,
+}
+
+/// Where it stands in a stretch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    /// Position reached.
+    s: f64,
+    /// Length of the last step; 0 = none yet.
+    dt: f64,
+    proposal: f64,
+    shortest: f64,
+    steps: usize,
+    jumps: usize,
 }
 
 impl Dopri5 {
-    pub(crate) fn new(tolerance: f64, ode: &dyn Ode) -> Self {
-        let zeros = || vec![0.0; ode.states()];
-        let mut nominal = zeros();
-        ode.nominal_state(&mut nominal);
+    pub(crate) fn new(tolerance: f64, states: usize, inputs: usize) -> Self {
+        let zeros = || vec![0.0; states];
         Self {
             tolerance,
             step: 0.0,
-            nominal,
+            saved_step: 0.0,
+            is_new: true,
+            nominal: zeros(),
             largest: zeros(),
             slopes: std::array::from_fn(|_| zeros()),
             stage: zeros(),
-            between: zeros(),
-            u: vec![0.0; ode.description().inputs.len()],
+            before: zeros(),
+            u: vec![0.0; inputs],
+            progress: Progress::default(),
         }
-    }
-
-    pub(crate) fn proposal(&self) -> f64 {
-        self.step
-    }
-
-    pub(crate) fn set_proposal(&mut self, step: f64) {
-        self.step = step;
-    }
-
-    // Kept out of line, so that the hot path of the small integrator has a small frame.
-    #[inline(never)]
-    pub(crate) fn advance<S: Ode + ?Sized, W: Watch>(
-        &mut self,
-        ode: &S,
-        interval: Interval,
-        input: InputSegment<'_>,
-        x: &mut [f64],
-        watch: &mut W,
-    ) -> Result<()> {
-        let h = interval.length;
-        // The largest values are of this macro step only: nothing but the step length is carried on.
-        self.largest.copy_from_slice(&self.nominal);
-        self.update_largest(x);
-        input.evaluate(0.0, &mut self.u);
-        watch.see(interval.start, x, &self.u);
-        ode.derivatives(interval.start, x, &self.u, &mut self.slopes[0]);
-        let mut proposal = if self.step > 0.0 { self.step.min(h) } else { h * 0.01 };
-        let shortest = RESOLUTION * interval.start.abs().max(interval.end.abs());
-        let (mut s, mut reported, mut jumps) = (0.0, 1, 0);
-        for _ in 0..MAX_STEPS {
-            let last = s + proposal.max(shortest) * STRETCH >= h;
-            let dt = if last { h - s } else { proposal.max(shortest) };
-            self.stages(ode, interval.start, s, dt, input, x);
-            let error = self.error(dt, x);
-            let factor = (SAFETY * error.powf(-0.2)).clamp(MAX_SHRINK, MAX_GROWTH);
-            let is_jump = error > 1.0 && error.is_finite() && dt <= shortest * STRETCH;
-            if error <= 1.0 || is_jump {
-                jumps += usize::from(is_jump);
-                if W::LOOKS {
-                    self.report(interval, input, (s, dt, last), x, &mut reported, watch);
-                }
-                x.copy_from_slice(&self.stage);
-                self.slopes.swap(0, 6);
-                self.update_largest(x);
-                if last {
-                    // A last step that was cut short says little about the next length: keep the proposal.
-                    self.step = proposal.max(dt * factor);
-                    return Ok(());
-                }
-                s += dt;
-            }
-            if jumps > MAX_JUMPS || (!error.is_finite() && dt <= shortest * STRETCH) {
-                return Err(self.too_small(ode, interval.start + s, dt));
-            }
-            // An error that is not finite says nothing but that the step is too long.
-            proposal = dt * if error.is_finite() { factor } else { MAX_SHRINK };
-        }
-        Err(self.too_small(ode, interval.start + s, proposal))
     }
 
     fn update_largest(&mut self, x: &[f64]) {
@@ -144,23 +104,22 @@ impl Dopri5 {
     }
 
     /// Fills the seven slopes and the end state of a step; the first slope is known.
-    fn stages<S: Ode + ?Sized>(
+    fn stages<D: Dynamics>(
         &mut self,
-        ode: &S,
-        start: f64,
-        s: f64,
-        dt: f64,
-        input: InputSegment<'_>,
+        stretch: &Stretch<'_>,
+        dynamics: &mut D,
+        (s, dt): (f64, f64),
         x: &[f64],
-    ) {
+    ) -> Result<()> {
         for i in 1..7 {
             for (k, stage) in self.stage.iter_mut().enumerate() {
                 let sum: f64 = (0..i).map(|j| A[i][j] * self.slopes[j][k]).sum();
                 *stage = x[k] + dt * sum;
             }
-            input.evaluate(s + C[i] * dt, &mut self.u);
-            ode.derivatives(start + s + C[i] * dt, &self.stage, &self.u, &mut self.slopes[i]);
+            stretch.input.evaluate(s + C[i] * dt, &mut self.u);
+            dynamics.derivatives(stretch.start + s + C[i] * dt, &self.stage, &self.u, &mut self.slopes[i])?;
         }
+        Ok(())
     }
 
     /// Error estimate relative to the tolerance, root mean square.
@@ -175,48 +134,121 @@ impl Dopri5 {
         (sum / x.len().max(1) as f64).sqrt()
     }
 
-    /// Shows the watcher the points of the fixed grid that lie in this step, by the continuous extension.
-    fn report<W: Watch>(
-        &mut self,
-        interval: Interval,
-        input: InputSegment<'_>,
-        (s, dt, last): (f64, f64, bool),
-        x: &[f64],
-        reported: &mut usize,
-        watch: &mut W,
-    ) {
-        let h = interval.length;
-        while *reported <= REPORTED_POINTS {
-            let at = h * *reported as f64 / REPORTED_POINTS as f64;
-            let is_end = *reported == REPORTED_POINTS;
-            let theta = if is_end { 1.0 } else { (at - s) / dt };
-            if theta > 1.0 || (is_end && !last) {
-                return;
-            }
-            self.interpolate(theta, dt, x);
-            input.evaluate(at, &mut self.u);
-            watch.see(if is_end { interval.end } else { interval.start + at }, &self.between, &self.u);
-            *reported += 1;
-        }
+    #[cold]
+    fn too_small<D: Dynamics>(&self, dynamics: &D, t: f64, dt: f64) -> Error {
+        let name = dynamics.name();
+        let message = format!("the integrator of `{name}` needs steps of {dt:e} s at t = {t} s");
+        let blame = match self.worst_state() {
+            Some(state) => format!("; the derivative of state {state} is not finite"),
+            None => String::new(),
+        };
+        Error::new(Code::StepTooSmall, message)
+            .because(format!("relative tolerance {:e}{blame}", self.tolerance))
+            .hint("loosen the tolerance, or use a fixed step: `--solver rk4:10us`")
     }
 
-    fn interpolate(&mut self, theta: f64, dt: f64, x: &[f64]) {
-        for (k, between) in self.between.iter_mut().enumerate() {
-            let change = self.stage[k] - x[k];
+    /// The first state with a slope that is not finite.
+    fn worst_state(&self) -> Option<usize> {
+        (0..self.stage.len()).find(|k| self.slopes.iter().any(|slope| !slope[*k].is_finite()))
+    }
+}
+
+impl<D: Dynamics> Integrator<D> for Dopri5 {
+    fn begin(&mut self, stretch: &Stretch<'_>, start: Start, dynamics: &mut D, x: &[f64]) -> Result<()> {
+        if self.is_new || start == Start::Event {
+            dynamics.nominals(&mut self.nominal);
+            self.is_new = false;
+        }
+        // The largest values are of this stretch only: nothing but the step length is carried on.
+        self.largest.copy_from_slice(&self.nominal);
+        self.update_largest(x);
+        let h = stretch.to - stretch.from;
+        self.progress = Progress {
+            s: stretch.from,
+            proposal: if self.step > 0.0 { self.step.min(h) } else { h * 0.01 },
+            shortest: RESOLUTION * stretch.start.abs().max(stretch.end.abs()),
+            ..Progress::default()
+        };
+        stretch.input.evaluate(stretch.from, &mut self.u);
+        dynamics.derivatives(stretch.time(stretch.from), x, &self.u, &mut self.slopes[0])
+    }
+
+    // Kept out of line, so that callers have a small frame.
+    #[inline(never)]
+    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+        if self.progress.dt > 0.0 {
+            // The last slope of a step is the first of the next.
+            self.slopes.swap(0, 6);
+        }
+        let Progress { s, mut proposal, shortest, mut steps, mut jumps, .. } = self.progress;
+        while steps < MAX_STEPS {
+            steps += 1;
+            let last = s + proposal.max(shortest) * STRETCH >= stretch.to;
+            let dt = if last { stretch.to - s } else { proposal.max(shortest) };
+            self.stages(stretch, dynamics, (s, dt), x)?;
+            let error = self.error(dt, x);
+            let factor = (SAFETY * error.powf(-0.2)).clamp(MAX_SHRINK, MAX_GROWTH);
+            let is_jump = error > 1.0 && error.is_finite() && dt <= shortest * STRETCH;
+            jumps += usize::from(is_jump);
+            if jumps > MAX_JUMPS || (!error.is_finite() && dt <= shortest * STRETCH) {
+                return Err(self.too_small(dynamics, stretch.start + s, dt));
+            }
+            if error <= 1.0 || is_jump {
+                self.before.copy_from_slice(x);
+                x.copy_from_slice(&self.stage);
+                self.update_largest(x);
+                let next = dt * factor;
+                // A last step that was cut short says little about the next length: keep the proposal.
+                self.step = if last { proposal.max(next) } else { next };
+                let s = if last { stretch.to } else { s + dt };
+                self.progress = Progress { s, dt, proposal: next, shortest, steps, jumps };
+                return Ok(s);
+            }
+            // An error that is not finite says nothing but that the step is too long.
+            proposal = dt * if error.is_finite() { factor } else { MAX_SHRINK };
+        }
+        Err(self.too_small(dynamics, stretch.start + s, proposal))
+    }
+
+    fn interpolate(
+        &mut self,
+        _stretch: &Stretch<'_>,
+        _dynamics: &mut D,
+        s: f64,
+        x: &mut [f64],
+    ) -> Result<()> {
+        let dt = self.progress.dt;
+        let rest = ((self.progress.s - s) / dt).clamp(0.0, 1.0);
+        let theta = 1.0 - rest;
+        for (k, x) in x.iter_mut().enumerate() {
+            let before = self.before[k];
+            let change = self.stage[k] - before;
             let bend = dt * self.slopes[0][k] - change;
             let end_bend = change - dt * self.slopes[6][k] - bend;
             let correction: f64 = dt * (0..7).map(|j| D[j] * self.slopes[j][k]).sum::<f64>();
-            let rest = 1.0 - theta;
-            *between = x[k] + theta * (change + rest * (bend + theta * (end_bend + rest * correction)));
+            *x = before + theta * (change + rest * (bend + theta * (end_bend + rest * correction)));
         }
+        Ok(())
     }
 
-    #[cold]
-    fn too_small<S: Ode + ?Sized>(&self, ode: &S, t: f64, dt: f64) -> Error {
-        let name = &ode.description().name;
-        let message = format!("the integrator of `{name}` needs steps of {dt:e} s at t = {t} s");
-        Error::new(Code::StepTooSmall, message)
-            .because(format!("relative tolerance {:e}", self.tolerance))
-            .hint("loosen the tolerance, or use a fixed step: `--solver rk4:10us`")
+    fn reset(&mut self) {
+        (self.step, self.is_new) = (0.0, true);
+    }
+
+    fn snapshot(&mut self) {
+        self.saved_step = self.step;
+    }
+
+    fn restore(&mut self) {
+        (self.step, self.is_new) = (self.saved_step, true);
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        out.real(self.step);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        (self.step, self.is_new) = (from.real()?, true);
+        Ok(())
     }
 }

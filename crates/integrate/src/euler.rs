@@ -1,103 +1,192 @@
 //! Explicit Euler with a fixed inner step, the inner solver of the papers.
 
-use costep_core::{InputSegment, Interval};
+use costep_core::{InputSegment, Interval, Result};
 
-use crate::ode::Ode;
-use crate::solver::{InnerSteps, Watch};
+use crate::dynamics::Dynamics;
+use crate::inner_steps::{InnerSteps, check_inner_steps};
+use crate::integrator::{Integrator, Sampler, Start, Stretch};
 
 /// Explicit Euler.
 #[derive(Clone, Debug)]
-pub struct Euler {
+pub(crate) struct Euler {
     inner: InnerSteps,
     x_dot: Vec<f64>,
     u: Vec<f64>,
+    /// For inner steps one by one. Its memory is taken when the first stretch begins.
+    single: Option<Box<Single>>,
+}
+
+/// Where it stands in a stretch.
+#[derive(Clone, Debug)]
+struct Single {
+    /// State at the start of the last inner step.
+    before: Vec<f64>,
+    /// Number of the next inner step.
+    j: usize,
 }
 
 impl Euler {
     pub(crate) fn new(micro_step: f64, states: usize, inputs: usize) -> Self {
-        Self { inner: InnerSteps::new(micro_step), x_dot: vec![0.0; states], u: vec![0.0; inputs] }
+        Self {
+            inner: InnerSteps::new(micro_step),
+            x_dot: vec![0.0; states],
+            u: vec![0.0; inputs],
+            single: None,
+        }
     }
 
-    pub(crate) fn inner(&self) -> &InnerSteps {
-        &self.inner
+    /// Greatest length of an inner step.
+    pub(crate) fn micro_step(&self) -> f64 {
+        self.inner.micro_step
     }
 
-    pub(crate) fn advance<S: Ode + ?Sized, W: Watch>(
+    /// Advances x over a macro step, as [`Integrator::advance`] does, without a call through a table.
+    #[inline]
+    pub(crate) fn advance_unwatched<D: Dynamics>(
         &mut self,
-        ode: &S,
+        dynamics: &mut D,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
-        watch: &mut W,
-    ) {
+    ) -> Result<()> {
         // Few states live in registers while they are stepped: several times faster than in memory.
         match x.len() {
-            1 => self.advance_small::<1, S, W>(ode, interval, input, x, watch),
-            2 => self.advance_small::<2, S, W>(ode, interval, input, x, watch),
-            3 => self.advance_small::<3, S, W>(ode, interval, input, x, watch),
-            4 => self.advance_small::<4, S, W>(ode, interval, input, x, watch),
+            1 => self.advance_small::<1, D>(dynamics, interval, input, x),
+            2 => self.advance_small::<2, D>(dynamics, interval, input, x),
+            3 => self.advance_small::<3, D>(dynamics, interval, input, x),
+            4 => self.advance_small::<4, D>(dynamics, interval, input, x),
             _ => {
                 let mut x_dot = std::mem::take(&mut self.x_dot);
-                self.integrate(ode, interval, input, x, &mut x_dot, watch);
+                let outcome = self.integrate(dynamics, interval, input, x, &mut x_dot, |_, _, _, _| Ok(()));
                 self.x_dot = x_dot;
+                outcome
             }
         }
     }
 
-    fn advance_small<const N: usize, S: Ode + ?Sized, W: Watch>(
+    fn advance_small<const N: usize, D: Dynamics>(
         &mut self,
-        ode: &S,
+        dynamics: &mut D,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
-        watch: &mut W,
-    ) {
+    ) -> Result<()> {
         let mut local = [0.0; N];
         local.copy_from_slice(x);
-        self.integrate(ode, interval, input, &mut local, &mut [0.0; N], watch);
+        self.integrate(dynamics, interval, input, &mut local, &mut [0.0; N], |_, _, _, _| Ok(()))?;
         x.copy_from_slice(&local);
+        Ok(())
     }
 
+    /// All inner steps of a macro step; `see` is shown the start and the end of each.
     #[inline(always)]
-    fn integrate<S: Ode + ?Sized, W: Watch>(
+    fn integrate<D: Dynamics>(
         &mut self,
-        ode: &S,
+        dynamics: &mut D,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
         x_dot: &mut [f64],
-        watch: &mut W,
-    ) {
+        see: impl Fn(&mut D, f64, &[f64], &[f64]) -> Result<()>,
+    ) -> Result<()> {
         let (steps, dt) = self.inner.divide(interval.length);
         if input.order() == 0 {
             let u = input.coefficients(0);
-            watch.see(interval.start, x, u);
+            see(dynamics, interval.start, x, u)?;
             for j in 0..steps {
-                euler_step(ode, interval.start + j as f64 * dt, dt, x, u, x_dot);
-                watch.see(inner_end(interval, j, steps, dt), x, u);
+                euler_step(dynamics, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
+                see(dynamics, inner_end(interval, j, steps, dt), x, u)?;
             }
         } else {
             input.evaluate(0.0, &mut self.u);
-            watch.see(interval.start, x, &self.u);
+            see(dynamics, interval.start, x, &self.u)?;
             for j in 0..steps {
-                euler_step(ode, interval.start + j as f64 * dt, dt, x, &self.u, x_dot);
+                euler_step(dynamics, interval.start + j as f64 * dt, dt, x, &self.u, x_dot)?;
                 input.evaluate((j + 1) as f64 * dt, &mut self.u);
-                watch.see(inner_end(interval, j, steps, dt), x, &self.u);
+                see(dynamics, inner_end(interval, j, steps, dt), x, &self.u)?;
             }
         }
+        Ok(())
+    }
+}
+
+impl<D: Dynamics> Integrator<D> for Euler {
+    fn begin(&mut self, stretch: &Stretch<'_>, _start: Start, _dynamics: &mut D, x: &[f64]) -> Result<()> {
+        self.inner.divide(stretch.to - stretch.from);
+        self.single.get_or_insert_with(|| Box::new(Single { before: x.to_vec(), j: 0 })).j = 0;
+        Ok(())
+    }
+
+    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+        let (steps, dt) = self.inner.division();
+        let Some(single) = &mut self.single else { return Ok(stretch.to) };
+        single.before.copy_from_slice(x);
+        let s = stretch.from + single.j as f64 * dt;
+        stretch.input.evaluate(s, &mut self.u);
+        euler_step(dynamics, stretch.start + s, dt, x, &self.u, &mut self.x_dot)?;
+        single.j += 1;
+        Ok(if single.j >= steps { stretch.to } else { stretch.from + single.j as f64 * dt })
+    }
+
+    fn interpolate(&mut self, stretch: &Stretch<'_>, _dynamics: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
+        let dt = self.inner.division().1;
+        if let Some(single) = &self.single {
+            let start = stretch.from + (single.j - 1) as f64 * dt;
+            for ((x, before), slope) in x.iter_mut().zip(&single.before).zip(&self.x_dot) {
+                *x = before + (s - start) * slope;
+            }
+        }
+        Ok(())
+    }
+
+    fn has_fixed_steps(&self) -> bool {
+        true
+    }
+
+    fn points(&self, h: f64) -> usize {
+        self.inner.points(h)
+    }
+
+    fn check_step(&self, h: f64) -> Result<()> {
+        check_inner_steps(self.inner.points(h), h)
+    }
+
+    fn advance(
+        &mut self,
+        dynamics: &mut D,
+        interval: Interval,
+        input: InputSegment<'_>,
+        x: &mut [f64],
+        sampler: Option<&mut Sampler>,
+    ) -> Result<()> {
+        if sampler.is_none() {
+            return self.advance_unwatched(dynamics, interval, input, x);
+        }
+        let mut x_dot = std::mem::take(&mut self.x_dot);
+        let outcome = self.integrate(dynamics, interval, input, x, &mut x_dot, D::see);
+        self.x_dot = x_dot;
+        outcome
     }
 }
 
 #[inline(always)]
-fn euler_step<S: Ode + ?Sized>(ode: &S, t: f64, dt: f64, x: &mut [f64], u: &[f64], x_dot: &mut [f64]) {
-    ode.derivatives(t, x, u, x_dot);
+fn euler_step<D: Dynamics>(
+    dynamics: &mut D,
+    t: f64,
+    dt: f64,
+    x: &mut [f64],
+    u: &[f64],
+    x_dot: &mut [f64],
+) -> Result<()> {
+    dynamics.derivatives(t, x, u, x_dot)?;
     for (x, x_dot) in x.iter_mut().zip(x_dot) {
         *x += dt * *x_dot;
     }
+    Ok(())
 }
 
 /// End of inner step j; the last one ends exactly with the interval.
 #[inline(always)]
-pub(crate) fn inner_end(interval: Interval, j: usize, steps: usize, dt: f64) -> f64 {
+fn inner_end(interval: Interval, j: usize, steps: usize, dt: f64) -> f64 {
     if j + 1 == steps { interval.end } else { interval.start + (j + 1) as f64 * dt }
 }

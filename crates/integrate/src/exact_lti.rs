@@ -3,15 +3,15 @@
 //! x' = A x + B u, u = sum_a c_a s^a:  x(h) = E x + sum_a G_a c_a. With the chain w_a' = w_(a+1) for the
 //! derivatives of u, [E G] is one block row of the exponential of an augmented matrix. Cached by (h, order).
 
-use costep_core::{Code, Error, InputSegment, Interval, LocalModel, Result};
+use costep_core::{Code, Error, InputSegment, Interval, Result};
 use nalgebra::DMatrix;
 
-use crate::ode::Ode;
-use crate::solver::{REPORTED_POINTS, Watch};
+use crate::dynamics::Dynamics;
+use crate::integrator::{Integrator, REPORTED_POINTS, Sampler, Start, Stretch};
 
 /// Exact steps.
 #[derive(Clone, Debug)]
-pub struct ExactLti {
+pub(crate) struct ExactLti {
     a: DMatrix<f64>,
     b: DMatrix<f64>,
     /// Maps for the whole step and, if watched, for the points inside.
@@ -30,15 +30,12 @@ struct Map {
 }
 
 impl ExactLti {
-    pub(crate) fn new(ode: &dyn Ode) -> Result<Self> {
-        let description = ode.description();
-        if !ode.is_linear() {
-            let message = format!("`{}` is not linear, so it has no exact steps", description.name);
+    pub(crate) fn new<D: Dynamics>(dynamics: &mut D) -> Result<Self> {
+        let Some(model) = dynamics.linear() else {
+            let message = format!("`{}` is not linear, so it has no exact steps", dynamics.name());
             return Err(Error::new(Code::BadValue, message).hint("use `--solver dopri5` or `--solver rk4`"));
-        }
-        let (n, m) = (ode.states(), description.inputs.len());
-        let mut model = LocalModel::new(n, m, description.outputs.len());
-        ode.jacobians(0.0, &vec![0.0; n], &vec![0.0; m], &mut model);
+        };
+        let (n, m) = (model.states, model.inputs);
         Ok(Self {
             a: DMatrix::from_row_slice(n, n, &model.a),
             b: DMatrix::from_row_slice(n, m, &model.b),
@@ -47,33 +44,6 @@ impl ExactLti {
             between: vec![0.0; n],
             u: vec![0.0; m],
         })
-    }
-
-    // Kept out of line, so that the hot path of the small integrator has a small frame.
-    #[inline(never)]
-    pub(crate) fn advance<W: Watch>(
-        &mut self,
-        interval: Interval,
-        input: InputSegment<'_>,
-        x: &mut [f64],
-        watch: &mut W,
-    ) {
-        self.prepare(interval.length, input.order());
-        self.x_start.copy_from_slice(x);
-        input.evaluate(0.0, &mut self.u);
-        watch.see(interval.start, x, &self.u);
-        let first = if W::LOOKS { 0 } else { REPORTED_POINTS - 1 };
-        for (point, map) in self.cache.iter().enumerate().skip(first) {
-            let is_end = point + 1 == REPORTED_POINTS;
-            apply(map, &self.x_start, input, &mut self.between);
-            input.evaluate(map.length, &mut self.u);
-            watch.see(
-                if is_end { interval.end } else { interval.start + map.length },
-                &self.between,
-                &self.u,
-            );
-        }
-        x.copy_from_slice(&self.between);
     }
 
     /// Fills the cache; nothing to do while step and order stay the same.
@@ -110,6 +80,57 @@ impl ExactLti {
             }
         }
         Map { length, order, rows }
+    }
+}
+
+impl<D: Dynamics> Integrator<D> for ExactLti {
+    fn begin(&mut self, _stretch: &Stretch<'_>, _start: Start, _dynamics: &mut D, x: &[f64]) -> Result<()> {
+        self.x_start.copy_from_slice(x);
+        Ok(())
+    }
+
+    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+        self.interpolate(stretch, dynamics, stretch.to, x)?;
+        Ok(stretch.to)
+    }
+
+    fn interpolate(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
+        if stretch.from != 0.0 {
+            // The maps are for polynomials that are counted from the start of the step.
+            let message = format!("`{}` has events, so it has no exact steps", dynamics.name());
+            return Err(Error::new(Code::BadValue, message));
+        }
+        apply(&self.map(s, stretch.input.order()), &self.x_start, stretch.input, x);
+        Ok(())
+    }
+
+    // Kept out of line, so that the hot path of the small integrator has a small frame.
+    #[inline(never)]
+    fn advance(
+        &mut self,
+        dynamics: &mut D,
+        interval: Interval,
+        input: InputSegment<'_>,
+        x: &mut [f64],
+        sampler: Option<&mut Sampler>,
+    ) -> Result<()> {
+        self.prepare(interval.length, input.order());
+        self.x_start.copy_from_slice(x);
+        if sampler.is_none() {
+            apply(&self.cache[REPORTED_POINTS - 1], &self.x_start, input, x);
+            return Ok(());
+        }
+        input.evaluate(0.0, &mut self.u);
+        dynamics.see(interval.start, x, &self.u)?;
+        for (point, map) in self.cache.iter().enumerate() {
+            let is_end = point + 1 == REPORTED_POINTS;
+            apply(map, &self.x_start, input, &mut self.between);
+            input.evaluate(map.length, &mut self.u);
+            let t = if is_end { interval.end } else { interval.start + map.length };
+            dynamics.see(t, &self.between, &self.u)?;
+        }
+        x.copy_from_slice(&self.between);
+        Ok(())
     }
 }
 

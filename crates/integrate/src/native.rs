@@ -5,32 +5,59 @@ use costep_core::{
     StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
+use crate::dynamics::Dynamics;
+use crate::euler::Euler;
+use crate::integrator::{Integrator, Sampler};
 use crate::ode::Ode;
-use crate::solver::{Blind, Integrator, Solver, Watch};
+use crate::solver::Solver;
 
 /// Equations with an integrator and a present state.
 pub struct Native<S> {
-    ode: S,
+    equations: Watched<S>,
     /// That of the equations, with the kind of micro samples that the integrator takes.
     description: Description,
-    integrator: Integrator,
+    integrator: Chosen<Watched<S>>,
     t: f64,
     x: Vec<f64>,
     /// Input at t.
     u: Vec<f64>,
-    /// State, input, time and integrator memory at the last snapshot.
+    /// State, input and time at the last snapshot.
     saved: Box<Saved>,
-    /// Outputs inside the last step, if asked for. Its memory is taken then.
-    micro: Option<Box<MicroBuffer>>,
-    paused: bool,
+    /// There to show points of the solution, if outputs inside the step are asked for.
+    sampler: Option<Box<Sampler>>,
 }
 
-#[derive(Clone, Debug, Default)]
+/// The integrator of a native subsystem. The smallest one is at hand: thousands of subsystems with it have to fit
+/// into the caches, and a call through a table would be felt.
+enum Chosen<D> {
+    Euler(Euler),
+    Other(Box<dyn Integrator<D>>),
+}
+
+impl<D: Dynamics> Chosen<D> {
+    fn get(&self) -> &dyn Integrator<D> {
+        match self {
+            Self::Euler(euler) => euler,
+            Self::Other(other) => &**other,
+        }
+    }
+
+    fn get_mut(&mut self) -> &mut dyn Integrator<D> {
+        match self {
+            Self::Euler(euler) => euler,
+            Self::Other(other) => &mut **other,
+        }
+    }
+}
+
+#[derive(Default)]
 struct Saved {
     t: f64,
     x: Vec<f64>,
     u: Vec<f64>,
-    memory: f64,
+    /// What records outputs inside steps, put aside during trial steps.
+    paused: Option<Box<MicroBuffer>>,
+    paused_sampler: Option<Box<Sampler>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -39,30 +66,81 @@ struct MicroBuffer {
     outputs: Vec<f64>,
 }
 
-struct Recorder<'a, S> {
-    ode: &'a S,
-    buffer: &'a mut MicroBuffer,
-    width: usize,
+/// Equations and the outputs seen inside the last step.
+struct Watched<S> {
+    ode: S,
+    /// Its memory is taken when outputs are asked for.
+    micro: Option<Box<MicroBuffer>>,
 }
 
-impl<S: Ode> Watch for Recorder<'_, S> {
-    fn see(&mut self, t: f64, x: &[f64], u: &[f64]) {
-        let start = self.buffer.outputs.len();
-        self.buffer.times.push(t);
-        self.buffer.outputs.resize(start + self.width, 0.0);
-        self.ode.outputs(t, x, u, &mut self.buffer.outputs[start..]);
+impl<S: Ode> Dynamics for Watched<S> {
+    fn name(&self) -> &str {
+        &self.ode.description().name
+    }
+
+    fn states(&self) -> usize {
+        self.ode.states()
+    }
+
+    fn inputs(&self) -> usize {
+        self.ode.description().inputs.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.ode.description().outputs.len()
+    }
+
+    fn nominals(&self, x: &mut [f64]) {
+        self.ode.nominal_state(x);
+    }
+
+    #[inline(always)]
+    fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
+        self.ode.derivatives(t, x, u, x_dot);
+        Ok(())
+    }
+
+    fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
+        self.ode.jacobians(t, x, u, model);
+        Ok(())
+    }
+
+    fn linear(&mut self) -> Option<LocalModel> {
+        if !self.ode.is_linear() {
+            return None;
+        }
+        let (n, m) = (self.states(), self.inputs());
+        let mut model = LocalModel::new(n, m, self.ode.description().outputs.len());
+        self.ode.jacobians(0.0, &vec![0.0; n], &vec![0.0; m], &mut model);
+        Some(model)
+    }
+
+    fn see(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
+        let Some(buffer) = &mut self.micro else { return Ok(()) };
+        let start = buffer.outputs.len();
+        buffer.times.push(t);
+        buffer.outputs.resize(start + self.ode.description().outputs.len(), 0.0);
+        self.ode.outputs(t, x, u, &mut buffer.outputs[start..]);
+        Ok(())
     }
 }
 
-impl<S: Ode> Native<S> {
+impl<S: Ode + 'static> Native<S> {
     /// Equations under an integrator.
     pub fn new(ode: S, solver: &Solver) -> Result<Self> {
-        let integrator = solver.integrator(&ode)?;
         let mut description = ode.description().clone();
         if !matches!(solver, Solver::Euler(_)) {
             description.capabilities.micro_samples = Some(MicroSampling::Continuous);
         }
         let (states, inputs) = (ode.states(), ode.description().inputs.len());
+        let mut equations = Watched { ode, micro: None };
+        let integrator = match *solver {
+            Solver::Euler(step) => {
+                solver.check()?;
+                Chosen::Euler(Euler::new(step, states, inputs))
+            }
+            _ => Chosen::Other(solver.integrator(&mut equations)?),
+        };
         let saved = Saved { x: vec![0.0; states], u: vec![0.0; inputs], ..Saved::default() };
         Ok(Self {
             integrator,
@@ -70,27 +148,27 @@ impl<S: Ode> Native<S> {
             x: vec![0.0; states],
             u: vec![0.0; inputs],
             saved: Box::new(saved),
-            micro: None,
-            paused: false,
-            ode,
+            sampler: None,
+            equations,
             description,
         })
     }
 
-    /// Advances the state and takes note of the outputs inside the step. Out of line, so that the path without
-    /// notes stays short.
+    /// Advances the state through the table of the integrator, and takes note of the outputs inside the step if they
+    /// are asked for. Out of line, so that the path of the smallest integrator stays short.
     #[inline(never)]
-    fn advance_recorded(&mut self, interval: Interval, input: InputSegment<'_>) -> Result<()> {
-        let Some(buffer) = &mut self.micro else { return Ok(()) };
-        buffer.times.clear();
-        buffer.outputs.clear();
-        let mut recorder = Recorder { ode: &self.ode, buffer, width: self.description.outputs.len() };
-        self.integrator.advance(&self.ode, interval, input, &mut self.x, &mut recorder)
+    fn advance(&mut self, interval: Interval, input: InputSegment<'_>) -> Result<()> {
+        if let Some(buffer) = &mut self.equations.micro {
+            buffer.times.clear();
+            buffer.outputs.clear();
+        }
+        let sampler = self.sampler.as_deref_mut();
+        self.integrator.get_mut().advance(&mut self.equations, interval, input, &mut self.x, sampler)
     }
 
     /// The equations.
     pub fn ode(&self) -> &S {
-        &self.ode
+        &self.equations.ode
     }
 
     /// The present state.
@@ -99,30 +177,31 @@ impl<S: Ode> Native<S> {
     }
 }
 
-impl<S: Ode> Subsystem for Native<S> {
+impl<S: Ode + 'static> Subsystem for Native<S> {
     fn description(&self) -> &Description {
         &self.description
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.integrator.check_step(experiment.step)?;
+        self.integrator.get().check_step(experiment.step)?;
         self.t = experiment.start;
-        self.ode.initial_state(&mut self.x);
-        self.integrator.set_memory(0.0);
+        self.equations.ode.initial_state(&mut self.x);
+        self.integrator.get_mut().reset();
         Ok(())
     }
 
     fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
         self.u.copy_from_slice(u);
-        self.ode.outputs(self.t, &self.x, u, y);
+        self.equations.ode.outputs(self.t, &self.x, u, y);
         Ok(())
     }
 
     fn step(&mut self, interval: Interval, input: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        if self.micro.is_some() && !self.paused {
-            self.advance_recorded(interval, input)?;
-        } else {
-            self.integrator.advance(&self.ode, interval, input, &mut self.x, &mut Blind)?;
+        match &mut self.integrator {
+            Chosen::Euler(euler) if self.sampler.is_none() => {
+                euler.advance_unwatched(&mut self.equations, interval, input, &mut self.x)?;
+            }
+            _ => self.advance(interval, input)?,
         }
         self.t = interval.end;
         if input.order() == 0 {
@@ -130,7 +209,7 @@ impl<S: Ode> Subsystem for Native<S> {
         } else {
             input.evaluate(interval.length, &mut self.u);
         }
-        self.ode.outputs(self.t, &self.x, &self.u, y);
+        self.equations.ode.outputs(self.t, &self.x, &self.u, y);
         Ok(StepOutcome { reached: self.t })
     }
 
@@ -138,7 +217,7 @@ impl<S: Ode> Subsystem for Native<S> {
         self.saved.t = self.t;
         self.saved.x.copy_from_slice(&self.x);
         self.saved.u.copy_from_slice(&self.u);
-        self.saved.memory = self.integrator.memory();
+        self.integrator.get_mut().snapshot();
         Ok(())
     }
 
@@ -146,7 +225,7 @@ impl<S: Ode> Subsystem for Native<S> {
         self.t = self.saved.t;
         self.x.copy_from_slice(&self.saved.x);
         self.u.copy_from_slice(&self.saved.u);
-        self.integrator.set_memory(self.saved.memory);
+        self.integrator.get_mut().restore();
         Ok(())
     }
 
@@ -155,47 +234,53 @@ impl<S: Ode> Subsystem for Native<S> {
     }
 
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.ode.jacobians(self.t, &self.x, u, model);
+        self.equations.ode.jacobians(self.t, &self.x, u, model);
         model.x.copy_from_slice(&self.x);
-        self.ode.derivatives(self.t, &self.x, u, &mut model.x_dot);
-        self.ode.nominal_state(&mut model.nominal);
-        model.euler_step = self.integrator.euler_step();
+        self.equations.ode.derivatives(self.t, &self.x, u, &mut model.x_dot);
+        self.equations.ode.nominal_state(&mut model.nominal);
+        model.euler_step = if let Chosen::Euler(euler) = &self.integrator { euler.micro_step() } else { 0.0 };
         Ok(())
     }
 
     fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
         x.copy_from_slice(&self.x);
-        self.ode.derivatives(self.t, &self.x, u, x_dot);
+        self.equations.ode.derivatives(self.t, &self.x, u, x_dot);
         Ok(true)
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
         // Too many are refused in `initialise`; here they must only not be asked for.
-        let too_many = self.integrator.check_step(experiment.step).is_err();
-        let points = if too_many { 0 } else { self.integrator.points(experiment.step) };
-        self.micro = on.then(|| {
+        let integrator = self.integrator.get();
+        let too_many = integrator.check_step(experiment.step).is_err();
+        let points = if too_many { 0 } else { integrator.points(experiment.step) };
+        self.equations.micro = on.then(|| {
             let outputs = Vec::with_capacity(points * self.description.outputs.len());
             Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
         });
+        self.sampler = on.then(|| Box::new(Sampler::new(self.x.len(), self.u.len())));
     }
 
     fn pause_micro_samples(&mut self, on: bool) {
-        self.paused = on;
+        if on == self.saved.paused.is_none() {
+            std::mem::swap(&mut self.saved.paused, &mut self.equations.micro);
+            std::mem::swap(&mut self.saved.paused_sampler, &mut self.sampler);
+        }
     }
 
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        self.micro.as_ref().map(|buffer| MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+        let buffer = self.equations.micro.as_ref()?;
+        Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
     }
 
     fn energy(&self) -> Option<f64> {
-        self.ode.energy(&self.x, &self.u)
+        self.equations.ode.energy(&self.x, &self.u)
     }
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         out.real(self.t);
         out.reals(&self.x);
         out.reals(&self.u);
-        out.real(self.integrator.memory());
+        self.integrator.get().save(out);
         Ok(())
     }
 
@@ -203,8 +288,7 @@ impl<S: Ode> Subsystem for Native<S> {
         self.t = from.real()?;
         from.reals(&mut self.x)?;
         from.reals(&mut self.u)?;
-        self.integrator.set_memory(from.real()?);
-        Ok(())
+        self.integrator.get_mut().load(from)
     }
 }
 

@@ -42,10 +42,17 @@ pub trait Ode: Send {
     }
 }
 
-/// Equations that can be stepped as a subsystem of their own or become part of a monolithic system.
-pub trait Part: Ode {
-    /// A subsystem that integrates these equations.
+/// Something that subsystems can be made of: equations, which may also become part of a monolithic system, or a
+/// simulator whose equations nobody knows, such as an FMU.
+pub trait Part: Send {
+    /// Ports, feed-through and capabilities.
+    fn description(&self) -> &Description;
+
+    /// A subsystem of its own; equations are integrated by this solver.
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
+
+    /// A copy of the equations, if they are known.
+    fn equations(&self) -> Option<Box<dyn Ode>>;
 
     /// A copy.
     fn duplicate(&self) -> Box<dyn Part>;
@@ -55,8 +62,16 @@ pub trait Part: Ode {
 }
 
 impl<S: Ode + Clone + Renamable + 'static> Part for S {
+    fn description(&self) -> &Description {
+        Ode::description(self)
+    }
+
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
         Ok(Box::new(Native::new(self.clone(), solver)?))
+    }
+
+    fn equations(&self) -> Option<Box<dyn Ode>> {
+        Some(Box::new(self.clone()))
     }
 
     fn duplicate(&self) -> Box<dyn Part> {

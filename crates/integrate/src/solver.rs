@@ -1,12 +1,14 @@
 //! The choice of integrator and its settings.
 
 use costep_core::quantity::{exact_time, parse_time};
-use costep_core::{Code, Error, InputSegment, Interval, Result, inner_steps};
+use costep_core::{Code, Error, Result};
 
 use crate::dopri5::Dopri5;
+use crate::dynamics::Dynamics;
 use crate::euler::Euler;
 use crate::exact_lti::ExactLti;
-use crate::ode::Ode;
+use crate::integrator::Integrator;
+use crate::multistep::{AtPoint, Family, MultistepIntegrator};
 use crate::rk4::Rk4;
 
 /// Which integrator, with which settings.
@@ -20,22 +22,25 @@ pub enum Solver {
     Dopri5(f64),
     /// Exact steps by the matrix exponential, for linear systems.
     Exact,
+    /// Variable-step, variable-order multistep formulas with this relative tolerance, and what they do where inputs
+    /// change.
+    Multistep(Family, f64, AtPoint),
 }
 
 /// Names of the integrators as users write them.
-const NAMES: [&str; 4] = ["euler", "rk4", "dopri5", "exact"];
+const NAMES: [&str; 6] = ["euler", "rk4", "dopri5", "exact", "bdf", "adams"];
 
 impl Solver {
-    /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8` or `exact`. Without a value the default is taken.
+    /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8`, `exact`, `bdf:1e-6` or `adams:1e-8:restart`. Without a value the default is taken.
     pub fn parse(text: &str, default_micro_step: f64) -> Result<Self> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
         let micro_step = || value.map_or(Ok(default_micro_step), parse_time);
         let solver = match name {
             "euler" => Self::Euler(micro_step()?),
             "rk4" => Self::Rk4(micro_step()?),
-            "dopri5" => Self::Dopri5(value.map_or(Ok(1e-8), |value| {
-                value.parse().map_err(|_| Error::new(Code::BadValue, format!("`{value}` is not a tolerance")))
-            })?),
+            "dopri5" => Self::Dopri5(tolerance(value, 1e-8)?),
+            "bdf" => multistep(Family::Bdf, value)?,
+            "adams" => multistep(Family::Adams, value)?,
             "exact" if value.is_none() => Self::Exact,
             "exact" => return Err(Error::new(Code::BadValue, "the solver `exact` takes no value")),
             _ => {
@@ -54,10 +59,14 @@ impl Solver {
             Self::Euler(step) | Self::Rk4(step) if !(step > 0.0 && step.is_finite()) => {
                 Err(Error::new(Code::BadValue, format!("an inner step of {step} s is not possible")))
             }
-            Self::Dopri5(tolerance) if !(1e-14..=0.1).contains(&tolerance) => Err(Error::new(
-                Code::BadValue,
-                format!("a tolerance of {tolerance} is not between 1e-14 and 0.1"),
-            )),
+            Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _)
+                if !(1e-14..=0.1).contains(&tolerance) =>
+            {
+                Err(Error::new(
+                    Code::BadValue,
+                    format!("a tolerance of {tolerance} is not between 1e-14 and 0.1"),
+                ))
+            }
             _ => Ok(()),
         }
     }
@@ -69,143 +78,60 @@ impl Solver {
             Self::Rk4(step) => format!("rk4:{}", exact_time(step)),
             Self::Dopri5(tolerance) => format!("dopri5:{tolerance:e}"),
             Self::Exact => "exact".into(),
+            Self::Multistep(family, tolerance, at_point) => {
+                let family = if family == Family::Bdf { "bdf" } else { "adams" };
+                let is_default = at_point == AtPoint::default();
+                let mode = if is_default { String::new() } else { format!(":{}", at_point.name()) };
+                format!("{family}:{tolerance:e}{mode}")
+            }
         }
     }
 
     /// An integrator for these equations.
-    pub fn integrator(&self, ode: &dyn Ode) -> Result<Integrator> {
+    pub fn integrator<D: Dynamics + 'static>(&self, dynamics: &mut D) -> Result<Box<dyn Integrator<D>>> {
         self.check()?;
-        let (states, inputs) = (ode.states(), ode.description().inputs.len());
+        let (states, inputs) = (dynamics.states(), dynamics.inputs());
         Ok(match *self {
-            Self::Euler(step) => Integrator::Euler(Euler::new(step, states, inputs)),
-            Self::Rk4(step) => Integrator::Rk4(Box::new(Rk4::new(step, states, inputs))),
-            Self::Dopri5(tolerance) => Integrator::Dopri5(Box::new(Dopri5::new(tolerance, ode))),
-            Self::Exact => Integrator::Exact(Box::new(ExactLti::new(ode)?)),
+            Self::Euler(step) => Box::new(Euler::new(step, states, inputs)),
+            Self::Rk4(step) => Box::new(Rk4::new(step, states, inputs)),
+            Self::Dopri5(tolerance) => Box::new(Dopri5::new(tolerance, states, inputs)),
+            Self::Exact => Box::new(ExactLti::new(dynamics)?),
+            Self::Multistep(family, tolerance, at_point) => {
+                Box::new(MultistepIntegrator::new(family, tolerance, at_point, dynamics))
+            }
         })
     }
-}
 
-/// An integrator with its memory. Large ones are boxed: thousands of subsystems with a small one have to fit
-/// into the caches.
-#[derive(Clone, Debug)]
-pub enum Integrator {
-    /// See [`Solver::Euler`].
-    Euler(Euler),
-    /// See [`Solver::Rk4`].
-    Rk4(Box<Rk4>),
-    /// See [`Solver::Dopri5`].
-    Dopri5(Box<Dopri5>),
-    /// See [`Solver::Exact`].
-    Exact(Box<ExactLti>),
-}
-
-/// Points inside a macro step that integrators without inner steps of their own report.
-pub(crate) const REPORTED_POINTS: usize = 20;
-
-/// Most inner steps of a macro step.
-const MAX_INNER_STEPS: usize = 100_000_000;
-
-/// Takes note of states inside a macro step: (time, state, input).
-pub(crate) trait Watch {
-    /// Whether it looks at all.
-    const LOOKS: bool = true;
-
-    /// Called at the start of the macro step and after every inner step.
-    fn see(&mut self, t: f64, x: &[f64], u: &[f64]);
-}
-
-/// Takes no note.
-pub(crate) struct Blind;
-
-impl Watch for Blind {
-    const LOOKS: bool = false;
-
-    #[inline(always)]
-    fn see(&mut self, _t: f64, _x: &[f64], _u: &[f64]) {}
-}
-
-impl Integrator {
-    /// Number of points a [`Watch`] sees in a macro step of length `h`.
-    pub(crate) fn points(&self, h: f64) -> usize {
-        let steps = match self {
-            Self::Euler(euler) => inner_steps(h, euler.inner().micro_step),
-            Self::Rk4(rk4) => inner_steps(h, rk4.inner().micro_step),
-            Self::Dopri5(_) | Self::Exact(_) => REPORTED_POINTS,
-        };
-        steps.saturating_add(1)
-    }
-
-    /// Advances x over the interval.
-    #[inline]
-    pub(crate) fn advance<S: Ode + ?Sized, W: Watch>(
-        &mut self,
-        ode: &S,
-        interval: Interval,
-        input: InputSegment<'_>,
-        x: &mut [f64],
-        watch: &mut W,
-    ) -> Result<()> {
-        match self {
-            Self::Euler(euler) => euler.advance(ode, interval, input, x, watch),
-            Self::Rk4(rk4) => rk4.advance(ode, interval, input, x, watch),
-            Self::Dopri5(dopri5) => return dopri5.advance(ode, interval, input, x, watch),
-            Self::Exact(exact) => exact.advance(interval, input, x, watch),
-        }
-        Ok(())
-    }
-
-    /// Refuses a macro step that holds more inner steps than anyone means.
-    pub(crate) fn check_step(&self, h: f64) -> Result<()> {
-        let (Self::Euler(_) | Self::Rk4(_)) = self else { return Ok(()) };
-        if self.points(h) <= MAX_INNER_STEPS {
-            return Ok(());
-        }
-        let message = format!("a macro step of {h} s has more than {MAX_INNER_STEPS:e} inner steps");
-        Err(Error::new(Code::BadValue, message).hint("give a larger inner step: `--solver euler:10us`"))
-    }
-
-    /// Length of its steps if it is explicit Euler, else 0.
-    pub(crate) fn euler_step(&self) -> f64 {
-        if let Self::Euler(euler) = self { euler.inner().micro_step } else { 0.0 }
-    }
-
-    /// What the integrator remembers from step to step.
-    pub(crate) fn memory(&self) -> f64 {
-        if let Self::Dopri5(dopri5) = self { dopri5.proposal() } else { 0.0 }
-    }
-
-    /// Puts back what [`Integrator::memory`] gave.
-    pub(crate) fn set_memory(&mut self, memory: f64) {
-        if let Self::Dopri5(dopri5) = self {
-            dopri5.set_proposal(memory);
+    /// The relative tolerance, if it controls its error.
+    pub fn tolerance(&self) -> Option<f64> {
+        match *self {
+            Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _) => Some(tolerance),
+            Self::Euler(_) | Self::Rk4(_) | Self::Exact => None,
         }
     }
 }
 
-/// The inner steps of a fixed-step integrator. Remembers the last division: macro steps are mostly equal.
-#[derive(Clone, Debug)]
-pub(crate) struct InnerSteps {
-    pub(crate) micro_step: f64,
-    length: f64,
-    steps: usize,
-    dt: f64,
+fn tolerance(text: Option<&str>, default: f64) -> Result<f64> {
+    let bad = |text| Error::new(Code::BadValue, format!("`{text}` is not a tolerance"));
+    text.map_or(Ok(default), |text| text.parse().map_err(|_| bad(text)))
 }
 
-impl InnerSteps {
-    pub(crate) fn new(micro_step: f64) -> Self {
-        Self { micro_step, length: 0.0, steps: 1, dt: 0.0 }
-    }
-
-    /// Number and length of the equal inner steps that fill `h`.
-    #[inline]
-    pub(crate) fn divide(&mut self, h: f64) -> (usize, f64) {
-        if h != self.length {
-            self.length = h;
-            self.steps = inner_steps(h, self.micro_step);
-            self.dt = h / self.steps as f64;
-        }
-        (self.steps, self.dt)
-    }
+/// `1e-6`, `1e-6:restart` or `restart`.
+fn multistep(family: Family, text: Option<&str>) -> Result<Solver> {
+    let mode =
+        |name: &str| AtPoint::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode);
+    let (value, name) = match text.map(|text| text.split_once(':').ok_or(text)) {
+        None => (None, None),
+        Some(Ok((value, name))) => (Some(value), Some(name)),
+        Some(Err(name)) if mode(name).is_some() => (None, Some(name)),
+        Some(Err(value)) => (Some(value), None),
+    };
+    let at_point = name.map_or(Ok(AtPoint::default()), |name| {
+        let unknown =
+            || Error::new(Code::BadValue, format!("`{name}` is not a way to cross communication points"));
+        mode(name).ok_or_else(|| unknown().suggest(name, AtPoint::NAMES.map(|(name, _)| name)))
+    })?;
+    Ok(Solver::Multistep(family, tolerance(value, 1e-6)?, at_point))
 }
 
 #[cfg(test)]
@@ -214,13 +140,14 @@ mod tests {
 
     #[test]
     fn solvers_are_written_as_text() {
-        for text in ["euler:10us", "rk4:100us", "dopri5:1e-8", "exact"] {
+        for text in ["euler:10us", "rk4:100us", "dopri5:1e-8", "exact", "bdf:1e-6", "adams:1e-8:restart"] {
             assert_eq!(Solver::parse(text, 1.0).unwrap().label(), text);
         }
         assert_eq!(Solver::Euler(1.234567891e-5).label(), "euler:1.234567891e-5s");
         assert_eq!(Solver::parse("euler", 1e-5).unwrap(), Solver::Euler(1e-5));
         assert!(Solver::parse("eluer", 1e-5).unwrap_err().to_string().contains("did you mean `euler`?"));
-        for bad in ["euler:0s", "dopri5:1", "dopri5:x", "exact:1"] {
+        for bad in ["euler:0s", "dopri5:1", "dopri5:x", "exact:1", "bdf:0", "bdf:1e-6:fly", "adams:restart:1"]
+        {
             assert!(Solver::parse(bad, 1e-5).is_err(), "{bad}");
         }
     }

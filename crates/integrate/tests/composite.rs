@@ -32,8 +32,8 @@ fn sine(name: &str) -> Equations {
     ode
 }
 
-fn parts(parts: &[Equations]) -> Vec<Box<dyn Part>> {
-    parts.iter().map(|part| part.duplicate()).collect()
+fn parts(parts: &[Equations]) -> Vec<Box<dyn Ode>> {
+    parts.iter().filter_map(|part| part.equations()).collect()
 }
 
 fn connect(output: usize, input: usize, gain: f64) -> Connection {

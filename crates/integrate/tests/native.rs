@@ -4,9 +4,16 @@ mod common;
 
 use common::{INPUTS, advance, logistic, started};
 use costep_core::{Experiment, LocalModel, MicroSampling, StateReader, StateWriter, Subsystem};
+use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Native, Solver};
 
-const SOLVERS: [Solver; 3] = [Solver::Euler(0.01), Solver::Rk4(0.03), Solver::Dopri5(1e-7)];
+const SOLVERS: [Solver; 5] = [
+    Solver::Euler(0.01),
+    Solver::Rk4(0.03),
+    Solver::Dopri5(1e-7),
+    Solver::Multistep(Family::Bdf, 1e-7, AtPoint::CorrectSecond),
+    Solver::Multistep(Family::Adams, 1e-7, AtPoint::Restart),
+];
 
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()

@@ -8,6 +8,8 @@ mod logm;
 mod lu;
 mod matrix;
 mod pseudo_inverse;
+mod svd;
+mod triangle;
 
 pub use block_lu::{BlockLu, BlockPlace};
 pub use expm::Exponential;
@@ -15,3 +17,5 @@ pub use logm::logarithm;
 pub use lu::Lu;
 pub use matrix::Matrix;
 pub use pseudo_inverse::PseudoInverse;
+pub use svd::Svd;
+pub use triangle::Triangle;

@@ -24,6 +24,13 @@ impl Lu {
         &mut self.factors
     }
 
+    /// Makes this what `other`, of the same size, is; without allocating.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.factors.copy_from(&other.factors);
+        self.pivots.copy_from_slice(&other.pivots);
+        self.scale.copy_from_slice(&other.scale);
+    }
+
     /// Factors what was written. Says whether the matrix is regular; entries that are not finite count as
     /// singular.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Everything against a library that was written for the job but allocates.
 
-use costep_linalg::{Exponential, Lu, Matrix, PseudoInverse};
+use costep_linalg::{Exponential, Lu, Matrix, PseudoInverse, Svd, Triangle};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -49,6 +49,38 @@ proptest! {
                 let scale: f64 = a.row(i).iter().zip(&x).map(|(a, x)| (a * x).abs()).sum::<f64>() + b[i].abs();
                 prop_assert!(residual[i].abs() <= 1e-12 * scale, "row {i}: {} of {scale}", residual[i]);
             }
+        }
+    }
+
+    #[test]
+    fn singular_values_agree(a in (1usize..6, 1usize..6).prop_flat_map(|(r, c)| matrix(r, c, 1.0))) {
+        let mut svd = Svd::new(a.rows(), a.columns());
+        svd.compute(&a);
+        let mut expected: Vec<f64> = to_nalgebra(&a).singular_values().iter().copied().collect();
+        expected.sort_by(|a, b| b.total_cmp(a));
+        for (sigma, expected) in svd.singular().iter().zip(expected) {
+            prop_assert!((sigma - expected).abs() < 1e-12, "{sigma} {expected}");
+        }
+    }
+
+    /// Rows come and go; what is left has the factor of the rows that are left.
+    #[test]
+    fn a_window_of_rows_has_the_factor_of_its_rows(
+        (rows, columns, data) in (1usize..6, 8usize..30).prop_flat_map(|(c, r)| {
+            (Just(r), Just(c), prop::collection::vec(-1.0..1.0f64, r * c))
+        }),
+    ) {
+        let row = |k: usize| &data[k * columns..(k + 1) * columns];
+        let mut triangle = Triangle::new(columns);
+        (0..rows).for_each(|k| triangle.append(row(k)));
+        let gone = rows - columns - 2;
+        let removed = (0..gone).all(|k| triangle.remove(row(k), 1e-6));
+        if removed {
+            let kept = DMatrix::from_row_slice(rows - gone, columns, &data[gone * columns..]);
+            let r = to_nalgebra(triangle.factor());
+            let squares = kept.transpose() * &kept;
+            let difference = (r.transpose() * r - &squares).norm();
+            prop_assert!(difference < 1e-9 * squares.norm(), "{difference:e}");
         }
     }
 

@@ -7,6 +7,8 @@
 mod chain;
 mod dual_mass;
 mod dual_mass_nonlinear;
+mod helicopter;
+mod linear;
 mod model;
 mod parameters;
 mod pendulum_oscillator;
@@ -17,8 +19,13 @@ pub use parameters::{ParameterSpec, Parameters};
 use costep_core::{Code, Error, Result};
 
 /// Every benchmark system.
-pub static MODELS: &[ModelEntry] =
-    &[dual_mass::ENTRY, dual_mass_nonlinear::ENTRY, pendulum_oscillator::ENTRY, chain::ENTRY];
+pub static MODELS: &[ModelEntry] = &[
+    dual_mass::ENTRY,
+    dual_mass_nonlinear::ENTRY,
+    pendulum_oscillator::ENTRY,
+    chain::ENTRY,
+    helicopter::ENTRY,
+];
 
 /// The entry with this name.
 pub fn find(id: &str) -> Result<&'static ModelEntry> {

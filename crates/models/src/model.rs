@@ -1,7 +1,8 @@
 //! A built model: parts, connections and what to run it with.
 
 use costep_core::{
-    Capabilities, Connection, Description, Experiment, External, Layout, MicroSampling, Port, Result,
+    Capabilities, Code, Connection, Description, Error, Experiment, External, Layout, MicroSampling, Port,
+    Result,
 };
 use costep_integrate::{Composite, Part, Solver};
 
@@ -88,9 +89,20 @@ impl Model {
         }))
     }
 
-    /// All parts as one system of equations.
+    /// Whether the equations of all parts are known, so that there is a monolithic twin.
+    pub fn has_equations(&self) -> bool {
+        self.parts.iter().all(|part| part.equations().is_some())
+    }
+
+    /// All parts as one system of equations. An error if those of a part are not known.
     pub fn monolithic(&self) -> Result<Composite> {
-        let parts = self.parts.iter().map(|part| part.duplicate()).collect();
+        let unknown = |part: &dyn Part| {
+            let message = format!("the equations of `{}` are not known", part.description().name);
+            Error::new(Code::NeedsMissing, message)
+                .hint("a system with FMUs cannot be solved as one; use `--reference step`")
+        };
+        let parts = self.parts.iter().map(|part| part.equations().ok_or_else(|| unknown(&**part)));
+        let parts = parts.collect::<Result<_>>()?;
         Composite::new(parts, &self.connections, self.externals.clone())
     }
 }

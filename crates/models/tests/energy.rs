@@ -44,6 +44,11 @@ impl Ode for StartedAt {
     }
 }
 
+/// The helicopter is given by matrices: nobody knows what its states store.
+fn knows_its_energy(id: &str) -> bool {
+    id != "helicopter"
+}
+
 /// Parameters that switch off what takes or gives energy.
 fn undamped(id: &str) -> &'static [(&'static str, f64)] {
     match id {
@@ -79,7 +84,7 @@ fn energies(parameters: &[(&str, f64)], id: &str, steps: u64) -> Vec<f64> {
 
 #[test]
 fn energy_is_conserved_without_damping() {
-    for entry in MODELS {
+    for entry in MODELS.iter().filter(|entry| knows_its_energy(entry.id)) {
         let energies = energies(undamped(entry.id), entry.id, 500);
         let drift = energies.iter().map(|energy| (energy / energies[0] - 1.0).abs()).fold(0.0, f64::max);
         println!("{}: {drift:.1e}", entry.id);
@@ -89,7 +94,7 @@ fn energy_is_conserved_without_damping() {
 
 #[test]
 fn energy_falls_with_damping() {
-    for entry in MODELS {
+    for entry in MODELS.iter().filter(|entry| knows_its_energy(entry.id)) {
         let no_force: &[_] =
             if ["chain", "dual-mass-nonlinear"].contains(&entry.id) { &[("force", 0.0)] } else { &[] };
         let energies = energies(no_force, entry.id, 500);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, input_sizes, models, state_sizes};
+use common::{Random, equations, input_sizes, models, state_sizes};
 use costep_core::LocalModel;
 use costep_integrate::Ode;
 
@@ -88,8 +88,8 @@ fn check(name: &str, ode: &dyn Ode, random: &mut Random) {
 fn jacobians_of_parts_are_their_derivatives() {
     let mut random = Random(1);
     for (id, model) in models() {
-        for part in &model.parts {
-            check(&format!("{id} {}", part.description().name), &**part, &mut random);
+        for part in equations(&model) {
+            check(&format!("{id} {}", part.description().name), &*part, &mut random);
         }
     }
 }
@@ -106,9 +106,9 @@ fn jacobians_of_the_monolithic_twin_are_its_derivatives() {
 fn what_passes_straight_through_is_declared() {
     let mut random = Random(3);
     for (id, model) in models() {
-        for part in &model.parts {
+        for part in equations(&model) {
             let description = part.description();
-            let (x, u) = (random.point(&state_sizes(&**part)), random.point(&input_sizes(&**part)));
+            let (x, u) = (random.point(&state_sizes(&*part)), random.point(&input_sizes(&*part)));
             let mut local = LocalModel::new(x.len(), u.len(), description.outputs.len());
             part.jacobians(TIME, &x, &u, &mut local);
             let through = |row: &[f64]| (0..u.len()).filter(|j| row[*j] != 0.0).collect::<Vec<_>>();
@@ -122,7 +122,7 @@ fn what_passes_straight_through_is_declared() {
 fn linear_parts_are_their_jacobians() {
     let mut random = Random(4);
     for (id, model) in models() {
-        for part in model.parts.iter().filter(|part| part.is_linear()) {
+        for part in equations(&model).iter().filter(|part| part.is_linear()) {
             let (x, u) = (random.point(&state_sizes(&**part)), random.point(&input_sizes(&**part)));
             let mut local = LocalModel::new(x.len(), u.len(), part.description().outputs.len());
             part.jacobians(TIME, &[9.0, 9.0], &u, &mut local);

@@ -3,14 +3,17 @@
 use std::collections::HashSet;
 
 use costep_core::{Code, Connection, Error, External};
+use costep_fmi::Conversion;
 use costep_models::Model;
 
 use crate::document::{Node, Origin, Table};
 use crate::externals::{self, SHAPES};
+use crate::fmus;
 use crate::parts::Parts;
-use crate::problems::Problems;
+use crate::problems::{Problems, shortened};
 use crate::section::{Section, list};
 use crate::signals::{Side, Signals};
+use crate::units::Relation;
 
 /// A signal from outside as the project gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +40,11 @@ pub(crate) struct Wiring {
     pub(crate) connections: Vec<Connection>,
     /// One per connection.
     pub(crate) bonds: Vec<Option<String>>,
+    /// What is added on the way, one per connection.
+    pub(crate) offsets: Vec<f64>,
     pub(crate) externals: Vec<ExternalSpec>,
+    /// Inputs of FMUs without a source, with the start value at which they stay.
+    pub(crate) held: Vec<(usize, f64)>,
     pub(crate) wishes: Vec<GroupWish>,
 }
 
@@ -67,7 +74,7 @@ pub(crate) fn read(root: &Table, parts: &Parts, problems: &mut Problems<'_>) -> 
     refuse_double_sources(&feeds, &parts.signals, problems);
     if parts.model_id.is_none() {
         guessed.extend(feeds.iter().map(|feed| feed.input));
-        refuse_unconnected(&guessed, parts, problems);
+        wiring.held = unconnected(&guessed, parts, problems);
     }
     wiring
 }
@@ -96,20 +103,21 @@ fn read_connection(
     wiring: &mut Wiring,
     problems: &mut Problems<'_>,
 ) -> Result<Feed, Option<usize>> {
-    let known = &["from", "to", "gain", "sum", "group", "bond"];
+    let known = &["from", "to", "gain", "offset", "unit", "sum", "group", "bond"];
     let section = Section::open(Some(node), "[[connect]]", known, problems);
     let output = find(&section, "from", Side::Output, signals, problems);
     let input = find(&section, "to", Side::Input, signals, problems);
     let gain = section.number("gain", problems);
+    let offset = section.number("offset", problems);
     let sum = read_sum(&section, problems);
     let group = section.text("group", problems);
     let bond = section.text("bond", problems);
     let input = input?;
     if let Ok(output) = output {
-        if section.get("gain").is_none() && !section.is_misspelt("gain") {
-            check_units(&section, (output, input), signals, problems);
-        }
-        wiring.connections.push(Connection { output, input, gain: gain.unwrap_or(1.0) });
+        let conversion = units(&section, (output, input), signals, problems);
+        let gain = gain.unwrap_or(1.0);
+        wiring.connections.push(Connection { output, input, gain: gain * conversion.factor });
+        wiring.offsets.push(gain * conversion.offset + offset.unwrap_or(0.0));
         wiring.bonds.push(bond.map(Into::into));
     }
     let origin = section.origin_of("group");
@@ -153,21 +161,62 @@ fn find(
     signals.find(side, name, section.origin_of(key), problems)
 }
 
-fn check_units(
+/// The conversion that a connection asks for. Units that differ are reported, unless it converts them or gives the
+/// factor itself.
+fn units(
     section: &Section<'_>,
     (output, input): (usize, usize),
     signals: &Signals,
     problems: &mut Problems<'_>,
-) {
-    if let (Some(from), Some(to)) = (signals.unit(Side::Output, output), signals.unit(Side::Input, input))
-        && from != to
-    {
-        problems.report(section.origin_of("to"), || {
-            let output = &signals.names(Side::Output)[output];
-            let input = &signals.names(Side::Input)[input];
-            Error::new(Code::UnitMismatch, format!("units differ: `{output}` is {from}, `{input}` is {to}"))
-                .hint("give the factor: `gain = ...`; then units are not compared")
+) -> Conversion {
+    let convert = read_convert(section, problems);
+    let compared = section.get("gain").is_none() && !section.is_misspelt("gain");
+    let (Some(from), Some(to)) = (signals.unit(Side::Output, output), signals.unit(Side::Input, input))
+    else {
+        return Conversion::IDENTITY;
+    };
+    let relation = match from.relation(to) {
+        Relation::Same => return Conversion::IDENTITY,
+        Relation::Converted(conversion) if convert => return conversion,
+        relation => relation,
+    };
+    if convert || (compared && !section.is_misspelt("unit") && section.get("unit").is_none()) {
+        let origin = section.origin_of(if convert { "unit" } else { "to" });
+        problems.report(origin, || {
+            let (output, input) = (&signals.names(Side::Output)[output], &signals.names(Side::Input)[input]);
+            let message = format!("units differ: `{output}` is {}, `{input}` is {}", from.name(), to.name());
+            Error::new(Code::UnitMismatch, message).hint(remedy(relation))
         });
+    }
+    Conversion::IDENTITY
+}
+
+fn remedy(relation: Relation) -> String {
+    match relation {
+        Relation::Converted(Conversion { factor, offset: 0.0, .. }) => {
+            format!("write `unit = \"convert\"` to insert the factor {factor}")
+        }
+        Relation::Converted(Conversion { factor, offset, .. }) => {
+            format!("write `unit = \"convert\"` to insert the factor {factor} and the offset {offset}")
+        }
+        Relation::Same | Relation::OtherQuantity | Relation::Unknown => {
+            "give the factor: `gain = ...`; then units are not compared".into()
+        }
+    }
+}
+
+fn read_convert(section: &Section<'_>, problems: &mut Problems<'_>) -> bool {
+    match section.text("unit", problems) {
+        None => false,
+        Some("convert") => true,
+        Some(other) => {
+            problems.report(section.origin_of("unit"), || {
+                let message = format!("`unit` in [[connect]] is `{}`", shortened(other));
+                Error::new(Code::BadValue, message)
+                    .hint("write unit = \"convert\" to convert values, or leave it out")
+            });
+            false
+        }
     }
 }
 
@@ -191,16 +240,42 @@ fn refuse_double_sources(feeds: &[Feed], signals: &Signals, problems: &mut Probl
     }
 }
 
-fn refuse_unconnected(connected: &HashSet<usize>, parts: &Parts, problems: &mut Problems<'_>) {
+/// Inputs without a source: a mistake in native parts; FMUs have start values at which theirs can stay.
+fn unconnected(connected: &HashSet<usize>, parts: &Parts, problems: &mut Problems<'_>) -> Vec<(usize, f64)> {
     let layout = parts.model.layout();
-    for (input, name) in parts.signals.names(Side::Input).iter().enumerate() {
-        if connected.contains(&input) {
-            continue;
+    let names = parts.signals.names(Side::Input);
+    let mut held = Vec::new();
+    for (part, origin) in parts.origins.iter().enumerate() {
+        let mut open = Vec::new();
+        for input in layout.input_range(part).filter(|input| !connected.contains(input)) {
+            match start_of(parts, part, input - layout.input_range(part).start) {
+                Some(value) => open.push((input, value)),
+                None => problems.report(*origin, || {
+                    let name = &names[input];
+                    Error::new(Code::UnconnectedInput, format!("input `{name}` has no source")).hint(format!(
+                        "connect it, or give it a constant: [[external]] to = \"{name}\" value = 0.0"
+                    ))
+                }),
+            }
         }
-        let origin = parts.origins.get(layout.input_owner(input)).copied().unwrap_or(Origin::Nowhere);
-        problems.report(origin, || {
-            Error::new(Code::UnconnectedInput, format!("input `{name}` has no source"))
-                .hint(format!("connect it, or give it a constant: [[external]] to = \"{name}\" value = 0.0"))
-        });
+        if !open.is_empty() && !parts.signals.incomplete() {
+            problems.warn(*origin, || {
+                let shown: Vec<_> =
+                    open.iter().map(|(j, value)| format!("{} = {value}", names[*j])).collect();
+                let message =
+                    format!("without a source, these inputs stay at their start value: {}", shown.join(", "));
+                Error::new(Code::OpenInputs, shortened(&message))
+                    .hint("connect them, or give them a value: [[external]] to = \"part.port\" value = 0.0")
+            });
+        }
+        held.extend(open);
     }
+    held
+}
+
+/// The start value of an input of an FMU.
+fn start_of(parts: &Parts, part: usize, input: usize) -> Option<f64> {
+    let (spec, file) = parts.fmus.get(part.checked_sub(parts.natives.len())?)?;
+    let port = &parts.model.parts[part].description().inputs[input];
+    fmus::start_of_port(&file.description, &port.name, &spec.set)
 }

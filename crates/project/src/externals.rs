@@ -39,12 +39,27 @@ fn read_step(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
 }
 
 fn read_sine(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
-    let known = &["amplitude", "frequency", "phase", "start"];
+    let known = &["amplitude", "frequency", "phase", "start", "stop"];
     let section = Section::open(Some(node), "`sine`", known, problems);
     let amplitude = required(&section, "amplitude", problems);
     let frequency = read_frequency(&section, problems);
     let (phase, start) = (optional(&section, "phase", problems), optional_time(&section, problems));
-    Some(External::Sine { amplitude: amplitude?, frequency: frequency?, phase: phase?, start: start? })
+    if section.get("stop").is_none() {
+        return Some(External::Sine {
+            amplitude: amplitude?,
+            frequency: frequency?,
+            phase: phase?,
+            start: start?,
+        });
+    }
+    let stop = section.time("stop", problems);
+    Some(External::Burst {
+        amplitude: amplitude?,
+        frequency: frequency?,
+        phase: phase?,
+        start: start?,
+        stop: stop?,
+    })
 }
 
 fn read_square(node: &Node, problems: &mut Problems<'_>) -> Option<External> {

@@ -46,8 +46,10 @@ pub(crate) fn read(
         let inputs: Vec<_> = (0..owners.len()).filter(|input| owners[*input] == index).collect();
         if inputs.is_empty() && index > 0 {
             if !signals.incomplete() {
-                let place = problems.place_name(draft.section.origin);
-                problems.warnings.push(format!("group `{}` has no inputs ({place})", draft.name));
+                problems.warn(draft.section.origin, || {
+                    Error::new(Code::EmptyGroup, format!("the group `{}` has no inputs", draft.name))
+                        .hint("name it in a connection, `group = ...`, or give it `inputs`; or remove it")
+                });
             }
             continue;
         }

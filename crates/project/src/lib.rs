@@ -8,6 +8,7 @@
 mod connections;
 mod document;
 mod externals;
+mod fmus;
 mod groups;
 mod overrides;
 mod parse;
@@ -18,9 +19,11 @@ mod section;
 mod settings;
 mod signals;
 mod source;
+mod units;
 mod write;
 
 pub use connections::ExternalSpec;
+pub use fmus::{FmuInterface, FmuSpec};
 pub use groups::GroupSpec;
 pub use overrides::Override;
 pub use parts::NativeSpec;

@@ -4,6 +4,7 @@ use costep_core::{Code, Error, Result, Value as OptionValue};
 use costep_methods::MethodSpec;
 
 use crate::document::{Node, Origin, Table, Value};
+use crate::fmus::FMU_KEYS;
 use crate::parse::{self, MAX_KEY};
 use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::project::TABLES;
@@ -14,11 +15,14 @@ pub(crate) const DEFAULT_METHOD: &str = "auto";
 /// Keys of a native part that are not parameters.
 pub(crate) const NATIVE_KEYS: &[&str] = &["model", "part", "set"];
 
+/// Tables of parts, and their keys that are not parameters.
+const PART_KINDS: [(&str, &[&str]); 2] = [("native", NATIVE_KEYS), ("fmu", FMU_KEYS)];
+
 /// A value given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// Where it goes: `step.size`, `parameters.ck`, `method.alpha`; short forms are `ck` for a parameter of a
-    /// built-in model and `s1.ck` for one of a native part. `method` and `group.NAME` take `nepce:alpha=0.5`.
+    /// built-in model and `s1.ck` for one of a part. `method` and `group.NAME` take `nepce:alpha=0.5`.
     pub path: String,
     /// The value, as in a project file but text needs no quotes.
     pub value: String,
@@ -75,28 +79,34 @@ fn split_path(path: &str) -> Result<Vec<String>> {
 
 /// The full path of a short one.
 fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
-    let natives = root.table("native");
-    let is_native = |name: &str| natives.is_some_and(|natives| natives.get(name).is_some());
+    let has_parts = PART_KINDS.iter().any(|(kind, _)| root.table(kind).is_some());
+    let kind_of = |name: &str| {
+        let is_of = |kind: &str| root.table(kind).is_some_and(|parts| parts.get(name).is_some());
+        PART_KINDS.iter().map(|(kind, _)| *kind).find(|kind| is_of(kind))
+    };
     let head = path[0].clone();
     if TABLES.contains(&head.as_str()) {
         match head.as_str() {
             "method" => {}
             _ if path.len() == 1 => return Err(table_named(&head)),
-            "native" if path.len() > 2 && !NATIVE_KEYS.contains(&path[2].as_str()) => {
-                path.insert(2, "set".into());
+            kind if PART_KINDS.iter().any(|(part, _)| *part == kind) => {
+                let is_key =
+                    |key: &str| PART_KINDS.iter().any(|(part, keys)| *part == kind && keys.contains(&key));
+                if path.len() > 2 && !is_key(&path[2]) {
+                    path.insert(2, "set".into());
+                }
                 join_from(&mut path, 3);
             }
-            "native" => join_from(&mut path, 3),
             "guard" => join_from(&mut path, 2),
             _ => {}
         }
         return Ok(path);
     }
-    if path.len() == 1 && natives.is_none() {
+    if path.len() == 1 && !has_parts {
         return Ok(vec!["parameters".into(), head]);
     }
-    if path.len() > 1 && is_native(&head) {
-        path.splice(0..1, ["native".into(), head, "set".into()]);
+    if let Some(kind) = kind_of(&head).filter(|_| path.len() > 1) {
+        path.splice(0..1, [kind.into(), head, "set".into()]);
         join_from(&mut path, 3);
         return Ok(path);
     }
@@ -118,15 +128,19 @@ fn table_named(name: &str) -> Error {
 
 fn unknown_path(root: &Table, path: &[String]) -> Error {
     let written = path.join(".");
-    let natives: Vec<&str> =
-        root.table("native").into_iter().flat_map(|t| &t.entries).map(|e| e.key.as_str()).collect();
+    let parts: Vec<&str> = PART_KINDS
+        .iter()
+        .flat_map(|(kind, _)| root.table(kind))
+        .flat_map(|table| &table.entries)
+        .map(|entry| entry.key.as_str())
+        .collect();
     if path.len() == 1 {
-        let part = natives.first().copied().unwrap_or("PART");
+        let part = parts.first().copied().unwrap_or("PART");
         return Error::new(Code::UnknownParameter, format!("`{written}` does not say of which part"))
-            .hint(format!("write `{part}.{written}`; parts: {}", shortened(&natives.join(", "))));
+            .hint(format!("write `{part}.{written}`; parts: {}", shortened(&parts.join(", "))));
     }
     let error = Error::new(Code::UnknownKey, format!("nothing is called `{}`", shortened(&written)));
-    let error = suggest(error, &path[0], TABLES.iter().copied().chain(natives));
+    let error = suggest(error, &path[0], TABLES.iter().copied().chain(parts));
     match root.table("system").and_then(|system| system.text("model")) {
         Some(model) if suggested(&error).is_none() => error.hint(format!(
             "parameters of the whole model `{}` are written without a part: `{}=...`",

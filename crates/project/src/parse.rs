@@ -95,10 +95,10 @@ fn flatten_names(root: &mut Table) {
     if let Some(bounds) = root.table_mut("guard").and_then(|guard| guard.table_mut("bounds")) {
         bounds.flatten();
     }
-    if let Some(natives) = root.table_mut("native") {
-        for native in &mut natives.entries {
-            if let Value::Table(native) = &mut native.node.value
-                && let Some(set) = native.table_mut("set")
+    for kind in ["native", "fmu"] {
+        for part in root.table_mut(kind).into_iter().flat_map(|parts| &mut parts.entries) {
+            if let Value::Table(part) = &mut part.node.value
+                && let Some(set) = part.table_mut("set")
             {
                 set.flatten();
             }

@@ -1,12 +1,15 @@
-//! The parts of the system: a built-in model as a whole, or parts of built-in models under names of our own.
+//! The parts of the system: a built-in model as a whole, or parts of built-in models and FMUs under names of our own.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use costep_core::{Code, Error, Experiment};
+use costep_fmi::{DefaultExperiment, ModelDescription};
 use costep_integrate::{Part, Solver};
 use costep_models::{Model, ModelEntry, Parameters, find};
 
 use crate::document::{Entry, Node, Origin, Table};
+use crate::fmus::{self, Fmu, FmuFile, FmuSpec, Opened};
 use crate::overrides::NATIVE_KEYS;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::{Section, number, text};
@@ -31,9 +34,11 @@ pub(crate) struct Parts {
     /// Effective parameters.
     pub(crate) parameters: Vec<(String, f64)>,
     pub(crate) natives: Vec<NativeSpec>,
-    /// Unconnected if made of native parts.
+    /// The FMUs; their parts come after the native ones.
+    pub(crate) fmus: Vec<(FmuSpec, Arc<FmuFile>)>,
+    /// Unconnected if made of native parts and FMUs.
     pub(crate) model: Model,
-    /// Where each native part is declared.
+    /// Where each part is declared.
     pub(crate) origins: Vec<Origin>,
     pub(crate) signals: Signals,
     /// What the models say when the project does not; nothing where they differ.
@@ -55,33 +60,47 @@ impl Defaults {
         Self { start: Some(start), stop: Some(stop), step: Some(step), solver: Some(model.solver) }
     }
 
-    /// What both say.
-    fn and(self, other: Self) -> Self {
-        fn same<T: PartialEq>(a: Option<T>, b: Option<T>) -> Option<T> {
-            if a == b { a } else { None }
+    fn of_fmu(fmu: &ModelDescription) -> Self {
+        let DefaultExperiment { start_time, stop_time, step_size, .. } = fmu.default_experiment;
+        let plausible = |time: &f64| time.is_finite();
+        Self {
+            start: start_time.filter(plausible),
+            stop: stop_time.filter(plausible),
+            step: step_size.filter(|step| plausible(step) && *step > 0.0),
+            solver: None,
+        }
+    }
+
+    /// What all say that say something.
+    fn agreed(all: &[Self]) -> Self {
+        fn same<T: PartialEq>(mut said: impl Iterator<Item = T>) -> Option<T> {
+            let first = said.next()?;
+            said.all(|other| other == first).then_some(first)
         }
         Self {
-            start: same(self.start, other.start),
-            stop: same(self.stop, other.stop),
-            step: same(self.step, other.step),
-            solver: same(self.solver, other.solver),
+            start: same(all.iter().filter_map(|one| one.start)),
+            stop: same(all.iter().filter_map(|one| one.stop)),
+            step: same(all.iter().filter_map(|one| one.step)),
+            solver: same(all.iter().filter_map(|one| one.solver)),
         }
     }
 }
 
-/// Reads `[parameters]` and `[native.*]`; `model` is the value of `model` in `[system]`.
+/// Reads `[parameters]`, `[native.*]` and `[fmu.*]`; `model` is the value of `model` in `[system]`.
 pub(crate) fn read(root: &Table, model: Option<&Node>, problems: &mut Problems<'_>) -> Parts {
     match model {
         Some(model) => {
             refuse_with_whole_model(root, problems);
             read_whole(root, model, problems)
         }
-        None => read_natives(root, problems),
+        None => read_own(root, problems),
     }
 }
 
 fn refuse_with_whole_model(root: &Table, problems: &mut Problems<'_>) {
-    for entry in root.entries.iter().filter(|entry| matches!(entry.key.as_str(), "native" | "connect")) {
+    for entry in
+        root.entries.iter().filter(|entry| matches!(entry.key.as_str(), "native" | "fmu" | "connect"))
+    {
         problems.report(entry.key_origin, || {
             let message = format!("`{}` cannot be used together with `model` in [system]", entry.key);
             Error::new(Code::Conflict, message)
@@ -107,6 +126,7 @@ fn read_whole(root: &Table, model: &Node, problems: &mut Problems<'_>) -> Parts 
         model_id: entry.map(|entry| entry.id.into()),
         parameters,
         natives: Vec::new(),
+        fmus: Vec::new(),
         origins: Vec::new(),
         defaults: model.as_ref().map(Defaults::of).unwrap_or_default(),
         signals: signals(model.iter().flat_map(|model| &model.parts))
@@ -115,50 +135,99 @@ fn read_whole(root: &Table, model: &Node, problems: &mut Problems<'_>) -> Parts 
     }
 }
 
-fn read_natives(root: &Table, problems: &mut Problems<'_>) -> Parts {
+/// Parts under names of our own.
+fn read_own(root: &Table, problems: &mut Problems<'_>) -> Parts {
     refuse_parameters(root, problems);
-    let section = Section::open_free(root.get("native"), "[native]", problems);
-    let (mut natives, mut parts, mut origins) = (Vec::new(), Vec::new(), Vec::new());
-    let mut broken = HashSet::new();
-    let mut defaults: Option<Defaults> = None;
-    for entry in section.entries() {
+    let sections =
+        ["native", "fmu"].map(|key| Section::open_free(root.get(key), format!("[{key}]"), problems));
+    let [native_section, fmu_section] = &sections;
+    let (mut natives, mut fmus, mut parts, mut origins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut broken, mut defaults) = (HashSet::new(), Vec::new());
+    for entry in native_section.entries() {
         match read_native(entry, problems) {
             Some((spec, part, own)) => {
                 natives.push(spec);
                 parts.push(part);
                 origins.push(entry.key_origin);
-                defaults = Some(defaults.map_or(own, |all| all.and(own)));
+                defaults.push(own);
             }
             None => {
                 broken.insert(entry.key.clone());
             }
         }
     }
-    if root.get("native").is_none() || (section.entries().is_empty() && problems.is_empty()) {
-        problems.report(section.origin, || {
-            Error::new(Code::Missing, "the system has no parts")
-                .hint("name a model, `[system] model = \"dual-mass\"`, or add parts, `[native.NAME]`")
+    let mut signals = signals(&parts);
+    let mut opened = Opened::default();
+    for entry in fmu_section.entries() {
+        let twice = native_section.entries().iter().find(|native| native.key == entry.key);
+        refuse_second(entry, twice, problems);
+        match fmus::read(entry, &mut opened, problems).filter(|_| twice.is_none()) {
+            Some(Fmu { spec, file, part }) => {
+                signals.add_fmu(part.description(), &file.description);
+                defaults.push(Defaults::of_fmu(&file.description));
+                fmus.push((spec, file));
+                parts.push(part);
+                origins.push(entry.key_origin);
+            }
+            None => {
+                broken.insert(entry.key.clone());
+            }
+        }
+    }
+    let none = sections.iter().all(|section| section.entries().is_empty());
+    let not_said = sections.iter().all(|section| section.origin == Origin::Nowhere);
+    if none && (not_said || problems.is_empty()) {
+        problems.report(native_section.origin, || {
+            Error::new(Code::Missing, "the system has no parts").hint(
+                "name a model, `[system] model = \"dual-mass\"`, or add parts, `[native.NAME]` or `[fmu.NAME]`",
+            )
         });
     }
-    let set = |spec: &NativeSpec| -> Vec<_> {
-        spec.set.iter().map(|(name, value)| (format!("{}.{name}", spec.name), *value)).collect()
-    };
     Parts {
         model_id: None,
-        parameters: natives.iter().flat_map(set).collect(),
+        parameters: set_parameters(&natives, fmus.iter().map(|(spec, _)| spec)),
         natives,
+        fmus,
         origins,
-        defaults: defaults.unwrap_or_default(),
-        signals: signals(&parts).with_broken(broken, parts.is_empty()),
+        defaults: Defaults::agreed(&defaults),
+        signals: signals.with_broken(broken, parts.is_empty()),
         model: unconnected(parts),
     }
+}
+
+fn refuse_second(entry: &Entry, first: Option<&Entry>, problems: &mut Problems<'_>) {
+    if let Some(first) = first {
+        let place = problems.place_name(first.key_origin);
+        problems.report(entry.key_origin, || {
+            let message = format!("there is another part `{}` in {place}", shortened(&entry.key));
+            Error::new(Code::Duplicate, message).hint("give one of them another name")
+        });
+    }
+}
+
+/// `part.parameter` of all numbers that were set.
+fn set_parameters<'a>(natives: &[NativeSpec], fmus: impl Iterator<Item = &'a FmuSpec>) -> Vec<(String, f64)> {
+    let mut all = Vec::new();
+    for native in natives {
+        all.extend(native.set.iter().map(|(name, value)| (format!("{}.{name}", native.name), *value)));
+    }
+    for fmu in fmus {
+        for (name, values) in &fmu.set {
+            if let (1, Some(number)) = (values.len(), values.number(0)) {
+                all.push((format!("{}.{name}", fmu.name), number));
+            }
+        }
+    }
+    all
 }
 
 fn refuse_parameters(root: &Table, problems: &mut Problems<'_>) {
     if let Some(entry) = root.entries.iter().find(|entry| entry.key == "parameters") {
         problems.report(entry.key_origin, || {
             Error::new(Code::Conflict, "[parameters] are those of a whole model, and [system] names none")
-                .hint("name it by `model` in [system], or write `set = { ... }` in [native.NAME]")
+                .hint(
+                    "name it by `model` in [system], or write `set = { ... }` in [native.NAME] or [fmu.NAME]",
+                )
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Collects all mistakes of a project, and gives each its place.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Place};
 
@@ -29,7 +29,7 @@ pub(crate) struct Problems<'a> {
     /// Lines that are not valid TOML: what else is wrong there is a consequence.
     broken_lines: HashSet<usize>,
     /// What is allowed but probably not meant.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Error>,
 }
 
 impl<'a> Problems<'a> {
@@ -63,6 +63,14 @@ impl<'a> Problems<'a> {
         self.errors.push((position, placed));
     }
 
+    /// Adds something that is allowed but probably not meant.
+    pub(crate) fn warn(&mut self, origin: Origin, warning: impl FnOnce() -> Error) {
+        if self.warnings.len() < MAX_ERRORS {
+            let placed = self.placed(origin, warning());
+            self.warnings.push(placed);
+        }
+    }
+
     /// Adds a line that is not valid TOML, once per line.
     pub(crate) fn report_syntax(&mut self, offset: usize, error: impl FnOnce() -> Error) {
         self.report(Origin::File(offset), error);
@@ -78,6 +86,11 @@ impl<'a> Problems<'a> {
     /// Whether nothing was wrong so far.
     pub(crate) fn is_empty(&self) -> bool {
         self.errors.is_empty()
+    }
+
+    /// The folder that names of files are relative to: that of the project file.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.file.and_then(Path::parent).map(Path::to_path_buf).unwrap_or_default()
     }
 
     /// `line 12`, or the flag, for messages about two places.

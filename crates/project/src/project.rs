@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use costep_core::{Code, Error};
+use costep_core::{Code, Error, External};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_models::Model;
 
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
+use crate::fmus::FmuSpec;
 use crate::groups::{self, GroupSpec};
 use crate::overrides::{self, Override};
 use crate::parse;
@@ -26,6 +27,7 @@ pub(crate) const TABLES: &[&str] = &[
     "method",
     "schedule",
     "native",
+    "fmu",
     "connect",
     "group",
     "external",
@@ -58,10 +60,12 @@ pub struct Project {
     pub record: RecordSpec,
     /// Names of power bonds, one for each connection of the model.
     pub bonds: Vec<Option<String>>,
+    /// What is added on the way, one for each connection of the model; already among its signals from outside.
+    pub offsets: Vec<f64>,
     /// What was given rather than taken from a model.
     pub given: Given,
-    /// What is allowed but probably not meant.
-    pub warnings: Vec<String>,
+    /// What is allowed but probably not meant, with codes that start with W.
+    pub warnings: Vec<Error>,
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.
@@ -69,6 +73,8 @@ pub struct Project {
 pub struct Given {
     /// Its parts, unless it is a whole model.
     pub natives: Vec<NativeSpec>,
+    /// Its FMUs, whose parts come after the native ones.
+    pub fmus: Vec<FmuSpec>,
     /// Its signals from outside.
     pub externals: Vec<ExternalSpec>,
     /// Whether it names the solver.
@@ -147,9 +153,9 @@ fn read_project(
     let threads = settings::read_threads(root, problems);
 
     let (solver, solver_given) = solver?;
-    let natives = parts.natives;
-    let given = Given { natives, externals: wiring.externals.clone(), solver: solver_given };
-    let (model, bonds) = wired(parts.model, wiring);
+    let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
+    let given = Given { natives, fmus, externals: wiring.externals.clone(), solver: solver_given };
+    let (model, bonds, offsets) = wired(parts.model, wiring);
     Some(Project {
         name,
         source,
@@ -162,6 +168,7 @@ fn read_project(
         bounds,
         record,
         bonds,
+        offsets,
         given,
         warnings: Vec::new(),
     })
@@ -179,13 +186,23 @@ fn read_name(system: &Section<'_>, default: &str, problems: &mut Problems<'_>) -
 }
 
 /// The model with the project's own connections and signals from outside.
-fn wired(mut model: Model, wiring: Wiring) -> (Model, Vec<Option<String>>) {
+fn wired(mut model: Model, wiring: Wiring) -> (Model, Vec<Option<String>>, Vec<f64>) {
+    let shifts: Vec<_> = wiring
+        .connections
+        .iter()
+        .zip(&wiring.offsets)
+        .filter(|(_, offset)| **offset != 0.0)
+        .map(|(connection, offset)| (connection.input, *offset))
+        .collect();
     model.connections.extend(wiring.connections);
     let replaced: HashSet<usize> =
         wiring.externals.iter().filter(|own| !own.sum).map(|own| own.input).collect();
     model.externals.retain(|(input, _)| !replaced.contains(input));
     model.externals.extend(wiring.externals.into_iter().map(|own| (own.input, own.signal)));
-    let mut bonds = wiring.bonds;
+    let constants = shifts.into_iter().chain(wiring.held);
+    model.externals.extend(constants.map(|(input, value)| (input, External::Constant(value))));
+    let (mut bonds, mut offsets) = (wiring.bonds, wiring.offsets);
     bonds.resize(model.connections.len(), None);
-    (model, bonds)
+    offsets.resize(model.connections.len(), 0.0);
+    (model, bonds, offsets)
 }

@@ -69,7 +69,7 @@ fn given_or(
         return section.time(key, problems);
     }
     if default.is_none() && !parts.signals.incomplete() {
-        section.require(key, "the models of the parts differ in it, so it has to be said", problems);
+        section.require(key, "the parts propose none or differ in it, so it has to be said", problems);
     }
     default
 }
@@ -87,14 +87,17 @@ pub(crate) fn read_solver(
             .map_err(|error| problems.report(system.origin_of("solver"), || error))
             .ok()?
     } else {
-        if parts.defaults.solver.is_none() && !parts.signals.incomplete() {
+        if parts.defaults.solver.is_none() && !parts.natives.is_empty() && !parts.signals.incomplete() {
             let hint = "the models of the parts have different ones; write for example \"euler:10us\"";
             system.require("solver", hint, problems);
         }
-        parts.defaults.solver?
+        // Without native parts nothing is solved here.
+        let needed = !parts.natives.is_empty() || parts.model_id.is_some();
+        parts.defaults.solver.or((!needed).then_some(Solver::Exact))?
     };
     if solver == Solver::Exact
-        && let Some(part) = parts.model.parts.iter().find(|part| !part.is_linear())
+        && let Some(part) =
+            parts.model.parts.iter().find(|part| part.equations().is_some_and(|ode| !ode.is_linear()))
     {
         problems.report(system.origin_of("solver"), || {
             let name = &part.description().name;

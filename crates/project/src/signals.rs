@@ -4,9 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use costep_core::pattern::matches;
 use costep_core::{Code, Description, Error, Port};
+use costep_fmi::{Causality, ModelDescription, Variable, VariableType};
 
 use crate::document::Origin;
+use crate::fmus::find_port;
 use crate::problems::{Problems, shortened, suggest, suggested};
+use crate::units::PortUnit;
 
 /// Splits `part.port`. Names of parts have no dot, names of ports may.
 pub fn split_signal(text: &str) -> Option<(&str, &str)> {
@@ -40,17 +43,17 @@ impl Side {
 #[derive(Default)]
 struct Names {
     names: Vec<String>,
-    units: Vec<Option<String>>,
+    units: Vec<Option<PortUnit>>,
     index: HashMap<String, usize>,
 }
 
 impl Names {
-    fn add(&mut self, part: &str, ports: &[Port]) {
+    fn add(&mut self, part: &str, ports: &[Port], unit: impl Fn(&Port) -> Option<PortUnit>) {
         for port in ports {
             let name = format!("{part}.{}", port.name);
             self.index.insert(name.clone(), self.names.len());
             self.names.push(name);
-            self.units.push(port.unit.clone());
+            self.units.push(unit(port));
         }
     }
 }
@@ -65,17 +68,52 @@ pub(crate) struct Signals {
     broken: HashSet<String>,
     /// The whole model could not be built.
     all_broken: bool,
+    /// Inputs and outputs of FMUs that cannot be connected, and why.
+    unsuitable: HashMap<String, String>,
+}
+
+/// Why a variable of an FMU is no port.
+fn unsuitable(variable: &Variable) -> String {
+    if !variable.clocks.is_empty() || variable.kind == VariableType::Clock {
+        return "clocks and what belongs to them cannot be connected".into();
+    }
+    if variable.is_array() {
+        let name = &variable.name;
+        return format!("it is an array: name an element, as in `{name}[1]`");
+    }
+    format!("signals are numbers, and its type is {}", variable.kind)
 }
 
 impl Signals {
     pub(crate) fn new<'a>(descriptions: impl IntoIterator<Item = &'a Description>) -> Self {
         let mut signals = Self::default();
         for description in descriptions {
-            signals.inputs.add(&description.name, &description.inputs);
-            signals.outputs.add(&description.name, &description.outputs);
-            signals.parts.push(description.name.clone());
+            let unit = |port: &Port| port.unit.as_deref().map(PortUnit::native);
+            signals.add(description, unit);
         }
         signals
+    }
+
+    /// Adds an FMU.
+    pub(crate) fn add_fmu(&mut self, description: &Description, fmu: &ModelDescription) {
+        self.add(description, |port| PortUnit::of(fmu, &fmu.variables()[find_port(fmu, &port.name)?.0]));
+        for variable in fmu.variables() {
+            let side = match variable.causality {
+                Causality::Input => Side::Input,
+                Causality::Output => Side::Output,
+                _ => continue,
+            };
+            let name = format!("{}.{}", description.name, variable.name);
+            if !self.side(side).index.contains_key(&name) {
+                self.unsuitable.insert(name, unsuitable(variable));
+            }
+        }
+    }
+
+    fn add(&mut self, description: &Description, unit: impl Fn(&Port) -> Option<PortUnit>) {
+        self.inputs.add(&description.name, &description.inputs, &unit);
+        self.outputs.add(&description.name, &description.outputs, &unit);
+        self.parts.push(description.name.clone());
     }
 
     /// Says which parts are missing because of mistakes reported elsewhere.
@@ -104,8 +142,8 @@ impl Signals {
     }
 
     /// The unit of a signal.
-    pub(crate) fn unit(&self, side: Side, index: usize) -> Option<&str> {
-        self.side(side).units.get(index)?.as_deref()
+    pub(crate) fn unit(&self, side: Side, index: usize) -> Option<&PortUnit> {
+        self.side(side).units.get(index)?.as_ref()
     }
 
     /// The index of a signal. A name that does not exist is reported; then the nearest name of an existing
@@ -182,6 +220,10 @@ impl Signals {
             let (is, wanted) = (side.other().word(), side.word());
             let error = Error::new(Code::UnknownPort, format!("`{name}` is an {is}, not an {wanted}"));
             return self.or_ports_of_part(error, side, name);
+        }
+        if let Some(reason) = self.unsuitable.get(name) {
+            return Error::new(Code::PortType, format!("`{}` cannot be connected", shortened(name)))
+                .because(reason);
         }
         let error = Error::new(Code::UnknownPort, format!("unknown {} `{}`", side.word(), shortened(name)));
         let error = suggest(error, name, self.names(side).iter().map(String::as_str));

@@ -1,12 +1,14 @@
 //! Writes the effective project as TOML.
 
 use std::fmt::{Display, Write};
+use std::path::Path;
 
 use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
 use costep_methods::MethodSpec;
 
+use crate::fmus::{file_in, written};
 use crate::project::Project;
 use crate::signals::{Side, Signals};
 
@@ -14,10 +16,21 @@ impl Project {
     /// The effective project, file and overrides together, as text that [`crate::load_text`] reads back to the
     /// same project.
     pub fn to_toml(&self) -> String {
+        self.written(None)
+    }
+
+    /// The same for a file in another folder: FMUs below that folder are named relative to it, others by their whole
+    /// path.
+    pub fn to_toml_in(&self, folder: &Path) -> String {
+        self.written(Some(folder))
+    }
+
+    fn written(&self, folder: Option<&Path>) -> String {
         let signals = Signals::new(self.model.parts.iter().map(|part| part.description()));
         let mut out = Writer::default();
         self.write_system(&mut out);
         self.write_natives(&mut out);
+        self.write_fmus(folder, &mut out);
         self.write_methods(&signals, &mut out);
         self.write_schedule(&signals, &mut out);
         self.write_connections(&signals, &mut out);
@@ -57,6 +70,20 @@ impl Project {
         }
     }
 
+    fn write_fmus(&self, folder: Option<&Path>, out: &mut Writer) {
+        for fmu in &self.given.fmus {
+            out.table(&format!("[fmu.{}]", key(&fmu.name)));
+            out.key("file", quoted(&file_in(fmu, folder).to_string_lossy()));
+            if fmu.interface_given {
+                out.key("interface", quoted(fmu.interface.word()));
+            }
+            if !fmu.set.is_empty() {
+                let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));
+                out.key("set", inline_text(pairs));
+            }
+        }
+    }
+
     fn write_methods(&self, signals: &Signals, out: &mut Writer) {
         for (index, group) in self.groups.iter().enumerate() {
             out.table(&if index == 0 { "[method]".into() } else { format!("[group.{}]", key(&group.name)) });
@@ -90,15 +117,24 @@ impl Project {
         let mut sources = vec![0; signals.names(Side::Input).len()];
         self.model.connections.iter().for_each(|connection| sources[connection.input] += 1);
         self.given.externals.iter().for_each(|external| sources[external.input] += 1);
-        for (connection, bond) in self.model.connections.iter().zip(&self.bonds) {
+        let fmus = self.model.parts.len() - self.given.fmus.len();
+        let layout = self.model.layout();
+        let links = self.bonds.iter().zip(&self.offsets);
+        for (connection, (bond, offset)) in self.model.connections.iter().zip(links) {
             out.table("[[connect]]");
             out.key("from", quoted(&signals.names(Side::Output)[connection.output]));
             out.key("to", quoted(&signals.names(Side::Input)[connection.input]));
-            let same_unit =
-                signals.unit(Side::Output, connection.output) == signals.unit(Side::Input, connection.input);
-            // A gain of 1 between different units says that they are meant to be so.
-            if connection.gain != 1.0 || !same_unit {
+            let unit = |side, index| signals.unit(side, index).map(|unit| unit.name());
+            let same_unit = unit(Side::Output, connection.output) == unit(Side::Input, connection.input);
+            let of_fmu = layout.output_owner(connection.output) >= fmus
+                || layout.input_owner(connection.input) >= fmus;
+            // A gain of 1 between different units says that they are meant to be so. FMUs may give the same name to
+            // different units.
+            if connection.gain != 1.0 || !same_unit || of_fmu {
                 out.key("gain", real(connection.gain));
+            }
+            if *offset != 0.0 {
+                out.key("offset", real(*offset));
             }
             if sources[connection.input] > 1 {
                 out.key("sum", true);
@@ -162,6 +198,10 @@ fn signal(signal: &External) -> (&'static str, String) {
             let keys = ["amplitude", "frequency", "phase", "start"];
             ("sine", inline(keys.into_iter().zip([*amplitude, *frequency, *phase, *start])))
         }
+        External::Burst { amplitude, frequency, phase, start, stop } => {
+            let keys = ["amplitude", "frequency", "phase", "start", "stop"];
+            ("sine", inline(keys.into_iter().zip([*amplitude, *frequency, *phase, *start, *stop])))
+        }
         External::Square { high, low, frequency, phase, start } => {
             let keys = ["high", "low", "frequency", "phase", "start"];
             ("square", inline(keys.into_iter().zip([*high, *low, *frequency, *phase, *start])))
@@ -207,7 +247,11 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
 }
 
 fn inline<'a>(pairs: impl IntoIterator<Item = (&'a str, f64)>) -> String {
-    let pairs = pairs.into_iter().map(|(name, value)| format!("{} = {}", key(name), real(value)));
+    inline_text(pairs.into_iter().map(|(name, value)| (name, real(value))))
+}
+
+fn inline_text<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let pairs = pairs.into_iter().map(|(name, value)| format!("{} = {value}", key(name)));
     format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
 }
 

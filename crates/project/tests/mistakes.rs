@@ -269,7 +269,14 @@ fn parts_of_models_that_differ_need_their_settings_said() {
 #[test]
 fn a_group_without_inputs_is_a_warning() {
     let project = good(&RIG.replacen("group = \"fast\"\n", "", 1));
-    assert_eq!(project.warnings, ["group `fast` has no inputs (line 41)"]);
+    let [warning] = &project.warnings[..] else { panic!("{:?}", project.warnings) };
+    assert_eq!(warning.code(), Code::EmptyGroup);
+    assert!(
+        warning
+            .to_string()
+            .starts_with("warning[W0201]: the group `fast` has no inputs\n  rig/system.toml:41"),
+        "{warning}"
+    );
     assert_eq!(project.groups.len(), 1);
 }
 

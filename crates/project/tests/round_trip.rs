@@ -24,9 +24,10 @@ fn summary(project: &Project) -> String {
 
 /// Initial state and derivatives: they show the parameters of a part.
 fn initial(part: &dyn costep_integrate::Part) -> (Vec<f64>, Vec<f64>) {
-    let (mut x, mut x_dot) = (vec![0.0; part.states()], vec![0.0; part.states()]);
-    part.initial_state(&mut x);
-    part.derivatives(0.3, &x, &vec![0.7; part.description().inputs.len()], &mut x_dot);
+    let ode = part.equations().expect("a native part");
+    let (mut x, mut x_dot) = (vec![0.0; ode.states()], vec![0.0; ode.states()]);
+    ode.initial_state(&mut x);
+    ode.derivatives(0.3, &x, &vec![0.7; part.description().inputs.len()], &mut x_dot);
     (x, x_dot)
 }
 

@@ -35,6 +35,13 @@ pub fn export_parquet(source: &Path, target: &Path, select: &[String]) -> Result
     export(source, target, select, parquet::write)
 }
 
+/// Writes a file that appears whole or not at all.
+pub fn write_file(target: &Path, content: &[u8]) -> Result<()> {
+    use std::io::Write;
+    write_whole(target, |mut file: &File| file.write_all(content))
+        .map_err(|cause| not_writable(target, cause))
+}
+
 /// What stopped an export: something that already has its message, or the target.
 enum Failure {
     Source(Error),

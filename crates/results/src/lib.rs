@@ -45,6 +45,6 @@ mod select;
 mod stream;
 
 pub use column::Column;
-pub use export::{Exported, export_csv, export_parquet};
+pub use export::{Exported, export_csv, export_parquet, write_file};
 pub use reader::Table;
 pub use recording::Recording;

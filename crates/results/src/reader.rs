@@ -7,6 +7,7 @@ use costep_core::{Error, Result};
 
 use crate::column::{Column, unknown_column};
 use crate::message::Header;
+use crate::select::selected;
 use crate::stream::{BatchStream, Ending};
 
 /// The rows of a recording, by column.
@@ -64,6 +65,13 @@ impl Table {
     /// A copy of the values of a column.
     pub fn column(&self, name: &str) -> Result<Vec<f64>> {
         self.values(name).map(<[f64]>::to_vec)
+    }
+
+    /// The columns that match names and patterns such as `engine.*`, in the order of the patterns, without `t`; no
+    /// pattern selects all.
+    pub fn select(&self, patterns: &[String]) -> Result<Vec<(&Column, &[f64])>> {
+        let indices = selected(self.columns(), patterns)?;
+        Ok(indices.into_iter().skip(1).map(|k| (&self.columns()[k], self.values[k].as_slice())).collect())
     }
 
     /// The values of a column.

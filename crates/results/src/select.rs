@@ -1,4 +1,4 @@
-//! Which columns to export: exact names and patterns with `*`.
+//! Which columns to export or to plot: exact names and patterns with `*`.
 
 use costep_core::Result;
 use costep_core::pattern::matches;

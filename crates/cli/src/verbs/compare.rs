@@ -1,4 +1,4 @@
-//! `costep compare`: a matrix of runs against the monolithic reference.
+//! `costep compare`: a matrix of runs against a reference.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,6 +14,7 @@ use crate::args::CompareArgs;
 use crate::failure::Failure;
 use crate::progress::many_runs;
 use crate::recorder::Recorder;
+use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
 use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_json};
@@ -23,11 +24,13 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     let project = session::load(&args.system, Vec::new())?;
     let methods = methods(args.methods.as_deref())?;
     let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
-    let solver = session::reference_solver(&project, &args.reference)?;
+    let choice = ReferenceChoice::parse(&project, &args.reference)?;
     let bar = many_runs(output, methods.len() * steps.len());
-    let mut reports = Vec::new();
+    let (mut reports, mut kinds) = (Vec::new(), Vec::new());
     for step in &steps {
-        let reference = session::reference(&project, solver, *step)?;
+        bar.set_message(format!("reference at {}", format_time(*step)));
+        let reference = choice.make(&project, *step)?;
+        kinds.extend(reference.as_ref().map(|reference| reference.kind.clone()));
         for method in &methods {
             bar.set_message(format!("{} at {}", method.label(), format_time(*step)));
             let choice = Choice { method, step: *step };
@@ -38,11 +41,16 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     }
     bar.finish_and_clear();
     if output.json {
-        let mut object = session::head(&project, solver);
+        let mut object = session::head(&project, reference::to_json(kinds.first()));
+        if let [_, _, ..] = &kinds[..] {
+            let all: Vec<_> = kinds.iter().map(|kind| reference::to_json(Some(kind))).collect();
+            object.insert("references".into(), json!(all));
+        }
         object.insert("runs".into(), json!(reports));
         print_json(&object)?;
     } else {
         print(&comparison_table(&reports, project.model.paper_reference.is_some()))?;
+        kinds.iter().filter_map(reference::to_text).for_each(|text| output.remark(&text));
     }
     // A method that diverges is a result of a comparison; a run that could not be done is not.
     let failed = reports.iter().find(|report| report.verdict == Verdict::Failed);
@@ -91,8 +99,14 @@ fn one_run(
         })?;
     }
     let template = session::engine(project, choice, true)?;
-    let metadata = [("method".into(), choice.method.label()), ("system".into(), project.name.clone())];
+    let metadata = [
+        ("method".into(), choice.method.label()),
+        ("system".into(), project.name.clone()),
+        ("project".into(), project.to_toml_in(file.parent().unwrap_or(Path::new("")))),
+    ];
     let mut recorder = Recorder::create(file, &template, project, &metadata, None)?;
+    // Some FMUs can have one instance at a time only.
+    drop(template);
     let report = session::measured_run(project, choice, reference, &mut [&mut recorder as &mut dyn Observer]);
     recorder.finish()?;
     Ok(report)

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::args::DemoArgs;
 use crate::failure::Failure;
+use crate::reference::{self, ReferenceChoice};
 use crate::report::RunReport;
 use crate::session::{self, Choice};
 use crate::style::{FAINT, Output, print_json, say};
@@ -28,17 +29,18 @@ pub(crate) fn run(args: &DemoArgs, output: Output) -> Result<ExitCode, Failure> 
     let is_new = write_project(&file)?;
     // The story is always told with the demo's own system, also when the folder holds an edited one.
     let project = costep_project::load_text(SYSTEM, &file, &[])?;
-    let solver = session::reference_solver(&project, "same")?;
+    let compared = ReferenceChoice::parse(&project, "same")?;
     let step = project.model.experiment.step;
     let start = Instant::now();
-    let reference = session::reference(&project, solver, step)?;
+    let reference = compared.make(&project, step)?;
     let reference_seconds = start.elapsed().as_secs_f64();
     let methods = registry::parse_list(METHODS)?;
     let choices = methods.iter().map(|method| Choice { method, step });
     let reports: Vec<_> =
         choices.map(|choice| session::measured_run(&project, &choice, reference.as_ref(), &mut [])).collect();
     if output.json {
-        let mut object = session::head(&project, solver);
+        let mut object =
+            session::head(&project, reference::to_json(reference.as_ref().map(|reference| &reference.kind)));
         object.insert("runs".into(), json!(reports));
         object.insert("files".into(), json!({ "project": file.display().to_string() }));
         print_json(&object)?;

@@ -13,7 +13,7 @@ use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
-    let source = if args.file.is_dir() { args.file.join("results.arrows") } else { args.file.clone() };
+    let source = if args.file.is_dir() { args.file.join(super::run::RECORDING) } else { args.file.clone() };
     let Some(target) = &args.to else { return list(&source, output) };
     let ending = target.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let exported = match ending {

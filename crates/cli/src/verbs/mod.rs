@@ -7,4 +7,5 @@ pub(crate) mod export;
 pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod models;
+pub(crate) mod plot;
 pub(crate) mod run;

@@ -6,11 +6,10 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use costep_analysis::{GrowthWatch, Reference, Trace, measure, paper_error};
+use costep_analysis::{GrowthWatch, Reference, ReferenceKind, Trace, measure, paper_error};
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, StateReader};
 use costep_engine::{Checkpoints, Engine, Flow, Observer, StopFlag, TimeLimit};
-use costep_integrate::Solver;
 use costep_project::{Override, Project, Source};
 use serde_json::{Value, json};
 
@@ -18,13 +17,14 @@ use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::progress::RunProgress;
 use crate::recorder::Recorder;
+use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
 use crate::style::{BAD, GOOD, Output, paint, print_error, print_json, say};
 use crate::table::{number, percent, wall};
 
 /// Names of the files in the folder of a run.
-const RECORDING: &str = "results.arrows";
+pub(crate) const RECORDING: &str = "results.arrows";
 const PREVIOUS_RECORDING: &str = "results.previous.arrows";
 const PROJECT_COPY: &str = "run.toml";
 
@@ -40,17 +40,17 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
         overrides.push(Override::new("step.size", step, format!("--step {step}")));
     }
     let project = session::load(&args.system, overrides)?;
-    project.warnings.iter().for_each(|warning| output.remark(&format!("warning: {warning}")));
-    let solver = session::reference_solver(&project, &args.reference)?;
+    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    let compared = ReferenceChoice::parse(&project, &args.reference)?;
     let choice = Choice::of(&project);
-    let engine = session::engine(&project, &choice, solver.is_some())?;
+    let engine = session::engine(&project, &choice, compared.is_some())?;
     let mut job =
         Job { project: &project, engine, files: None, recorder: None, watch: GrowthWatch::default() };
     if !args.limits.no_record {
         let folder = args.out.clone().unwrap_or_else(|| default_folder(&project));
         job.record_in(folder, &args.limits)?;
     }
-    let reference = session::reference(&project, solver, choice.step)?;
+    let reference = compared.make(&project, choice.step)?;
     job.go(reference.as_ref(), args.reference == "auto", &args.limits, output)
 }
 
@@ -90,8 +90,12 @@ fn default_folder(project: &Project) -> PathBuf {
     }
 }
 
+fn folder_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new(""))
+}
+
 fn checkpoints(folder: &Path, project: &Project, limits: &LimitArgs) -> Checkpoints {
-    Checkpoints::new(folder, project.to_toml(), limits.checkpoint)
+    Checkpoints::new(folder, project.to_toml_in(folder), limits.checkpoint)
 }
 
 /// A run that is about to start.
@@ -134,7 +138,7 @@ impl Job<'_> {
         fs::create_dir_all(&folder).map_err(unwritable(&folder))?;
         let copy = folder.join(PROJECT_COPY);
         if !self.is_own_project(&copy)? {
-            fs::write(&copy, self.project.to_toml()).map_err(unwritable(&copy))?;
+            fs::write(&copy, self.project.to_toml_in(&folder)).map_err(unwritable(&copy))?;
         }
         let file = folder.join(RECORDING);
         if file.exists() {
@@ -146,7 +150,7 @@ impl Job<'_> {
             ("system".into(), self.project.name.clone()),
             ("method".into(), self.project.groups[0].method.label()),
             ("costep".into(), env!("CARGO_PKG_VERSION").into()),
-            ("project".into(), self.project.to_toml()),
+            ("project".into(), self.project.to_toml_in(&folder)),
         ];
         self.recorder =
             Some(Recorder::create(&file, &self.engine, self.project, &metadata, Some(checkpoints))?);
@@ -162,8 +166,9 @@ impl Job<'_> {
             (Ok(source), Ok(same)) if source == same => {}
             _ => return Ok(false),
         }
-        let unchanged = costep_project::load(&Source::File(copy.into()), &[])
-            .is_ok_and(|project| project.to_toml() == self.project.to_toml());
+        let unchanged = costep_project::load(&Source::File(copy.into()), &[]).is_ok_and(|project| {
+            project.to_toml_in(folder_of(copy)) == self.project.to_toml_in(folder_of(copy))
+        });
         if unchanged {
             return Ok(true);
         }
@@ -230,13 +235,13 @@ impl Job<'_> {
             (recorded, _) => recorded.unwrap_or_default(),
         };
         let ending = Ending { recorded, can_go_on, from, error: outcome.as_ref().err() };
-        self.print(&report, reference.map(|reference| reference.solver), &ending, output)?;
+        self.print(&report, reference.map(|reference| &reference.kind), &ending, output)?;
         Ok(ExitCode::from(report.exit))
     }
 
     /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.
     fn verdict(&self, watch: &GrowthWatch, judge: bool) -> Result<Verdict, Error> {
-        let twin = if judge && watch.can_judge() { session::twin_amplitudes(self.project)? } else { None };
+        let twin = if judge && watch.can_judge() { reference::twin_amplitudes(self.project)? } else { None };
         let unstable = twin.map_or_else(|| watch.looks_unstable(), |twin| watch.unstable_against(&twin));
         Ok(if unstable { Verdict::Unstable } else { Verdict::Stable })
     }
@@ -267,13 +272,13 @@ impl Job<'_> {
     fn print(
         &self,
         report: &RunReport,
-        reference: Option<Solver>,
+        reference: Option<&ReferenceKind>,
         ending: &Ending<'_>,
         output: Output,
     ) -> Result<(), Error> {
         let recording = self.files.as_ref().map(|folder| folder.join(RECORDING));
         if output.json {
-            let mut object = session::head(self.project, reference);
+            let mut object = session::head(self.project, reference::to_json(reference));
             if let Value::Object(run) = json!(report) {
                 object.extend(run);
             }
@@ -287,11 +292,14 @@ impl Job<'_> {
             Some(error) => print_error(error),
             None => self.print_verdict(report, ending.from)?,
         }
+        if let Some(text) = reference.and_then(reference::to_text) {
+            output.remark(&text);
+        }
         if let (Some(file), Some(folder), Some((rows, time))) = (recording, &self.files, ending.recorded) {
             output.remark(&format!("{}: {rows} rows up to t = {time} s", file.display()));
             output.remark(&match ending.can_go_on {
                 true => format!("next: costep resume {}", folder.display()),
-                false => format!("next: costep export {} --to results.csv", file.display()),
+                false => format!("next: costep plot {}", folder.display()),
             });
         }
         Ok(())

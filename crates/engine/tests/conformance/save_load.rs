@@ -3,6 +3,7 @@
 use costep_core::Code;
 use costep_engine::Engine;
 use costep_integrate::Solver;
+use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::{METHODS, MethodSpec};
 use costep_models::Model;
 
@@ -11,7 +12,13 @@ use crate::toys::bits_after;
 use crate::variants::variants;
 
 const STEPS: usize = 50;
-const SOLVERS: [Solver; 4] = [Solver::Euler(1e-4), Solver::Rk4(5e-4), Solver::Dopri5(1e-6), Solver::Exact];
+const SOLVERS: [Solver; 5] = [
+    Solver::Euler(1e-4),
+    Solver::Rk4(5e-4),
+    Solver::Dopri5(1e-6),
+    Solver::Exact,
+    Solver::Multistep(Family::Bdf, 1e-6, AtPoint::CorrectSecond),
+];
 
 fn engine(model: &Model, solver: &Solver, method: &MethodSpec) -> Engine {
     Engine::new(coupled(model, solver, method, 1.0, 1e-3)).unwrap()

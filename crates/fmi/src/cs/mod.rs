@@ -7,7 +7,7 @@ mod signals;
 use std::sync::Arc;
 
 use costep_core::{
-    Capabilities, Code, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
+    Capabilities, Code, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
     MicroSampling, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
@@ -16,12 +16,15 @@ use crate::call::intermediate::{Exchanged, Samples};
 use crate::call::library::FmuLibrary;
 use crate::call::log::Message;
 use crate::call::states::FmuState;
-use crate::description::FmiVersion;
+use crate::description::interface::CoSimulation;
 use crate::description::value::Values;
 use crate::description::words::Causality;
+use crate::description::{FmiVersion, ModelDescription};
 use linear::Linear;
 use settings::{Moment, Setting};
 use signals::Signals;
+
+pub use settings::fit_value;
 
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
@@ -103,41 +106,46 @@ impl InputDerivatives {
     }
 }
 
-impl CoSimulationSubsystem {
-    /// Makes an instance of an FMU under a name.
-    pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
-        let fmu = library.description();
-        let kind = library.co_simulation();
+/// What is known of an instance before it is made.
+struct Signature {
+    settings: Vec<Setting>,
+    /// Values of structural parameters.
+    sizes: Vec<(usize, u64)>,
+    inputs: Signals,
+    outputs: Signals,
+    follows: bool,
+    description: Description,
+}
+
+impl Signature {
+    fn of(
+        fmu: &ModelDescription,
+        kind: &CoSimulation,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
         let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
         let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
-        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
         let exchanges = |signals: &Signals| {
             kind.provides_intermediate_update
                 && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
         };
         let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
-        let exchanged = (follows || samples).then(|| Exchanged {
-            inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
-            outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
-            order: MAX_ORDER,
-        });
-        let instance = Instance::new(library, name, logging, exchanged)?;
-        let directional = kind.interface.provides_directional_derivatives && instance.has_directional();
-        let linear = if directional { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
-        let interpolates = kind.can_interpolate_inputs && instance.takes_input_derivatives();
         let input_order = match options.input_order {
-            _ if !interpolates && !follows => 0,
+            _ if !kind.can_interpolate_inputs && !follows => 0,
             Some(order) => order.min(MAX_ORDER),
             // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
             None if follows => MAX_ORDER,
             None => 1,
         };
+        let local_model = kind.interface.provides_directional_derivatives
+            && Linear::new(fmu, (&inputs, &outputs), &sizes)?.is_some();
         let capabilities = Capabilities {
-            rollback: kind.interface.can_get_and_set_state && instance.can_store_states(),
+            rollback: kind.interface.can_get_and_set_state,
             input_order,
-            local_model: linear.is_some(),
+            local_model,
             micro_samples: samples.then_some(MicroSampling::End),
         };
         let description = Description {
@@ -147,6 +155,34 @@ impl CoSimulationSubsystem {
             feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
             capabilities,
         };
+        Ok(Self { settings, sizes, inputs, outputs, follows, description })
+    }
+}
+
+impl CoSimulationSubsystem {
+    /// Makes an instance of an FMU under a name.
+    pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
+        let fmu = library.description();
+        let Signature { settings, sizes, inputs, outputs, follows, mut description } =
+            Signature::of(fmu, library.co_simulation(), name, options)?;
+        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
+        let samples = description.capabilities.micro_samples.is_some();
+        let exchanged = (follows || samples).then(|| Exchanged {
+            inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
+            outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
+            order: MAX_ORDER,
+        });
+        let instance = Instance::new(library, name, logging, exchanged)?;
+        // The description promises; the library has to have the functions too.
+        let capabilities = &mut description.capabilities;
+        capabilities.rollback &= instance.can_store_states();
+        capabilities.local_model &= instance.has_directional();
+        if !follows && !instance.takes_input_derivatives() {
+            capabilities.input_order = 0;
+        }
+        let input_order = capabilities.input_order;
+        let linear =
+            if capabilities.local_model { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
         let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
         Ok(Self {
             description,
@@ -167,6 +203,18 @@ impl CoSimulationSubsystem {
             saved: FmuState::none(),
             instance,
         })
+    }
+
+    /// What an instance would look like from outside, by the model description alone: nothing is loaded or called.
+    pub fn describe(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Result<Description> {
+        let Some(kind) = &fmu.co_simulation else {
+            return Err(Error::new(Code::FmuInterface, "the FMU is not for Co-Simulation"));
+        };
+        Signature::of(fmu, kind, name, options).map(|signature| signature.description)
     }
 
     /// The last messages of the FMU, the oldest first.

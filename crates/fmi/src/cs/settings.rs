@@ -51,6 +51,12 @@ pub(crate) fn settings(description: &ModelDescription, given: &[(String, Values)
     Ok(settings)
 }
 
+/// A value that a user gives to a variable by name, as one of the variable's own type; an error if it cannot be set or
+/// does not fit type or range. The number of elements may depend on other values and is not looked at.
+pub fn fit_value(description: &ModelDescription, name: &str, values: &Values) -> Result<Values> {
+    setting(description, name, description.require(name)?, values).map(|setting| setting.values)
+}
+
 /// Sizes that structural parameters set: (variable, value).
 pub(crate) fn sizes(settings: &[Setting]) -> Vec<(usize, u64)> {
     settings.iter().filter_map(size).collect()

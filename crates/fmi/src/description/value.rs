@@ -82,6 +82,24 @@ impl Values {
         each!(&mut self, values => expand(values, elements)).then_some(self)
     }
 
+    /// A value as a number, a truth value as 0 or 1; nothing for text and bytes, and where there is none.
+    pub fn number(&self, index: usize) -> Option<f64> {
+        match self {
+            Self::Float32(v) => v.get(index).map(|x| f64::from(*x)),
+            Self::Float64(v) => v.get(index).copied(),
+            Self::Int8(v) => v.get(index).map(|x| f64::from(*x)),
+            Self::UInt8(v) => v.get(index).map(|x| f64::from(*x)),
+            Self::Int16(v) => v.get(index).map(|x| f64::from(*x)),
+            Self::UInt16(v) => v.get(index).map(|x| f64::from(*x)),
+            Self::Int32(v) => v.get(index).map(|x| f64::from(*x)),
+            Self::UInt32(v) => v.get(index).map(|x| f64::from(*x)),
+            Self::Int64(v) | Self::Enumeration(v) => v.get(index).map(|x| *x as f64),
+            Self::UInt64(v) => v.get(index).map(|x| *x as f64),
+            Self::Boolean(v) => v.get(index).map(|x| f64::from(u8::from(*x))),
+            Self::String(_) | Self::Binary(_) => None,
+        }
+    }
+
     /// The first value for which something is true; nothing for text, bytes and truth values.
     pub(crate) fn find(&self, test: impl Fn(Number) -> bool) -> Option<Number> {
         fn first<T: Copy>(

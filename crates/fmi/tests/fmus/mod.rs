@@ -207,6 +207,14 @@ pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant
     pack(identifier, &text, (!variant.no_library).then_some((&["model.c", functions], &flags)))
 }
 
+/// A model whose description is changed by `edit`.
+pub(crate) fn build_edited(fmi: Fmi, model: &str, edit: impl Fn(String) -> String) -> TestFmu {
+    let text = edit(description(fmi, model, model, "{costep test}", ""));
+    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let define = format!("-D{}", model.to_uppercase());
+    pack(model, &text, Some((&["model.c", functions], &[&define])))
+}
+
 /// An FMU of FMI 3.0 with arrays, `n` times 2 elements each.
 pub(crate) fn build_wide() -> TestFmu {
     let array = "<Dimension valueReference=\"12\"/><Dimension start=\"2\"/></Float64>";
@@ -237,7 +245,8 @@ fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>)
             let mut command = Command::new(compiler);
             command.args(["-O2", "-Wall", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"]);
             command.arg("-DGUID=\"{costep test}\"").args(flags.iter().filter(|flag| !flag.is_empty()));
-            let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fmus");
+            // Other crates use this file too.
+            let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmi/tests/fmus");
             command.args(sources.iter().map(|source| home.join(source))).arg("-lm").arg("-o").arg(&library);
             let output = command.output().expect("a C compiler");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

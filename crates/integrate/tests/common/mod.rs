@@ -98,7 +98,12 @@ impl Ode for Equations {
 
 /// x' = u x (1 - x), x(0) = 0.2: the logistic equation with growth u.
 pub(crate) fn logistic() -> Equations {
-    Equations::new("logistic", 1, &[0.2], |_, x, u, x_dot| x_dot[0] = u[0] * x[0] * (1.0 - x[0]))
+    let f = |_: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]| x_dot[0] = u[0] * x[0] * (1.0 - x[0]);
+    let jacobians = |x: &[f64], u: &[f64], model: &mut LocalModel| {
+        (model.a[0], model.b[0]) = (u[0] * (1.0 - 2.0 * x[0]), x[0] * (1.0 - x[0]));
+        (model.c[0], model.d[0]) = (1.0, 0.0);
+    };
+    Equations { jacobians, ..Equations::new("logistic", 1, &[0.2], f) }
 }
 
 /// Its solution, given the integral of u.
@@ -140,14 +145,14 @@ pub(crate) const INPUTS: [Cubic; 4] = [
 ];
 
 /// A subsystem at its start.
-pub(crate) fn started<S: Ode>(ode: S, solver: &Solver, start: f64, step: f64) -> Native<S> {
+pub(crate) fn started<S: Ode + 'static>(ode: S, solver: &Solver, start: f64, step: f64) -> Native<S> {
     let mut native = Native::new(ode, solver).unwrap();
     native.initialise(&Experiment { start, stop: start + 1.0, step }).unwrap();
     native
 }
 
 /// One macro step; gives the outputs at its end.
-pub(crate) fn advance<S: Ode>(
+pub(crate) fn advance<S: Ode + 'static>(
     native: &mut Native<S>,
     start: f64,
     end: f64,
@@ -157,7 +162,7 @@ pub(crate) fn advance<S: Ode>(
 }
 
 /// One macro step of a run; gives the outputs at its end.
-pub(crate) fn advance_over<S: Ode>(
+pub(crate) fn advance_over<S: Ode + 'static>(
     native: &mut Native<S>,
     interval: Interval,
     u: &InputPolynomials,

@@ -27,7 +27,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "ede_steps",
-        kind: OptionKind::Integer { default: 100, min: 1, max: 10_000 },
+        kind: OptionKind::Integer { default: 100, min: 1, max: 1000 },
         help: "number of Euler steps for it per macro step (stepsErrDiffEqu)",
     },
     OptionSpec {
@@ -37,12 +37,12 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "extrapolation_steps",
-        kind: OptionKind::Integer { default: 100, min: 1, max: 10_000 },
+        kind: OptionKind::Integer { default: 100, min: 1, max: 1000 },
         help: "number of Euler steps for it per macro step (stepsExtrapolation)",
     },
     OptionSpec {
         name: "phi_steps",
-        kind: OptionKind::Integer { default: 0, min: 0, max: 10_000 },
+        kind: OptionKind::Integer { default: 0, min: 0, max: 1000 },
         help: "intermediate values for the integrals of the input optimisation (stepsDiscreteSystemMatrices); 0: exact",
     },
     OptionSpec {

@@ -18,6 +18,11 @@ pub(crate) fn model(id: &str, parameters: &[(&str, f64)]) -> Model {
     costep_models::find(id).unwrap().model(&given).unwrap().1
 }
 
+/// The equations of all parts.
+pub(crate) fn equations(model: &Model) -> Vec<Box<dyn Ode>> {
+    model.parts.iter().map(|part| part.equations().expect("a native part")).collect()
+}
+
 /// Repeatable random numbers between -1 and 1.
 pub(crate) struct Random(pub(crate) u64);
 

@@ -1,0 +1,166 @@
+//! What runs are compared with: `--reference`.
+
+use costep_analysis::{Amplitudes, Reference, ReferenceKind, monolithic_amplitudes};
+use costep_core::quantity::{format_time, parse_time};
+use costep_core::{Code, Error, Experiment, Result};
+use costep_integrate::Solver;
+use costep_methods::MethodSpec;
+use costep_project::Project;
+use serde_json::{Value, json};
+
+use crate::session::{self, Choice};
+use crate::table::number;
+
+/// Tolerance of a reference that stands for the exact solution.
+const TIGHT: f64 = 1e-12;
+
+/// Steps of a reference at a smaller step per macro step, if nothing else is asked for.
+const REFINEMENT: u64 = 50;
+
+/// Most of them: more is probably a slip of the unit.
+const MAX_REFINEMENT: f64 = 1e6;
+
+/// Most evaluations of outputs that a run spends on its verdict.
+const AFFORDABLE: f64 = 5e7;
+
+/// Which reference is asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ReferenceChoice {
+    /// None.
+    Nothing,
+    /// The monolithic system by this solver.
+    Monolithic(Solver),
+    /// The coupled system at this step, or at a fixed part of the macro step.
+    FineStep(Option<f64>),
+}
+
+impl ReferenceChoice {
+    /// Reads `none`, `auto` (which needs none), `same`, `step`, `step:10us` or a solver.
+    pub(crate) fn parse(project: &Project, text: &str) -> Result<Self> {
+        match text {
+            "none" | "auto" => return Ok(Self::Nothing),
+            "step" => return Ok(Self::FineStep(None)),
+            "same" => return Ok(Self::same(project)),
+            _ => {}
+        }
+        if let Some(step) = text.strip_prefix("step:") {
+            let step = parse_time(step)?;
+            if step > 0.0 {
+                return Ok(Self::FineStep(Some(step)));
+            }
+            return Err(Error::new(
+                Code::BadValue,
+                format!("a reference with a step of {step} s is not possible"),
+            ));
+        }
+        let solver = Solver::parse(text, default_micro_step(project))?;
+        if project.model.has_equations() {
+            return Ok(Self::Monolithic(solver));
+        }
+        Err(Error::new(Code::CommandLine, format!("`--reference {text}` needs the equations of all parts"))
+            .because("FMUs do not tell theirs")
+            .hint("use `--reference step`: the same system at a much smaller step"))
+    }
+
+    fn same(project: &Project) -> Self {
+        match project.model.has_equations() {
+            true => Self::Monolithic(monolithic_solver(project)),
+            false => Self::FineStep(None),
+        }
+    }
+
+    /// Whether runs are compared with something.
+    pub(crate) fn is_some(self) -> bool {
+        self != Self::Nothing
+    }
+
+    /// The reference for a macro step.
+    pub(crate) fn make(self, project: &Project, step: f64) -> Result<Option<Reference>> {
+        let experiment = Experiment { step, ..project.model.experiment };
+        match self {
+            Self::Nothing => Ok(None),
+            Self::Monolithic(solver) => {
+                // Points inside the steps are the same only if the inner solver is.
+                let micro = solver == project.model.solver;
+                Reference::new(&project.model, solver, &experiment, micro).map(Some)
+            }
+            Self::FineStep(fine) => fine_step(project, &experiment, fine).map(Some),
+        }
+    }
+}
+
+/// The inner solver as far as it can solve the whole system.
+pub(crate) fn monolithic_solver(project: &Project) -> Solver {
+    match project.model.solver {
+        // Under signals from outside the monolithic system has no exact steps.
+        Solver::Exact if !project.model.externals.is_empty() => Solver::Dopri5(TIGHT),
+        solver => solver,
+    }
+}
+
+fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> Result<Reference> {
+    let refinement = fine.map_or(REFINEMENT as f64, |fine| (experiment.step / fine).ceil());
+    if !(2.0..=MAX_REFINEMENT).contains(&refinement) {
+        let message = format!("a reference cannot have {refinement} steps per macro step");
+        return Err(Error::new(Code::BadValue, message).hint(format!("from 2 to {MAX_REFINEMENT:e}")));
+    }
+    let method = MethodSpec::parse("auto")?;
+    let engine = |experiment: &Experiment| {
+        session::engine(project, &Choice { method: &method, step: experiment.step }, false)
+    };
+    let reference = Reference::fine_step(engine, experiment, refinement as u64, &method.label());
+    reference.map_err(|error| {
+        let cause = match &error.details().cause {
+            Some(cause) => format!("{cause}; in the reference, the same system at a smaller step"),
+            None => "in the reference, the same system at a smaller step".into(),
+        };
+        error
+            .because(cause)
+            .hint("choose its step by `--reference step:TIME`, or go without by `--reference none`")
+    })
+}
+
+/// What a reference is, for JSON.
+pub(crate) fn to_json(kind: Option<&ReferenceKind>) -> Value {
+    match kind {
+        None => Value::Null,
+        Some(ReferenceKind::Monolithic(solver)) => json!({ "kind": "monolithic", "solver": solver.label() }),
+        Some(ReferenceKind::FineStep { step, method, own_error }) => {
+            json!({ "kind": "fine-step", "step": step, "method": method, "own_error": own_error })
+        }
+    }
+}
+
+/// What a reference is, for people; nothing about the usual one.
+pub(crate) fn to_text(kind: &ReferenceKind) -> Option<String> {
+    let ReferenceKind::FineStep { step, method, own_error } = kind else { return None };
+    Some(format!(
+        "reference: the same system with `{method}` at a step of {}; at twice that step it differs by {}",
+        format_time(*step),
+        number(Some(*own_error)),
+    ))
+}
+
+/// The amplitudes of the monolithic twin, to judge a run by that asks for no other reference; nothing if there is none
+/// or it would take long. Depends on the project alone, so that a resumed run is judged like an uninterrupted one.
+pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
+    let (model, experiment) = (&project.model, &project.model.experiment);
+    let inner_steps = match model.solver {
+        Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
+        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 20.0,
+    };
+    let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64;
+    match ReferenceChoice::same(project) {
+        ReferenceChoice::Monolithic(solver) if effort <= AFFORDABLE => {
+            monolithic_amplitudes(model, solver, experiment).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn default_micro_step(project: &Project) -> f64 {
+    match project.model.solver {
+        Solver::Euler(step) | Solver::Rk4(step) => step,
+        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 1e-5,
+    }
+}

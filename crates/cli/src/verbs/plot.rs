@@ -1,0 +1,274 @@
+//! `costep plot`: recordings as a picture.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use costep_core::quantity::{format_time, parse_time};
+use costep_core::{Code, Error};
+use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
+use costep_results::{Table, write_file};
+use serde_json::json;
+
+use super::run::RECORDING;
+use crate::args::PlotArgs;
+use crate::failure::{Failure, to_json};
+use crate::recorder::{OUTPUTS, STEP};
+use crate::reference::monolithic_solver;
+use crate::style::{Output, print_error, print_json};
+
+/// More signals than this make no picture; they have to be asked for.
+const MOST_SIGNALS: usize = 24;
+/// The monolithic solution is drawn with so many points at least.
+const SMOOTH: usize = 1500;
+/// A run that leaves the range of the monolithic solution by more than this many ranges is cut.
+const FAR_BEYOND: f64 = 4.0;
+/// What is left of it.
+const ROOM_BEYOND: f64 = 1.0;
+/// Up to so many points are marked, so that nobody takes the lines between them for the solution.
+const FEW: usize = 80;
+
+pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> {
+    let runs = args.runs.iter().map(|path| Recorded::open(path, args)).collect::<Result<Vec<_>, _>>()?;
+    let first = &runs[0];
+    let reference = if args.reference { Some(MonolithicSolution::of(first, args)?) } else { None };
+    let shown = Picture { args, runs: &runs, reference: reference.as_ref(), cut: Cell::new(false) };
+    let (figure, signals) = match runs.len() {
+        1 => shown.by_unit(first),
+        _ => shown.by_signal()?,
+    };
+    let target = args.out.clone().unwrap_or_else(|| first.file.with_file_name("plot.svg"));
+    if target.extension().is_none_or(|ending| ending != "svg") {
+        let message = format!("`{}` does not end in .svg", target.display());
+        return Err(Error::new(Code::CommandLine, message).into());
+    }
+    write_file(&target, figure.to_svg().as_bytes())?;
+    let damage = runs.iter().find_map(|run| run.table.damage());
+    if output.json {
+        print_json(&json!({
+            "file": target.display().to_string(),
+            "signals": signals,
+            "rows": runs.iter().map(|run| run.table.rows()).collect::<Vec<_>>(),
+            "damage": damage.map(to_json),
+        }))?;
+    } else {
+        output.remark(&format!("{}: {}", target.display(), signals.join(", ")));
+        if first.left_out > 0 {
+            output.remark(&format!("{} more signals: choose them by `--signals`", first.left_out));
+        }
+        damage.into_iter().for_each(print_error);
+    }
+    // What could be read is drawn; that something could not be read must not look like success.
+    Ok(damage.map_or(ExitCode::SUCCESS, |damage| ExitCode::from(damage.code().entry().exit.code())))
+}
+
+/// A recording and which of its signals are wanted.
+struct Recorded {
+    file: PathBuf,
+    table: Table,
+    signals: Vec<String>,
+    left_out: usize,
+}
+
+impl Recorded {
+    fn open(path: &Path, args: &PlotArgs) -> Result<Self, Error> {
+        let file = if path.is_dir() { path.join(RECORDING) } else { path.into() };
+        if path.is_dir() && !file.exists() {
+            let hint = format!("`costep run {}` makes one", path.display());
+            return Err(Error::new(Code::FileNotReadable, "no recording is here").in_file(path).hint(hint));
+        }
+        let table = Table::open(&file)?;
+        let outputs = table.metadata().get(OUTPUTS).map_or("", String::as_str);
+        let patterns = match &args.signals[..] {
+            [] => outputs.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+            given => given.to_vec(),
+        };
+        let columns = table.select(&patterns).map_err(|error| error.in_file(&file))?;
+        let mut signals: Vec<_> = columns.iter().map(|(column, _)| column.name.clone()).collect();
+        let most = if args.signals.is_empty() { MOST_SIGNALS } else { usize::MAX };
+        let left_out = signals.len().saturating_sub(most);
+        signals.truncate(most);
+        Ok(Self { file, table, signals, left_out })
+    }
+
+    fn metadata(&self, key: &str) -> Option<&str> {
+        self.table.metadata().get(key).map(String::as_str)
+    }
+
+    /// The macro step for people.
+    fn step(&self) -> String {
+        let step = self.metadata(STEP).unwrap_or_default();
+        parse_time(step).map_or_else(|_| step.into(), format_time)
+    }
+
+    /// The points of a signal in the window that is asked for.
+    fn points(&self, signal: &str, args: &PlotArgs) -> Result<Vec<(f64, f64)>, Error> {
+        let (times, values) = (self.table.values("t")?, self.table.values(signal)?);
+        Ok(times.iter().zip(values).map(|(t, y)| (*t, *y)).filter(|(t, _)| within(*t, args)).collect())
+    }
+
+    fn unit(&self, signal: &str) -> &str {
+        let column = self.table.columns().iter().find(|column| column.name == signal);
+        column.and_then(|column| column.unit.as_deref()).unwrap_or_default()
+    }
+
+    /// What tells it from other runs: method and step, or its file if they are the same.
+    fn label(&self, among: &[Self]) -> String {
+        let name = |run: &Self| match (run.metadata("method"), run.metadata(STEP)) {
+            (Some(method), Some(_)) => format!("{method}, {}", run.step()),
+            _ => String::new(),
+        };
+        let own = name(self);
+        let same = among.iter().filter(|run| name(run) == own).count();
+        if own.is_empty() || same > 1 { self.file.display().to_string() } else { own }
+    }
+}
+
+fn within(t: f64, args: &PlotArgs) -> bool {
+    args.from.is_none_or(|from| t >= from) && args.to.is_none_or(|to| t <= to)
+}
+
+/// All outputs of the monolithic twin of a run, at many instants.
+struct MonolithicSolution {
+    solver: String,
+    names: Vec<String>,
+    times: Vec<f64>,
+    rows: Vec<f64>,
+}
+
+impl MonolithicSolution {
+    fn of(run: &Recorded, args: &PlotArgs) -> Result<Self, Failure> {
+        let text = run.metadata("project").ok_or_else(|| {
+            Error::new(Code::CommandLine, "the recording does not say of which system it is")
+                .in_file(&run.file)
+                .hint("plot it without `--reference`")
+        })?;
+        let project = costep_project::load_text(text, &run.file.with_file_name("run.toml"), &[])?;
+        let solver = monolithic_solver(&project);
+        let recorded = run.table.values("t")?;
+        let times = instants(recorded, args.to.unwrap_or(f64::INFINITY));
+        let start = project.model.experiment.start;
+        let rows = costep_analysis::outputs_at(&project.model, solver, start, &times)?;
+        let names = project.model.parts.iter().flat_map(|part| {
+            let description = part.description();
+            description.outputs.iter().map(|port| format!("{}.{}", description.name, port.name))
+        });
+        Ok(Self { solver: solver.label(), names: names.collect(), times, rows })
+    }
+
+    fn points(&self, signal: &str, args: &PlotArgs) -> Option<Vec<(f64, f64)>> {
+        let index = self.names.iter().position(|name| name == signal)?;
+        let values = self.rows.iter().skip(index).step_by(self.names.len());
+        let points = self.times.iter().zip(values).map(|(t, y)| (*t, *y));
+        Some(points.filter(|(t, _)| within(*t, args)).collect())
+    }
+}
+
+/// The recorded times up to `end`, and points between them if they are few.
+fn instants(recorded: &[f64], end: f64) -> Vec<f64> {
+    let recorded = &recorded[..recorded.partition_point(|t| *t <= end)];
+    let parts = SMOOTH.div_ceil(recorded.len().max(1));
+    let between = |pair: &[f64]| {
+        let (from, to) = (pair[0], pair[1]);
+        (0..parts).map(move |k| from + (to - from) * k as f64 / parts as f64)
+    };
+    recorded.windows(2).flat_map(between).chain(recorded.last().copied()).collect()
+}
+
+/// Runs on their way to a figure.
+struct Picture<'a> {
+    args: &'a PlotArgs,
+    runs: &'a [Recorded],
+    reference: Option<&'a MonolithicSolution>,
+    /// Whether a curve goes on outside of the picture.
+    cut: Cell<bool>,
+}
+
+impl Picture<'_> {
+    fn figure(&self, run: &Recorded, subtitle: String) -> Figure {
+        let figure = Figure::new(run.metadata("system").unwrap_or("recording")).subtitle(subtitle);
+        let Some(reference) = self.reference else { return figure };
+        let mut note = format!("Dashed: the monolithic solution, solver {}.", reference.solver);
+        if self.cut.get() {
+            note += " Curves that leave it by far are cut.";
+        }
+        figure.note(note)
+    }
+
+    /// One run: a panel per unit, a curve per signal.
+    fn by_unit(&self, run: &Recorded) -> (Figure, Vec<String>) {
+        let mut subtitle: Vec<String> =
+            run.metadata("method").map(|method| format!("method {method}")).into_iter().collect();
+        subtitle.extend(run.metadata(STEP).map(|_| format!("macro step {}", run.step())));
+        let mut units: Vec<&str> = Vec::new();
+        for signal in &run.signals {
+            if !units.contains(&run.unit(signal)) {
+                units.push(run.unit(signal));
+            }
+        }
+        let mut panels = Vec::new();
+        for (k, unit) in units.iter().enumerate() {
+            let signals = run.signals.iter().filter(|signal| run.unit(signal) == *unit);
+            let curves: Vec<_> = signals.map(|signal| (signal.as_str(), run, signal.clone())).collect();
+            panels.push(self.panel(unit, &curves, k + 1 == units.len()));
+        }
+        (self.figure(run, subtitle.join(", ")).panels(panels), run.signals.clone())
+    }
+
+    /// Several runs: a panel per signal that all of them have, a curve per run.
+    fn by_signal(&self) -> Result<(Figure, Vec<String>), Error> {
+        let first = &self.runs[0];
+        let common = |signal: &&String| self.runs.iter().all(|run| run.signals.contains(signal));
+        let signals: Vec<String> = first.signals.iter().filter(common).cloned().collect();
+        if signals.is_empty() {
+            return Err(Error::new(Code::UnknownColumn, "the recordings have no signal in common"));
+        }
+        let mut panels = Vec::new();
+        for (k, signal) in signals.iter().enumerate() {
+            let curves: Vec<_> =
+                self.runs.iter().map(|run| (signal.as_str(), run, run.label(self.runs))).collect();
+            let unit = format!("{signal} in {}", first.unit(signal));
+            let label = if first.unit(signal).is_empty() { signal } else { &unit };
+            let panel = self.panel(label, &curves, k + 1 == signals.len());
+            panels.push(if k == 0 { panel } else { panel.without_legend() });
+        }
+        Ok((self.figure(first, format!("{} runs", self.runs.len())).panels(panels), signals))
+    }
+
+    /// A panel of curves (signal, run, name), the last one with a label below.
+    fn panel(&self, label: &str, curves: &[(&str, &Recorded, String)], is_last: bool) -> Panel {
+        let mut references: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
+        for (signal, ..) in curves {
+            if references.iter().all(|(known, _)| known != signal) {
+                let points = self.reference.and_then(|reference| reference.points(signal, self.args));
+                references.extend(points.map(|points| (*signal, points)));
+            }
+        }
+        let drawn: Vec<_> = curves
+            .iter()
+            .map(|(signal, run, name)| (name, run.points(signal, self.args).unwrap_or_default()))
+            .collect();
+        let time = if is_last { Axis::new("time").unit("s") } else { Axis::default() };
+        let mut y = Axis::new(label);
+        let range = |points: &mut dyn Iterator<Item = f64>| {
+            points.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)))
+        };
+        let (low, high) = range(&mut references.iter().flat_map(|(_, points)| points.iter().map(|p| p.1)));
+        let (least, most) = range(&mut drawn.iter().flat_map(|(_, points)| points.iter().map(|p| p.1)));
+        let size = high - low;
+        if size > 0.0 && (least < low - FAR_BEYOND * size || most > high + FAR_BEYOND * size) {
+            self.cut.set(true);
+            y = y.range(low - ROOM_BEYOND * size, high + ROOM_BEYOND * size);
+        }
+        let mut panel = Panel::new(time, y);
+        for (name, points) in drawn {
+            let look = if points.len() <= FEW { Look::Marked } else { Look::Line };
+            panel = panel.with(Series::new(name, points).look(look));
+        }
+        for (k, (_, points)) in references.into_iter().enumerate() {
+            let name = if k == 0 { "monolithic" } else { "" };
+            panel = panel.with(Series::new(name, points).look(Look::Reference).colour(Colour::Ink));
+        }
+        panel
+    }
+}

@@ -1,0 +1,148 @@
+//! Recursive least squares of one ARX model per output [T 2.3.2]:
+//!
+//! ```text
+//! y_i^(k+1) = a_1 y_i^k + .. + a_N y_i^(k+1-N) + sum_j (b_j1 u_j^(k+1) + .. + b_jM u_j^(k+2-M))      [T (2.86)]
+//! ```
+//!
+//! with u^(k+1) the input that was held over (T^k, T^(k+1)]. An output knows only its own past, so the parameters are few:
+//! N + m M. As an Interface Jacobian model by Gilbert's realisation with unit vectors as output directions:
+//! S_y = diag(a_1 / max(N, M)), S_p = first Markov parameters b_j1, S_u = 0. For N = M = 1 that is the model itself;
+//! for more it depends on the arbitrary choice of a realisation, which is why N = M = 1 is best.
+
+use costep_core::{InterfaceModel, Result, StateReader, StateWriter};
+
+use crate::covariance::{Covariance, Forgetting};
+use crate::lags::Lags;
+
+/// Settings; the defaults are those of [T table 3.12].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RlsSettings {
+    /// N, past outputs.
+    pub outputs: usize,
+    /// M, inputs.
+    pub inputs: usize,
+    /// lambda.
+    pub forgetting: f64,
+    /// Diagonal of P at the start.
+    pub start: f64,
+}
+
+impl Default for RlsSettings {
+    fn default() -> Self {
+        Self { outputs: 1, inputs: 1, forgetting: 0.996, start: 1e6 }
+    }
+}
+
+/// ARX models of one subsystem.
+#[derive(Clone, Debug)]
+pub struct Rls {
+    settings: RlsSettings,
+    /// Parameters per output: a_1 .. a_N, then b_j1 .. b_jM for each input j.
+    theta: Vec<Vec<f64>>,
+    covariances: Vec<Covariance>,
+    past_outputs: Lags,
+    past_inputs: Lags,
+    regressor: Vec<f64>,
+}
+
+impl Rls {
+    /// All parameters zero.
+    ///
+    /// # Panics
+    /// If an order is zero.
+    pub fn new(inputs: usize, outputs: usize, settings: RlsSettings) -> Self {
+        assert!(settings.outputs > 0 && settings.inputs > 0, "orders of an ARX model are at least 1");
+        let size = settings.outputs + inputs * settings.inputs;
+        Self {
+            settings,
+            theta: vec![vec![0.0; size]; outputs],
+            covariances: vec![Covariance::new(size, settings.start); outputs],
+            past_outputs: Lags::new(outputs, settings.outputs),
+            past_inputs: Lags::new(inputs, settings.inputs),
+            regressor: vec![0.0; size],
+        }
+    }
+
+    /// Takes in the input held over a step and the outputs at its end.
+    pub fn observe(&mut self, u: &[f64], y: &[f64]) {
+        self.past_inputs.push(u);
+        if self.past_outputs.is_full() && self.past_inputs.is_full() {
+            for (i, y) in y.iter().enumerate() {
+                self.fill_regressor(i);
+                self.covariances[i]
+                    .update(&self.regressor, Forgetting::Exponential(self.settings.forgetting));
+                let error = y - product(&self.regressor, &self.theta[i]);
+                let gains = self.covariances[i].gain();
+                self.theta[i].iter_mut().zip(gains).for_each(|(theta, gain)| *theta += gain * error);
+            }
+        }
+        self.past_outputs.push(y);
+    }
+
+    /// Takes in the outputs at the start, before any step.
+    pub fn start(&mut self, y: &[f64]) {
+        self.past_outputs.push(y);
+    }
+
+    fn fill_regressor(&mut self, i: usize) {
+        let (n, m) = (self.settings.outputs, self.settings.inputs);
+        for lag in 0..n {
+            self.regressor[lag] = self.past_outputs.get(lag)[i];
+        }
+        for lag in 0..m {
+            for (j, u) in self.past_inputs.get(lag).iter().enumerate() {
+                self.regressor[n + j * m + lag] = *u;
+            }
+        }
+    }
+
+    /// Parameters of output i: a_1 .. a_N, then b_j1 .. b_jM for each input j.
+    pub fn parameters(&self, i: usize) -> &[f64] {
+        &self.theta[i]
+    }
+
+    /// Starts from parameters of an earlier run. False if there are not as many.
+    #[must_use]
+    pub fn set_parameters(&mut self, i: usize, parameters: &[f64]) -> bool {
+        let fits = self.theta.get(i).is_some_and(|theta| theta.len() == parameters.len());
+        if fits {
+            self.theta[i].copy_from_slice(parameters);
+        }
+        fits
+    }
+
+    /// Writes the Interface Jacobians.
+    pub fn interface(&self, model: &mut InterfaceModel) {
+        let (n, m) = (self.settings.outputs, self.settings.inputs);
+        let (outputs, inputs) = (model.outputs, model.inputs);
+        model.d_y.fill(0.0);
+        model.d_u.fill(0.0);
+        model.offset.fill(0.0);
+        for (i, theta) in self.theta.iter().enumerate() {
+            model.d_y[i * outputs + i] = theta[0] / n.max(m) as f64;
+            for j in 0..inputs {
+                model.d_up[i * inputs + j] = theta[n + j * m];
+            }
+        }
+    }
+
+    /// Writes its memory.
+    pub fn save(&self, out: &mut StateWriter) {
+        self.theta.iter().for_each(|theta| out.reals(theta));
+        self.covariances.iter().for_each(|covariance| covariance.save(out));
+        self.past_outputs.save(out);
+        self.past_inputs.save(out);
+    }
+
+    /// Reads its memory.
+    pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.theta.iter_mut().try_for_each(|theta| from.reals(theta))?;
+        self.covariances.iter_mut().try_for_each(|covariance| covariance.load(from))?;
+        self.past_outputs.load(from)?;
+        self.past_inputs.load(from)
+    }
+}
+
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

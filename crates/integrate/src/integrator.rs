@@ -1,0 +1,189 @@
+//! What an integrator is: something that takes inner steps over a stretch of a macro step.
+
+use costep_core::{InputSegment, Interval, Result, StateReader, StateWriter};
+
+use crate::dynamics::Dynamics;
+
+/// Points inside a macro step, besides its start, that integrators with steps of any length are sampled at.
+pub(crate) const REPORTED_POINTS: usize = 20;
+
+/// A part of a macro step without events. Positions `s` are counted from the start of the macro step, as the input
+/// polynomials are.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch<'a> {
+    /// Time at s = 0.
+    pub start: f64,
+    /// Length of the macro step.
+    pub length: f64,
+    /// First position.
+    pub from: f64,
+    /// Last position; no inner step goes beyond.
+    pub to: f64,
+    /// Time at `to`, exactly: the sum of `start` and `to` has round-off.
+    pub end: f64,
+    /// The inputs over the macro step.
+    pub input: InputSegment<'a>,
+}
+
+impl<'a> Stretch<'a> {
+    /// A whole macro step.
+    pub fn whole(interval: Interval, input: InputSegment<'a>) -> Self {
+        let (start, length) = (interval.start, interval.length);
+        Self { start, length, from: 0.0, to: length, end: interval.end, input }
+    }
+
+    /// Time at a position.
+    #[inline]
+    pub fn time(&self, s: f64) -> f64 {
+        if s == self.to { self.end } else { self.start + s }
+    }
+}
+
+/// What happened before a stretch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// A communication point: the inputs may have jumped, the states have not.
+    Communication,
+    /// An event: states, equations and nominal values may have jumped.
+    Event,
+}
+
+/// An integrator with its memory. `D` is what it integrates: one implementation serves all, compiled for each.
+///
+/// Call order: `begin`, then `inner_step` until the end of the stretch is reached; `interpolate` after an inner step.
+/// An event ends a stretch early.
+pub trait Integrator<D: Dynamics>: Send {
+    /// Prepares a stretch that starts with the state `x`. All memory for later stretches is taken in the first.
+    fn begin(&mut self, stretch: &Stretch<'_>, start: Start, dynamics: &mut D, x: &[f64]) -> Result<()>;
+
+    /// Takes one inner step, of a length of its own choice. Moves `x` on and gives the position reached, at the end of
+    /// the stretch exactly `stretch.to`.
+    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64>;
+
+    /// The state at a position inside the last inner step.
+    fn interpolate(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, s: f64, x: &mut [f64]) -> Result<()>;
+
+    /// Whether the ends of its inner steps are the points to be sampled; if not, a fixed grid is.
+    fn has_fixed_steps(&self) -> bool {
+        false
+    }
+
+    /// Number of points a [`Sampler`] shows in a macro step of length `h`.
+    fn points(&self, _h: f64) -> usize {
+        REPORTED_POINTS + 1
+    }
+
+    /// Refuses a macro step that holds more inner steps than anyone means.
+    fn check_step(&self, _h: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Forgets everything: a run starts.
+    fn reset(&mut self) {}
+
+    /// Remembers what it carries from step to step.
+    fn snapshot(&mut self) {}
+
+    /// Goes back to the last snapshot.
+    fn restore(&mut self) {}
+
+    /// Writes what it carries from step to step to a checkpoint.
+    fn save(&self, _out: &mut StateWriter) {}
+
+    /// Reads it back.
+    fn load(&mut self, _from: &mut StateReader<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Advances x over a macro step without events.
+    fn advance(
+        &mut self,
+        dynamics: &mut D,
+        interval: Interval,
+        input: InputSegment<'_>,
+        x: &mut [f64],
+        mut sampler: Option<&mut Sampler>,
+    ) -> Result<()> {
+        let stretch = Stretch::whole(interval, input);
+        if let Some(sampler) = &mut sampler {
+            sampler.start(&stretch, dynamics, x)?;
+        }
+        self.begin(&stretch, Start::Communication, dynamics, x)?;
+        loop {
+            let s = self.inner_step(&stretch, dynamics, x)?;
+            if let Some(sampler) = &mut sampler {
+                sampler.after_step(&stretch, self, dynamics, (s, x))?;
+            }
+            if s >= stretch.to {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Shows points of a solution to [`Dynamics::see`]: the start of a macro step, its end, and points between.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    between: Vec<f64>,
+    u: Vec<f64>,
+    /// Number of the next point of the grid.
+    next: usize,
+}
+
+impl Sampler {
+    /// For equations with this many states and inputs.
+    pub fn new(states: usize, inputs: usize) -> Self {
+        Self { between: vec![0.0; states], u: vec![0.0; inputs], next: 0 }
+    }
+
+    /// Shows the start of a macro step.
+    pub fn start<D: Dynamics>(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &[f64]) -> Result<()> {
+        self.next = 1;
+        self.show(stretch, dynamics, (stretch.from, x))
+    }
+
+    /// Shows one point, besides the grid.
+    pub fn show<D: Dynamics>(
+        &mut self,
+        stretch: &Stretch<'_>,
+        dynamics: &mut D,
+        (s, x): (f64, &[f64]),
+    ) -> Result<()> {
+        stretch.input.evaluate(s, &mut self.u);
+        dynamics.see(stretch.time(s), x, &self.u)
+    }
+
+    /// Shows what lies between the last point shown and (s, x), which is not before the end of the last inner step's
+    /// start.
+    pub fn after_step<D: Dynamics, I: Integrator<D> + ?Sized>(
+        &mut self,
+        stretch: &Stretch<'_>,
+        integrator: &mut I,
+        dynamics: &mut D,
+        (s, x): (f64, &[f64]),
+    ) -> Result<()> {
+        if integrator.has_fixed_steps() {
+            return self.show(stretch, dynamics, (s, x));
+        }
+        while self.next <= REPORTED_POINTS {
+            let is_end = self.next == REPORTED_POINTS;
+            let at = if is_end {
+                stretch.length
+            } else {
+                stretch.length * self.next as f64 / REPORTED_POINTS as f64
+            };
+            if at > s {
+                return Ok(());
+            }
+            if at == s {
+                self.show(stretch, dynamics, (s, x))?;
+            } else {
+                integrator.interpolate(stretch, dynamics, at, &mut self.between)?;
+                stretch.input.evaluate(at, &mut self.u);
+                dynamics.see(stretch.time(at), &self.between, &self.u)?;
+            }
+            self.next += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! The multistep solver as an integrator of a subsystem.
+
+use costep_core::{LocalModel, Result, StateReader, StateWriter};
+use costep_linalg::Matrix;
+
+use super::{AtPoint, Equations, Family, Multistep, Settings};
+use crate::dynamics::Dynamics;
+use crate::integrator::{Integrator, Start, Stretch};
+
+/// Absolute tolerance of a state, relative to its nominal value and the relative tolerance.
+const ABSOLUTE_SHARE: f64 = 0.01;
+/// Most inner steps of a stretch.
+const MAX_STEPS: usize = 1_000_000;
+
+/// A solver that keeps its history across communication points.
+pub(crate) struct MultistepIntegrator {
+    solver: Multistep,
+    saved: Multistep,
+    relative: f64,
+    at_point: AtPoint,
+    /// Whether there is a history to keep.
+    has_history: bool,
+    saved_has_history: bool,
+    /// Inner steps of this stretch.
+    steps: usize,
+    u: Vec<f64>,
+    model: LocalModel,
+}
+
+/// The equations of a subsystem under the inputs of a stretch.
+struct UnderInput<'a, D> {
+    dynamics: &'a mut D,
+    stretch: &'a Stretch<'a>,
+    u: &'a mut [f64],
+    model: &'a mut LocalModel,
+}
+
+impl<D: Dynamics> Equations for UnderInput<'_, D> {
+    fn derivatives(&mut self, t: f64, x: &[f64], x_dot: &mut [f64]) -> Result<()> {
+        self.stretch.input.evaluate(t - self.stretch.start, self.u);
+        self.dynamics.derivatives(t, x, self.u, x_dot)
+    }
+
+    fn jacobian(&mut self, t: f64, x: &[f64], jacobian: &mut Matrix) -> Result<bool> {
+        self.stretch.input.evaluate(t - self.stretch.start, self.u);
+        self.dynamics.jacobians(t, x, self.u, self.model)?;
+        jacobian.data_mut().copy_from_slice(&self.model.a);
+        Ok(true)
+    }
+}
+
+impl MultistepIntegrator {
+    pub(crate) fn new<D: Dynamics>(family: Family, relative: f64, at_point: AtPoint, dynamics: &D) -> Self {
+        let (states, inputs) = (dynamics.states(), dynamics.inputs());
+        let solver = || Multistep::new(Settings::new(family, relative, vec![relative; states]));
+        Self {
+            solver: solver(),
+            saved: solver(),
+            relative,
+            at_point,
+            has_history: false,
+            saved_has_history: false,
+            steps: 0,
+            u: vec![0.0; inputs],
+            model: LocalModel::new(states, inputs, dynamics.outputs()),
+        }
+    }
+
+    fn is_continued(&self, t: f64, x: &[f64]) -> bool {
+        self.has_history && self.solver.t() == t && self.solver.x() == x
+    }
+}
+
+impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
+    fn begin(&mut self, stretch: &Stretch<'_>, start: Start, dynamics: &mut D, x: &[f64]) -> Result<()> {
+        self.steps = 0;
+        let t = stretch.time(stretch.from);
+        if start == Start::Event || !self.is_continued(t, x) {
+            let absolute = self.solver.absolute_mut();
+            dynamics.nominals(absolute);
+            absolute.iter_mut().for_each(|value| *value *= ABSOLUTE_SHARE * self.relative);
+            self.solver.start(t, x);
+            self.has_history = true;
+            return Ok(());
+        }
+        let Self { solver, u, model, .. } = self;
+        let mut equations = UnderInput { dynamics, stretch, u, model };
+        let outcome = solver.inputs_changed(&mut equations, self.at_point);
+        outcome.map_err(|failure| failure.into_error(dynamics.name(), |i| dynamics.state_name(i)))
+    }
+
+    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+        let Self { solver, u, model, .. } = self;
+        // Without states there is nothing to choose a step by.
+        if x.is_empty() {
+            return Ok(stretch.to);
+        }
+        let mut equations = UnderInput { dynamics, stretch, u, model };
+        let outcome = if self.steps < MAX_STEPS {
+            solver.step(&mut equations, stretch.end)
+        } else {
+            Err(solver.failure(super::Reason::TooManySteps(MAX_STEPS)))
+        };
+        outcome.map_err(|failure| failure.into_error(dynamics.name(), |i| dynamics.state_name(i)))?;
+        self.steps += 1;
+        x.copy_from_slice(solver.x());
+        let is_end = solver.t() >= stretch.end;
+        Ok(if is_end { stretch.to } else { solver.t() - stretch.start })
+    }
+
+    fn interpolate(&mut self, stretch: &Stretch<'_>, _: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
+        self.solver.interpolate(stretch.time(s), x);
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.has_history = false;
+    }
+
+    fn snapshot(&mut self) {
+        self.saved.copy_from(&self.solver);
+        self.saved_has_history = self.has_history;
+    }
+
+    fn restore(&mut self) {
+        self.solver.copy_from(&self.saved);
+        self.has_history = self.saved_has_history;
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        out.integer(self.has_history.into());
+        self.solver.save(out);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.has_history = from.index(2)? == 1;
+        self.solver.load(from)
+    }
+}

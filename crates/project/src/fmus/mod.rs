@@ -1,0 +1,56 @@
+//! `[fmu.NAME]`: parts that are FMUs.
+//!
+//! `read` checks the table of an FMU; `file` is an FMU file, opened once and loaded once whatever the number of its
+//! instances; `part` makes subsystems of it; `value` turns values of the project into values of FMI and back.
+
+mod file;
+mod part;
+mod read;
+mod value;
+
+use std::path::PathBuf;
+
+use costep_fmi::Values;
+
+pub(crate) use file::{FmuFile, Opened};
+pub(crate) use read::{Fmu, file_in, read};
+pub(crate) use value::{find_port, start_of_port, written};
+
+/// Which interface of an FMU is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FmuInterface {
+    /// Co-Simulation: the FMU brings its solver.
+    CoSimulation,
+    /// Model Exchange: costep integrates its equations.
+    ModelExchange,
+}
+
+impl FmuInterface {
+    /// The word in project files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::CoSimulation => "cs",
+            Self::ModelExchange => "me",
+        }
+    }
+}
+
+/// An FMU under a name, as the project gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FmuSpec {
+    /// Our name.
+    pub name: String,
+    /// The file as it was written.
+    pub file: PathBuf,
+    /// The same, as seen from the present folder.
+    pub path: PathBuf,
+    /// The interface that is used.
+    pub interface: FmuInterface,
+    /// Whether the project names it.
+    pub interface_given: bool,
+    /// Parameters and start values that were set, as they were written.
+    pub set: Vec<(String, Values)>,
+}
+
+/// Keys of an FMU that are not parameters.
+pub(crate) const FMU_KEYS: &[&str] = &["file", "set", "interface", "solver", "isolation", "step_timeout"];

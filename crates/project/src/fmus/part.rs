@@ -1,0 +1,50 @@
+//! An FMU as a part of a model.
+
+use std::sync::Arc;
+
+use costep_core::{Description, Result, Subsystem};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem};
+use costep_integrate::{Ode, Part, Solver};
+
+use crate::fmus::FmuFile;
+
+/// An instance of an FMU for Co-Simulation.
+#[derive(Clone)]
+pub(crate) struct CoSimulationPart {
+    file: Arc<FmuFile>,
+    options: Arc<CoSimulationOptions>,
+    description: Description,
+}
+
+impl CoSimulationPart {
+    /// An instance under a name. Nothing of the FMU is loaded yet.
+    pub(crate) fn new(file: Arc<FmuFile>, name: &str, options: CoSimulationOptions) -> Result<Self> {
+        let description = CoSimulationSubsystem::describe(&file.description, name, &options)?;
+        Ok(Self { file, options: Arc::new(options), description })
+    }
+}
+
+impl Part for CoSimulationPart {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        let library = self.file.library()?;
+        Ok(Box::new(CoSimulationSubsystem::new(&library, &self.description.name, &self.options)?))
+    }
+
+    fn equations(&self) -> Option<Box<dyn Ode>> {
+        None
+    }
+
+    fn duplicate(&self) -> Box<dyn Part> {
+        Box::new(self.clone())
+    }
+
+    fn renamed(&self, name: &str) -> Box<dyn Part> {
+        let mut copy = self.clone();
+        copy.description.name = name.into();
+        Box::new(copy)
+    }
+}

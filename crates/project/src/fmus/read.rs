@@ -1,0 +1,273 @@
+//! Reads and checks the table of one FMU.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use costep_core::{Code, Error, Place};
+use costep_fmi::{CoSimulationOptions, ModelDescription, Values, fit_value};
+use costep_integrate::Part;
+
+use crate::document::Entry;
+use crate::fmus::part::CoSimulationPart;
+use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Opened, value};
+use crate::parts::check_name;
+use crate::problems::{Problems, shortened, suggest};
+use crate::section::Section;
+
+/// An FMU of the project that was found good.
+pub(crate) struct Fmu {
+    pub(crate) spec: FmuSpec,
+    pub(crate) file: Arc<FmuFile>,
+    pub(crate) part: Box<dyn Part>,
+}
+
+/// Reads `[fmu.NAME]`. Nothing if something is wrong with it, which is then reported.
+pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'_>) -> Option<Fmu> {
+    let label = format!("[fmu.{}]", shortened(&entry.key));
+    let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
+    let named = check_name(&entry.key, "part", entry.key_origin, problems);
+    let possible = refuse_later_settings(&section, problems);
+    section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
+    let written = section.text("file", problems)?;
+    let path = problems.folder().join(written);
+    let file = open(&path, &section, opened, problems)?;
+    let interface = read_interface(&section, &file.description, &path, problems);
+    let given = Section::open_free(section.get("set"), format!("`set` in {label}"), problems);
+    let set = read_set(&file.description, given.entries(), problems)?;
+    let interface = interface?;
+    check_binary(&file, interface, &section, problems)?;
+    if !(named && possible) {
+        return None;
+    }
+    let options = CoSimulationOptions { parameters: set.clone(), ..CoSimulationOptions::default() };
+    let part = CoSimulationPart::new(Arc::clone(&file), &entry.key, options)
+        .map_err(|error| problems.report(given.origin, || in_words_of_project(error, &path)))
+        .ok()?;
+    let interface_given = section.get("interface").is_some();
+    let spec =
+        FmuSpec { name: entry.key.clone(), file: written.into(), path, interface, interface_given, set };
+    Some(Fmu { spec, file, part: Box::new(part) })
+}
+
+fn open(
+    path: &Path,
+    section: &Section<'_>,
+    opened: &mut Opened,
+    problems: &mut Problems<'_>,
+) -> Option<Arc<FmuFile>> {
+    if path.is_file() {
+        return opened
+            .open(path)
+            .map_err(|error| problems.report(section.origin_of("file"), || in_words_of_project(error, path)))
+            .ok();
+    }
+    problems.report(section.origin_of("file"), || {
+        let what = if path.exists() { "is a folder, not an FMU file" } else { "does not exist" };
+        let error = Error::new(Code::FileNotReadable, format!("`{}` {what}", path.display()));
+        match similar_file(path) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint("names are relative to the folder of the project file"),
+        }
+    });
+    None
+}
+
+/// The FMU in the same folder whose name is nearest.
+fn similar_file(path: &Path) -> Option<String> {
+    const LOOKED_AT: usize = 1000;
+    let wrong = path.file_name()?.to_string_lossy().into_owned();
+    let files = std::fs::read_dir(path.parent().filter(|folder| folder.is_dir())?).ok()?;
+    let names: Vec<String> = files
+        .take(LOOKED_AT)
+        .filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()))
+        .filter(|name| name.ends_with(".fmu"))
+        .collect();
+    let error = suggest(Error::new(Code::Missing, ""), &wrong, names.iter().map(String::as_str));
+    crate::problems::suggested(&error).map(str::to_owned)
+}
+
+/// An error about an FMU, to be placed where the project names it: the file it was about goes into the cause.
+fn in_words_of_project(error: Error, path: &Path) -> Error {
+    let details = error.details().clone();
+    let place = match &details.place {
+        Place::File { path, line: Some(line), .. } => format!("{}, line {line}", path.display()),
+        Place::File { path, .. } => path.display().to_string(),
+        _ => path.display().to_string(),
+    };
+    let cause = match details.cause {
+        Some(cause) => format!("{cause} ({place})"),
+        None => format!("in {place}"),
+    };
+    error.because(cause)
+}
+
+/// Settings whose meaning is fixed but which cannot be obeyed yet: never ignored silently.
+fn refuse_later_settings(section: &Section<'_>, problems: &mut Problems<'_>) -> bool {
+    let mut possible = true;
+    if section.get("isolation").is_some() {
+        match section.text("isolation", problems) {
+            Some("none") => {}
+            Some("process") => {
+                possible = false;
+                problems.report(section.origin_of("isolation"), || {
+                    Error::new(Code::NotPossibleYet, "an FMU cannot have a process of its own yet")
+                        .hint("write isolation = \"none\", or leave it out")
+                });
+            }
+            Some(other) => {
+                possible = false;
+                problems.report(section.origin_of("isolation"), || {
+                    let message = format!("unknown isolation `{}`", shortened(other));
+                    suggest(Error::new(Code::BadValue, message), other, ["none", "process"])
+                });
+            }
+            None => possible = false,
+        }
+    }
+    if section.get("step_timeout").is_some() {
+        possible = false;
+        if let Some(limit) = section.time("step_timeout", problems) {
+            problems.report(section.origin_of("step_timeout"), || match limit > 0.0 {
+                true => Error::new(Code::NotPossibleYet, "a single step cannot be limited in time yet")
+                    .hint("limit the whole run by `--time-limit`, and leave `step_timeout` out"),
+                false => Error::new(Code::BadValue, format!("a time limit of {limit} s is not possible"))
+                    .hint("more than zero"),
+            });
+        }
+    }
+    possible
+}
+
+fn read_interface(
+    section: &Section<'_>,
+    fmu: &ModelDescription,
+    path: &Path,
+    problems: &mut Problems<'_>,
+) -> Option<FmuInterface> {
+    let origin = section.origin_of("interface");
+    let interface = match section.get("interface").map(|_| section.text("interface", problems)) {
+        None if fmu.co_simulation.is_none() && fmu.model_exchange.is_some() => FmuInterface::ModelExchange,
+        None | Some(Some("cs")) => FmuInterface::CoSimulation,
+        Some(Some("me")) => FmuInterface::ModelExchange,
+        Some(Some(other)) => {
+            problems.report(origin, || {
+                let message = format!("unknown interface `{}`", shortened(other));
+                suggest(Error::new(Code::BadValue, message), other, ["cs", "me"])
+                    .hint("cs is Co-Simulation, me is Model Exchange")
+            });
+            return None;
+        }
+        Some(None) => return None,
+    };
+    let (offered, name) = match interface {
+        FmuInterface::CoSimulation => (fmu.co_simulation.is_some(), "Co-Simulation"),
+        FmuInterface::ModelExchange => (fmu.model_exchange.is_some(), "Model Exchange"),
+    };
+    if !offered {
+        let kinds = [
+            fmu.co_simulation.as_ref().map(|_| "Co-Simulation (cs)"),
+            fmu.model_exchange.as_ref().map(|_| "Model Exchange (me)"),
+            fmu.scheduled_execution.as_ref().map(|_| "Scheduled Execution, which costep does not use"),
+        ];
+        let kinds: Vec<&str> = kinds.into_iter().flatten().collect();
+        let offers = if kinds.is_empty() { "nothing".into() } else { kinds.join(", ") };
+        let origin = if section.get("interface").is_some() { origin } else { section.origin_of("file") };
+        problems.report(origin, || {
+            Error::new(Code::FmuInterface, format!("`{}` is not for {name}", path.display()))
+                .because(format!("it offers {offers}"))
+                .hint("export it for Co-Simulation from the tool it comes from")
+        });
+        return None;
+    }
+    match interface {
+        FmuInterface::CoSimulation => check_no_solver(section, problems).then_some(interface),
+        FmuInterface::ModelExchange => {
+            let origin = if section.get("interface").is_some() { origin } else { section.origin_of("file") };
+            problems.report(origin, || {
+                Error::new(Code::NotPossibleYet, "FMUs for Model Exchange cannot be run yet")
+                    .hint("export it for Co-Simulation from the tool it comes from")
+            });
+            None
+        }
+    }
+}
+
+fn check_no_solver(section: &Section<'_>, problems: &mut Problems<'_>) -> bool {
+    if section.get("solver").is_some() {
+        problems.report(section.origin_of("solver"), || {
+            let message = "`solver` has no meaning here: an FMU for Co-Simulation brings its own";
+            Error::new(Code::Conflict, message).hint("remove it")
+        });
+    }
+    section.get("solver").is_none()
+}
+
+fn check_binary(
+    file: &FmuFile,
+    interface: FmuInterface,
+    section: &Section<'_>,
+    problems: &mut Problems<'_>,
+) -> Option<()> {
+    let fmu = &file.description;
+    let kind = match interface {
+        FmuInterface::CoSimulation => fmu.co_simulation.as_ref().map(|kind| &kind.interface),
+        FmuInterface::ModelExchange => fmu.model_exchange.as_ref().map(|kind| &kind.interface),
+    };
+    let report = |error: Error| problems.report(section.origin_of("file"), || error);
+    file.check_binary(&kind?.model_identifier).map_err(report).ok()
+}
+
+/// Values for variables of the FMU; each wrong one is reported. Nothing if one was wrong.
+fn read_set(
+    fmu: &ModelDescription,
+    given: &[Entry],
+    problems: &mut Problems<'_>,
+) -> Option<Vec<(String, Values)>> {
+    let mut set: Vec<(String, Values)> = Vec::new();
+    let mut good = true;
+    for entry in given {
+        match read_value(fmu, entry) {
+            Ok(values) => set.push((entry.key.clone(), values)),
+            Err(error) => {
+                good = false;
+                problems.report(entry.key_origin, || error);
+            }
+        }
+    }
+    good.then_some(set)
+}
+
+fn read_value(fmu: &ModelDescription, entry: &Entry) -> Result<Values, Error> {
+    let name = &entry.key;
+    let Some(variable) = fmu.variable(name) else {
+        let message = format!("the FMU `{}` has no variable `{}`", fmu.model_name, shortened(name));
+        let settable = fmu.variables().iter().filter(|variable| is_settable(variable));
+        return Err(suggest(
+            Error::new(Code::UnknownParameter, message),
+            name,
+            settable.map(|variable| variable.name.as_str()),
+        ));
+    };
+    let values = value::read(&entry.node, variable.kind).map_err(|cause| {
+        Error::new(Code::BadValue, format!("the variable `{name}` cannot be set like this")).because(cause)
+    })?;
+    fit_value(fmu, name, &values).map(|_| values)
+}
+
+/// Whether a variable can be set by the project.
+fn is_settable(variable: &costep_fmi::Variable) -> bool {
+    use costep_fmi::{Causality, Initial, Variability};
+    variable.variability != Variability::Constant
+        && (matches!(
+            variable.causality,
+            Causality::Parameter | Causality::StructuralParameter | Causality::Input
+        ) || matches!(variable.initial, Some(Initial::Exact | Initial::Approx)))
+}
+
+/// The file of an FMU as it is to be written into a project in `folder`: relative where it lies below that.
+pub(crate) fn file_in(spec: &FmuSpec, folder: Option<&Path>) -> PathBuf {
+    let Some(folder) = folder else { return spec.file.clone() };
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let (file, folder) = (real(&spec.path), real(folder));
+    file.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or(file)
+}

@@ -1,0 +1,316 @@
+//! FMUs in project files: every mistake is found, at its line and with a remedy.
+//! Unix only: the FMUs are compiled here with options of gcc and clang.
+#![cfg(unix)]
+
+#[path = "common/mod.rs"]
+mod common;
+#[path = "../../fmi/tests/fmus/mod.rs"]
+mod fmus;
+
+use std::path::Path;
+
+use common::{codes, line};
+use costep_core::{Code, Error, External};
+use costep_project::{Override, Project, load_text};
+use fmus::{Fmi, Variant, build, build_as, build_edited, build_wide};
+use tempfile::TempDir;
+
+/// Line 1 is `[system]`.
+const RIG: &str = r#"[system]
+stop = "10 ms"
+[step]
+size = "1 ms"
+[fmu.a]
+file = "S1.fmu"
+set = { c = 2e6, "x0" = 0.2 }
+[fmu.b]
+file = "S2.fmu"
+interface = "cs"
+[[connect]]
+from = "b.F"
+to = "a.F"
+[[connect]]
+from = "a.x"
+to = "b.u1"
+[[connect]]
+from = "a.v"
+to = "b.u2"
+"#;
+
+/// A folder with these FMUs.
+fn folder(names: &[&str]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        let with_unit = |unit: &str| build_edited(Fmi::V2, "Lag", |text| speed(text, unit));
+        let fmu = match *name {
+            "S1" => build(Fmi::V2, "S1"),
+            "S2" => build(Fmi::V3, "S2"),
+            "Fault" => build(Fmi::V3, "Fault"),
+            "Wide" => build_wide(),
+            "Exchange" => build_edited(Fmi::V2, "S1", exchange),
+            "Rpm" => with_unit("rpm"),
+            "Rad" => with_unit("rad/s"),
+            "Celsius" => with_unit("degC"),
+            "Kelvin" => with_unit("K"),
+            "Broken" => {
+                let variant = Variant { no_library: true, ..Variant::default() };
+                build_as(Fmi::V2, "Lag", "Broken", variant)
+            }
+            other => with_unit(other),
+        };
+        std::fs::copy(&fmu.path, folder.path().join(format!("{name}.fmu"))).unwrap();
+    }
+    std::fs::write(folder.path().join("text.fmu"), "no archive").unwrap();
+    std::fs::create_dir(folder.path().join("folder.fmu")).unwrap();
+    folder
+}
+
+/// The FMU offers Model Exchange only.
+fn exchange(text: String) -> String {
+    let (before, rest) = text.split_once("<CoSimulation").unwrap();
+    let (_, after) = rest.split_once("/>").unwrap();
+    format!("{before}<ModelExchange modelIdentifier=\"S1\"/>{after}")
+}
+
+/// Input and output of a lag have a unit.
+fn speed(text: String, unit: &str) -> String {
+    let definitions = "<UnitDefinitions>\
+        <Unit name=\"rpm\"><BaseUnit s=\"-1\" rad=\"1\" factor=\"0.10471975511965977\"/></Unit>\
+        <Unit name=\"rad/s\"><BaseUnit s=\"-1\" rad=\"1\"/></Unit>\
+        <Unit name=\"degC\"><BaseUnit K=\"1\" offset=\"273.15\"/></Unit>\
+        <Unit name=\"K\"><BaseUnit K=\"1\"/></Unit>\
+        <Unit name=\"Euro\"/></UnitDefinitions><DefaultExperiment stopTime=\"3\" stepSize=\"0.5\"/>";
+    let text = text.replacen("<ModelVariables>", &format!("{definitions}<ModelVariables>"), 1);
+    text.replacen("<Real start=\"0\"/>", &format!("<Real start=\"0\" unit=\"{unit}\"/>"), 1).replacen(
+        "causality=\"output\" variability=\"continuous\"><Real/>",
+        &format!("causality=\"output\" variability=\"continuous\"><Real unit=\"{unit}\"/>"),
+        1,
+    )
+}
+
+fn read(folder: &TempDir, text: &str) -> Result<Project, Vec<Error>> {
+    load_text(text, &folder.path().join("system.toml"), &[])
+}
+
+#[track_caller]
+fn good(folder: &TempDir, text: &str) -> Project {
+    read(folder, text).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+}
+
+#[test]
+fn fmus_are_parts_like_others() {
+    let folder = folder(&["S1", "S2"]);
+    let project = good(&folder, RIG);
+    let names: Vec<_> = project.model.parts.iter().map(|part| part.description().name.clone()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(project.parameters, [("a.c".to_owned(), 2e6), ("a.x0".to_owned(), 0.2)]);
+    assert_eq!(project.model.connections.len(), 3);
+    assert!(!project.model.has_equations() && project.warnings.is_empty());
+    // F of S2 passes both inputs straight through.
+    assert_eq!(project.model.parts[1].description().feedthrough, [vec![0, 1], vec![], vec![]]);
+}
+
+#[test]
+fn the_effective_project_is_read_back_to_the_same() {
+    let folder = folder(&["S1", "S2", "Fault", "Wide", "Celsius", "Kelvin"]);
+    let more = "[fmu.c]\nfile = \"Fault.fmu\"\nset = { fault = 3, flag = true, text = \"a \\\"b\\\"\" }\n\
+                [fmu.d]\nfile = \"Wide.fmu\"\nset = { n = 1, \"u\" = [1.5, 2] }\n\
+                [fmu.e]\nfile = \"Celsius.fmu\"\n[fmu.f]\nfile = \"Kelvin.fmu\"\n\
+                [[connect]]\nfrom = \"e.y\"\nto = \"f.u\"\nunit = \"convert\"\n\
+                [[connect]]\nfrom = \"f.y\"\nto = \"e.u\"\ngain = 2\noffset = -3\n";
+    let project = good(&folder, &format!("{RIG}{more}"));
+    let again = good(&folder, &project.to_toml());
+    assert_eq!(again.to_toml(), project.to_toml());
+    assert_eq!(again.given.fmus, project.given.fmus);
+    assert_eq!(again.model.connections, project.model.connections);
+    assert_eq!(again.model.externals, project.model.externals);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let moved = project.to_toml_in(elsewhere.path());
+    let again = load_text(&moved, &elsewhere.path().join("run.toml"), &[]).unwrap();
+    assert_eq!(again.to_toml_in(elsewhere.path()), moved);
+    assert_eq!(project.to_toml_in(folder.path()), project.to_toml());
+}
+
+#[test]
+fn units_are_converted_where_asked_for() {
+    let folder = folder(&["Celsius", "Kelvin", "Rpm", "Rad"]);
+    let text = "[fmu.a]\nfile = \"Celsius.fmu\"\n[fmu.b]\nfile = \"Kelvin.fmu\"\n[fmu.c]\nfile = \"Rpm.fmu\"\n\
+                [fmu.d]\nfile = \"Rad.fmu\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\nunit = \"convert\"\n\
+                [[connect]]\nfrom = \"c.y\"\nto = \"d.u\"\nunit = \"convert\"\ngain = 2\noffset = 1\n\
+                [[external]]\nto = \"a.u\"\nvalue = 1\n";
+    let project = good(&folder, text);
+    // The times are those that the FMUs propose.
+    assert_eq!((project.model.experiment.stop, project.model.experiment.step), (3.0, 0.5));
+    let gains: Vec<f64> = project.model.connections.iter().map(|c| c.gain).collect();
+    assert_eq!(gains, [1.0, 2.0 * 0.10471975511965977]);
+    assert_eq!(project.offsets, [273.15, 1.0]);
+    // c.u has no source and stays at its start value.
+    let constants: Vec<_> = project.model.externals.iter().map(|(j, s)| (*j, s.clone())).collect();
+    let constant = |j: usize, value: f64| (j, External::Constant(value));
+    assert_eq!(constants, [constant(0, 1.0), constant(1, 273.15), constant(3, 1.0), constant(2, 0.0)]);
+    assert_eq!(codes(&project.warnings), [Code::OpenInputs]);
+    assert!(project.warnings[0].to_string().contains("c.u = 0"), "{}", project.warnings[0]);
+}
+
+/// Each mistake: what is replaced in the project by what; code, line and words of the message.
+const MISTAKES: &[(&str, &str, Code, usize, &str)] = &[
+    ("file = \"S1.fmu\"", "file = \"S1.fm\"", Code::FileNotReadable, 6, "did you mean `S1.fmu`?"),
+    ("file = \"S1.fmu\"", "file = \"gone/x.fmu\"", Code::FileNotReadable, 6, "does not exist"),
+    ("file = \"S1.fmu\"", "file = \"folder.fmu\"", Code::FileNotReadable, 6, "is a folder"),
+    ("file = \"S1.fmu\"", "file = \"text.fmu\"", Code::NotAnFmu, 6, "text.fmu"),
+    ("file = \"S1.fmu\"", "file = 3", Code::BadValue, 6, "`file` in [fmu.a] is a number"),
+    ("file = \"S1.fmu\"", "fle = \"S1.fmu\"", Code::UnknownKey, 6, "did you mean `file`?"),
+    ("file = \"S1.fmu\"", "", Code::Missing, 5, "[fmu.a] needs `file`"),
+    ("file = \"S1.fmu\"", "file = \"Exchange.fmu\"", Code::NotPossibleYet, 6, "Model Exchange"),
+    ("interface = \"cs\"", "interface = \"me\"", Code::FmuInterface, 10, "it offers Co-Simulation (cs)"),
+    ("interface = \"cs\"", "interface = \"co\"", Code::BadValue, 10, "cs is Co-Simulation"),
+    ("interface = \"cs\"", "interface = 2", Code::BadValue, 10, "is a number, not text"),
+    ("interface = \"cs\"", "solver = \"euler\"", Code::Conflict, 10, "brings its own"),
+    ("interface = \"cs\"", "isolation = \"process\"", Code::NotPossibleYet, 10, "leave it out"),
+    ("interface = \"cs\"", "isolation = \"proces\"", Code::BadValue, 10, "did you mean `process`?"),
+    ("interface = \"cs\"", "step_timeout = \"60 s\"", Code::NotPossibleYet, 10, "--time-limit"),
+    ("interface = \"cs\"", "step_timeout = \"-1 s\"", Code::BadValue, 10, "more than zero"),
+    ("interface = \"cs\"", "step_timeout = \"1 parsec\"", Code::BadQuantity, 10, ""),
+    ("c = 2e6", "cc = 2e6", Code::UnknownParameter, 7, "did you mean `c`?"),
+    ("c = 2e6", "c = \"stiff\"", Code::FmuValue, 7, "its type is Float64"),
+    ("c = 2e6", "c = [1, 2]", Code::FmuValue, 7, "2 values are given for 1 elements"),
+    ("c = 2e6", "c = [1, true]", Code::BadValue, 7, "it mixes a number and true or false"),
+    ("c = 2e6", "c = nan", Code::BadValue, 7, "is not a finite number"),
+    ("c = 2e6", "v = 1.0", Code::FmuValue, 7, "parameters, inputs and start values can be set"),
+    (
+        "[fmu.b]",
+        "[fmu.\"b.c\"]\nfile = \"S2.fmu\"\n[fmu.b]",
+        Code::BadValue,
+        8,
+        "cannot be the name of a part",
+    ),
+    ("from = \"b.F\"", "from = \"b.f2\"", Code::UnknownPort, 12, "did you mean `b.F`?"),
+    ("from = \"b.F\"", "from = \"b.ck\"", Code::UnknownPort, 12, "unknown output `b.ck`"),
+    ("to = \"b.u2\"", "to = \"a.v\"", Code::UnknownPort, 19, "is an output, not an input"),
+    ("stop = \"10 ms\"\n", "", Code::Missing, 1, "[system] needs `stop`"),
+    (
+        "[fmu.b]",
+        "[native.a]\nmodel = \"dual-mass\"\npart = \"s1\"\n[fmu.b]",
+        Code::Duplicate,
+        5,
+        "another part `a` in line 8",
+    ),
+];
+
+#[test]
+fn every_mistake_is_found_at_its_line() {
+    let folder = folder(&["S1", "S2", "Exchange"]);
+    for (from, to, code, at, words) in MISTAKES {
+        assert_eq!(RIG.matches(from).count(), 1, "{from}");
+        let text = RIG.replacen(from, to, 1);
+        let found = read(&folder, &text).err().unwrap_or_else(|| panic!("accepted:\n{text}"));
+        let hit = found.iter().find(|error| error.code() == *code && error.to_string().contains(words));
+        let hit = hit.unwrap_or_else(|| panic!("{code:?} `{words}` is missing in {found:#?}\n{text}"));
+        assert_eq!(line(hit), *at, "{hit}");
+        if *code != Code::Missing || *at != 1 {
+            assert_eq!(found.len(), 1, "consequences are reported too: {found:#?}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let folder = folder(&["S1", "S2"]);
+    let text = RIG
+        .replacen("c = 2e6", "cc = 2e6, m = true", 1)
+        .replacen("interface = \"cs\"", "isolation = \"process\"\nstep_timeout = 3", 1)
+        .replacen("stop = \"10 ms\"", "stop = \"10 mss\"", 1)
+        .replacen("from = \"b.F\"", "form = \"b.F\"", 1);
+    let found = read(&folder, &text).err().unwrap();
+    let lines: Vec<_> = found.iter().map(line).collect();
+    assert_eq!(lines, [2, 7, 7, 10, 11, 13], "{found:#?}");
+}
+
+/// Pairs of FMUs whose connection has something wrong.
+#[test]
+fn units_that_differ_are_a_mistake() {
+    let folder = folder(&["Rpm", "Rad", "Celsius", "Kelvin", "Euro"]);
+    let pair = |from: &str, to: &str, more: &str| {
+        let text = format!(
+            "[fmu.a]\nfile = \"{from}.fmu\"\n[fmu.b]\nfile = \"{to}.fmu\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n{more}"
+        );
+        read(&folder, &text)
+    };
+    for (from, to, words, at) in [
+        ("Rpm", "Rad", "insert the factor 0.10471975511965977", 7),
+        ("Celsius", "Kelvin", "insert the factor 1 and the offset 273.15", 7),
+        ("Kelvin", "Rad", "give the factor", 7),
+        ("Euro", "Rad", "units differ: `a.y` is Euro, `b.u` is rad/s", 7),
+    ] {
+        let found = pair(from, to, "").err().unwrap();
+        assert_eq!(codes(&found), [Code::UnitMismatch], "{found:#?}");
+        assert!(found[0].to_string().contains(words) && line(&found[0]) == at, "{}", found[0]);
+        assert!(pair(from, to, "gain = 1.0\n").is_ok());
+    }
+    assert_eq!(codes(&pair("Kelvin", "Rad", "unit = \"convert\"\n").err().unwrap()), [Code::UnitMismatch]);
+    assert_eq!(codes(&pair("Rpm", "Rad", "unit = \"rpm\"\n").err().unwrap()), [Code::BadValue]);
+    assert!(pair("Rpm", "Rad", "unit = \"convert\"\n").is_ok());
+    assert!(pair("Rad", "Rad", "").is_ok());
+}
+
+#[test]
+fn arrays_are_connected_element_by_element() {
+    let folder = folder(&["Wide"]);
+    let text = "[system]\nstop = 1\n[step]\nsize = 0.1\n[fmu.w]\nfile = \"Wide.fmu\"\nset = { u = [1, 2, 3, 4] }\n\
+                [[connect]]\nfrom = \"w.y[2,1]\"\nto = \"w.u[1,2]\"\n";
+    let project = good(&folder, text);
+    let held: Vec<f64> = project
+        .model
+        .externals
+        .iter()
+        .map(|(_, signal)| match signal {
+            External::Constant(value) => *value,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(held, [1.0, 3.0, 4.0]);
+    let found = read(&folder, &text.replacen("w.y[2,1]", "w.y", 1)).err().unwrap();
+    assert_eq!(codes(&found), [Code::PortType], "{found:#?}");
+}
+
+#[test]
+fn parameters_can_be_overridden() {
+    let folder = folder(&["S1", "S2"]);
+    let path = folder.path().join("system.toml");
+    let with = |name: &str, value: &str| {
+        load_text(RIG, &path, &[Override::new(name, value, format!("--set {name}={value}"))])
+    };
+    for name in ["a.c", "fmu.a.c", "fmu.a.set.c"] {
+        let project = with(name, "3e6").unwrap_or_else(|errors| panic!("{errors:#?}"));
+        assert!(project.parameters.contains(&("a.c".into(), 3e6)), "{name}");
+    }
+    assert_eq!(with("fmu.b.file", "S1.fmu").err().map(|errors| codes(&errors)[0]), Some(Code::UnknownPort));
+    let found = with("b.ckk", "1").err().unwrap();
+    assert!(found[0].to_string().contains("given by `--set b.ckk=1`"), "{}", found[0]);
+}
+
+#[test]
+fn a_file_is_opened_once_for_all_its_instances() {
+    let folder = folder(&["Rpm"]);
+    let text = "[system]\nstop = 1\n[step]\nsize = 0.1\n[fmu.a]\nfile = \"Rpm.fmu\"\n[fmu.b]\nfile = \"./Rpm.fmu\"\n";
+    let project = good(&folder, text);
+    let made: Vec<_> =
+        project.model.parts.iter().map(|part| part.subsystem(&project.model.solver).unwrap()).collect();
+    assert_eq!(made.len(), 2);
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let loaded: std::collections::HashSet<&str> = maps
+        .lines()
+        .filter_map(|line| line.rsplit(' ').next())
+        .filter(|path| path.ends_with("Lag.so"))
+        .collect();
+    assert!(cfg!(not(target_os = "linux")) || loaded.len() == 1, "{loaded:?}");
+    assert!(Path::new("/proc").exists() || loaded.is_empty());
+}
+
+#[test]
+fn a_broken_binary_is_reported_when_it_is_loaded() {
+    let folder = folder(&["Broken"]);
+    let text = "[system]\nstop = 1\n[step]\nsize = 0.1\n[fmu.a]\nfile = \"Broken.fmu\"\n";
+    let project = good(&folder, text);
+    assert!(project.model.parts[0].subsystem(&project.model.solver).is_err());
+}

@@ -1,0 +1,83 @@
+//! Every figure is well-formed XML, whatever is drawn.
+
+use costep_report::{Axis, Cells, Colour, Figure, Look, Panel, Series};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+/// The names of all elements, in order; panics on XML that is not well-formed.
+fn elements(svg: &str) -> Vec<String> {
+    let mut reader = Reader::from_str(svg);
+    reader.config_mut().check_end_names = true;
+    let mut names = Vec::new();
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(tag) | Event::Empty(tag) => {
+                tag.attributes().for_each(|attribute| {
+                    attribute.unwrap();
+                });
+                names.push(tag.name().as_ref().to_owned());
+            }
+            Event::Eof => return names,
+            _ => {}
+        }
+    }
+}
+
+fn count(names: &[String], name: &str) -> usize {
+    names.iter().filter(|n| *n == name).count()
+}
+
+#[test]
+fn an_empty_figure_says_so() {
+    elements(&Figure::new("nothing").to_svg());
+    let empty = Figure::new("").panel(Panel::new(Axis::default(), Axis::default())).to_svg();
+    elements(&empty);
+    assert!(empty.contains("no data"));
+}
+
+#[test]
+fn strange_values_and_names_make_a_picture() {
+    let values = [f64::NAN, f64::INFINITY, f64::MIN, f64::MAX, 0.0, -0.0, 1e-320, -1.0];
+    let points: Vec<_> = values.iter().enumerate().map(|(k, y)| (k as f64, *y)).collect();
+    for axis in [Axis::new("<&>").unit("\"m\""), Axis::new("y").log(), Axis::new("y").range(2.0, 1.0)] {
+        let panel = Panel::new(Axis::new("x").log(), axis)
+            .title("</svg>")
+            .with(Series::new("a\u{0}b <b>", points.clone()).look(Look::Marked))
+            .with(Series::new("", points.clone()).look(Look::Steps))
+            .level("limit", f64::NAN);
+        let svg = Figure::new("]]>").subtitle("&amp;").note("--").panel(panel).to_svg();
+        let names = elements(&svg);
+        assert_eq!(names.iter().filter(|name| *name == "svg").count(), 1);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}
+
+#[test]
+fn a_long_series_is_a_short_picture() {
+    let points = (0..1_000_000).map(|k| (f64::from(k), (0.1 * f64::from(k)).sin())).collect();
+    let panel = Panel::new(Axis::new("x"), Axis::new("y")).with(Series::new("wave", points));
+    let svg = Figure::new("long").panel(panel).to_svg();
+    assert!(svg.len() < 100_000, "{}", svg.len());
+}
+
+#[test]
+fn maps_join_equal_neighbours() {
+    let cells = Cells {
+        x: vec![1.0, 10.0, 100.0, 1000.0],
+        y: vec![0.0, 1.0, 2.0],
+        fill: vec![1.0, 1.0, 0.0, 0.5, 0.0, 1.0],
+        colour: Colour::Nth(2),
+    };
+    let svg = Figure::new("map").panel(Panel::new(Axis::new("x").log(), Axis::new("y")).map(cells)).to_svg();
+    // The ground, the clip and three filled rectangles.
+    assert_eq!(count(&elements(&svg), "rect"), 5);
+}
+
+#[test]
+fn legends_wrap_and_every_series_is_in_one() {
+    let series = |k: usize| Series::new(format!("series number {k}"), vec![(0.0, k as f64), (1.0, 0.0)]);
+    let panel = (0..20).fold(Panel::new(Axis::new("x"), Axis::new("y")), |panel, k| panel.with(series(k)));
+    let svg = Figure::new("many").panel(panel).to_svg();
+    assert!((0..20).all(|k| svg.contains(&format!(">series number {k}</text>"))));
+    assert!(elements(&svg).len() > 60);
+}

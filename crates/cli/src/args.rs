@@ -40,6 +40,8 @@ pub(crate) enum Verb {
     Models(ListArgs),
     /// Turn a recording into CSV or Parquet
     Export(ExportArgs),
+    /// List results of papers, or compute one again and compare it with what the paper claims
+    Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
     Plot(PlotArgs),
     /// Show what an FMU offers and what is wrong with it
@@ -191,6 +193,18 @@ pub(crate) struct ExportArgs {
     /// List the columns
     #[arg(long)]
     pub(crate) list: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ReproduceArgs {
+    /// Compute this one, or `all` [default: list them]
+    pub(crate) id: Option<String>,
+    /// Folder for data (CSV) and plot (SVG)
+    #[arg(long, value_name = "DIR", default_value = "costep-reproduce")]
+    pub(crate) out: PathBuf,
+    /// Coarser grids where a study has one: a quick look
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 #[derive(Args)]

@@ -86,6 +86,11 @@ pub trait Subsystem: Send {
         None
     }
 
+    /// Whether it can do steps of this length beside its macro steps.
+    fn can_step_by(&self, _length: f64) -> bool {
+        true
+    }
+
     /// Remembers the state. Needs `capabilities.rollback`.
     fn snapshot(&mut self) -> Result<()> {
         Err(self.unsupported("rollback"))

@@ -8,4 +8,5 @@ pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod models;
 pub(crate) mod plot;
+pub(crate) mod reproduce;
 pub(crate) mod run;

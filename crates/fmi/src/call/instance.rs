@@ -5,11 +5,14 @@ use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use costep_core::{Code, Error, Experiment, Interval, Result};
+use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{self, Callbacks, Functions2};
 use crate::call::ffi3::IntermediateUpdate;
+use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
 use crate::call::library::{FmuLibrary, Functions};
 use crate::call::log::{Message, Status, log2, log3};
@@ -26,6 +29,8 @@ pub(crate) struct Instance {
     pub(crate) handle: *mut c_void,
     pub(crate) library: Arc<FmuLibrary>,
     name: CString,
+    /// Shows which call it is in to whoever watches this process.
+    slot: Slot,
     environment: Box<Environment>,
     /// The FMU keeps a pointer to these (FMI 2).
     _callbacks: Option<Box<Callbacks>>,
@@ -45,6 +50,7 @@ impl Instance {
         name: &str,
         logging: bool,
         exchanged: Option<Exchanged>,
+        limit: Option<Duration>,
     ) -> Result<Self> {
         let Ok(c_name) = CString::new(name) else {
             return Err(Error::new(Code::FmuValue, "the name of an instance holds a zero byte"));
@@ -53,7 +59,8 @@ impl Instance {
             return Err(fatal(name));
         }
         library.enter()?;
-        let owned = Box::<Environment>::default();
+        let slot = library.slot(name, limit);
+        let owned = Box::new(Environment::showing(slot.messages()));
         let environment = ptr::from_ref(&*owned).cast_mut().cast::<c_void>();
         let token = library.token.as_ptr();
         let resources = library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr());
@@ -67,18 +74,18 @@ impl Instance {
                     step_finished: None,
                     environment,
                 }));
+                let kind = ffi2::CO_SIMULATION;
                 // SAFETY: texts end with a zero byte; log and callbacks live as long as the instance.
-                unsafe {
-                    let kind = ffi2::CO_SIMULATION;
+                watched(&slot, Call::Instantiate, || unsafe {
                     (f.instantiate)(c_name.as_ptr(), kind, token, resources, callbacks, 0, logging.into())
-                }
+                })
             }
             Functions::V3(f) => {
                 let all =
                     exchanged.as_ref().map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
                 let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
                 // SAFETY: as above. No event mode, no early return.
-                let handle = unsafe {
+                let handle = watched(&slot, Call::Instantiate, || unsafe {
                     (f.instantiate)(
                         c_name.as_ptr(),
                         token,
@@ -93,7 +100,7 @@ impl Instance {
                         Some(log3),
                         update,
                     )
-                };
+                });
                 if let (Some(exchanged), false) = (exchanged, handle.is_null()) {
                     lock(&owned).prepare(handle, f, exchanged);
                 }
@@ -116,6 +123,7 @@ impl Instance {
             handle,
             library: Arc::clone(library),
             name: c_name,
+            slot,
             environment: owned,
             _callbacks: callbacks,
             warnings: Cell::new(0),
@@ -158,6 +166,20 @@ impl Instance {
         Error::new(Code::FmuError, format!("`{name}` has ended and cannot go on"))
     }
 
+    /// Does a call that returns a status, and turns that into a result.
+    #[inline(always)]
+    pub(crate) fn call(&self, call: Call, work: impl FnOnce() -> c_int) -> Result<()> {
+        let status = self.watched(call, work);
+        if status == OK { Ok(()) } else { self.not_ok(status, call.name(self.version())) }
+    }
+
+    /// Does any call into the FMU: whoever watches this process can see it, and afterwards the mode of floating-point
+    /// numbers is what it was; not after copying values, which happens often and comes with a call that computes.
+    #[inline(always)]
+    pub(crate) fn watched<R>(&self, call: Call, work: impl FnOnce() -> R) -> R {
+        watched(&self.slot, call, work)
+    }
+
     /// Turns a status into a result.
     #[inline]
     pub(crate) fn check(&self, status: c_int, call: &str) -> Result<()> {
@@ -166,6 +188,7 @@ impl Instance {
 
     #[cold]
     fn not_ok(&self, status: c_int, call: &str) -> Result<()> {
+        floating_point::restore();
         let (code, word) = match Status::from_raw(status) {
             Status::Ok => return Ok(()),
             Status::Warning => {
@@ -204,6 +227,10 @@ impl Instance {
         }
     }
 
+    fn version(&self) -> u32 {
+        self.library.version()
+    }
+
     /// A function of the library, or an error if the library lacks it.
     pub(crate) fn need<F>(&self, function: Option<F>, call: &str) -> Result<F> {
         function.ok_or_else(|| {
@@ -220,7 +247,7 @@ impl Instance {
     fn cancel(&self) {
         if let Functions::V2(Functions2 { cancel_step: Some(cancel), .. }) = &self.library.functions {
             // SAFETY: the instance is alive and in a pending step.
-            unsafe { cancel(self.handle) };
+            self.watched(Call::CancelStep, || unsafe { cancel(self.handle) });
         }
     }
 
@@ -231,19 +258,17 @@ impl Instance {
         match &self.library.functions {
             Functions::V2(f) => {
                 // SAFETY: the instance is alive and freshly made or reset.
-                let status = unsafe {
+                self.call(Call::SetupExperiment, || unsafe {
                     (f.setup_experiment)(self.handle, defined.into(), value, experiment.start, 1, stop)
-                };
-                self.check(status, "SetupExperiment")?;
+                })?;
                 // SAFETY: as above.
-                self.check(unsafe { (f.enter_initialization)(self.handle) }, "EnterInitializationMode")
+                self.call(Call::EnterInitialization, || unsafe { (f.enter_initialization)(self.handle) })
             }
             Functions::V3(f) => {
                 // SAFETY: the instance is alive and freshly made or reset.
-                let status = unsafe {
+                self.call(Call::EnterInitialization, || unsafe {
                     (f.enter_initialization)(self.handle, defined, value, experiment.start, true, stop)
-                };
-                self.check(status, "EnterInitializationMode")
+                })
             }
         }
     }
@@ -255,7 +280,7 @@ impl Instance {
             Functions::V3(f) => f.exit_initialization,
         };
         // SAFETY: the instance is alive.
-        self.check(unsafe { function(self.handle) }, "ExitInitializationMode")
+        self.call(Call::ExitInitialization, || unsafe { function(self.handle) })
     }
 
     /// Puts it back to what it was when it was made. Allowed after an error too.
@@ -268,7 +293,7 @@ impl Instance {
             Functions::V3(f) => f.reset,
         };
         // SAFETY: the instance is alive.
-        self.check(unsafe { function(self.handle) }, "Reset")?;
+        self.call(Call::Reset, || unsafe { function(self.handle) })?;
         self.ended.set(false);
         Ok(())
     }
@@ -281,7 +306,7 @@ impl Instance {
                 Functions::V3(f) => f.terminate,
             };
             // SAFETY: the instance is alive and initialised.
-            let _ = self.check(unsafe { function(self.handle) }, "Terminate");
+            let _ = self.call(Call::Terminate, || unsafe { function(self.handle) });
             self.ended.set(true);
         }
     }
@@ -293,16 +318,16 @@ impl Instance {
             Functions::V2(f) => {
                 assert_eq!(references.len(), values.len());
                 // SAFETY: the instance is alive, the lengths are equal.
-                let status = unsafe {
+                self.call(Call::SetReals, || unsafe {
                     (f.set_real)(self.handle, references.as_ptr(), references.len(), values.as_ptr())
-                };
-                self.check(status, "SetReal")
+                })
             }
             Functions::V3(f) => {
                 let (n, values, count) = (references.len(), values.as_ptr(), values.len());
                 // SAFETY: the instance is alive, the FMU is told both lengths.
-                let status = unsafe { (f.set_float64)(self.handle, references.as_ptr(), n, values, count) };
-                self.check(status, "SetFloat64")
+                self.call(Call::SetReals, || unsafe {
+                    (f.set_float64)(self.handle, references.as_ptr(), n, values, count)
+                })
             }
         }
     }
@@ -314,16 +339,16 @@ impl Instance {
             Functions::V2(f) => {
                 assert_eq!(references.len(), values.len());
                 // SAFETY: the instance is alive, the lengths are equal.
-                let status = unsafe {
+                self.call(Call::GetReals, || unsafe {
                     (f.get_real)(self.handle, references.as_ptr(), references.len(), values.as_mut_ptr())
-                };
-                self.check(status, "GetReal")
+                })
             }
             Functions::V3(f) => {
                 let (n, count, values) = (references.len(), values.len(), values.as_mut_ptr());
                 // SAFETY: the instance is alive, the FMU is told both lengths.
-                let status = unsafe { (f.get_float64)(self.handle, references.as_ptr(), n, values, count) };
-                self.check(status, "GetFloat64")
+                self.call(Call::GetReals, || unsafe {
+                    (f.get_float64)(self.handle, references.as_ptr(), n, values, count)
+                })
             }
         }
     }
@@ -335,18 +360,17 @@ impl Instance {
         orders: &[i32],
         values: &[f64],
     ) -> Result<()> {
-        const CALL: &str = "SetRealInputDerivatives";
         let function = match &self.library.functions {
             Functions::V2(f) => f.set_input_derivatives,
             Functions::V3(_) => None,
         };
-        let function = self.need(function, CALL)?;
+        let function = self.need(function, "SetRealInputDerivatives")?;
         let count = references.len();
         assert!(orders.len() == count && values.len() == count);
         // SAFETY: the instance is alive, the lengths are equal.
-        let status =
-            unsafe { function(self.handle, references.as_ptr(), count, orders.as_ptr(), values.as_ptr()) };
-        self.check(status, CALL)
+        self.call(Call::SetInputDerivatives, || unsafe {
+            function(self.handle, references.as_ptr(), count, orders.as_ptr(), values.as_ptr())
+        })
     }
 
     /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.
@@ -356,7 +380,9 @@ impl Instance {
         match &self.library.functions {
             Functions::V2(f) => {
                 // SAFETY: the instance is alive and initialised.
-                let status = unsafe { (f.do_step)(self.handle, start, length, no_return.into()) };
+                let status = self.watched(Call::DoStep, || unsafe {
+                    (f.do_step)(self.handle, start, length, no_return.into())
+                });
                 if status == DISCARD {
                     return Err(self.discarded(f, interval));
                 }
@@ -366,7 +392,7 @@ impl Instance {
             Functions::V3(f) => {
                 let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
                 // SAFETY: the instance is alive and initialised, the places to write to live.
-                let status = unsafe {
+                let status = self.watched(Call::DoStep, || unsafe {
                     let flags = (&raw mut event, &raw mut ends, &raw mut early);
                     (f.do_step)(
                         self.handle,
@@ -378,7 +404,7 @@ impl Instance {
                         flags.2,
                         &raw mut last,
                     )
-                };
+                });
                 if status == DISCARD || (status <= 1 && (ends | early) != 0) {
                     return Err(self.incomplete(interval, Some(last), ends != 0));
                 }
@@ -396,12 +422,16 @@ impl Instance {
         let (mut time, mut ends) = (f64::NAN, 0);
         let known = f.get_real_status.is_some_and(|function| {
             // SAFETY: the instance is alive, the call is allowed after a discarded step.
-            let status = unsafe { function(self.handle, ffi2::LAST_SUCCESSFUL_TIME, &raw mut time) };
+            let status = self.watched(Call::GetStatus, || unsafe {
+                function(self.handle, ffi2::LAST_SUCCESSFUL_TIME, &raw mut time)
+            });
             status == OK
         });
         let asked = f.get_boolean_status.is_some_and(|function| {
             // SAFETY: as above.
-            let status = unsafe { function(self.handle, ffi2::TERMINATED, &raw mut ends) };
+            let status = self.watched(Call::GetStatus, || unsafe {
+                function(self.handle, ffi2::TERMINATED, &raw mut ends)
+            });
             status == OK
         });
         self.incomplete(interval, known.then_some(time), asked && ends != 0)
@@ -409,6 +439,7 @@ impl Instance {
 
     #[cold]
     fn incomplete(&self, interval: Interval, last: Option<f64>, ends: bool) -> Error {
+        floating_point::restore();
         let how = if ends { "asked to end the simulation in" } else { "did not complete" };
         let reached = match last {
             Some(time) => format!("it reached t = {time} s"),
@@ -418,6 +449,18 @@ impl Instance {
             format!("the FMU {how} the step from {} s to {} s; {reached}", interval.start, interval.end);
         self.error(Code::FmuDiscard, &what).hint("try a smaller step")
     }
+}
+
+#[inline(always)]
+fn watched<R>(slot: &Slot, call: Call, work: impl FnOnce() -> R) -> R {
+    let result = slot.during(call, work);
+    match call {
+        // They copy, and come with a call that computes.
+        Call::GetReals | Call::SetReals | Call::SetTime | Call::SetContinuousStates => {}
+        Call::DoStep | Call::GetDerivatives | Call::GetEventIndicators => floating_point::restore_results(),
+        _ => floating_point::restore(),
+    }
+    result
 }
 
 fn lock(environment: &Environment) -> MutexGuard<'_, Exchange> {
@@ -443,6 +486,6 @@ impl Drop for Instance {
             Functions::V3(f) => f.free_instance,
         };
         // SAFETY: the instance is alive and not used any more.
-        unsafe { function(self.handle) };
+        self.watched(Call::FreeInstance, || unsafe { function(self.handle) });
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
 use costep_core::{InputSegment, Interval, MicroSamples};
+use costep_supervise::MessageSlot;
 
 use crate::call::ffi3::{Flag, Functions3};
 use crate::call::log::LogSink;
@@ -19,6 +20,13 @@ const END_TOLERANCE: f64 = 1e-9;
 pub(crate) struct Environment {
     pub(crate) log: LogSink,
     pub(crate) exchange: Mutex<Exchange>,
+}
+
+impl Environment {
+    /// An environment whose last message is shown to whoever watches this process.
+    pub(crate) fn showing(messages: MessageSlot) -> Self {
+        Self { log: LogSink::showing(messages), exchange: Mutex::default() }
+    }
 }
 
 type Get = unsafe extern "C" fn(*mut c_void, *const u32, usize, *mut f64, usize) -> c_int;

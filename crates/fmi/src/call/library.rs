@@ -6,15 +6,21 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use costep_core::{Code, Error, Place, Result};
+use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::Functions2;
 use crate::call::ffi3::Functions3;
+use crate::call::floating_point;
 use crate::call::symbols::SharedLibrary;
 use crate::description::interface::CoSimulation;
 use crate::description::{FmiVersion, ModelDescription};
 use crate::fmu::{Fmu, Unpacked};
+
+/// How long a call into an FMU may take, unless told otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The functions of the version of FMI that the FMU is of.
 pub(crate) enum Functions {
@@ -58,7 +64,9 @@ impl FmuLibrary {
         };
         let identifier = kind.interface.model_identifier.clone();
         let unpacked = fmu.unpack(&identifier)?;
-        let shared = SharedLibrary::load(unpacked.library()).map_err(placed)?;
+        let slot = Slot::new(&file_name(&path), 0, Some(DEFAULT_TIMEOUT));
+        let shared = slot.during(Call::Load, || SharedLibrary::load(unpacked.library())).map_err(placed)?;
+        floating_point::restore();
         let functions = match fmu.description().fmi_version {
             FmiVersion::V2 => Functions2::load(&shared).map(Functions::V2),
             FmiVersion::V3 => Functions3::load(&shared).map(Functions::V3),
@@ -116,6 +124,19 @@ impl FmuLibrary {
         self.description.co_simulation.as_ref().expect("an FMU for Co-Simulation")
     }
 
+    /// Version of FMI, 2 or 3.
+    pub(crate) fn version(&self) -> u32 {
+        match self.functions {
+            Functions::V2(_) => 2,
+            Functions::V3(_) => 3,
+        }
+    }
+
+    /// Where an instance shows its calls. `limit`: how long one may take.
+    pub(crate) fn slot(&self, name: &str, limit: Option<Duration>) -> Slot {
+        Slot::new(name, self.version(), limit)
+    }
+
     /// Counts an instance; refused if the FMU can have only one at a time and has it.
     pub(crate) fn enter(&self) -> Result<()> {
         let only_one = self.co_simulation().interface.can_be_instantiated_only_once_per_process;
@@ -136,8 +157,10 @@ impl Drop for FmuLibrary {
     fn drop(&mut self) {
         // After Fatal nothing of the FMU may run, and unloading would run its finalisers.
         if !self.is_fatal() {
+            let slot = Slot::new(&file_name(&self.path), 0, Some(DEFAULT_TIMEOUT));
             // SAFETY: it is not used any more; all instances hold an `Arc` of this value.
-            unsafe { ManuallyDrop::drop(&mut self.shared) };
+            slot.during(Call::Unload, || unsafe { ManuallyDrop::drop(&mut self.shared) });
+            floating_point::restore();
         }
     }
 }
@@ -146,6 +169,10 @@ impl std::fmt::Debug for FmuLibrary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FmuLibrary").field("path", &self.path).field("instances", &self.instances()).finish()
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// The resources as FMUs want to be told: a URI in FMI 2, a path with a separator at its end in FMI 3.

@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
+use costep_supervise::MessageSlot;
+
 use crate::call::intermediate::Environment;
 
 /// Messages kept of an instance; older ones are dropped.
@@ -65,6 +67,7 @@ pub struct Message {
 #[derive(Debug, Default)]
 pub(crate) struct LogSink {
     ring: Mutex<Ring>,
+    shown: Option<MessageSlot>,
 }
 
 #[derive(Debug, Default)]
@@ -74,7 +77,18 @@ struct Ring {
 }
 
 impl LogSink {
+    /// A sink whose last message is shown to whoever watches this process.
+    pub(crate) fn showing(messages: MessageSlot) -> Self {
+        Self { ring: Mutex::default(), shown: Some(messages) }
+    }
+
     fn add(&self, message: Message) {
+        if let Some(shown) = &self.shown {
+            match message.category.as_str() {
+                "" => shown.show(&message.text),
+                category => shown.show(&format!("[{category}] {}", message.text)),
+            }
+        }
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
         if ring.messages.len() == KEPT {
             ring.messages.pop_front();

@@ -3,6 +3,7 @@
 
 pub(crate) mod ffi2;
 pub(crate) mod ffi3;
+pub(crate) mod floating_point;
 pub(crate) mod instance;
 pub(crate) mod intermediate;
 pub(crate) mod library;

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use costep_core::{Code, Error, Result};
+use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
@@ -74,7 +75,7 @@ impl Instance {
     pub(crate) fn get_state(&self, state: &mut FmuState) -> Result<()> {
         let function = self.need(either!(self, get_state), "GetFMUState")?;
         // SAFETY: the instance is alive; the handle is null or from a former call.
-        self.check(unsafe { function(self.handle, &raw mut state.0) }, "GetFMUState")?;
+        self.call(Call::GetState, || unsafe { function(self.handle, &raw mut state.0) })?;
         if state.is_none() {
             return Err(self.error(Code::FmuError, "GetFMUState gave no state"));
         }
@@ -85,7 +86,7 @@ impl Instance {
     pub(crate) fn set_state(&self, state: &FmuState) -> Result<()> {
         let function = self.need(either!(self, set_state), "SetFMUState")?;
         // SAFETY: the instance is alive; the handle is from `get_state` or `deserialize` of this instance.
-        self.check(unsafe { function(self.handle, state.0) }, "SetFMUState")
+        self.call(Call::SetState, || unsafe { function(self.handle, state.0) })
     }
 
     /// Gives a stored state back to the FMU, unless nothing may be called any more.
@@ -95,7 +96,7 @@ impl Instance {
         }
         if let Some(function) = either!(self, free_state) {
             // SAFETY: the instance is alive; the handle is from `get_state` or `deserialize` of this instance.
-            let _ = self.check(unsafe { function(self.handle, &raw mut state.0) }, "FreeFMUState");
+            let _ = self.call(Call::FreeState, || unsafe { function(self.handle, &raw mut state.0) });
         }
         *state = FmuState::none();
     }
@@ -105,7 +106,7 @@ impl Instance {
         let mut size = 0;
         let function = self.need(either!(self, state_size), "SerializedFMUStateSize")?;
         // SAFETY: the instance is alive; the handle is a state of it.
-        self.check(unsafe { function(self.handle, state.0, &raw mut size) }, "SerializedFMUStateSize")?;
+        self.call(Call::SerializeState, || unsafe { function(self.handle, state.0, &raw mut size) })?;
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size).is_err() {
             return Err(Error::new(Code::FmuError, format!("the state of an FMU has {size} bytes")));
@@ -115,12 +116,16 @@ impl Instance {
             Functions::V2(f) => {
                 let function = self.need(f.serialize, "SerializeFMUstate")?;
                 // SAFETY: as above; the FMU is told how much room there is.
-                unsafe { function(self.handle, state.0, bytes.as_mut_ptr().cast(), size) }
+                self.watched(Call::SerializeState, || unsafe {
+                    function(self.handle, state.0, bytes.as_mut_ptr().cast(), size)
+                })
             }
             Functions::V3(f) => {
                 let function = self.need(f.serialize, "SerializeFMUState")?;
                 // SAFETY: as above; the FMU is told how much room there is.
-                unsafe { function(self.handle, state.0, bytes.as_mut_ptr(), size) }
+                self.watched(Call::SerializeState, || unsafe {
+                    function(self.handle, state.0, bytes.as_mut_ptr(), size)
+                })
             }
         };
         self.check(status, "SerializeFMUState")?;
@@ -133,12 +138,16 @@ impl Instance {
             Functions::V2(f) => {
                 let function = self.need(f.deserialize, "DeSerializeFMUstate")?;
                 // SAFETY: the instance is alive; the FMU is told how many bytes there are.
-                unsafe { function(self.handle, bytes.as_ptr().cast(), bytes.len(), &raw mut state.0) }
+                self.watched(Call::DeserializeState, || unsafe {
+                    function(self.handle, bytes.as_ptr().cast(), bytes.len(), &raw mut state.0)
+                })
             }
             Functions::V3(f) => {
                 let function = self.need(f.deserialize, "DeserializeFMUState")?;
                 // SAFETY: as above.
-                unsafe { function(self.handle, bytes.as_ptr(), bytes.len(), &raw mut state.0) }
+                self.watched(Call::DeserializeState, || unsafe {
+                    function(self.handle, bytes.as_ptr(), bytes.len(), &raw mut state.0)
+                })
             }
         };
         self.check(status, "DeserializeFMUState")?;
@@ -162,14 +171,18 @@ impl Instance {
                 assert!(seed.len() == nx && sensitivity.len() == ny);
                 let function = self.need(f.directional, CALL)?;
                 // SAFETY: the instance is alive, the lengths fit.
-                unsafe { function(self.handle, y, ny, x, nx, seed.as_ptr(), sensitivity.as_mut_ptr()) }
+                self.watched(Call::Directional, || unsafe {
+                    function(self.handle, y, ny, x, nx, seed.as_ptr(), sensitivity.as_mut_ptr())
+                })
             }
             Functions::V3(f) => {
                 let function = self.need(f.directional, CALL)?;
                 let (from, seeds, to, count) =
                     (seed.as_ptr(), seed.len(), sensitivity.as_mut_ptr(), sensitivity.len());
                 // SAFETY: the instance is alive, the FMU is told all lengths.
-                unsafe { function(self.handle, y, ny, x, nx, from, seeds, to, count) }
+                self.watched(Call::Directional, || unsafe {
+                    function(self.handle, y, ny, x, nx, from, seeds, to, count)
+                })
             }
         };
         self.check(status, CALL)

@@ -4,6 +4,7 @@
 use std::ffi::{CString, c_char, c_int};
 
 use costep_core::{Code, Error, Result};
+use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
@@ -25,7 +26,7 @@ impl Instance {
                     Values::Int32(v) => {
                         let function = self.need(f.set_integer, "SetInteger")?;
                         // SAFETY: as above.
-                        self.check(unsafe { function(self.handle, at, one, v.as_ptr()) }, "SetInteger")
+                        self.set_value("SetInteger", || unsafe { function(self.handle, at, one, v.as_ptr()) })
                     }
                     Values::Enumeration(v) => {
                         let Ok(value) = c_int::try_from(v[0]) else {
@@ -36,20 +37,26 @@ impl Instance {
                         };
                         let function = self.need(f.set_integer, "SetInteger")?;
                         // SAFETY: as above.
-                        self.check(unsafe { function(self.handle, at, one, &raw const value) }, "SetInteger")
+                        self.set_value("SetInteger", || unsafe {
+                            function(self.handle, at, one, &raw const value)
+                        })
                     }
                     Values::Boolean(v) => {
                         let value = c_int::from(v[0]);
                         let function = self.need(f.set_boolean, "SetBoolean")?;
                         // SAFETY: as above.
-                        self.check(unsafe { function(self.handle, at, one, &raw const value) }, "SetBoolean")
+                        self.set_value("SetBoolean", || unsafe {
+                            function(self.handle, at, one, &raw const value)
+                        })
                     }
                     Values::String(v) => {
                         let texts = texts(v)?;
                         let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
                         let function = self.need(f.set_string, "SetString")?;
                         // SAFETY: as above; the text lives until the call returns.
-                        self.check(unsafe { function(self.handle, at, one, pointers.as_ptr()) }, "SetString")
+                        self.set_value("SetString", || unsafe {
+                            function(self.handle, at, one, pointers.as_ptr())
+                        })
                     }
                     _ => Err(Error::new(Code::FmuValue, "FMI 2.0 has no such type")),
                 }
@@ -60,8 +67,9 @@ impl Instance {
                         let function = self.need(f.$function, $call)?;
                         let (from, count) = ($values.as_ptr(), $values.len());
                         // SAFETY: the instance is alive, the FMU is told how many values there are.
-                        let status = unsafe { function(self.handle, references.as_ptr(), 1, from, count) };
-                        self.check(status, $call)
+                        self.set_value($call, || unsafe {
+                            function(self.handle, references.as_ptr(), 1, from, count)
+                        })
                     }};
                 }
                 match values {
@@ -87,9 +95,9 @@ impl Instance {
                         let pointers: Vec<*const u8> = v.iter().map(|bytes| bytes.as_ptr()).collect();
                         let (sizes, from, count) = (sizes.as_ptr(), pointers.as_ptr(), v.len());
                         // SAFETY: the instance is alive, the FMU is told all sizes, which live until it returns.
-                        let status =
-                            unsafe { function(self.handle, references.as_ptr(), 1, sizes, from, count) };
-                        self.check(status, "SetBinary")
+                        self.set_value("SetBinary", || unsafe {
+                            function(self.handle, references.as_ptr(), 1, sizes, from, count)
+                        })
                     }
                 }
             }
@@ -105,7 +113,13 @@ impl Instance {
         };
         let function = self.need(function, call)?;
         // SAFETY: the instance is alive.
-        self.check(unsafe { function(self.handle) }, call)
+        let status = self.watched(Call::Configuration, || unsafe { function(self.handle) });
+        self.check(status, call)
+    }
+
+    fn set_value(&self, name: &str, work: impl FnOnce() -> c_int) -> Result<()> {
+        let status = self.watched(Call::SetValues, work);
+        self.check(status, name)
     }
 }
 

@@ -5,6 +5,7 @@ mod settings;
 mod signals;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use costep_core::{
     Capabilities, Code, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
@@ -13,7 +14,7 @@ use costep_core::{
 
 use crate::call::instance::Instance;
 use crate::call::intermediate::{Exchanged, Samples};
-use crate::call::library::FmuLibrary;
+use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
 use crate::description::interface::CoSimulation;
@@ -43,6 +44,15 @@ pub struct CoSimulationOptions {
     /// Debug messages. None = as few as give a reason for errors: off in FMI 2, where errors are reported anyway, on in
     /// FMI 3, where else nothing is.
     pub logging: Option<bool>,
+    /// How long a call into the FMU may take before whoever watches this process ends it. Zero = as long as it wants;
+    /// None = [`DEFAULT_TIMEOUT`].
+    pub step_timeout: Option<Duration>,
+}
+
+impl CoSimulationOptions {
+    fn limit(&self) -> Option<Duration> {
+        Some(self.step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +73,9 @@ pub struct CoSimulationSubsystem {
     inputs: Signals,
     outputs: Signals,
     phase: Phase,
+    /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
+    any_step: bool,
+    inner_step: Option<f64>,
     /// Start of the interval that the stored state is of.
     saved_time: f64,
     time: f64,
@@ -172,7 +185,7 @@ impl CoSimulationSubsystem {
             outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
             order: MAX_ORDER,
         });
-        let instance = Instance::new(library, name, logging, exchanged)?;
+        let instance = Instance::new(library, name, logging, exchanged, options.limit())?;
         // The description promises; the library has to have the functions too.
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= instance.can_store_states();
@@ -192,6 +205,8 @@ impl CoSimulationSubsystem {
             follows,
             samples: None,
             phase: Phase::Instantiated,
+            any_step: library.co_simulation().can_handle_variable_communication_step_size,
+            inner_step: library.co_simulation().fixed_internal_step_size.filter(|step| *step > 0.0),
             saved_time: f64::NAN,
             time: 0.0,
             saved_active: active.clone(),
@@ -322,6 +337,11 @@ impl CoSimulationSubsystem {
 impl Subsystem for CoSimulationSubsystem {
     fn description(&self) -> &Description {
         &self.description
+    }
+
+    fn can_step_by(&self, length: f64) -> bool {
+        let is_multiple = |step: f64| (length / step - (length / step).round()).abs() < 1e-6 * length / step;
+        self.any_step && self.inner_step.is_none_or(|step| length >= 0.5 * step && is_multiple(step))
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {

@@ -1,0 +1,115 @@
+//! The watched side: shows what it does on the status page, and ends when its watcher does.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
+
+use costep_core::{Code, Error, Result};
+use rustix::process::{Signal, kill_current_process_group, set_parent_process_death_signal};
+
+use crate::memory::inherited;
+use crate::page::Page;
+
+static WATCHED: OnceLock<Watched> = OnceLock::new();
+
+/// This process, as one that is watched.
+pub struct Watched {
+    page: Page,
+    /// Standard output as it was before foreign code was given another one.
+    stdout: File,
+}
+
+/// This process as a watched one; nothing if nobody watches it.
+pub fn watched() -> Option<&'static Watched> {
+    WATCHED.get()
+}
+
+/// Takes this process under the watch of the one that started it, as its first deed. `files` is the text that the flag
+/// [`WATCHED_FLAG`](crate::WATCHED_FLAG) came with. Standard output goes to the watcher from now on, whoever writes to it,
+/// and so does standard error if `silent`; [`Watched::stdout`] is the real one.
+pub fn be_watched(files: &str, silent: bool) -> Result<&'static Watched> {
+    let [lifeline, page, output] = numbers(files)?;
+    try_be_watched(lifeline, page, output, silent).map_err(refused)
+}
+
+fn try_be_watched(
+    lifeline: RawFd,
+    page: RawFd,
+    output: RawFd,
+    silent: bool,
+) -> std::io::Result<&'static Watched> {
+    die_with_parent(inherited(lifeline)?)?;
+    // Sooner than the lifeline, and where its thread cannot run.
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let (page, output) = (Page::open(inherited(page)?)?, inherited(output)?);
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(&output)?;
+    if silent {
+        rustix::stdio::dup2_stderr(&output)?;
+    }
+    let watched = WATCHED.get_or_init(|| Watched { page, stdout: stdout.into() });
+    watched.page.show();
+    Ok(watched)
+}
+
+pub(crate) fn refused(cause: std::io::Error) -> Error {
+    Error::new(Code::Bug, "this process was not started as it should have been").because(cause)
+}
+
+/// The numbers of files in a text such as `3,4,5`.
+pub(crate) fn numbers<const N: usize>(text: &str) -> Result<[RawFd; N]> {
+    let numbers: Option<Vec<RawFd>> = text.split(',').map(|number| number.parse().ok()).collect();
+    let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
+    numbers.ok_or_else(|| refused(std::io::ErrorKind::InvalidInput.into()))
+}
+
+/// Ends this process and all it has started when nobody holds the other end of the lifeline any more.
+pub(crate) fn die_with_parent(lifeline: OwnedFd) -> std::io::Result<()> {
+    let mut lifeline = File::from(lifeline);
+    let watch = move || {
+        while matches!(lifeline.read(&mut [0; 16]), Ok(1..)) {}
+        let _ = kill_current_process_group(Signal::KILL);
+    };
+    std::thread::Builder::new().name("lifeline".into()).stack_size(64 << 10).spawn(watch)?;
+    Ok(())
+}
+
+impl Watched {
+    /// The real standard output.
+    pub fn stdout(&self) -> &File {
+        &self.stdout
+    }
+
+    /// Shows that this many macro steps have led to this time.
+    #[inline]
+    pub fn show_progress(&self, steps: u64, time: f64) {
+        let header = self.page.header();
+        header.time.store(time.to_bits(), Relaxed);
+        header.step.store(steps + 1, Relaxed);
+    }
+
+    /// Shows that there is a checkpoint of this time.
+    pub fn show_checkpoint(&self, time: f64) {
+        let header = self.page.header();
+        header.checkpoint.store(time.to_bits(), Relaxed);
+        header.checkpoints.fetch_add(1, Relaxed);
+    }
+
+    /// Keeps a row of the recording until it is surely written. Rows are numbered from 0.
+    pub fn keep_row(&self, number: u64, row: &[f64]) {
+        self.page.keep_row(number, row);
+    }
+
+    /// Whether the watcher asks to stop.
+    #[inline]
+    pub fn is_asked_to_stop(&self) -> bool {
+        self.page.header().stop.load(Relaxed) > 0
+    }
+
+    /// Says that this process comes to its own end, with this exit code. What foreign code does afterwards does not count.
+    pub fn finish(&self, code: u8) {
+        self.page.header().outcome.store(1 + u64::from(code), Relaxed);
+    }
+}

@@ -1,0 +1,72 @@
+//! Starts a program with files that it finds by number, in a process group of its own.
+
+use std::io::Result;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Held while files are inheritable, so that no other program started meanwhile gets them.
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// A started program, killed with all its descendants when dropped.
+pub(crate) struct Started {
+    child: Child,
+    /// The program ends when this is closed, as by the death of this process.
+    _lifeline: OwnedFd,
+    reaped: bool,
+}
+
+/// A pipe that programs started here do not inherit: end to read, end to write.
+pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd)> {
+    Ok(pipe_with(PipeFlags::CLOEXEC)?)
+}
+
+/// Starts a program. Behind `flag` it is told the numbers of a lifeline and of these files.
+pub(crate) fn start(mut command: Command, flag: &str, files: &[BorrowedFd<'_>]) -> Result<Started> {
+    let (end, lifeline) = pipe()?;
+    let all: Vec<BorrowedFd<'_>> = [end.as_fd()].into_iter().chain(files.iter().copied()).collect();
+    let numbers: Vec<String> = all.iter().map(|file| file.as_raw_fd().to_string()).collect();
+    command.arg(format!("{flag}={}", numbers.join(","))).stdin(Stdio::null()).process_group(0);
+    let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let inheritable = |flags: FdFlags| all.iter().try_for_each(|file| fcntl_setfd(file, flags));
+    inheritable(FdFlags::empty())?;
+    let child = command.spawn();
+    inheritable(FdFlags::CLOEXEC)?;
+    Ok(Started { child: child?, _lifeline: lifeline, reaped: false })
+}
+
+impl Started {
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Ends it and all that it has started. Whoever has ended already is not disturbed.
+    pub(crate) fn kill(&self) {
+        if !self.reaped {
+            let _ = kill_process_group(self.pid(), Signal::KILL);
+        }
+    }
+
+    /// Waits for its end. What it has started ends with it: its group still exists as long as it is not reaped.
+    pub(crate) fn wait(&mut self) -> Result<std::process::ExitStatus> {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        if !self.reaped {
+            let _ = waitid(WaitId::Pid(self.pid()), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            self.kill();
+            self.reaped = true;
+        }
+        self.child.wait()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = self.wait();
+    }
+}

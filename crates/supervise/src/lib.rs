@@ -1,0 +1,43 @@
+//! Foreign code in processes of its own.
+//!
+//! **Supervised runs**: a process that hosts an engine and FMUs is watched by another one. The two share a page on which
+//! each FMU shows the call it is in ([`Slot`]), at the price of two stores per call; [`supervise`] starts the process, ends
+//! it when a call hangs or memory runs out, and tells which FMU it died of.
+//!
+//! | module | role |
+//! |---|---|
+//! | `memory` | shared memory; all `unsafe` code |
+//! | `call`, `status` | which FMU is in which call |
+//! | `page` | what watcher and watched share |
+//! | `child`, `watcher`, `report`, `output` | the two sides of a supervised run, how it ended, what it printed |
+//! | `hand_over` | starting processes that never outlive this one |
+//!
+//! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
+
+mod call;
+mod status;
+
+#[cfg(target_os = "linux")]
+mod child;
+#[cfg(target_os = "linux")]
+mod hand_over;
+#[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
+mod output;
+#[cfg(target_os = "linux")]
+mod page;
+#[cfg(target_os = "linux")]
+mod report;
+#[cfg(target_os = "linux")]
+mod watcher;
+
+pub use call::Call;
+pub use status::{MessageSlot, Slot};
+
+#[cfg(target_os = "linux")]
+pub use child::{Watched, be_watched, watched};
+#[cfg(target_os = "linux")]
+pub use report::{Culprit, Ending, Report};
+#[cfg(target_os = "linux")]
+pub use watcher::{WATCHED_FLAG, Watch, supervise};

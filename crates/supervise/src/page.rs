@@ -1,0 +1,116 @@
+//! The page that a watched process and its watcher share: header, slots of FMUs, the last rows of the recording.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use crate::memory::SharedMemory;
+use crate::status::{self, Header, SLOTS, SlotData};
+
+const SLOTS_AT: usize = 4096;
+const ROWS_AT: usize = SLOTS_AT + SLOTS * size_of::<SlotData>();
+/// Bytes for rows: as many as a recording gathers before it writes them.
+const ROW_BYTES: usize = 8 << 20;
+const LENGTH: usize = ROWS_AT + ROW_BYTES;
+/// Rows that a recording gathers at most.
+const MOST_ROWS: usize = 4096;
+
+/// A status page.
+pub(crate) struct Page {
+    memory: SharedMemory,
+}
+
+impl Page {
+    pub(crate) fn create() -> std::io::Result<Self> {
+        Ok(Self { memory: SharedMemory::create(LENGTH)? })
+    }
+
+    /// The page that another process handed over.
+    pub(crate) fn open(file: OwnedFd) -> std::io::Result<Self> {
+        let memory = SharedMemory::open(file)?;
+        if memory.length() == LENGTH {
+            Ok(Self { memory })
+        } else {
+            Err(std::io::ErrorKind::InvalidData.into())
+        }
+    }
+
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+        self.memory.file()
+    }
+
+    pub(crate) fn header(&self) -> &Header {
+        &self.memory.values::<Header>(0, 1)[0]
+    }
+
+    /// The slots that have been used.
+    pub(crate) fn slots(&self) -> &[SlotData] {
+        let used = self.header().slots.load(Relaxed) as usize;
+        self.memory.values(SLOTS_AT, used.min(SLOTS))
+    }
+
+    /// Gives the slots of this process out of this page from now on.
+    pub(crate) fn show(&'static self) -> bool {
+        status::show(self.memory.values(SLOTS_AT, SLOTS), &self.header().slots)
+    }
+
+    fn ring(&self) -> &[AtomicU64] {
+        self.memory.values(ROWS_AT, ROW_BYTES / size_of::<u64>())
+    }
+
+    /// Rows of this width that find place.
+    fn room(width: usize) -> usize {
+        (ROW_BYTES / size_of::<u64>()).checked_div(width).unwrap_or(0).min(MOST_ROWS)
+    }
+
+    /// Takes the next row of a recording, so that it is not lost if this process is.
+    pub(crate) fn keep_row(&self, number: u64, row: &[f64]) {
+        let room = Self::room(row.len());
+        if room == 0 {
+            return;
+        }
+        let place = (number % room as u64) as usize * row.len();
+        let ring = &self.ring()[place..place + row.len()];
+        ring.iter().zip(row).for_each(|(to, from)| to.store(from.to_bits(), Relaxed));
+        self.header().width.store(row.len() as u64, Relaxed);
+        self.header().rows.store(number + 1, Release);
+    }
+
+    /// The rows from number `from` on, one after another, as far as they are still here.
+    pub(crate) fn rows_from(&self, from: u64, width: usize) -> Vec<f64> {
+        let (rows, room) = (self.header().rows.load(Acquire), Self::room(width) as u64);
+        if width as u64 != self.header().width.load(Relaxed) || rows <= from || rows - from > room {
+            return Vec::new();
+        }
+        let place = |row: u64| (row % room) as usize * width;
+        let values = |row: u64| self.ring()[place(row)..place(row) + width].iter();
+        (from..rows).flat_map(values).map(|bits| f64::from_bits(bits.load(Relaxed))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_rows_are_there() {
+        let page = Page::create().unwrap();
+        assert!(page.rows_from(0, 2).is_empty());
+        for row in 0..10_000 {
+            page.keep_row(row, &[row as f64, -1.0]);
+        }
+        assert_eq!(page.rows_from(9_998, 2), [9_998.0, -1.0, 9_999.0, -1.0]);
+        assert_eq!(page.rows_from(10_000 - MOST_ROWS as u64, 2).len(), 2 * MOST_ROWS);
+        assert!(page.rows_from(10_000, 2).is_empty());
+        assert!(page.rows_from(1, 2).is_empty(), "a gap");
+        assert!(page.rows_from(9_998, 3).is_empty(), "another width");
+        // Too wide to be kept.
+        page.keep_row(0, &vec![0.0; ROW_BYTES / 8 + 1]);
+        assert_eq!(page.header().width.load(Relaxed), 2);
+        // Lies are harmless.
+        page.header().slots.store(u32::MAX, Relaxed);
+        page.header().rows.store(u64::MAX, Relaxed);
+        assert_eq!(page.slots().len(), SLOTS);
+        assert!(page.rows_from(3, 2).is_empty());
+    }
+}

@@ -1,0 +1,182 @@
+//! How a watched process ended, in words.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use costep_core::{Code, Error, Place};
+
+use crate::page::Page;
+
+/// An FMU that was in a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Culprit {
+    /// Its name in the system.
+    pub name: String,
+    /// The call, `fmi2DoStep`.
+    pub call: String,
+    /// Its last message.
+    pub message: Option<String>,
+}
+
+/// How a watched process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, with this exit code; it has said what there is to say.
+    Finished(u8),
+    /// By a signal.
+    Died {
+        /// Its number.
+        signal: i32,
+        /// FMUs that were in a call: one, or one per thread.
+        culprits: Vec<Culprit>,
+    },
+    /// Somebody called `exit`.
+    Exited {
+        /// The exit code.
+        code: i32,
+        /// As above.
+        culprits: Vec<Culprit>,
+    },
+    /// A call took longer than it may, and the process was killed.
+    Hung {
+        /// The limit.
+        limit: Duration,
+        /// The FMU.
+        culprits: Vec<Culprit>,
+    },
+    /// It used more memory than it may, and was killed.
+    OutOfMemory {
+        /// The limit in bytes.
+        limit: u64,
+        /// FMUs that were in a call.
+        culprits: Vec<Culprit>,
+    },
+    /// The user asked twice to stop it, and it was killed.
+    Stopped,
+}
+
+/// What is left of a watched process.
+pub struct Report {
+    /// How it ended.
+    pub ending: Ending,
+    pub(crate) page: Page,
+    /// The last lines that foreign code printed.
+    pub lines: Vec<String>,
+    /// How many further lines were not passed on.
+    pub unseen: u64,
+}
+
+impl Report {
+    /// Rows of the recording from this number on, one after another. Rows have `width` values.
+    pub fn rows_from(&self, number: u64, width: usize) -> Vec<f64> {
+        self.page.rows_from(number, width)
+    }
+
+    /// Time of the last checkpoint.
+    pub fn checkpoint(&self) -> Option<f64> {
+        let header = self.page.header();
+        (header.checkpoints.load(Relaxed) > 0).then(|| f64::from_bits(header.checkpoint.load(Relaxed)))
+    }
+
+    /// The error that the process could not report itself; nothing if it came to its own end.
+    pub fn error(&self) -> Option<Error> {
+        let (error, culprits) = describe(&self.ending)?;
+        let header = self.page.header();
+        let (steps, time) = (header.step.load(Relaxed), f64::from_bits(header.time.load(Relaxed)));
+        let subsystem = match &culprits {
+            [culprit] => Some(culprit.name.clone()),
+            _ => None,
+        };
+        let error = match steps.checked_sub(1) {
+            Some(step) => error.at(Place::Run { subsystem, signal: None, time, step }),
+            None => error,
+        };
+        let message = match culprits {
+            [culprit] => culprit.message.as_ref().map(|text| format!("its last message: {text}")),
+            _ => None,
+        };
+        let printed =
+            || (!self.lines.is_empty()).then(|| format!("last printed: {}", self.lines.join(" | ")));
+        Some(match message.or_else(printed) {
+            Some(cause) => error.because(cause),
+            None => error,
+        })
+    }
+}
+
+/// An ending as an error, and who is to blame.
+pub(crate) fn describe(ending: &Ending) -> Option<(Error, &[Culprit])> {
+    const KILL: i32 = 9;
+    Some(match ending {
+        Ending::Finished(_) => return None,
+        Ending::Died { signal: KILL, culprits: _ } => {
+            let error = Error::new(Code::Killed, "the process of the run was killed by SIGKILL from outside");
+            (error.because("a user, or the system because memory was short"), &[])
+        }
+        Ending::Died { signal, culprits } => {
+            (crash(culprits, &format!("died with {}", signal_name(*signal))), culprits)
+        }
+        Ending::Exited { code, culprits } => {
+            (crash(culprits, &format!("ended the program with exit code {code}")), culprits)
+        }
+        Ending::Hung { limit, culprits } => {
+            let message = format!("{} has not returned for {limit:?}", subject(culprits, "call"));
+            (Error::new(Code::Hung, message).hint("a longer `step_timeout` gives it more time"), culprits)
+        }
+        Ending::OutOfMemory { limit, culprits } => {
+            let limit = *limit as f64 / f64::from(1 << 20);
+            let message =
+                format!("more than {limit} MiB of memory were used: {}", subject(culprits, "be called"));
+            (Error::new(Code::MemoryLimit, message), culprits)
+        }
+        Ending::Stopped => (Error::new(Code::Stopped, "stopped at once by the user"), &[]),
+    })
+}
+
+/// `a` in fmi2DoStep, or `b` in fmi2DoStep.
+fn subject(culprits: &[Culprit], nothing: &str) -> String {
+    const LISTED: usize = 4;
+    let mut list: Vec<String> = culprits
+        .iter()
+        .take(LISTED)
+        .map(|culprit| format!("`{}` in {}", culprit.name, culprit.call))
+        .collect();
+    match culprits.len() {
+        0 => return format!("no FMU was to {nothing}"),
+        count if count > LISTED => list.push(format!("{} more", count - LISTED)),
+        _ => {}
+    }
+    list.join(" or ")
+}
+
+fn crash(culprits: &[Culprit], how: &str) -> Error {
+    match culprits {
+        [] => {
+            let message = format!("the process of the run {how} while no FMU was called");
+            Error::new(Code::Crashed, message).hint("a thread of an FMU may have done it, or a bug of costep")
+        }
+        [culprit] => Error::new(Code::Crashed, format!("`{}` {how} in {}", culprit.name, culprit.call)),
+        several => Error::new(Code::Crashed, format!("{} {how}", subject(several, "call")))
+            .hint("they ran at the same time; `--threads 1` shows which"),
+    }
+}
+
+/// The name of a signal.
+pub(crate) fn signal_name(signal: i32) -> String {
+    const NAMES: [(i32, &str); 12] = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (5, "SIGTRAP"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (15, "SIGTERM"),
+    ];
+    let known = NAMES.iter().find(|(number, _)| *number == signal);
+    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}

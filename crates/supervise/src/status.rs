@@ -1,0 +1,281 @@
+//! What the process that hosts FMUs shows to the one that watches it: which FMU is in which call, how far the run is.
+//!
+//! Each FMU has a slot of its own, so that those on different threads do not disturb each other. Entering and leaving a
+//! call are one plain store each. Without a watcher the slots are ordinary memory that nobody reads.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::call::Call;
+
+/// Bytes kept of a name.
+const NAME: usize = 96;
+/// Bytes kept of the last message of an FMU.
+const MESSAGE: usize = 328;
+/// Slots of a watched process; further FMUs share the last one.
+pub(crate) const SLOTS: usize = 16_384;
+/// Slots of a process that nobody watches.
+const UNWATCHED: usize = 256;
+/// The low bits of a slot's word hold the call.
+const CALL_BITS: u32 = 8;
+
+/// How far the run is. Written by the process that hosts FMUs, except for `stop`.
+#[repr(C)]
+pub(crate) struct Header {
+    /// Accepted macro steps.
+    pub(crate) step: AtomicU64,
+    /// Bits of the time they lead to.
+    pub(crate) time: AtomicU64,
+    /// 0 = running, else 1 + exit code: the process came to its own end.
+    pub(crate) outcome: AtomicU64,
+    /// How often the watcher asks to stop.
+    pub(crate) stop: AtomicU64,
+    /// Bits of the time of the last checkpoint.
+    pub(crate) checkpoint: AtomicU64,
+    /// Number of checkpoints.
+    pub(crate) checkpoints: AtomicU64,
+    /// Rows given to the recording, and values of a row.
+    pub(crate) rows: AtomicU64,
+    pub(crate) width: AtomicU64,
+    /// Slots that have been used.
+    pub(crate) slots: AtomicU32,
+    pub(crate) unused: AtomicU32,
+}
+
+/// What is shown of one FMU.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct SlotData {
+    /// Number of calls so far and the present one: changes with every call.
+    word: AtomicU64,
+    /// Longest time of a call in ms; 0 = no limit.
+    limit: AtomicU64,
+    /// 2 or 3.
+    version: AtomicU32,
+    name_length: AtomicU32,
+    message_length: AtomicU32,
+    /// Odd while the message is written.
+    message_turn: AtomicU32,
+    name: [AtomicU8; NAME],
+    message: [AtomicU8; MESSAGE],
+}
+
+impl SlotData {
+    const fn new() -> Self {
+        Self {
+            word: AtomicU64::new(0),
+            limit: AtomicU64::new(0),
+            version: AtomicU32::new(0),
+            name_length: AtomicU32::new(0),
+            message_length: AtomicU32::new(0),
+            message_turn: AtomicU32::new(0),
+            name: [const { AtomicU8::new(0) }; NAME],
+            message: [const { AtomicU8::new(0) }; MESSAGE],
+        }
+    }
+
+    /// What it says, as far as it can be believed.
+    pub(crate) fn read(&self) -> SlotView {
+        let word = self.word.load(Relaxed);
+        SlotView {
+            word,
+            call: Call::from_number((word & ((1 << CALL_BITS) - 1)) as u8),
+            limit: match self.limit.load(Relaxed) {
+                0 => None,
+                limit => Some(Duration::from_millis(limit)),
+            },
+            version: self.version.load(Relaxed),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        text(&self.name, &self.name_length)
+    }
+
+    /// The last message of the FMU.
+    pub(crate) fn message(&self) -> Option<String> {
+        let message = text(&self.message, &self.message_length);
+        (!message.is_empty()).then_some(message)
+    }
+}
+
+/// One look at a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotView {
+    /// Equal in two looks = no call was entered or left between them.
+    pub(crate) word: u64,
+    /// The call the FMU is in.
+    pub(crate) call: Option<Call>,
+    pub(crate) limit: Option<Duration>,
+    version: u32,
+}
+
+impl SlotView {
+    /// `fmi2DoStep`.
+    pub(crate) fn call_name(&self) -> Option<String> {
+        self.call.map(|call| call.full_name(self.version))
+    }
+}
+
+fn text(bytes: &[AtomicU8], length: &AtomicU32) -> String {
+    let length = (length.load(Relaxed) as usize).min(bytes.len());
+    let bytes: Vec<u8> = bytes[..length].iter().map(|byte| byte.load(Relaxed)).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn set_text(bytes: &[AtomicU8], length: &AtomicU32, text: &str) {
+    let mut end = text.len().min(bytes.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = &text[..end];
+    length.store(0, Relaxed);
+    bytes.iter().zip(text.bytes()).for_each(|(to, from)| to.store(from, Relaxed));
+    length.store(text.len() as u32, Relaxed);
+}
+
+/// The slots of this process.
+struct Board {
+    slots: &'static [SlotData],
+    /// How many have been used, where a watcher looks.
+    used: Option<&'static AtomicU32>,
+    free: Mutex<Free>,
+}
+
+#[derive(Default)]
+struct Free {
+    given: usize,
+    returned: Vec<usize>,
+}
+
+static BOARD: OnceLock<Board> = OnceLock::new();
+static UNWATCHED_SLOTS: [SlotData; UNWATCHED] = [const { SlotData::new() }; UNWATCHED];
+
+/// From now on slots are given where a watcher sees them. False if this process has given slots already.
+pub(crate) fn show(slots: &'static [SlotData], used: &'static AtomicU32) -> bool {
+    BOARD.set(Board { slots, used: Some(used), free: Mutex::default() }).is_ok()
+}
+
+impl Board {
+    fn take(&self) -> usize {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = free.returned.pop() {
+            return index;
+        }
+        let index = free.given;
+        free.given += 1;
+        match self.used {
+            Some(used) => used.store(free.given.min(self.slots.len()) as u32, Relaxed),
+            // Nobody reads them.
+            None => return index % self.slots.len(),
+        }
+        index.min(self.slots.len() - 1)
+    }
+
+    fn give_back(&self, index: usize) {
+        // The last one may be shared, and unwatched ones are.
+        if self.used.is_some() && index + 1 < self.slots.len() {
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).returned.push(index);
+        }
+    }
+}
+
+/// What is shown of one FMU: its name, the call it is in, its last message.
+#[derive(Debug)]
+pub struct Slot {
+    data: &'static SlotData,
+    index: usize,
+    /// Number of calls so far, in the bits above the call.
+    calls: Cell<u64>,
+}
+
+impl Slot {
+    /// A slot for an FMU of this name and version of FMI. `limit` is how long a call may take.
+    pub fn new(name: &str, version: u32, limit: Option<Duration>) -> Self {
+        let board =
+            BOARD.get_or_init(|| Board { slots: &UNWATCHED_SLOTS, used: None, free: Mutex::default() });
+        let index = board.take();
+        let data = &board.slots[index];
+        let calls = data.word.load(Relaxed) >> CALL_BITS << CALL_BITS;
+        data.version.store(version, Relaxed);
+        data.limit.store(limit.map_or(0, |limit| limit.as_millis() as u64), Relaxed);
+        data.message_length.store(0, Relaxed);
+        set_text(&data.name, &data.name_length, name);
+        Self { data, index, calls: Cell::new(calls) }
+    }
+
+    /// Does something that is a call into the FMU.
+    #[inline(always)]
+    pub fn during<R>(&self, call: Call, work: impl FnOnce() -> R) -> R {
+        let calls = self.calls.get().wrapping_add(1 << CALL_BITS);
+        self.calls.set(calls);
+        self.data.word.store(calls | call as u64, Relaxed);
+        let result = work();
+        self.data.word.store(calls, Relaxed);
+        result
+    }
+
+    /// A handle for those who pass on messages of the FMU.
+    pub fn messages(&self) -> MessageSlot {
+        MessageSlot(self.data)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if let Some(board) = BOARD.get() {
+            board.give_back(self.index);
+        }
+    }
+}
+
+/// Where the last message of an FMU is shown. FMUs may log from several threads.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageSlot(&'static SlotData);
+
+impl MessageSlot {
+    /// Shows a message. If another thread is at it, that one's counts.
+    pub fn show(&self, text: &str) {
+        let turn = &self.0.message_turn;
+        let now = turn.load(Relaxed);
+        let free = now.is_multiple_of(2);
+        if free && turn.compare_exchange(now, now.wrapping_add(1), Relaxed, Relaxed).is_ok() {
+            set_text(&self.0.message, &self.0.message_length, text);
+            turn.store(now.wrapping_add(2), Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_shows_the_call_it_is_in() {
+        let slot = Slot::new("brake", 2, Some(Duration::from_millis(1500)));
+        let before = slot.data.read();
+        assert!(before.call.is_none());
+        slot.during(Call::DoStep, || {
+            let inside = slot.data.read();
+            assert_eq!(inside.call_name().unwrap(), "fmi2DoStep");
+            assert_eq!(inside.limit, Some(Duration::from_millis(1500)));
+            assert_ne!(inside.word, before.word);
+        });
+        let after = slot.data.read();
+        assert!(after.call.is_none() && after.word != before.word);
+        slot.messages().show(&"ä".repeat(MESSAGE));
+        assert_eq!((slot.data.name(), slot.data.message().unwrap().len()), ("brake".into(), MESSAGE));
+    }
+
+    #[test]
+    fn lies_about_lengths_are_harmless() {
+        let data = SlotData::new();
+        data.name_length.store(u32::MAX, Relaxed);
+        data.word.store(u64::MAX, Relaxed);
+        assert_eq!(data.name().len(), NAME);
+        assert!(data.read().call.is_none());
+    }
+}

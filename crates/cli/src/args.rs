@@ -40,6 +40,8 @@ pub(crate) enum Verb {
     Models(ListArgs),
     /// Turn a recording into CSV or Parquet
     Export(ExportArgs),
+    /// Write the parts of a built-in model as FMUs
+    ExportFmu(ExportFmuArgs),
     /// List results of papers, or compute one again and compare it with what the paper claims
     Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
@@ -196,6 +198,33 @@ pub(crate) struct ExportArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct ExportFmuArgs {
+    /// A built-in model (`costep models`), or a test FMU: Lag, S1, S2, Wide100
+    pub(crate) model: String,
+    /// Version of FMI: 2 or 3
+    #[arg(long, default_value = "3")]
+    pub(crate) fmi: String,
+    /// Interface: cs (Co-Simulation), me (Model Exchange) or both
+    #[arg(long, default_value = "both")]
+    pub(crate) kind: String,
+    /// Only this part of the model [default: all]
+    #[arg(long)]
+    pub(crate) part: Option<String>,
+    /// Change a parameter: `--set ck=2e5`
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Leave out: directional-derivatives, state, input-derivatives, intermediate
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(crate) without: Vec<String>,
+    /// Leave out all of these
+    #[arg(long, conflicts_with = "without")]
+    pub(crate) bare: bool,
+    /// Folder for the FMUs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
 pub(crate) struct ReproduceArgs {
     /// Compute this one, or `all` [default: list them]
     pub(crate) id: Option<String>,
@@ -221,7 +250,7 @@ pub(crate) struct PlotArgs {
     /// Draw up to this time, with unit: `0.1s`
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) to: Option<f64>,
-    /// Draw the monolithic solution as well, dashed
+    /// Draw the monolithic solution as well, dashed; for FMUs the same system at a much smaller step
     #[arg(long)]
     pub(crate) reference: bool,
     /// File to write [default: plot.svg beside the first recording]

@@ -7,6 +7,7 @@ mod recorder;
 mod reference;
 mod report;
 mod session;
+mod solution;
 mod style;
 mod table;
 mod verbs;
@@ -40,6 +41,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Methods(args) => verbs::methods::run(&args, output),
         Verb::Models(args) => verbs::models::run(&args, output),
         Verb::Export(args) => verbs::export::run(&args, output),
+        Verb::ExportFmu(args) => verbs::export_fmu::run(&args, output),
         Verb::Reproduce(args) => verbs::reproduce::run(&args, output),
         Verb::Plot(args) => verbs::plot::run(&args, output),
         Verb::Inspect(args) => verbs::inspect::run(&args, output),

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod export_fmu;
 pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod models;

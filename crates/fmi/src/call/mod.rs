@@ -1,6 +1,7 @@
 //! Calls into the shared library of an FMU. All `unsafe` code of this crate is in this module; what leaves it is safe
 //! to use, as far as the FMU itself behaves.
 
+pub(crate) mod exchange;
 pub(crate) mod ffi2;
 pub(crate) mod ffi3;
 pub(crate) mod floating_point;
@@ -8,6 +9,7 @@ pub(crate) mod instance;
 pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;
+pub(crate) mod preload;
 pub(crate) mod states;
 pub(crate) mod symbols;
 mod values;

@@ -1,8 +1,10 @@
 //! Where local models of subsystems come from, one file per source: exact Jacobians, differences, and identification from
 //! inputs and outputs alone. `sources.rs` lists what methods can choose from.
 
+mod bank;
 pub mod convert;
 mod covariance;
+mod difference;
 mod exact;
 mod finite_difference;
 mod ij_rls;
@@ -16,7 +18,9 @@ mod scaled_rls;
 pub mod sources;
 mod window;
 
+pub use bank::{Affine, Bank};
 pub use covariance::{Covariance, Forgetting};
+pub use difference::{DifferenceModel, Past, Reference};
 pub use exact::Exact;
 pub use finite_difference::FiniteDifference;
 pub use ij_rls::IjRls;

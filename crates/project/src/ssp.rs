@@ -14,22 +14,23 @@ use tempfile::TempDir;
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::FmuInterface;
 use crate::overrides::Override;
-use crate::project::Project;
+use crate::project::{Project, Refusal};
 use crate::signals::split_signal;
 
 /// Folder for the FMUs of a package, inside of that of a run.
 const FMU_FOLDER: &str = "fmus";
 
 /// Reads and checks an .ssp or .ssd. The FMUs are unpacked into a temporary folder.
-pub(crate) fn load(path: &Path, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+pub(crate) fn load(path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
     let unpacked = temporary_folder().map_err(|error| vec![error])?;
     let flat = costep_ssp::open(path, unpacked.path()).map_err(|error| vec![error])?;
     let errors: Vec<Error> = flat.errors().map(Note::to_error).collect();
+    let warnings = warnings(&flat.notes, path);
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(Refusal { errors, warnings });
     }
     let mut project = draft(&flat, path).load(overrides)?;
-    project.warnings.splice(0..0, warnings(&flat.notes, path));
+    project.warnings.splice(0..0, warnings);
     project.unpacked = Some(Arc::new(unpacked));
     Ok(project)
 }

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod explain;
@@ -10,6 +11,7 @@ pub(crate) mod inspect;
 pub(crate) mod inspect_ssp;
 pub(crate) mod methods;
 pub(crate) mod models;
+pub(crate) mod new;
 pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;

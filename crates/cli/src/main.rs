@@ -8,6 +8,7 @@ mod reference;
 mod report;
 mod session;
 mod style;
+mod supervision;
 mod table;
 mod verbs;
 
@@ -24,10 +25,16 @@ fn main() -> ExitCode {
         Err(error) => return args::report(&error),
     };
     let json = cli.json;
-    match dispatch(cli) {
+    if let Some(Err(error)) = cli.watched.as_ref().map(|files| supervision::begin(files, json)) {
+        return Failure::from(error).report(json);
+    }
+    let code = match dispatch(cli) {
         Ok(code) => code,
         Err(failure) => failure.report(json),
-    }
+    };
+    // Nothing of an FMU is left now that could still fail.
+    supervision::end();
+    code
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {

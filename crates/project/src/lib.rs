@@ -23,7 +23,7 @@ mod units;
 mod write;
 
 pub use connections::ExternalSpec;
-pub use fmus::{FmuInterface, FmuSpec};
+pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use overrides::Override;
 pub use parts::NativeSpec;

@@ -97,6 +97,22 @@ impl External {
     }
 }
 
+impl External {
+    /// The value just before time t: at a jump that of the past. What a step that ends at t sees there.
+    pub fn value_before(&self, t: f64) -> f64 {
+        match self {
+            Self::Sine { start, .. } | Self::Square { start, .. } | Self::Step { start, .. }
+                if t <= *start =>
+            {
+                0.0
+            }
+            // Beside round-off of the phase, but far from the next jump.
+            Self::Square { frequency, .. } if *frequency != 0.0 => self.value(t - 1e-9 / frequency.abs()),
+            _ => self.value(t),
+        }
+    }
+}
+
 fn oscillation(t: f64, frequency: f64, phase: f64) -> f64 {
     (std::f64::consts::TAU * frequency * t + phase).sin()
 }
@@ -127,5 +143,14 @@ mod tests {
         assert_eq!([2.9, 3.0, 3.7].map(|t| square.value(t)), [0.0, 2.0, -1.0]);
         assert_eq!(External::Step { value: 5.0, start: 1.0 }.value(1.0), 5.0);
         assert_eq!(External::Table(vec![]).value(1.0), 0.0);
+    }
+
+    #[test]
+    fn a_step_that_ends_at_a_jump_does_not_see_it() {
+        let step = External::Step { value: 5.0, start: 1.0 };
+        assert_eq!([0.5, 1.0, 1.5].map(|t| step.value_before(t)), [0.0, 0.0, 5.0]);
+        let square = External::Square { high: 2.0, low: -1.0, frequency: 1.0, phase: 0.0, start: 0.0 };
+        assert_eq!([0.5, 1.0, 1.25].map(|t| square.value_before(t)), [2.0, -1.0, 2.0]);
+        assert_eq!(External::Constant(3.0).value_before(0.0), 3.0);
     }
 }

@@ -30,7 +30,7 @@ pub use history::History;
 pub use interface_model::InterfaceModel;
 pub use local_model::LocalModel;
 pub use method::{
-    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict,
+    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PARTS, Signals, StepContext, SystemView, Verdict,
 };
 pub use micro::{MicroSamples, SampleRule, mean_outputs};
 pub use model_source::{ModelSource, NoModels, Observation};

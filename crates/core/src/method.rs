@@ -88,18 +88,23 @@ pub struct SystemView<'a> {
     pub inputs: &'a InputSet,
     /// h.
     pub step: f64,
+    /// Whether all subsystems can do steps of h / [`PARTS`].
+    pub divisible: bool,
 }
+
+/// How many parts a macro step has when a method divides it.
+pub const PARTS: usize = 8;
 
 /// Where the run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepContext {
     /// Number of the macro step, from 0.
     pub k: u64,
-    /// T^k.
+    /// T^k, or the start of a part of the step.
     pub t: f64,
-    /// T^(k+1).
+    /// T^(k+1), or the end of a part of the step.
     pub t_next: f64,
-    /// h, as asked for: `t_next - t` differs from it by round-off.
+    /// h, or that of a part, as asked for: `t_next - t` differs from it by round-off.
     pub h: f64,
     /// 0 for the first try of this step, then the number of repetitions.
     pub repetition: u32,
@@ -186,6 +191,13 @@ pub trait CouplingMethod: Send {
 
     /// Takes all memory it will ever need. Also puts it into its initial state.
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
+
+    /// Whether the macro step that follows is to be done in [`PARTS`] equal parts, with `pre_step`, `post_step` and
+    /// `form_coupled` for each. Asked once before every macro step; for all groups it is divided if one of them wants
+    /// it. Only for systems that are [`SystemView::divisible`].
+    fn divides(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> bool {
+        false
+    }
 
     /// Forms z of its group in its own way, if `needs` says so. On entry z = L y + r. Called on arrival at every
     /// communication point but the first; what it gives is what `pre_step` and the history see.

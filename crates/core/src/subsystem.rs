@@ -81,6 +81,11 @@ pub trait Subsystem: Send {
     /// is active there.
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome>;
 
+    /// Whether it can do steps of this length beside its macro steps.
+    fn can_step_by(&self, _length: f64) -> bool {
+        true
+    }
+
     /// Remembers the state. Needs `capabilities.rollback`.
     fn snapshot(&mut self) -> Result<()> {
         Err(self.unsupported("rollback"))

@@ -8,12 +8,14 @@
 //! +-- outputs, history and coupled inputs move on; T^k = start + k h, never t += h
 //! ```
 //!
+//! A method may ask for a macro step in equal parts; each is then done like a step of its own.
+//!
 //! After the first steps (which fill the caches of integrators and methods, and may start threads) nothing in here
 //! takes memory, a lock or a look at a name.
 
 use costep_core::{
     Arrival, Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, Interval,
-    Layout, ModelSource, Observation, Place, Result, SampleRule, Signals, StateReader, StateWriter,
+    Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, Signals, StateReader, StateWriter,
     StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
@@ -96,6 +98,8 @@ pub struct Engine {
     external_next: Vec<f64>,
     history: History,
     inputs: InputPolynomials,
+    /// Length of the step that `inputs` are of: h, that of a part, or 0 at the start.
+    last_length: f64,
     subsystem_steps: u64,
 }
 
@@ -129,6 +133,7 @@ impl Engine {
         let coupling = Coupling::new(layout.inputs(), &connections);
         let mut schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
         let step = experiment.step;
+        let divisible = subsystems.iter().all(|subsystem| subsystem.can_step_by(step / PARTS as f64));
         for group in &mut groups {
             let inputs = &group.inputs;
             let view = SystemView {
@@ -137,6 +142,7 @@ impl Engine {
                 coupling: &coupling,
                 inputs,
                 step,
+                divisible,
             };
             group.method.choose(&view)?;
         }
@@ -160,7 +166,8 @@ impl Engine {
                 layout: &layout,
                 coupling: &coupling,
                 inputs: &group.inputs,
-                step: experiment.step,
+                step,
+                divisible,
             })?;
         }
         let input_order = input_orders.iter().copied().max().unwrap_or(0);
@@ -194,6 +201,7 @@ impl Engine {
             external_next: vec![0.0; inputs],
             history: History::new(inputs, history_depth),
             inputs: InputPolynomials::new(inputs, input_order),
+            last_length: 0.0,
             subsystem_steps: 0,
             experiment,
             subsystems,
@@ -213,8 +221,7 @@ impl Engine {
     }
 
     fn initialise(&mut self) -> Result<()> {
-        sample(&self.externals, self.experiment.time(0), &mut self.external);
-        sample(&self.externals, self.experiment.time(1), &mut self.external_next);
+        self.sample_externals(self.experiment.time(0), self.experiment.time(1));
         let system = (&self.layout, &self.coupling, &self.external[..]);
         initialise(&mut self.subsystems, &self.experiment, system, &mut self.y, &mut self.coupled)?;
         self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
@@ -259,7 +266,37 @@ impl Engine {
     }
 
     fn step_once(&mut self) -> Result<()> {
-        let mut context = self.context(0);
+        let whole = self.context();
+        if !self.is_divided(&whole) {
+            self.step_to_the_end_of(whole)?;
+            return self.arrive(&whole);
+        }
+        for part in 0..PARTS {
+            let context = part_of(&whole, part);
+            self.sample_externals(context.t, context.t_next);
+            self.step_to_the_end_of(context)?;
+            if part + 1 < PARTS {
+                self.sample_externals(context.t_next, part_of(&whole, part + 1).t_next);
+                self.look_around(&context)?;
+            } else {
+                self.arrive(&context)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a method wants the step done in parts. All are asked: they may prepare for it.
+    fn is_divided(&mut self, context: &StepContext) -> bool {
+        let mut divided = false;
+        for group in &mut self.groups {
+            let signals = signals!(self);
+            divided |= group.method.divides(context, &signals);
+        }
+        divided
+    }
+
+    /// Does a step, or a part of one, as often as the methods ask for.
+    fn step_to_the_end_of(&mut self, mut context: StepContext) -> Result<()> {
         if self.rollback {
             self.with_each(&context, |subsystem| subsystem.snapshot())?;
         }
@@ -274,7 +311,10 @@ impl Engine {
             context.repetition += 1;
             self.with_each(&context, |subsystem| subsystem.restore())?;
         }
-        self.accept(&context)
+        self.history.push(context.t, &self.coupled);
+        std::mem::swap(&mut self.y, &mut self.y_next);
+        self.last_length = context.h;
+        Ok(())
     }
 
     fn with_each(
@@ -377,18 +417,27 @@ impl Engine {
         }
     }
 
-    fn accept(&mut self, context: &StepContext) -> Result<()> {
-        self.history.push(context.t, &self.coupled);
-        std::mem::swap(&mut self.y, &mut self.y_next);
+    /// Arrives at T^(k+1).
+    fn arrive(&mut self, context: &StepContext) -> Result<()> {
         self.k += 1;
-        if !self.externals.is_empty() {
-            std::mem::swap(&mut self.external, &mut self.external_next);
-            sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
-        }
-        self.observe_models(context.interval())?;
-        self.form_coupled()?;
+        self.sample_externals(self.experiment.time(self.k), self.experiment.time(self.k + 1));
+        self.look_around(context)?;
         self.threads.decide(self.schedule.stages.len());
         Ok(())
+    }
+
+    /// Local models and coupled inputs at the end of a step or of a part of one.
+    fn look_around(&mut self, context: &StepContext) -> Result<()> {
+        self.observe_models(context.interval())?;
+        self.form_coupled()
+    }
+
+    /// r at both ends of the step, or part, to come, as seen from inside it.
+    fn sample_externals(&mut self, start: f64, end: f64) {
+        if !self.externals.is_empty() {
+            sample(&self.externals, &mut self.external, |signal| signal.value(start));
+            sample(&self.externals, &mut self.external_next, |signal| signal.value_before(end));
+        }
     }
 
     /// z = L y + r, or what a method makes of it.
@@ -412,13 +461,13 @@ impl Engine {
         Ok(())
     }
 
-    fn context(&self, repetition: u32) -> StepContext {
+    fn context(&self) -> StepContext {
         StepContext {
             k: self.k,
             t: self.experiment.time(self.k),
             t_next: self.experiment.time(self.k + 1),
             h: self.experiment.step,
-            repetition,
+            repetition: 0,
         }
     }
 
@@ -442,6 +491,7 @@ impl Engine {
             out.reals(values);
         }
         out.reals(&self.u_end);
+        out.real(self.last_length);
         self.history.save(&mut out);
         self.models.save(&mut out);
         self.groups.iter().for_each(|group| group.method.save(&mut out));
@@ -458,13 +508,13 @@ impl Engine {
         from.reals(&mut self.coupled)?;
         from.reals(self.inputs.raw_mut())?;
         from.reals(&mut self.u_end)?;
+        self.last_length = from.real()?;
         self.history.load(&mut from)?;
         self.models.load(&mut from)?;
         self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
         self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.load(&mut from))?;
         from.finish()?;
-        sample(&self.externals, self.experiment.time(self.k), &mut self.external);
-        sample(&self.externals, self.experiment.time(self.k + 1), &mut self.external_next);
+        self.sample_externals(self.experiment.time(self.k), self.experiment.time(self.k + 1));
         self.resumed = true;
         self.failed = false;
         Ok(())
@@ -512,8 +562,7 @@ impl Engine {
 
     /// u(T^k): the inputs that were active at the end of the last step.
     pub fn inputs_at_end(&self, u: &mut [f64]) {
-        let length = if self.k == 0 { 0.0 } else { self.experiment.step };
-        self.inputs.evaluate(length, u);
+        self.inputs.evaluate(self.last_length, u);
     }
 
     /// One per subsystem.
@@ -575,6 +624,13 @@ impl Engine {
     }
 }
 
+/// A part of a macro step. Each begins where the last one ends, bit for bit.
+fn part_of(whole: &StepContext, part: usize) -> StepContext {
+    let length = whole.h / PARTS as f64;
+    let time = |part: usize| if part == PARTS { whole.t_next } else { whole.t + part as f64 * length };
+    StepContext { t: time(part), t_next: time(part + 1), h: length, ..*whole }
+}
+
 impl Drop for Engine {
     fn drop(&mut self) {
         self.subsystems.iter_mut().for_each(|subsystem| subsystem.terminate());
@@ -595,11 +651,11 @@ fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {
     indices
 }
 
-fn sample(externals: &[(usize, External)], t: f64, values: &mut [f64]) {
+fn sample(externals: &[(usize, External)], values: &mut [f64], value: impl Fn(&External) -> f64) {
     for (j, _) in externals {
         values[*j] = 0.0;
     }
     for (j, signal) in externals {
-        values[*j] += signal.value(t);
+        values[*j] += value(signal);
     }
 }

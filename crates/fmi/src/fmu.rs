@@ -67,6 +67,11 @@ impl Fmu {
         &self.description
     }
 
+    /// What it says about itself, without the file.
+    pub fn into_description(self) -> ModelDescription {
+        self.description
+    }
+
     /// Its files.
     pub fn archive(&self) -> &Archive {
         &self.archive

@@ -7,7 +7,7 @@
 //! | module | role |
 //! |---|---|
 //! | `archive` | the zip archive: `records` its headers, `name` which names are refused, `entry_reader` its data |
-//! | `xml` | elements and attributes of a document of any encoding, with limits |
+//! | `xml` | elements and attributes of a document of any encoding, with limits; `tree` a whole document, for other readers |
 //! | `description` | the model description: its types, `xml2` and `xml3` read them, `builder` joins and resolves |
 //! | `units` | definitions of units and conversion between those of two models |
 //! | `validate` | what is wrong with an FMU, one file per group of rules |
@@ -62,12 +62,13 @@ mod limits;
 mod text;
 mod units;
 mod validate;
-mod xml;
+pub mod xml;
 
 pub use archive::{Archive, Entry};
-pub use binary::{Platform, platforms, this_platform};
+pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 pub use call::log::{Message, Status};
+pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
@@ -80,5 +81,6 @@ pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescripti
 pub use finding::{Finding, Severity};
 pub use fmu::{Fmu, TEMPORARY_PREFIX, Unpacked};
 pub use limits::Limits;
+pub use text::short;
 pub use units::{BaseUnit, Conversion, DisplayUnit, SI_NAMES, Unit, conversion};
 pub use validate::{validate, validate_fmu};

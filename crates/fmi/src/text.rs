@@ -16,8 +16,8 @@ pub(crate) fn shorten(text: &str, length: usize) -> String {
     short
 }
 
-/// The usual length for messages.
-pub(crate) fn short(text: &str) -> String {
+/// At most 60 characters of a text of a stranger, control characters escaped: for messages.
+pub fn short(text: &str) -> String {
     shorten(text, 60)
 }
 

@@ -2,16 +2,21 @@
 //! [`costep_integrate::Composite`]) a monolithic twin. To add one: write its file, then add one line to
 //! [`MODELS`].
 //!
-//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020.
+//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [V14] Viel 2014, [A16] Andersson et
+//! al. 2016.
 
 mod chain;
+mod coupled_pendula;
 mod dual_mass;
 mod dual_mass_nonlinear;
 mod helicopter;
+mod hydraulic;
+mod hydraulic_linear;
 mod linear;
 mod model;
 mod parameters;
 mod pendulum_oscillator;
+mod triple_spring;
 
 pub use model::{Model, ModelEntry};
 pub use parameters::{ParameterSpec, Parameters};
@@ -25,6 +30,10 @@ pub static MODELS: &[ModelEntry] = &[
     pendulum_oscillator::ENTRY,
     chain::ENTRY,
     helicopter::ENTRY,
+    hydraulic_linear::ENTRY,
+    hydraulic::ENTRY,
+    triple_spring::ENTRY,
+    coupled_pendula::ENTRY,
 ];
 
 /// The entry with this name.

@@ -10,6 +10,8 @@ pub(crate) enum Origin {
     File(usize),
     /// This override.
     Flag(usize),
+    /// This place of a draft.
+    Draft(usize),
     /// Nobody wrote it.
     Nowhere,
 }
@@ -67,6 +69,11 @@ impl Table {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node)
     }
 
+    /// The value of a key, to be changed.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
+    }
+
     /// The table of a key, if it is one.
     pub(crate) fn table(&self, key: &str) -> Option<&Table> {
         match self.get(key).map(|node| &node.value) {
@@ -77,7 +84,7 @@ impl Table {
 
     /// The table of a key, if it is one, to be changed.
     pub(crate) fn table_mut(&mut self, key: &str) -> Option<&mut Table> {
-        match self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node.value) {
+        match self.get_mut(key).map(|node| &mut node.value) {
             Some(Value::Table(table)) => Some(table),
             _ => None,
         }

@@ -2,11 +2,12 @@
 //! overrides of the command line to a checked [`Project`]. All mistakes are reported at once, each with its
 //! line or flag and what to do about it.
 //!
-//! `document.rs` is the parsed file with the place of every value; `overrides.rs` changes it; the files named
+//! `draft.rs` is the way in for readers of other formats. `document.rs` is the parsed file with the place of every value; `overrides.rs` changes it; the files named
 //! after tables of the project file check them; `write.rs` writes the effective project.
 
 mod connections;
 mod document;
+mod draft;
 mod externals;
 mod fmus;
 mod groups;
@@ -23,6 +24,7 @@ mod units;
 mod write;
 
 pub use connections::ExternalSpec;
+pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};
 pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use overrides::Override;

@@ -23,6 +23,8 @@ pub(crate) struct Problems<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
     overrides: &'a [Override],
+    /// Places of a draft.
+    places: Vec<Place>,
     /// With the byte offset by which they are sorted.
     errors: Vec<(usize, Error)>,
     left_out: usize,
@@ -40,11 +42,17 @@ impl<'a> Problems<'a> {
             text,
             line_starts: std::iter::once(0).chain(after_breaks).collect(),
             overrides,
+            places: Vec::new(),
             errors: Vec::new(),
             left_out: 0,
             broken_lines: HashSet::new(),
             warnings: Vec::new(),
         }
+    }
+
+    /// With the places that values of a draft came from.
+    pub(crate) fn with_places(self, places: Vec<Place>) -> Self {
+        Self { places, ..self }
     }
 
     /// Adds a mistake made at `origin`. It is only put into words if it is among the first.
@@ -58,7 +66,10 @@ impl<'a> Problems<'a> {
             self.left_out += 1;
             return;
         }
-        let position = if let Origin::File(offset) = origin { offset } else { usize::MAX };
+        let position = match origin {
+            Origin::File(offset) | Origin::Draft(offset) => offset,
+            Origin::Flag(_) | Origin::Nowhere => usize::MAX,
+        };
         let placed = self.placed(origin, error());
         self.errors.push((position, placed));
     }
@@ -98,6 +109,11 @@ impl<'a> Problems<'a> {
         match origin {
             Origin::File(offset) => format!("line {}", self.line_at(offset)),
             Origin::Flag(index) => self.flag(index),
+            Origin::Draft(index) => match self.places.get(index) {
+                Some(Place::File { path, line: Some(line), .. }) => format!("{}:{line}", path.display()),
+                Some(Place::File { path, .. }) => path.display().to_string(),
+                _ => "another place".into(),
+            },
             Origin::Nowhere => "the model".into(),
         }
     }
@@ -130,6 +146,7 @@ impl<'a> Problems<'a> {
                 let line = self.line_at(offset);
                 error.at(Place::File { path: path.into(), line: Some(line), text: self.line_text(line) })
             }
+            (Origin::Draft(index), _) if index < self.places.len() => error.at(self.places[index].clone()),
             (_, Some(path)) => error.in_file(path),
             (_, None) => error,
         }

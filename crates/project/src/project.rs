@@ -117,7 +117,8 @@ fn whole_model(id: &str) -> Table {
     root
 }
 
-fn check(
+/// Reads and checks a document.
+pub(crate) fn check(
     mut root: Table,
     source: Source,
     default_name: &str,

@@ -10,8 +10,9 @@ mod fmus;
 use std::path::Path;
 
 use common::{codes, line};
-use costep_core::{Code, Error, External};
-use costep_project::{Override, Project, load_text};
+use costep_core::{Code, Error, External, Place};
+use costep_fmi::Values;
+use costep_project::{ConnectEntry, Draft, DraftValue, FmuEntry, FmuInterface, Override, Project, load_text};
 use fmus::{Fmi, Variant, build, build_as, build_edited, build_wide};
 use tempfile::TempDir;
 
@@ -312,4 +313,36 @@ fn a_broken_binary_is_reported_when_it_is_loaded() {
     let text = "[system]\nstop = 1\n[step]\nsize = 0.1\n[fmu.a]\nfile = \"Broken.fmu\"\n";
     let project = good(&folder, text);
     assert!(project.model.parts[0].subsystem(&project.model.solver).is_err());
+}
+
+#[test]
+fn a_draft_goes_through_the_same_checks() {
+    let folder = folder(&["S1", "S2"]);
+    let place = |line: usize| Place::File { path: "rig.ssd".into(), line: Some(line), text: None };
+    let draft = |wrong: bool| {
+        let mut draft = Draft::new("rig", folder.path().join("rig.ssp"));
+        let here = [10, 20, 30].map(|line| draft.provenance(place(line)));
+        draft.set(&["system", "stop"], DraftValue::Number(0.01), here[0]);
+        draft.set(&["step", "size"], DraftValue::Text("1 ms".into()), here[0]);
+        draft.set(&["record", "signals"], DraftValue::Texts(vec!["a.*".into()]), here[0]);
+        let parameter = if wrong { "cc" } else { "c" };
+        let set = vec![(parameter.into(), Values::Float64(vec![2e6]), here[1])];
+        for (name, file, set) in [("a", "S1.fmu", set), ("b", "S2.fmu", Vec::new())] {
+            let (name, interface, provenance) = (name.into(), Some(FmuInterface::CoSimulation), here[1]);
+            draft.add_fmu(FmuEntry { name, file: file.into(), interface, set, provenance });
+        }
+        for (from, to) in [("b.F", "a.F"), ("a.x", "b.u1"), ("a.v", if wrong { "b.u3" } else { "b.u2" })] {
+            let (from, to, convert, provenance) = (from.into(), to.into(), true, here[2]);
+            draft.connect(ConnectEntry { from, to, gain: Some(2.0), offset: 0.5, convert, provenance });
+        }
+        draft.load(&[])
+    };
+    let project = draft(false).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    assert_eq!(project.parameters, [("a.c".to_owned(), 2e6)]);
+    assert_eq!((project.model.connections[0].gain, project.offsets[0]), (2.0, 0.5));
+    let again = load_text(&project.to_toml(), &folder.path().join("run.toml"), &[]).unwrap();
+    assert_eq!(again.to_toml(), project.to_toml());
+    let found = draft(true).err().unwrap();
+    assert_eq!(codes(&found), [Code::UnknownParameter, Code::UnknownPort], "{found:#?}");
+    assert_eq!(found.iter().map(line).collect::<Vec<_>>(), [20, 30]);
 }

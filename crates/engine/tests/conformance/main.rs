@@ -8,6 +8,7 @@ mod variants;
 
 mod bad_values;
 mod determinism;
+mod division;
 mod failures;
 mod fixed_points;
 mod groups;

@@ -47,7 +47,7 @@ pub(crate) fn flaw(name: &str) -> Option<String> {
     } else if name.chars().any(char::is_control) {
         "it contains a control character"
     } else if parts().any(|part| part == "..") {
-        "it leads out of the FMU by `..`"
+        "it leads out of the archive by `..`"
     } else if parts().any(|part| part.is_empty() || part == ".") {
         "it contains an empty part or `.`"
     } else if parts().any(|part| part.len() > MAX_PART_BYTES) {

@@ -71,7 +71,7 @@ fn refused(byte: u64, what: impl Into<String>) -> Error {
 }
 
 fn unreadable(cause: io::Error) -> Error {
-    Error::new(Code::FileNotReadable, "the FMU cannot be read").because(cause)
+    Error::new(Code::FileNotReadable, "the archive cannot be read").because(cause)
 }
 
 /// Reads exactly these bytes, or says at which byte the file ends too early.
@@ -104,14 +104,14 @@ pub(crate) fn read(source: &mut dyn Source, length: u64, limits: &Limits) -> Res
 
 fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Directory> {
     let mut start = [0; 4];
-    let not_zip = |why: &str| Error::new(Code::NotAnFmu, "the file is not an FMU").because(why);
+    let not_zip = |why: &str| Error::new(Code::NotAnFmu, "the file is not a zip archive").because(why);
     if length == 0 {
         return Err(not_zip("it is empty"));
     }
     let known = start.len().min(usize::try_from(length).unwrap_or(usize::MAX));
     read_at(source, 0, &mut start[..known])?;
     if ![LOCAL, END].contains(&u32_at(&start, 0)) {
-        return Err(not_zip("it does not start as zip archives do").hint("an FMU is a zip archive"));
+        return Err(not_zip("it does not start as zip archives do").hint("FMUs and SSPs are zip archives"));
     }
     // The end record is followed only by a comment, whose length it states.
     let tail_len = length.min((END_LEN + usize::from(u16::MAX)) as u64);
@@ -139,12 +139,12 @@ fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Resu
         return Err(flaw(
             Code::ArchiveLimit,
             byte,
-            "the archive is of the Zip64 kind, which FMI does not allow",
+            "the archive is of the Zip64 kind, which FMI and SSP do not allow",
         )
-        .hint(format!("FMUs have at most {} entries and 4 GiB", limits.entries)));
+        .hint(format!("archives here have at most {} entries and 4 GiB", limits.entries)));
     }
     if u16_at(record, 4) != 0 || u16_at(record, 6) != 0 || u16_at(record, 8) != entries {
-        return Err(refused(byte, "the archive is one part of several, which FMI does not allow"));
+        return Err(refused(byte, "the archive is one part of several, which FMI and SSP do not allow"));
     }
     if usize::from(entries) > limits.entries {
         let what = format!("the archive has {entries} entries; the limit is {}", limits.entries);
@@ -197,14 +197,19 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
         return Err(refused(byte, format!("the entry `{shown}` is refused: {reason}")));
     }
     if flags & (ENCRYPTED | STRONG_ENCRYPTION | MASKED) != 0 {
-        return Err(refused(byte, format!("the entry `{shown}` is encrypted, which FMI does not allow")));
+        return Err(refused(
+            byte,
+            format!("the entry `{shown}` is encrypted, which FMI and SSP do not allow"),
+        ));
     }
     let method = match u16_at(fixed, 10) {
         0 => Method::Stored,
         8 => Method::Deflated,
         other => {
             let what = format!("the entry `{shown}` is packed by method {other}");
-            return Err(refused(byte, what).hint("FMI allows only stored (0) and deflated (8) entries"));
+            return Err(
+                refused(byte, what).hint("FMI and SSP allow only stored (0) and deflated (8) entries")
+            );
         }
     };
     if flags & PATCHED != 0 {
@@ -212,11 +217,11 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
     }
     let (packed, size, local) = (u32_at(fixed, 20), u32_at(fixed, 24), u32_at(fixed, 42));
     if packed == u32::MAX || size == u32::MAX || local == u32::MAX || u16_at(fixed, 34) != 0 {
-        let what = format!("the entry `{shown}` is of the Zip64 kind or on another disk; FMI allows neither");
+        let what = format!("the entry `{shown}` is of the Zip64 kind or on another disk; neither is allowed");
         return Err(flaw(Code::ArchiveLimit, byte, what));
     }
     let mode = check_kind(fixed, extra, &name).map_err(|kind| {
-        refused(byte, format!("the entry `{shown}` is {kind}; FMUs hold plain files only"))
+        refused(byte, format!("the entry `{shown}` is {kind}; only plain files are allowed"))
     })?;
     if name.ends_with('/') && size != 0 {
         return Err(refused(byte, format!("the folder `{shown}` has contents of its own")));

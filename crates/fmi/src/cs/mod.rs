@@ -73,6 +73,9 @@ pub struct CoSimulationSubsystem {
     inputs: Signals,
     outputs: Signals,
     phase: Phase,
+    /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
+    any_step: bool,
+    inner_step: Option<f64>,
     /// Start of the interval that the stored state is of.
     saved_time: f64,
     time: f64,
@@ -202,6 +205,8 @@ impl CoSimulationSubsystem {
             follows,
             samples: None,
             phase: Phase::Instantiated,
+            any_step: library.co_simulation().can_handle_variable_communication_step_size,
+            inner_step: library.co_simulation().fixed_internal_step_size.filter(|step| *step > 0.0),
             saved_time: f64::NAN,
             time: 0.0,
             saved_active: active.clone(),
@@ -332,6 +337,11 @@ impl CoSimulationSubsystem {
 impl Subsystem for CoSimulationSubsystem {
     fn description(&self) -> &Description {
         &self.description
+    }
+
+    fn can_step_by(&self, length: f64) -> bool {
+        let is_multiple = |step: f64| (length / step - (length / step).round()).abs() < 1e-6 * length / step;
+        self.any_step && self.inner_step.is_none_or(|step| length >= 0.5 * step && is_multiple(step))
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {

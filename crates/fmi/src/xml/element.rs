@@ -50,6 +50,11 @@ impl Element {
         self.line
     }
 
+    /// All attributes: name and text.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.attributes.iter().map(|(name, value)| (&self.text[name.clone()], &self.text[value.clone()]))
+    }
+
     /// The text of an attribute.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let index = self.attributes.iter().position(|(key, _)| &self.text[key.clone()] == name)?;
@@ -132,7 +137,7 @@ impl Element {
 /// Most values of one attribute.
 const MAX_ITEMS: usize = 4_000_000;
 
-const XML_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+pub(crate) const XML_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// A type that XML Schema has a literal form for.
 pub(crate) trait Literal: Sized {

@@ -1,4 +1,4 @@
-//! Bytes of an XML document to UTF-8, as a stream. FMI demands UTF-8; tools also write Latin-1 and UTF-16.
+//! Bytes of an XML document to UTF-8, as a stream. FMI and SSP demand UTF-8; tools also write Latin-1 and UTF-16.
 
 use std::io::{self, Read};
 
@@ -26,7 +26,7 @@ const WINDOWS_1252: [u16; 32] = [
 
 fn refused(message: impl Into<String>) -> Error {
     Error::new(Code::XmlRefused, message)
-        .hint("FMI demands UTF-8; ISO-8859-1, Windows-1252 and UTF-16 are read too")
+        .hint("FMI and SSP demand UTF-8; ISO-8859-1, Windows-1252 and UTF-16 are read too")
 }
 
 /// Finds the encoding from the first bytes of a document, and the length of its byte order mark.
@@ -34,13 +34,13 @@ fn detect(head: &[u8]) -> Result<(Encoding, usize)> {
     let wide = match head {
         [0xEF, 0xBB, 0xBF, ..] => return named(head, 3).map(|encoding| (encoding, 3)),
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] | [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => {
-            return Err(refused("the model description is written in UTF-32"));
+            return Err(refused("the document is written in UTF-32"));
         }
         [0xFF, 0xFE, ..] => (Encoding::Utf16Le, 2),
         [0xFE, 0xFF, ..] => (Encoding::Utf16Be, 2),
         [b'<', 0, ..] => (Encoding::Utf16Le, 0),
         [0, b'<', ..] => (Encoding::Utf16Be, 0),
-        [0x4C, 0x6F, 0xA7, 0x94, ..] => return Err(refused("the model description is written in EBCDIC")),
+        [0x4C, 0x6F, 0xA7, 0x94, ..] => return Err(refused("the document is written in EBCDIC")),
         _ => return named(head, 0).map(|encoding| (encoding, 0)),
     };
     Ok(wide)
@@ -65,7 +65,7 @@ fn named(head: &[u8], mark: usize) -> Result<Encoding> {
         "iso-8859-1" | "iso8859-1" | "iso_8859-1" | "latin1" | "latin-1" if mark == 0 => Ok(Encoding::Latin1),
         "windows-1252" | "cp1252" | "cp-1252" if mark == 0 => Ok(Encoding::Windows1252),
         _ => Err(refused(format!(
-            "the model description claims the encoding `{}`, which is not what it is written in, or not known",
+            "the document claims the encoding `{}`, which is not what it is written in, or not known",
             short(label)
         ))),
     }
@@ -127,7 +127,7 @@ impl<R: Read> Utf8Reader<R> {
                 }
                 let text: std::result::Result<String, _> =
                     char::decode_utf16(units.iter().copied()).collect();
-                let broken = || io::Error::other(refused("the model description is not valid UTF-16"));
+                let broken = || io::Error::other(refused("the document is not valid UTF-16"));
                 self.decoded = text.map_err(|_| broken())?.into_bytes();
                 self.raw.drain(..2 * units.len());
                 if self.at_end && !self.raw.is_empty() {

@@ -43,7 +43,7 @@ impl<R: Read> Guard<R> {
     }
 
     fn over(what: &str, limit: u64) -> io::Error {
-        let message = format!("the model description has {what} of more than {limit} bytes");
+        let message = format!("the document has {what} of more than {limit} bytes");
         io::Error::other(Error::new(Code::XmlRefused, message))
     }
 }

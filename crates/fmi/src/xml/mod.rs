@@ -1,9 +1,10 @@
-//! XML as FMUs need it: elements and attributes, pulled one after the other. Document types and entities are
+//! XML as FMUs and SSPs need it: elements and attributes, pulled one after the other. Document types and entities are
 //! refused, depth and sizes are bounded, and what the underlying parser lets pass is checked here.
 
 mod element;
 mod encoding;
 mod guard;
+mod tree;
 
 use std::io::Read;
 
@@ -11,10 +12,12 @@ use costep_core::{Code, Error, Result};
 use quick_xml::events::{BytesRef, Event};
 use quick_xml::{Reader, XmlVersion};
 
+use element::XML_SPACE;
 pub(crate) use element::{Element, Literal};
 pub(crate) use encoding::Encoding;
 use encoding::Utf8Reader;
 use guard::Guard;
+pub use tree::{Node, literal};
 
 use crate::archive::as_error;
 use crate::limits::Limits;
@@ -147,8 +150,7 @@ impl<R: Read> Xml<R> {
                     self.root_seen = true;
                     self.depth += 1;
                     if self.depth > self.max_depth {
-                        let message =
-                            format!("the model description nests elements deeper than {}", self.max_depth);
+                        let message = format!("the document nests elements deeper than {}", self.max_depth);
                         return Err(flaw(Error::new(Code::XmlRefused, message)));
                     }
                     if let Some(element) = element {
@@ -185,8 +187,8 @@ impl<R: Read> Xml<R> {
                 Event::Eof => return Ok(Step::End),
                 Event::DocType(_) => {
                     return Err(flaw(
-                        Error::new(Code::XmlRefused, "the model description has a document type declaration")
-                            .hint("remove `<!DOCTYPE ...>`; FMI does not need it"),
+                        Error::new(Code::XmlRefused, "the document has a document type declaration")
+                            .hint("remove `<!DOCTYPE ...>`; it serves no purpose here"),
                     ));
                 }
                 Event::Decl(_) if self.started => {
@@ -225,14 +227,14 @@ fn is_xml_char(c: char) -> bool {
 }
 
 fn broken(cause: impl Into<String>) -> Error {
-    Error::new(Code::BadXml, "the model description is not well-formed XML").because(cause.into())
+    Error::new(Code::BadXml, "the document is not well-formed XML").because(cause.into())
 }
 
 /// An error of the parser, or our own that passed through it.
 fn parse_error(error: &quick_xml::Error) -> Error {
     if let quick_xml::Error::Io(cause) = error {
         return as_error(cause).unwrap_or_else(|| {
-            Error::new(Code::FileNotReadable, "the model description cannot be read").because(cause)
+            Error::new(Code::FileNotReadable, "the document cannot be read").because(cause)
         });
     }
     broken(shorten(&error.to_string(), 300))

@@ -250,6 +250,7 @@ mod tests {
             inputs: &InputSet::All(layout.inputs()),
             layout: &layout,
             step: 1.0,
+            divisible: true,
         };
         Interface::new(&system, 1)
     }

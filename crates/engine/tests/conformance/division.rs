@@ -1,0 +1,113 @@
+//! Macro steps that are done in parts.
+
+use costep_core::{
+    CouplingMethod, InputSet, Needs, PARTS, Result, Signals, StateReader, StateWriter, StepContext,
+    SystemView,
+};
+use costep_engine::{Engine, Group};
+use costep_integrate::Solver;
+use costep_methods::MethodSpec;
+
+use crate::common::{coupled, method, model};
+use crate::toys::Toy;
+
+/// Does what another method does, but divides the macro steps that it is told to.
+struct Divider {
+    divides: fn(u64) -> bool,
+    inner: Box<dyn CouplingMethod>,
+}
+
+impl CouplingMethod for Divider {
+    fn needs(&self) -> Needs {
+        self.inner.needs()
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.inner.prepare(system)
+    }
+
+    fn divides(&mut self, step: &StepContext, _signals: &Signals<'_>) -> bool {
+        (self.divides)(step.k)
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.inner.pre_step(step, signals)
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.inner.save(out);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.inner.load(from)
+    }
+}
+
+/// A driven chain with three masses.
+fn engine(method: &MethodSpec, step: f64, divides: fn(u64) -> bool) -> Engine {
+    let chain = model("chain", &[("n", 3.0)]);
+    let mut system = coupled(&chain, &Solver::Exact, method, 1.0, step);
+    let inner = method.build();
+    let inputs = InputSet::All(chain.layout().inputs());
+    system.groups = vec![Group { method: Box::new(Divider { divides, inner }), inputs }];
+    Engine::new(system).unwrap()
+}
+
+#[test]
+fn a_run_in_parts_is_a_run_with_a_shorter_step() {
+    for method in ["zoh", "foh", "soh"].map(method) {
+        let mut divided = engine(&method, 8e-3, |_| true);
+        let mut short = engine(&method, 1e-3, |_| false);
+        for _ in 0..20 {
+            divided.step().unwrap();
+            (0..PARTS).for_each(|_| short.step().unwrap());
+            let size = short.outputs().iter().fold(0.0, |size: f64, y| size.max(y.abs()));
+            for (a, b) in divided.outputs().iter().zip(short.outputs()) {
+                assert!((a - b).abs() <= 1e-9 * size, "{}: {a} {b}", method.label());
+            }
+            let (mut a, mut b) = (vec![0.0; divided.coupled().len()], vec![0.0; divided.coupled().len()]);
+            divided.inputs_at_end(&mut a);
+            short.inputs_at_end(&mut b);
+            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-9 * size), "{a:?} {b:?}");
+        }
+        assert_eq!(divided.k(), 20);
+        assert_eq!(divided.subsystem_steps(), short.subsystem_steps());
+    }
+}
+
+#[test]
+fn a_run_with_some_divided_steps_can_be_saved_and_resumed() {
+    let start = || engine(&method("foh"), 2e-3, |k| k % 3 == 0);
+    let mut whole = start();
+    (0..11).for_each(|_| whole.step().unwrap());
+    let saved = whole.save().unwrap();
+    let mut resumed = start();
+    resumed.load(&saved).unwrap();
+    for engine in [&mut whole, &mut resumed] {
+        (0..7).for_each(|_| engine.step().unwrap());
+    }
+    assert_eq!(whole.outputs(), resumed.outputs());
+    assert_eq!(whole.save().unwrap(), resumed.save().unwrap());
+}
+
+#[test]
+fn parts_join_without_a_gap_and_end_where_the_step_ends() {
+    let times = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let heard = std::sync::Arc::clone(&times);
+    let clock = Toy::new("clock", 1, 1, move |t, _, y| {
+        heard.lock().unwrap().push(t);
+        y[0] = 1.0;
+        Ok(())
+    });
+    let mut system = crate::toys::wired(vec![clock.boxed()], &[(0, 0)], &method("zoh"));
+    system.experiment.step = 0.1;
+    let inner = method("zoh").build();
+    system.groups[0].method = Box::new(Divider { divides: |_| true, inner });
+    let mut engine = Engine::new(system).unwrap();
+    times.lock().unwrap().clear();
+    (0..3).for_each(|_| engine.step().unwrap());
+    let times = times.lock().unwrap();
+    assert_eq!(times.len(), 3 * PARTS);
+    assert!(times.windows(2).all(|pair| pair[0] < pair[1]));
+    assert_eq!(times[3 * PARTS - 1], engine.time());
+}

@@ -1,0 +1,192 @@
+//! A project made of data instead of text: what readers of other formats produce. It goes through the same checks as a
+//! project file, and every mistake is reported at the place that its value came from.
+
+use std::path::PathBuf;
+
+use costep_core::{Error, Place};
+use costep_fmi::Values;
+
+use crate::document::{Node, Origin, Table, Value};
+use crate::fmus::FmuInterface;
+use crate::overrides::Override;
+use crate::problems::Problems;
+use crate::project::{self, Project};
+use crate::source::Source;
+
+/// Where a value of a [`Draft`] came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Provenance(usize);
+
+/// A value of a [`Draft`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum DraftValue {
+    /// Text: names, times such as `5 ms`.
+    Text(String),
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Truth(bool),
+    /// A list of texts.
+    Texts(Vec<String>),
+}
+
+/// An FMU of a [`Draft`].
+#[derive(Clone, Debug)]
+pub struct FmuEntry {
+    /// Its name in the system.
+    pub name: String,
+    /// Its file, relative to the folder of the draft.
+    pub file: PathBuf,
+    /// The interface to use; nothing lets the FMU decide.
+    pub interface: Option<FmuInterface>,
+    /// Values of parameters, start values and inputs.
+    pub set: Vec<(String, Values, Provenance)>,
+    /// Where all of this was said.
+    pub provenance: Provenance,
+}
+
+/// A connection of a [`Draft`]: `to = gain * convert(from) + offset`.
+#[derive(Clone, Debug)]
+pub struct ConnectEntry {
+    /// `part.port` of an output.
+    pub from: String,
+    /// `part.port` of an input.
+    pub to: String,
+    /// Factor. If there is none and nothing is converted, units have to be the same.
+    pub gain: Option<f64>,
+    /// What is added after the gain.
+    pub offset: f64,
+    /// Whether values are converted from one unit to the other.
+    pub convert: bool,
+    /// Where this was said.
+    pub provenance: Provenance,
+}
+
+/// A project while it is put together.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    name: String,
+    file: PathBuf,
+    root: Table,
+    places: Vec<Place>,
+}
+
+impl Draft {
+    /// An empty project. `file` is what it is read from; names of files are relative to its folder.
+    pub fn new(name: impl Into<String>, file: impl Into<PathBuf>) -> Self {
+        Self { name: name.into(), file: file.into(), root: Table::default(), places: Vec::new() }
+    }
+
+    /// A place that values come from.
+    pub fn provenance(&mut self, place: Place) -> Provenance {
+        self.places.push(place);
+        Provenance(self.places.len() - 1)
+    }
+
+    /// Gives any key of a project file its value: `&["system", "stop"]`. Intermediate tables are made.
+    pub fn set(&mut self, path: &[&str], value: DraftValue, provenance: Provenance) {
+        let origin = Origin::Draft(provenance.0);
+        let Some((last, before)) = path.split_last() else { return };
+        let mut table = &mut self.root;
+        for name in before {
+            let node = table.get_or_table(name, origin);
+            if !matches!(node.value, Value::Table(_)) {
+                *node = Node { value: Value::Table(Table::default()), origin };
+            }
+            let Value::Table(inner) = &mut node.value else { return };
+            table = inner;
+        }
+        let text = |text: String| Node { value: Value::Text(text), origin };
+        let value = match value {
+            DraftValue::Text(text) => Value::Text(text),
+            DraftValue::Number(number) => Value::Real(number),
+            DraftValue::Truth(truth) => Value::Truth(truth),
+            DraftValue::Texts(texts) => Value::List(texts.into_iter().map(text).collect()),
+        };
+        table.set(last, Node { value, origin });
+    }
+
+    /// Adds an FMU.
+    pub fn add_fmu(&mut self, fmu: FmuEntry) {
+        let origin = Origin::Draft(fmu.provenance.0);
+        let node = |value| Node { value, origin };
+        let mut table = Table::default();
+        table.set("file", node(Value::Text(fmu.file.to_string_lossy().into_owned())));
+        if let Some(interface) = fmu.interface {
+            table.set("interface", node(Value::Text(interface.word().into())));
+        }
+        let mut set = Table::default();
+        for (name, values, provenance) in fmu.set {
+            set.set(&name, values_node(&values, Origin::Draft(provenance.0)));
+        }
+        if !set.entries.is_empty() {
+            table.set("set", node(Value::Table(set)));
+        }
+        if let Value::Table(fmus) = &mut self.root.get_or_table("fmu", origin).value {
+            fmus.set(&fmu.name, node(Value::Table(table)));
+        }
+    }
+
+    /// Adds a connection. Several into one input are added up.
+    pub fn connect(&mut self, connection: ConnectEntry) {
+        let origin = Origin::Draft(connection.provenance.0);
+        let node = |value| Node { value, origin };
+        let mut table = Table::default();
+        table.set("from", node(Value::Text(connection.from)));
+        table.set("to", node(Value::Text(connection.to)));
+        if let Some(gain) = connection.gain {
+            table.set("gain", node(Value::Real(gain)));
+        }
+        if connection.offset != 0.0 {
+            table.set("offset", node(Value::Real(connection.offset)));
+        }
+        if connection.convert {
+            table.set("unit", node(Value::Text("convert".into())));
+        }
+        self.push("connect", node(Value::Table(table)));
+    }
+
+    /// Adds a constant at an input.
+    pub fn hold(&mut self, to: &str, value: f64, provenance: Provenance) {
+        let origin = Origin::Draft(provenance.0);
+        let mut table = Table::default();
+        table.set("to", Node { value: Value::Text(to.into()), origin });
+        table.set("value", Node { value: Value::Real(value), origin });
+        self.push("external", Node { value: Value::Table(table), origin });
+    }
+
+    fn push(&mut self, key: &str, node: Node) {
+        let origin = node.origin;
+        match self.root.get_mut(key).map(|list| &mut list.value) {
+            Some(Value::List(items)) => items.push(node),
+            _ => self.root.set(key, Node { value: Value::List(vec![node]), origin }),
+        }
+    }
+
+    /// Checks it like a project file. All mistakes are reported at once.
+    pub fn load(self, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+        let problems = Problems::new(Some(&self.file), "", overrides).with_places(self.places);
+        project::check(self.root, Source::File(self.file.clone()), &self.name, problems, overrides)
+    }
+}
+
+/// The values as a project file has them.
+fn values_node(values: &Values, origin: Origin) -> Node {
+    let node = |value| Node { value, origin };
+    let items: Vec<Node> = match values {
+        Values::String(v) => v.iter().map(|text| node(Value::Text(text.clone()))).collect(),
+        Values::Boolean(v) => v.iter().map(|truth| node(Value::Truth(*truth))).collect(),
+        Values::Int64(v) | Values::Enumeration(v) => v.iter().map(|i| node(Value::Integer(*i))).collect(),
+        Values::Binary(v) => {
+            let digits = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            v.iter().map(|bytes| node(Value::Text(digits(bytes)))).collect()
+        }
+        numbers => {
+            (0..numbers.len()).filter_map(|i| numbers.number(i)).map(|x| node(Value::Real(x))).collect()
+        }
+    };
+    match <[Node; 1]>::try_from(items) {
+        Ok([single]) => single,
+        Err(items) => node(Value::List(items)),
+    }
+}

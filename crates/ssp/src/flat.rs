@@ -1,0 +1,64 @@
+//! A system structure without nesting.
+
+use std::path::PathBuf;
+
+use crate::model::{Implementation, Value};
+use crate::note::{Note, Severity};
+
+/// Components, the links between them, and what else a run needs.
+#[derive(Debug)]
+pub struct Flat {
+    /// Name of the system structure.
+    pub name: String,
+    /// Version of the standard as written.
+    pub version: String,
+    /// Start time, if given.
+    pub start: Option<f64>,
+    /// Stop time, if given.
+    pub stop: Option<f64>,
+    /// The FMUs.
+    pub components: Vec<Component>,
+    /// The signals between them.
+    pub links: Vec<Link>,
+    /// Settings of costep: key and value in TOML.
+    pub settings: Vec<(String, String)>,
+    /// What is wrong or not kept, the important things first.
+    pub notes: Vec<Note>,
+}
+
+impl Flat {
+    /// The notes that forbid a run.
+    pub fn errors(&self) -> impl Iterator<Item = &Note> {
+        self.notes.iter().filter(|note| note.severity == Severity::Error)
+    }
+}
+
+/// An FMU of the system.
+#[derive(Debug)]
+pub struct Component {
+    /// Its path below the root system, `drive/engine`, made of letters, digits, `_`, `-` and `/`.
+    pub name: String,
+    /// Where the FMU lies on disk.
+    pub file: PathBuf,
+    /// Which interface is wanted.
+    pub implementation: Implementation,
+    /// Values of variables, by their names in the FMU.
+    pub set: Vec<(String, Value)>,
+    /// Settings of costep: key and value in TOML.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A signal from an output to an input: input = `factor` * output + `offset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Component and port it comes from.
+    pub from: (usize, String),
+    /// Component and port it goes to.
+    pub to: (usize, String),
+    /// See above.
+    pub factor: f64,
+    /// See above.
+    pub offset: f64,
+    /// Settings of costep: key and value in TOML.
+    pub settings: Vec<(String, String)>,
+}

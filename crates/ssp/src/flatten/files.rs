@@ -1,0 +1,180 @@
+//! Parameter sets, mappings and dictionaries, inline or in files.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use costep_core::Code;
+use costep_fmi::short;
+use costep_fmi::xml::Node;
+
+use crate::flatten::instances::Walk;
+use crate::flatten::ports::defined;
+use crate::flatten::{Flattener, NamedValue, Spot};
+use crate::model::{Binding, Given, Mapping, Parameter, ParameterSet};
+use crate::note::Severity;
+use crate::package::Location;
+use crate::read::mapping::SSM;
+use crate::read::reader::Reader;
+use crate::read::values::SSV;
+use crate::uri::{self, Reference};
+
+impl Flattener {
+    /// The values of all bindings of an element, mapped.
+    pub(super) fn values_of(
+        &mut self,
+        bindings: &[Binding],
+        walk: &Walk<'_>,
+        fmu: Option<&Location>,
+    ) -> Vec<NamedValue> {
+        let mut values = Vec::new();
+        for binding in bindings {
+            let spot = walk.spot(binding.line);
+            let (read_set, set_file);
+            let set = match &binding.values {
+                Given::Inline(set) => {
+                    set_file = spot.clone();
+                    set
+                }
+                Given::Nothing => continue,
+                Given::File { source, in_component } => {
+                    let base = in_component.then_some(fmu);
+                    let kind = ("ParameterSet", SSV);
+                    let read = |reader: &mut Reader<'_>, node: &Node| reader.parameter_set(node);
+                    let Some((found, file)) = self.file(source, base, walk, &spot, kind, read) else {
+                        continue;
+                    };
+                    read_set = found;
+                    set_file = file;
+                    &read_set
+                }
+            };
+            let read_mapping;
+            let mapping = match &binding.mapping {
+                None => None,
+                Some(Given::Inline(mapping)) => Some(mapping),
+                Some(Given::Nothing) => continue,
+                Some(Given::File { source, in_component }) => {
+                    let base = in_component.then_some(fmu);
+                    let kind = ("ParameterMapping", SSM);
+                    let read = |reader: &mut Reader<'_>, node: &Node| reader.mapping(node);
+                    let Some((found, _)) = self.file(source, base, walk, &spot, kind, read) else { continue };
+                    read_mapping = found;
+                    Some(&read_mapping)
+                }
+            };
+            match mapping {
+                None => values.extend(set.parameters.iter().map(|parameter| {
+                    let name = format!("{}{}", binding.prefix, parameter.name);
+                    named(name, parameter, set, &set_file)
+                })),
+                Some(mapping) => self.map_values(set, mapping, &binding.prefix, &set_file, &mut values),
+            }
+        }
+        values
+    }
+
+    /// Only mapped values count; names of the source have the prefix.
+    fn map_values(
+        &mut self,
+        set: &ParameterSet,
+        mapping: &Mapping,
+        prefix: &str,
+        spot: &Spot,
+        values: &mut Vec<NamedValue>,
+    ) {
+        let index: HashMap<&str, &Parameter> =
+            set.parameters.iter().map(|parameter| (parameter.name.as_str(), parameter)).collect();
+        let mut used = HashSet::new();
+        for entry in &mapping.entries {
+            let found = entry.source.strip_prefix(prefix).and_then(|name| index.get(name));
+            let Some(parameter) = found else {
+                let message =
+                    format!("the mapping names `{}`, which the parameter set has not", short(&entry.source));
+                self.note(Severity::Remark, Code::SspUnused, spot, message);
+                continue;
+            };
+            used.insert(parameter.name.as_str());
+            let mut value = named(entry.target.clone(), parameter, set, spot);
+            value.passage = Some(entry.passage.clone());
+            values.push(value);
+        }
+        for parameter in set.parameters.iter().filter(|parameter| !used.contains(parameter.name.as_str())) {
+            let message = format!("the mapping leaves out the parameter `{}`", short(&parameter.name));
+            self.note(Severity::Remark, Code::SspUnused, &spot.line(parameter.line), message);
+        }
+    }
+
+    /// Reads a file that an element refers to; `base` is that of the FMU the reference starts from, if it does.
+    pub(super) fn file<T>(
+        &mut self,
+        source: &str,
+        base: Option<Option<&Location>>,
+        walk: &Walk<'_>,
+        spot: &Spot,
+        (root, namespace): (&str, &str),
+        read: impl Fn(&mut Reader<'_>, &Node) -> T,
+    ) -> Option<(T, Spot)> {
+        let folder = if base.is_some() { "" } else { uri::folder(&walk.document.location.1) };
+        let reference = match Reference::parse(source, folder) {
+            Ok(reference) if !reference.path.is_empty() => reference,
+            outcome => {
+                let why = outcome.err().unwrap_or_else(|| "it names no file".into());
+                let message = format!("the source `{}` is not opened: {why}", short(source));
+                self.error(Code::SspReference, spot, message);
+                return None;
+            }
+        };
+        let location = (walk.document.location.0, reference.path);
+        let (bytes, file): (_, Arc<str>) = match base {
+            None => (self.packages.read(&location), self.packages.shown(&location)),
+            Some(Some(fmu)) => {
+                let file = format!("{}/{}", self.packages.shown(fmu), location.1).into();
+                (self.packages.read_in_fmu(fmu, &location.1), file)
+            }
+            Some(None) => {
+                let message = "a source inside of a component is only read from FMUs";
+                self.error(Code::SspUnsupported, spot, message);
+                return None;
+            }
+        };
+        let bytes = match bytes {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => {
+                self.error(Code::SspReference, spot, format!("the file `{}` is missing", short(source)));
+                return None;
+            }
+            Err(error) => {
+                self.foreign_error(&error, spot);
+                return None;
+            }
+        };
+        let limits = self.packages.limits().clone();
+        let mut reader = Reader::new(file.clone(), &mut self.notes);
+        match reader.parse(&bytes, root, namespace, &limits) {
+            Ok(node) => {
+                let content = read(&mut reader, &node);
+                reader.finish();
+                Some((content, Spot { file, ..spot.clone() }))
+            }
+            Err(error) => {
+                self.foreign_error(&error, spot);
+                None
+            }
+        }
+    }
+}
+
+fn named(name: String, parameter: &Parameter, set: &ParameterSet, spot: &Spot) -> NamedValue {
+    let items = |name: &String| {
+        let found = set.definitions.enumerations.iter().find(|enumeration| enumeration.name == *name);
+        found.map(|enumeration| enumeration.items.clone())
+    };
+    NamedValue {
+        name,
+        value: parameter.value.clone(),
+        unit: parameter.unit.as_deref().map(|unit| defined(&set.definitions, unit)),
+        items: parameter.enumeration.as_ref().and_then(items).unwrap_or_default(),
+        passage: None,
+        spot: spot.line(parameter.line),
+    }
+}

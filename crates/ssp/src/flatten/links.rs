@@ -1,0 +1,226 @@
+//! Follows the graph back from every input of an FMU to the output it gets.
+
+use costep_core::Code;
+use costep_fmi::{Causality, Dimension, Variable, VariableType, short};
+
+use crate::flat::Link;
+use crate::flatten::Flattener;
+use crate::flatten::passages::{Affine, Carried, conversion};
+use crate::model::{Settings, Transformation, is_real};
+
+/// What is known about the way to each port, so that every edge is followed once.
+pub(super) struct Ways {
+    /// The port a value starts from.
+    sources: Vec<Known<usize>>,
+    /// What happened to the value since.
+    maps: Vec<Known<Carriage>>,
+}
+
+/// A value on its way.
+#[derive(Clone)]
+struct Carriage {
+    map: Affine,
+    unit: Carried,
+    settings: Settings,
+}
+
+#[derive(Clone)]
+enum Known<T> {
+    NotYet,
+    /// In work: who meets it again goes round.
+    Begun,
+    /// Not possible; noted before.
+    Never,
+    Yes(T),
+}
+
+impl<T: Clone> Known<T> {
+    fn get(&self) -> Option<T> {
+        match self {
+            Self::Yes(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Ways {
+    pub(super) fn new(ports: usize) -> Self {
+        Self { sources: vec![Known::NotYet; ports], maps: vec![Known::NotYet; ports] }
+    }
+}
+
+impl Flattener {
+    /// The links of all inputs. What cannot be linked is noted.
+    pub(super) fn links(&mut self, ways: &mut Ways) -> Vec<Link> {
+        let mut links = Vec::new();
+        for port in 0..self.ports.len() {
+            if self.ports[port].variable.is_some() && self.ports[port].incoming.is_some() {
+                links.extend(self.link(port, ways).unwrap_or_default());
+            }
+        }
+        links
+    }
+
+    /// The edges back to the nearest port for which something is known, and that port.
+    fn way_back<T>(&self, port: usize, known: &mut [Known<T>]) -> (Vec<usize>, usize) {
+        let mut way = Vec::new();
+        let mut at = port;
+        while matches!(known[at], Known::NotYet) {
+            let Some(edge) = self.ports[at].incoming else { break };
+            known[at] = Known::Begun;
+            way.push(edge);
+            at = self.edges[edge].from;
+        }
+        way.reverse();
+        (way, at)
+    }
+
+    fn source(&mut self, port: usize, ways: &mut Ways) -> Option<usize> {
+        let (way, start) = self.way_back(port, &mut ways.sources);
+        let source = match &ways.sources[start] {
+            Known::NotYet => Known::Yes(start),
+            Known::Begun => {
+                let spot = self.ports[port].spot.clone();
+                let message = format!("`{}` is fed by connectors in a circle", short(&self.ports[port].name));
+                self.error(Code::SspCycle, &spot, message);
+                Known::Never
+            }
+            known => known.clone(),
+        };
+        ways.sources[start] = source.clone();
+        for edge in way {
+            ways.sources[self.edges[edge].to] = source.clone();
+        }
+        source.get()
+    }
+
+    fn link(&mut self, port: usize, ways: &mut Ways) -> Option<Vec<Link>> {
+        let source = self.source(port, ways)?;
+        let last = self.edges[self.ports[port].incoming?].spot.clone();
+        // A connector of a system that nothing is connected to: the input keeps its start value, which a
+        // parameter may have set.
+        let (from, from_variable) = self.ports[source].variable?;
+        let (to, to_variable) = self.ports[port].variable?;
+        let target_name = short(&self.ports[port].name);
+        if self.ports[port].kind.is_parameter() {
+            let message = format!("the parameter `{target_name}` is computed by another component");
+            self.error(Code::SspUnsupported, &last, message);
+            return None;
+        }
+        let fmus = [&self.sources[from].description, &self.sources[to].description];
+        let (output, input) = (&fmus[0].variables()[from_variable], &fmus[1].variables()[to_variable]);
+        if let Some(message) = refusal(output, input) {
+            self.error(Code::SspUnsupported, &last, message);
+            return None;
+        }
+        let Some((outputs, inputs)) =
+            elements(output).zip(elements(input)).filter(|(a, b)| a.len() == b.len())
+        else {
+            let name = short(&output.name);
+            let message = format!("`{name}` and `{target_name}` are arrays of different or varying shape");
+            self.error(Code::SspUnsupported, &last, message);
+            return None;
+        };
+        let Carriage { map, settings, .. } = self.carriage(port, ways)?;
+        let link = |(output, input): (String, String)| Link {
+            from: (from, output),
+            to: (to, input),
+            factor: map.factor,
+            offset: map.offset,
+            settings: settings.clone(),
+        };
+        Some(outputs.into_iter().zip(inputs).map(link).collect())
+    }
+
+    /// All conversions and transformations on the way to a port.
+    fn carriage(&mut self, port: usize, ways: &mut Ways) -> Option<Carriage> {
+        let (way, start) = self.way_back(port, &mut ways.maps);
+        let mut known = match &ways.maps[start] {
+            Known::NotYet => {
+                let unit = self.ports[start].unit.clone();
+                Known::Yes(Carriage { map: Affine::IDENTITY, unit, settings: Settings::new() })
+            }
+            known => known.clone(),
+        };
+        for edge in way {
+            known = match known.get().and_then(|carriage| self.carry(carriage, edge)) {
+                Some(carriage) => Known::Yes(carriage),
+                None => Known::Never,
+            };
+            ways.maps[self.edges[edge].to] = known.clone();
+        }
+        known.get()
+    }
+
+    fn carry(&mut self, before: Carriage, edge: usize) -> Option<Carriage> {
+        let edge = &self.edges[edge];
+        let target = &self.ports[edge.to];
+        let spot = edge.spot.clone();
+        let (conversion, unit) = match conversion(&edge.passage, &before.unit, &target.unit) {
+            Ok(converted) => converted,
+            Err(error) => {
+                self.foreign_error(&error, &spot);
+                return None;
+            }
+        };
+        let mut map = before.map.then(conversion.factor, conversion.offset);
+        if target.signal.is_some_and(|signal| !is_real(signal)) {
+            let message = format!("`{}` is not of a real type on its way", short(&target.name));
+            self.error(Code::SspUnsupported, &spot, message);
+            return None;
+        }
+        match &edge.passage.transformation {
+            None => {}
+            Some(Transformation::Linear { factor, offset }) => map = map.then(*factor, *offset),
+            Some(_) => {
+                let message = "a mapping of values is not supported on a connection of real signals";
+                self.error(Code::SspUnsupported, &spot, message);
+                return None;
+            }
+        }
+        let mut settings = before.settings;
+        settings.extend(edge.settings.iter().cloned());
+        Some(Carriage { map, unit, settings })
+    }
+}
+
+/// Why these two cannot be coupled.
+fn refusal(output: &Variable, input: &Variable) -> Option<String> {
+    let is_signal =
+        |variable: &Variable| variable.kind == VariableType::Float64 && variable.clocks.is_empty();
+    for variable in [output, input] {
+        if !is_signal(variable) {
+            let name = short(&variable.name);
+            return Some(format!(
+                "`{name}` is of type {}; only Float64 (Real) signals are coupled",
+                variable.kind
+            ));
+        }
+    }
+    if output.causality != Causality::Output {
+        let name = short(&output.name);
+        return Some(format!("`{name}` is {} in its FMU; only outputs are coupled", output.causality));
+    }
+    None
+}
+
+/// Names of the elements of a variable, its own if it is a scalar; none if its shape varies.
+fn elements(variable: &Variable) -> Option<Vec<String>> {
+    const MOST: u64 = 1 << 20;
+    let mut names = vec![String::new()];
+    for dimension in &variable.dimensions {
+        let Dimension::Fixed(size) = dimension else { return None };
+        if names.len() as u64 * size > MOST {
+            return None;
+        }
+        let longer = |name: &String| {
+            let start = if name.is_empty() { String::new() } else { format!("{name},") };
+            (1..=*size).map(move |place| format!("{start}{place}")).collect::<Vec<_>>()
+        };
+        names = names.iter().flat_map(longer).collect();
+    }
+    if variable.dimensions.is_empty() {
+        return Some(vec![variable.name.clone()]);
+    }
+    Some(names.into_iter().map(|places| format!("{}[{places}]", variable.name)).collect())
+}

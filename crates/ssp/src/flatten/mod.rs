@@ -1,0 +1,195 @@
+//! From nested systems to components and the links between them.
+//!
+//! | file | role |
+//! |---|---|
+//! | `instances` | walks through the systems, opens what they refer to, makes ports of connectors |
+//! | `files` | parameter sets, mappings and dictionaries, inline or in files |
+//! | `ports` | connectors as nodes of a graph, connections as its edges |
+//! | `dictionaries` | entries of signal dictionaries as nodes of the same graph |
+//! | `passages` | units and transformations on the way of a value |
+//! | `links` | follows the graph back from every input to the output it gets |
+//! | `parameters` | applies parameter values, level by level |
+
+mod dictionaries;
+mod files;
+mod instances;
+mod links;
+mod parameters;
+mod passages;
+mod ports;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use costep_core::{Code, Error, Result};
+use costep_fmi::{ModelDescription, Unit};
+
+use crate::flat::{Component, Flat};
+use crate::model::{Document, Passage, Settings, Value};
+use crate::note::{Note, Notes, Severity};
+use crate::package::{Location, Packages};
+use crate::read::document::document;
+use links::Ways;
+use ports::{Edge, Port};
+
+/// An FMU that was opened.
+pub(crate) struct OpenFmu {
+    pub(crate) path: PathBuf,
+    pub(crate) description: ModelDescription,
+}
+
+/// A place in a file, for notes.
+#[derive(Clone)]
+pub(crate) struct Spot {
+    pub(crate) file: Arc<str>,
+    pub(crate) line: u32,
+    pub(crate) element: Arc<str>,
+}
+
+/// A parameter value with the name it is applied to.
+pub(crate) struct NamedValue {
+    pub(crate) name: String,
+    pub(crate) value: Value,
+    pub(crate) unit: Option<Unit>,
+    /// Items of the enumeration, where the set defines it.
+    pub(crate) items: Vec<(String, i64)>,
+    pub(crate) passage: Option<Arc<Passage>>,
+    pub(crate) spot: Spot,
+}
+
+/// A system, component or reference to a dictionary at its place in the whole.
+pub(crate) struct Instance {
+    /// Ports by the names of connectors.
+    pub(crate) ports: HashMap<String, usize>,
+    /// Elements by name, if it is a system.
+    pub(crate) children: HashMap<String, usize>,
+    /// Index of the component, if it is one that can be simulated.
+    pub(crate) component: Option<usize>,
+    /// Values of its bindings, in the order of their application.
+    pub(crate) values: Vec<NamedValue>,
+}
+
+/// What is known while systems are flattened.
+pub(crate) struct Flattener {
+    packages: Packages,
+    documents: HashMap<Location, Option<Arc<Document>>>,
+    fmus: HashMap<Location, Option<Arc<OpenFmu>>>,
+    /// In an order in which parts come before the systems they are part of.
+    instances: Vec<Instance>,
+    components: Vec<Component>,
+    /// The FMU of each component.
+    sources: Vec<Arc<OpenFmu>>,
+    ports: Vec<Port>,
+    edges: Vec<Edge>,
+    /// Connectors of references to dictionaries: (port, port of the entry).
+    references: Vec<(usize, usize)>,
+    /// Number of elements so far.
+    visited: usize,
+    /// Names of components that are taken.
+    names: HashSet<String>,
+    notes: Notes,
+}
+
+/// Reads and flattens an .ssp or .ssd. FMUs of archives are unpacked into `folder`.
+pub(crate) fn flatten(path: &Path, folder: &Path) -> Result<Flat> {
+    let (packages, root) = Packages::open(path, folder)?;
+    let flattener = Flattener {
+        packages,
+        documents: HashMap::new(),
+        fmus: HashMap::new(),
+        instances: Vec::new(),
+        components: Vec::new(),
+        sources: Vec::new(),
+        ports: Vec::new(),
+        edges: Vec::new(),
+        references: Vec::new(),
+        visited: 0,
+        names: HashSet::new(),
+        notes: Notes::default(),
+    };
+    flattener.run((0, root), path)
+}
+
+impl Flattener {
+    fn run(mut self, root: Location, path: &Path) -> Result<Flat> {
+        let Some(bytes) = self.packages.read(&root)? else { return Err(self.no_document(path, &root)) };
+        let file = self.packages.shown(&root);
+        let limits = self.packages.limits().clone();
+        let document = Arc::new(document(&bytes, root.clone(), file.clone(), &limits, &mut self.notes)?);
+        self.documents.insert(root, Some(document.clone()));
+        for variant in self.packages.variants(0) {
+            let message = format!("the variant `{}` is not looked at", costep_fmi::short(&variant));
+            self.note(Severity::Remark, Code::SspUnused, &Spot::of(&document, 0, ""), message);
+        }
+        self.add_root(&document);
+        self.join_dictionaries();
+        self.apply_parameters();
+        let mut ways = Ways::new(self.ports.len());
+        let links = self.links(&mut ways);
+        let root = Spot::of(&document, 0, "");
+        let settings: Settings =
+            document.settings.iter().chain(&document.system.common.settings).cloned().collect();
+        let mut flat = Flat {
+            name: if document.name.is_empty() {
+                document.system.common.name.clone()
+            } else {
+                document.name.clone()
+            },
+            version: document.version.clone(),
+            start: document.start,
+            stop: document.stop,
+            components: std::mem::take(&mut self.components),
+            links,
+            settings,
+            notes: Vec::new(),
+        };
+        for (code, message) in flat.refuse_foreign_settings() {
+            self.note(Severity::Warning, code, &root, message);
+        }
+        flat.notes = self.notes.into_list(&file);
+        Ok(flat)
+    }
+
+    fn no_document(&self, path: &Path, root: &Location) -> Error {
+        let error =
+            Error::new(Code::NoSystemStructure, format!("the package has no {}", root.1)).in_file(path);
+        match self.packages.misplaced(0) {
+            Some(entry) => error
+                .because(format!("there is one at `{}`", costep_fmi::short(&entry)))
+                .hint("zip the contents of the folder, not the folder"),
+            None => error,
+        }
+    }
+
+    fn note(&mut self, severity: Severity, code: Code, spot: &Spot, message: impl Into<String>) {
+        let Spot { file, line, element } = spot.clone();
+        let (message, element) = (message.into(), element.to_string());
+        self.notes.push(Note { severity, code, message, element, file, line: (line > 0).then_some(line) });
+    }
+
+    fn error(&mut self, code: Code, spot: &Spot, message: impl Into<String>) {
+        self.note(Severity::Error, code, spot, message);
+    }
+
+    /// An error of another layer, with our place added.
+    fn foreign_error(&mut self, error: &Error, spot: &Spot) {
+        let details = error.details();
+        let message = match &details.cause {
+            Some(cause) => format!("{}: {cause}", details.message),
+            None => details.message.clone(),
+        };
+        self.error(details.code, spot, message);
+    }
+}
+
+impl Spot {
+    pub(crate) fn of(document: &Document, line: u32, element: &str) -> Self {
+        Self { file: document.file.clone(), line, element: element.into() }
+    }
+
+    /// Another line of the same element.
+    pub(crate) fn line(&self, line: u32) -> Self {
+        Self { line, ..self.clone() }
+    }
+}

@@ -1,0 +1,53 @@
+//! System structures by the SSP standard, versions 1.0 and 2.0: which FMUs a system is made of, with which
+//! parameters, and how they are connected.
+//!
+//! An SSP is somebody else's file, so nothing in it is believed; archive and XML are read by `costep-fmi` under
+//! its limits, and references never leave the package. What is wrong or has no counterpart here becomes a
+//! [`Note`], never silence.
+//!
+//! | module | role |
+//! |---|---|
+//! | `package` | archives and folders that files come from; `uri` which references are followed |
+//! | `model` | the structure as its files say it |
+//! | `read` | XML to `model`: one file per kind of document |
+//! | `flatten` | nested systems to components and links, parameters applied |
+//! | `flat` | the result; `toml_form` the same as a project file |
+//! | `write` | a flat system as an .ssp |
+//! | `note` | what is wrong or not kept |
+
+mod flat;
+mod flatten;
+mod model;
+mod note;
+mod package;
+mod read;
+mod toml_form;
+mod uri;
+mod write;
+
+use std::path::Path;
+
+use costep_core::{Error, Result};
+
+pub use flat::{Component, Flat, Link};
+pub use model::{Implementation, Value};
+pub use note::{Note, Severity};
+
+/// Reads an .ssp or .ssd and flattens it. FMUs that are inside of archives are unpacked into `folder`; those
+/// beside an .ssd stay where they are. An error means that nothing could be read; everything else is in
+/// [`Flat::notes`].
+pub fn open(path: &Path, folder: &Path) -> Result<Flat> {
+    flatten::flatten(path, folder)
+}
+
+/// Writes a flat system as an .ssp. An existing file is replaced only if all went well; everything that SSP cannot
+/// express is reported at once.
+pub fn write(flat: &Flat, path: &Path) -> Result<(), Vec<Error>> {
+    write::write(flat, path)
+}
+
+/// Whether a file is an .ssp or .ssd by its name.
+pub fn is_ssp(path: &Path) -> bool {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    matches!(ending.as_deref(), Some("ssp" | "ssd"))
+}

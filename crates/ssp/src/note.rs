@@ -1,0 +1,105 @@
+//! What is wrong with a system structure, or not kept of it. Nothing is ignored without a note.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use costep_core::{Code, Error, Place};
+
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Something has no effect here, and none on the result.
+    Remark,
+    /// The standard is not followed, but what is meant is clear.
+    Warning,
+    /// The system cannot be simulated as it is meant.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Remark => "remark",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// One note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The stable code.
+    pub code: Code,
+    /// One sentence.
+    pub message: String,
+    /// The element concerned, as a path of names: `rig/drive/engine`.
+    pub element: String,
+    /// The file, a path into the package: `rig.ssp/SystemStructure.ssd`.
+    pub file: Arc<str>,
+    /// Line of the file, counted from 1.
+    pub line: Option<u32>,
+}
+
+impl Note {
+    /// The same as an error.
+    pub fn to_error(&self) -> Error {
+        let error = Error::new(self.code, self.message.clone()).at(Place::File {
+            path: PathBuf::from(&*self.file),
+            line: self.line.map(|line| line as usize),
+            text: None,
+        });
+        if self.element.is_empty() { error } else { error.because(format!("in `{}`", self.element)) }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: {} ({}", self.severity, self.code.entry().id, self.message, self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if !self.element.is_empty() {
+            write!(f, ", in {}", self.element)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A list of notes that does not grow without bound.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    notes: Vec<Note>,
+    counts: [usize; 3],
+}
+
+impl Notes {
+    /// So many of each severity are kept; of the others only the number.
+    const KEPT: usize = 300;
+
+    pub(crate) fn push(&mut self, note: Note) {
+        let count = &mut self.counts[note.severity as usize];
+        *count += 1;
+        if *count <= Self::KEPT {
+            self.notes.push(note);
+        }
+    }
+
+    /// All notes, the important ones first.
+    pub(crate) fn into_list(self, file: &Arc<str>) -> Vec<Note> {
+        let mut notes = self.notes;
+        notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
+        for severity in [Severity::Error, Severity::Warning, Severity::Remark] {
+            let more = self.counts[severity as usize].saturating_sub(Self::KEPT);
+            if more > 0 {
+                let message = format!("{more} more notes of this kind are not listed");
+                let (element, file) = (String::new(), file.clone());
+                notes.push(Note { severity, code: Code::SspSchema, message, element, file, line: None });
+            }
+        }
+        notes
+    }
+}

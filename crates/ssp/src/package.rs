@@ -1,0 +1,179 @@
+//! Where files come from: an archive, an archive inside of an archive, or the folder of an .ssd file.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use costep_core::{Code, Error, Result};
+use costep_fmi::{Archive, Fmu, Limits};
+
+/// Largest document and largest archive inside of an archive, in bytes.
+const MAX_DOCUMENT: u64 = 256 << 20;
+const MAX_NESTED: u64 = 1 << 30;
+
+/// A file of a package: (number of the package, path inside).
+pub(crate) type Location = (usize, String);
+
+enum Files {
+    Archive(Box<Archive>),
+    Folder(PathBuf),
+}
+
+struct Package {
+    files: Files,
+    /// For messages.
+    path: PathBuf,
+}
+
+/// All packages of one system, the outermost first.
+pub(crate) struct Packages {
+    packages: Vec<Package>,
+    /// Archives that were opened as files of others.
+    nested: HashMap<Location, usize>,
+    limits: Limits,
+    /// Folder for FMUs that come out of archives.
+    unpacked: PathBuf,
+    fmus: HashMap<Location, PathBuf>,
+}
+
+impl Packages {
+    /// Opens an .ssp, or the folder of an .ssd. Returns the path of the root document inside.
+    pub(crate) fn open(path: &Path, unpacked: &Path) -> Result<(Self, String)> {
+        let limits = Limits { document: MAX_DOCUMENT, list: 4_000_000, ..Limits::default() };
+        let (files, root) = if is_description(path) {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            (Files::Folder(path.parent().unwrap_or(Path::new("")).to_owned()), name)
+        } else {
+            let archive = Archive::open_with(path, limits.clone())?;
+            (Files::Archive(Box::new(archive)), DEFAULT_DOCUMENT.to_owned())
+        };
+        let shown = match &files {
+            Files::Archive(_) => path.to_owned(),
+            Files::Folder(folder) => folder.clone(),
+        };
+        let packages = vec![Package { files, path: shown }];
+        let unpacked = unpacked.to_owned();
+        Ok((Self { packages, nested: HashMap::new(), limits, unpacked, fmus: HashMap::new() }, root))
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The path of a file for messages.
+    pub(crate) fn shown(&self, (package, path): &Location) -> Arc<str> {
+        self.packages[*package].path.join(path).to_string_lossy().into()
+    }
+
+    /// Other documents at the root of a package.
+    pub(crate) fn variants(&self, package: usize) -> Vec<String> {
+        let Files::Archive(archive) = &self.packages[package].files else { return Vec::new() };
+        let is_other = |name: &&str| {
+            !name.contains('/') && name.to_ascii_lowercase().ends_with(".ssd") && *name != DEFAULT_DOCUMENT
+        };
+        archive.entries().map(|entry| entry.name).filter(is_other).map(str::to_owned).collect()
+    }
+
+    /// A place where a document lies that should be at the root.
+    pub(crate) fn misplaced(&self, package: usize) -> Option<String> {
+        let Files::Archive(archive) = &self.packages[package].files else { return None };
+        let suffix = format!("/{DEFAULT_DOCUMENT}");
+        archive.entries().find(|entry| entry.name.ends_with(&suffix)).map(|entry| entry.name.to_owned())
+    }
+
+    /// The bytes of a document, if it exists.
+    pub(crate) fn read(&mut self, (package, path): &Location) -> Result<Option<Vec<u8>>> {
+        match &mut self.packages[*package].files {
+            Files::Archive(archive) => archive.read(path, MAX_DOCUMENT),
+            Files::Folder(folder) => read_file(&folder.join(path)),
+        }
+    }
+
+    /// A document inside of an FMU, if it exists.
+    pub(crate) fn read_in_fmu(&mut self, fmu: &Location, path: &str) -> Result<Option<Vec<u8>>> {
+        match self.fmu(fmu)? {
+            Some(file) => Archive::open_with(file, self.limits.clone())?.read(path, MAX_DOCUMENT),
+            None => Ok(None),
+        }
+    }
+
+    /// The package that is a file of another one, if it exists.
+    pub(crate) fn enter(&mut self, location: &Location) -> Result<Option<usize>> {
+        if let Some(known) = self.nested.get(location) {
+            return Ok(Some(*known));
+        }
+        let path = PathBuf::from(&*self.shown(location));
+        let archive = match &mut self.packages[location.0].files {
+            Files::Folder(_) if !path.is_file() => return Ok(None),
+            Files::Folder(_) => Archive::open_with(&path, self.limits.clone())?,
+            Files::Archive(outer) => match outer.read(&location.1, MAX_NESTED)? {
+                Some(bytes) => Archive::from_bytes(&path, bytes, self.limits.clone())?,
+                None => return Ok(None),
+            },
+        };
+        let index = self.packages.len();
+        self.packages.push(Package { files: Files::Archive(Box::new(archive)), path });
+        self.nested.insert(location.clone(), index);
+        Ok(Some(index))
+    }
+
+    /// An FMU as a file on disk, if it exists; unpacked once if it is inside of an archive.
+    pub(crate) fn fmu(&mut self, location: &Location) -> Result<Option<PathBuf>> {
+        if let Some(path) = self.fmus.get(location) {
+            return Ok(Some(path.clone()));
+        }
+        let (package, path) = location;
+        let found = match &mut self.packages[*package].files {
+            Files::Folder(folder) => Some(folder.join(path)).filter(|file| file.is_file()),
+            Files::Archive(archive) if !archive.contains(path) => None,
+            Files::Archive(archive) => {
+                let folder = self.unpacked.join(format!("package{package}"));
+                archive.extract(&folder, |name| name == path)?;
+                Some(folder.join(path))
+            }
+        };
+        if let Some(file) = &found {
+            self.fmus.insert(location.clone(), file.clone());
+        }
+        Ok(found)
+    }
+
+    /// Opens an FMU. Errors name it as a part of its package.
+    pub(crate) fn open_fmu(&mut self, location: &Location) -> Result<Option<(PathBuf, Fmu)>> {
+        let Some(path) = self.fmu(location)? else { return Ok(None) };
+        let fmu = Fmu::open(&path)?;
+        Ok(Some((path, fmu)))
+    }
+}
+
+/// Name of the document that every package has.
+pub(crate) const DEFAULT_DOCUMENT: &str = "SystemStructure.ssd";
+
+/// Whether a file is a description by itself rather than a package.
+fn is_description(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ssd"))
+}
+
+fn read_file(path: &Path) -> Result<Option<Vec<u8>>> {
+    let unreadable = |cause: std::io::Error| {
+        Error::new(Code::FileNotReadable, format!("cannot read `{}`", path.display()))
+            .in_file(path)
+            .because(cause)
+    };
+    // Asked before it is opened: opening a pipe would wait for somebody to write into it.
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() => {}
+        _ => return Ok(None),
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes))
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_DOCUMENT {
+        let message = format!("`{}` has more than {} MB", path.display(), MAX_DOCUMENT >> 20);
+        return Err(Error::new(Code::ArchiveLimit, message).in_file(path));
+    }
+    Ok(Some(bytes))
+}

@@ -1,0 +1,163 @@
+//! A flat system as a project file in TOML.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use costep_core::Code;
+
+use crate::flat::{Component, Flat, Link};
+use crate::model::{Implementation, Value};
+
+/// Tables of a project file that an annotation may give, and keys of components and links.
+const TABLES: [&str; 8] = ["step", "method", "schedule", "group", "external", "record", "guard", "run"];
+const COMPONENT_KEYS: [&str; 4] = ["interface", "solver", "isolation", "step_timeout"];
+const LINK_KEYS: [&str; 2] = ["group", "bond"];
+/// The only key of `[system]` that the structure itself does not say.
+const SOLVER: &str = "system.solver";
+
+impl Flat {
+    /// The project file. `file_of` gives the text by which an FMU is named there.
+    pub fn to_toml(&self, file_of: impl Fn(&Path) -> String) -> String {
+        let mut text = String::new();
+        for (key, value) in self.settings.iter().filter(|(key, _)| TABLES.contains(&key.as_str())) {
+            line(&mut text, key, value);
+        }
+        text += "\n[system]\n";
+        line(&mut text, "name", &quoted(&self.name));
+        for (key, time) in [("start", self.start), ("stop", self.stop)] {
+            if let Some(time) = time {
+                line(&mut text, key, &real(time));
+            }
+        }
+        if let Some((_, solver)) = self.settings.iter().find(|(key, _)| key == SOLVER) {
+            line(&mut text, "solver", solver);
+        }
+        for component in &self.components {
+            write_component(component, &file_of(&component.file), &mut text);
+        }
+        for link in &self.links {
+            self.write_link(link, &mut text);
+        }
+        text
+    }
+
+    fn write_link(&self, link: &Link, text: &mut String) {
+        let name = |(component, port): &(usize, String)| {
+            quoted(&format!("{}.{port}", self.components[*component].name))
+        };
+        text.push_str("\n[[connect]]\n");
+        line(text, "from", &name(&link.from));
+        line(text, "to", &name(&link.to));
+        // With a gain, units are not compared again: the structure had the last word.
+        line(text, "gain", &real(link.factor));
+        if link.offset != 0.0 {
+            line(text, "offset", &real(link.offset));
+        }
+        link.settings.iter().for_each(|(key, value)| line(text, key, value));
+    }
+
+    /// Takes out settings of annotations that are none, and says so. What remains can be written into a file
+    /// without a change of its other parts.
+    pub(crate) fn refuse_foreign_settings(&mut self) -> Vec<(Code, String)> {
+        let mut refused = Vec::new();
+        let mut sift = |settings: &mut Vec<(String, String)>, allowed: &[&str]| {
+            let mut seen: Vec<String> = Vec::new();
+            settings.retain(|(key, value)| {
+                let good = allowed.contains(&key.as_str()) && is_one_value(value) && !seen.contains(key);
+                seen.push(key.clone());
+                if !good {
+                    let message =
+                        format!("the setting `{}` of an annotation is not used", costep_fmi::short(key));
+                    refused.push((Code::SspSchema, message));
+                }
+                good
+            });
+        };
+        let tables: Vec<&str> = TABLES.into_iter().chain([SOLVER]).collect();
+        sift(&mut self.settings, &tables);
+        self.components.iter_mut().for_each(|component| sift(&mut component.settings, &COMPONENT_KEYS));
+        self.links.iter_mut().for_each(|link| sift(&mut link.settings, &LINK_KEYS));
+        refused
+    }
+}
+
+/// Whether a text is one value of TOML and nothing else.
+fn is_one_value(text: &str) -> bool {
+    !text.contains(['\n', '\r'])
+        && format!("x = {text}").parse::<toml::Table>().is_ok_and(|table| table.len() == 1)
+}
+
+fn write_component(component: &Component, file: &str, text: &mut String) {
+    let _ = write!(text, "\n[fmu.{}]\n", quoted(&component.name));
+    line(text, "file", &quoted(file));
+    let own = component.settings.iter().any(|(key, _)| key == "interface");
+    match component.implementation {
+        _ if own => {}
+        Implementation::Any => {}
+        Implementation::CoSimulation => line(text, "interface", "\"cs\""),
+        Implementation::ModelExchange => line(text, "interface", "\"me\""),
+    }
+    component.settings.iter().for_each(|(key, value)| line(text, key, value));
+    if !component.set.is_empty() {
+        let pairs: Vec<String> = component
+            .set
+            .iter()
+            .map(|(name, value)| format!("{} = {}", quoted(name), value_text(value)))
+            .collect();
+        line(text, "set", &format!("{{ {} }}", pairs.join(", ")));
+    }
+}
+
+fn line(text: &mut String, key: &str, value: &str) {
+    let _ = writeln!(text, "{key} = {value}");
+}
+
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Real(values) => list(values, |value| real(*value)),
+        Value::Integer(values) => list(values, i64::to_string),
+        Value::Boolean(values) => list(values, bool::to_string),
+        Value::Text(values) => list(values, |value| quoted(value)),
+    }
+}
+
+fn list<T>(values: &[T], text: impl Fn(&T) -> String) -> String {
+    match values {
+        [only] => text(only),
+        _ => format!("[{}]", values.iter().map(text).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// All digits, so that the same number is read back.
+fn real(value: f64) -> String {
+    format!("{value:?}")
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_cannot_bring_tables_of_their_own() {
+        for good in ["1", "\"a\"", "{ id = \"zoh\" }", "[{ to = \"a.u\", value = 1.0 }]", "1 # remark"] {
+            assert!(is_one_value(good), "{good}");
+        }
+        for bad in ["", "1\ny = 2", "1\n[fmu.x]\nfile = \"y\"", "}", "1\r[x]", "\"\"\"\n\"\"\""] {
+            assert!(!is_one_value(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn texts_are_quoted() {
+        let back = |text: &str| {
+            format!("x = {}", quoted(text)).parse::<toml::Table>().unwrap()["x"].as_str().unwrap().to_owned()
+        };
+        for text in ["a", "a\"b", "a'b", "a\\b", "a\nb", "'''", "\"\"\"", "\u{7f}"] {
+            assert_eq!(back(text), text);
+        }
+    }
+}

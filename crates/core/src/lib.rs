@@ -4,6 +4,7 @@
 pub mod codes;
 pub mod coupling;
 pub mod description;
+pub mod differences;
 pub mod error;
 pub mod external;
 pub mod graph;
@@ -24,11 +25,12 @@ pub mod suggest;
 pub use codes::{Code, ExitClass};
 pub use coupling::{Connection, Coupling};
 pub use description::{Capabilities, Description, Layout, MicroSampling, Port};
+pub use differences::Differences;
 pub use error::{Error, Place, Result};
 pub use external::External;
 pub use history::History;
 pub use interface_model::InterfaceModel;
-pub use local_model::LocalModel;
+pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
     Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PARTS, Signals, StepContext, SystemView, Verdict,
 };

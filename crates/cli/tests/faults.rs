@@ -333,6 +333,13 @@ fn faults_of_a_comparison_are_reported_too() {
         assert_eq!(done.json()["errors"][0]["code"], "E0405");
         rig.set("bad", fault::SLEEP, "step_timeout = \"0.4 s\"");
         rig.desk.run("compare rig --methods zoh --reference none").exits(4).says("E0406");
+        rig.set("bad", fault::SEGV_INIT, "");
+        rig.desk.run("check rig").exits(0);
+        rig.desk
+            .run("check rig --probe")
+            .exits(2)
+            .says("`bad` died with SIGSEGV in")
+            .says("InitializationMode");
     }
 }
 

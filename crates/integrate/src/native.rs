@@ -1,10 +1,11 @@
 //! A subsystem that costep integrates itself: equations plus an integrator.
 
 use costep_core::{
-    Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, MicroSampling, Result,
-    StateReader, StateWriter, StepOutcome, Subsystem,
+    Companion, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, MicroSampling,
+    Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
+use crate::companion::{CompanionStep, companion_step};
 use crate::dynamics::Dynamics;
 use crate::euler::Euler;
 use crate::integrator::{Integrator, Sampler};
@@ -25,7 +26,20 @@ pub struct Native<S> {
     saved: Box<Saved>,
     /// There to show points of the solution, if outputs inside the step are asked for.
     sampler: Option<Box<Sampler>>,
+    /// How to step beside a model of the rest of the system.
+    beside: Option<Box<Beside<S>>>,
 }
+
+/// Steps beside a model of the rest of the system; made when they are first asked for.
+struct Beside<S> {
+    solver: Solver,
+    make: MakeCompanionStep<S>,
+    stepper: Option<Box<dyn CompanionStep>>,
+    /// Whether the last step was one of these.
+    was_used: bool,
+}
+
+type MakeCompanionStep<S> = fn(&S, &Solver, &Companion) -> Result<Box<dyn CompanionStep>>;
 
 /// The integrator of a native subsystem. The smallest one is at hand: thousands of subsystems with it have to fit
 /// into the caches, and a call through a table would be felt.
@@ -146,6 +160,7 @@ impl<S: Ode + 'static> Native<S> {
             u: vec![0.0; inputs],
             saved: Box::new(saved),
             sampler: None,
+            beside: None,
             equations,
             description,
         })
@@ -161,6 +176,31 @@ impl<S: Ode + 'static> Native<S> {
         }
         let sampler = self.sampler.as_deref_mut();
         self.integrator.get_mut().advance(&mut self.equations, interval, input, &mut self.x, sampler)
+    }
+
+    /// Lets it step beside a model of the rest of the system.
+    pub(crate) fn with_companions(mut self, solver: &Solver) -> Self
+    where
+        S: Clone,
+    {
+        let beside = Beside { solver: *solver, make: companion_step::<S>, stepper: None, was_used: false };
+        self.beside = Some(Box::new(beside));
+        self
+    }
+
+    /// Puts it elsewhere.
+    pub(crate) fn set_state(&mut self, t: f64, x: &[f64]) {
+        self.t = t;
+        self.x.copy_from_slice(x);
+    }
+
+    /// The input at the end of the last step.
+    pub(crate) fn input(&self) -> &[f64] {
+        &self.u
+    }
+
+    pub(crate) fn ode_mut(&mut self) -> &mut S {
+        &mut self.equations.ode
     }
 
     /// The equations.
@@ -208,6 +248,33 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         }
         self.equations.ode.outputs(self.t, &self.x, &self.u, y);
         Ok(StepOutcome { reached: self.t })
+    }
+
+    fn step_with(
+        &mut self,
+        interval: Interval,
+        input: InputSegment<'_>,
+        rest: &Companion,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        let Some(beside) = &mut self.beside else {
+            return Err(self.unsupported("a model of the rest beside its own states"));
+        };
+        let Beside { solver, make, stepper, was_used } = &mut **beside;
+        let stepper = match stepper {
+            Some(stepper) => stepper,
+            None => stepper.insert(make(&self.equations.ode, solver, rest)?),
+        };
+        *was_used = true;
+        stepper.step(interval, input, rest, &mut self.x, (y, &mut self.u))?;
+        self.t = interval.end;
+        Ok(StepOutcome { reached: self.t })
+    }
+
+    fn input_at_end(&self, u: &mut [f64]) {
+        if self.beside.as_ref().is_some_and(|beside| beside.was_used) {
+            u.copy_from_slice(&self.u);
+        }
     }
 
     fn snapshot(&mut self) -> Result<()> {

@@ -23,6 +23,12 @@ pub(crate) trait CompanionStep: Send {
         x: &mut [f64],
         ends: (&mut [f64], &mut [f64]),
     ) -> Result<()>;
+
+    /// As a subsystem, for micro samples, snapshots and checkpoints of its integrator.
+    fn subsystem(&self) -> &dyn Subsystem;
+
+    /// The same, to be changed.
+    fn subsystem_mut(&mut self) -> &mut dyn Subsystem;
 }
 
 /// Makes room for steps under companions of the size of this one.
@@ -64,6 +70,14 @@ impl<S: Ode + 'static> CompanionStep for Stepper<S> {
         let ode = self.native.ode();
         ode.inputs_at(interval.end, self.native.state(), self.native.input(), u);
         Ok(())
+    }
+
+    fn subsystem(&self) -> &dyn Subsystem {
+        &self.native
+    }
+
+    fn subsystem_mut(&mut self) -> &mut dyn Subsystem {
+        &mut self.native
     }
 }
 

@@ -35,8 +35,32 @@ struct Beside<S> {
     solver: Solver,
     make: MakeCompanionStep<S>,
     stepper: Option<Box<dyn CompanionStep>>,
-    /// Whether the last step was one of these.
-    was_used: bool,
+    /// The experiment, if micro samples are asked for.
+    micro: Option<Experiment>,
+    /// What a checkpoint holds for the stepper, until it is made.
+    saved: Vec<u8>,
+}
+
+impl<S: Ode> Beside<S> {
+    /// The stepper, made at first use.
+    fn stepper(&mut self, ode: &S, rest: &Companion) -> Result<&mut dyn CompanionStep> {
+        if self.stepper.is_none() {
+            let mut stepper = (self.make)(ode, &self.solver, rest)?;
+            if let Some(experiment) = &self.micro {
+                stepper.subsystem_mut().record_micro_samples(true, experiment);
+            }
+            if !self.saved.is_empty() {
+                stepper.subsystem_mut().load(&mut StateReader::new(&self.saved))?;
+            }
+            // Nothing can be restored before something has been remembered.
+            stepper.subsystem_mut().snapshot()?;
+            self.stepper = Some(stepper);
+        }
+        match &mut self.stepper {
+            Some(stepper) => Ok(&mut **stepper),
+            None => unreachable!("made above"),
+        }
+    }
 }
 
 type MakeCompanionStep<S> = fn(&S, &Solver, &Companion) -> Result<Box<dyn CompanionStep>>;
@@ -183,9 +207,24 @@ impl<S: Ode + 'static> Native<S> {
     where
         S: Clone,
     {
-        let beside = Beside { solver: *solver, make: companion_step::<S>, stepper: None, was_used: false };
+        let beside = Beside {
+            solver: *solver,
+            make: companion_step::<S>,
+            stepper: None,
+            micro: None,
+            saved: Vec::new(),
+        };
         self.beside = Some(Box::new(beside));
         self
+    }
+
+    /// What steps beside a model of the rest, if such a step has been taken.
+    fn companion_stepper(&self) -> Option<&dyn Subsystem> {
+        Some(self.beside.as_ref()?.stepper.as_ref()?.subsystem())
+    }
+
+    fn companion_stepper_mut(&mut self) -> Option<&mut dyn Subsystem> {
+        Some(self.beside.as_mut()?.stepper.as_mut()?.subsystem_mut())
     }
 
     /// Puts it elsewhere.
@@ -260,19 +299,14 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         let Some(beside) = &mut self.beside else {
             return Err(self.unsupported("a model of the rest beside its own states"));
         };
-        let Beside { solver, make, stepper, was_used } = &mut **beside;
-        let stepper = match stepper {
-            Some(stepper) => stepper,
-            None => stepper.insert(make(&self.equations.ode, solver, rest)?),
-        };
-        *was_used = true;
+        let stepper = beside.stepper(&self.equations.ode, rest)?;
         stepper.step(interval, input, rest, &mut self.x, (y, &mut self.u))?;
         self.t = interval.end;
         Ok(StepOutcome { reached: self.t })
     }
 
     fn input_at_end(&self, u: &mut [f64]) {
-        if self.beside.as_ref().is_some_and(|beside| beside.was_used) {
+        if self.companion_stepper().is_some() {
             u.copy_from_slice(&self.u);
         }
     }
@@ -282,7 +316,7 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         self.saved.x.copy_from_slice(&self.x);
         self.saved.u.copy_from_slice(&self.u);
         self.integrator.get_mut().snapshot();
-        Ok(())
+        self.companion_stepper_mut().map_or(Ok(()), Subsystem::snapshot)
     }
 
     fn restore(&mut self) -> Result<()> {
@@ -290,7 +324,7 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         self.x.copy_from_slice(&self.saved.x);
         self.u.copy_from_slice(&self.saved.u);
         self.integrator.get_mut().restore();
-        Ok(())
+        self.companion_stepper_mut().map_or(Ok(()), Subsystem::restore)
     }
 
     fn states(&self) -> usize {
@@ -307,6 +341,9 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
         // Too many are refused in `initialise`; here they must only not be asked for.
         let integrator = self.integrator.get();
+        if let Some(beside) = &mut self.beside {
+            beside.micro = on.then_some(*experiment);
+        }
         let too_many = integrator.check_step(experiment.step).is_err();
         let points = if too_many { 0 } else { integrator.points(experiment.step) };
         self.equations.micro = on.then(|| {
@@ -317,6 +354,9 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
     }
 
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+        if let Some(stepper) = self.companion_stepper() {
+            return stepper.micro_samples();
+        }
         let buffer = self.equations.micro.as_ref()?;
         Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
     }
@@ -330,6 +370,16 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         out.reals(&self.x);
         out.reals(&self.u);
         self.integrator.get().save(out);
+        if let Some(beside) = &self.beside {
+            match self.companion_stepper() {
+                None => out.block(&beside.saved),
+                Some(stepper) => {
+                    let mut saved = StateWriter::default();
+                    stepper.save(&mut saved)?;
+                    out.block(&saved.into_bytes());
+                }
+            }
+        }
         Ok(())
     }
 
@@ -337,7 +387,12 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         self.t = from.real()?;
         from.reals(&mut self.x)?;
         from.reals(&mut self.u)?;
-        self.integrator.get_mut().load(from)
+        self.integrator.get_mut().load(from)?;
+        if let Some(beside) = &mut self.beside {
+            beside.saved = from.block()?.to_vec();
+            beside.stepper = None;
+        }
+        Ok(())
     }
 }
 

@@ -30,7 +30,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
               answer inside the step. Exact for linear systems. Only for subsystems that costep integrates itself.",
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
-    convergence_order: 3,
+    convergence_order: 2,
     options: &[
         OptionSpec {
             name: "form",

@@ -20,10 +20,15 @@ fn test() -> bool {
     let all = ["--workspace", "--all-targets"];
     optional("fmt", &["fmt", "--all", "--check"])
         && optional("clippy", &[&["clippy"], &all[..], &["--quiet", "--", "--deny", "warnings"]].concat())
+        && optional("clippy", &LIBRARY_OF_FMUS)
         && tests(&all)
         && cargo(&["test", "--workspace", "--doc", "--quiet"])
         && dependencies()
 }
+
+/// The C functions of exported FMUs are a feature that is off in the workspace.
+const LIBRARY_OF_FMUS: [&str; 8] =
+    ["clippy", "--package", "costep-fmu-runtime", "--features", "library", "--", "--deny", "warnings"];
 
 /// Licences, bans and sources always; advisories where their database can be fetched.
 fn dependencies() -> bool {

@@ -40,6 +40,10 @@ pub(crate) enum Verb {
     Models(ListArgs),
     /// Turn a recording into CSV or Parquet
     Export(ExportArgs),
+    /// Write the parts of a built-in model as FMUs
+    ExportFmu(ExportFmuArgs),
+    /// List results of papers, or compute one again and compare it with what the paper claims
+    Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
     Plot(PlotArgs),
     /// Show what an FMU offers and what is wrong with it
@@ -191,6 +195,45 @@ pub(crate) struct ExportArgs {
     /// List the columns
     #[arg(long)]
     pub(crate) list: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportFmuArgs {
+    /// A built-in model (`costep models`), or a test FMU: Lag, S1, S2, Wide100
+    pub(crate) model: String,
+    /// Version of FMI: 2 or 3
+    #[arg(long, default_value = "3")]
+    pub(crate) fmi: String,
+    /// Interface: cs (Co-Simulation), me (Model Exchange) or both
+    #[arg(long, default_value = "both")]
+    pub(crate) kind: String,
+    /// Only this part of the model [default: all]
+    #[arg(long)]
+    pub(crate) part: Option<String>,
+    /// Change a parameter: `--set ck=2e5`
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Leave out: directional-derivatives, state, input-derivatives, intermediate
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(crate) without: Vec<String>,
+    /// Leave out all of these
+    #[arg(long, conflicts_with = "without")]
+    pub(crate) bare: bool,
+    /// Folder for the FMUs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct ReproduceArgs {
+    /// Compute this one, or `all` [default: list them]
+    pub(crate) id: Option<String>,
+    /// Folder for data (CSV) and plot (SVG)
+    #[arg(long, value_name = "DIR", default_value = "costep-reproduce")]
+    pub(crate) out: PathBuf,
+    /// Coarser grids where a study has one: a quick look
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 #[derive(Args)]

@@ -40,6 +40,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Methods(args) => verbs::methods::run(&args, output),
         Verb::Models(args) => verbs::models::run(&args, output),
         Verb::Export(args) => verbs::export::run(&args, output),
+        Verb::ExportFmu(args) => verbs::export_fmu::run(&args, output),
+        Verb::Reproduce(args) => verbs::reproduce::run(&args, output),
         Verb::Plot(args) => verbs::plot::run(&args, output),
         Verb::Inspect(args) => verbs::inspect::run(&args, output),
         Verb::Explain(args) => verbs::explain::run(&args, output),

@@ -48,6 +48,17 @@ fn the_project_of_the_manual_is_a_valid_one() {
 }
 
 #[test]
+fn the_list_of_studies_is_the_registry() {
+    let list = read("docs/reproduce.md");
+    let rows: Vec<_> = list.lines().filter(|line| line.starts_with("| `")).collect();
+    let wanted: Vec<_> = costep_reproduce::STUDIES
+        .iter()
+        .map(|study| format!("| `{}` | {} | {} |", study.id, study.title, study.source))
+        .collect();
+    assert_eq!(rows, wanted);
+}
+
+#[test]
 fn the_list_of_methods_in_the_readme_is_the_registry() {
     let readme = read("README.md");
     for entry in costep_methods::METHODS {

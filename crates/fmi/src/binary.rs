@@ -75,6 +75,11 @@ pub fn this_platform() -> String {
     format!("{architecture}-{system}")
 }
 
+/// The folder in `binaries` that an FMU of this version keeps its library for this platform in.
+pub fn platform_folder(version: FmiVersion) -> String {
+    folders(version).swap_remove(0)
+}
+
 /// The folders in which binaries for this platform may be, the preferred one first.
 pub(crate) fn folders(version: FmiVersion) -> Vec<String> {
     let v3 = this_platform();

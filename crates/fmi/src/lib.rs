@@ -65,9 +65,10 @@ mod validate;
 pub mod xml;
 
 pub use archive::{Archive, Entry};
-pub use binary::{Platform, platforms, this_platform};
+pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 pub use call::log::{Message, Status};
+pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};

@@ -18,6 +18,7 @@ mod native;
 mod ode;
 mod rk4;
 mod solver;
+mod stepper;
 
 pub use composite::Composite;
 pub use dynamics::{AfterEvent, Dynamics, Hybrid};
@@ -25,3 +26,4 @@ pub use integrator::{Integrator, Sampler, Start, Stretch};
 pub use native::Native;
 pub use ode::{Ode, Part, Renamable};
 pub use solver::Solver;
+pub use stepper::Stepper;

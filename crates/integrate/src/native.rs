@@ -11,6 +11,7 @@ use crate::euler::Euler;
 use crate::integrator::{Integrator, Sampler};
 use crate::ode::Ode;
 use crate::solver::Solver;
+use crate::stepper::Stepper;
 
 /// Equations with an integrator and a present state.
 pub struct Native<S> {
@@ -393,6 +394,31 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
             beside.stepper = None;
         }
         Ok(())
+    }
+}
+
+impl<S: Ode + 'static> Stepper for Native<S> {
+    fn advance(&mut self, interval: Interval, input: InputSegment<'_>, x: &mut [f64]) -> Result<()> {
+        match &mut self.integrator {
+            Chosen::Euler(euler) => euler.advance_unwatched(&mut self.equations, interval, input, x),
+            Chosen::Other(other) => other.advance(&mut self.equations, interval, input, x, None),
+        }
+    }
+
+    fn points(&self, h: f64) -> usize {
+        self.integrator.get().points(h)
+    }
+
+    fn check_step(&self, h: f64) -> Result<()> {
+        self.integrator.get().check_step(h)
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.integrator.get().save(out);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.integrator.get_mut().load(from)
     }
 }
 

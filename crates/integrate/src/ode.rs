@@ -1,9 +1,10 @@
 //! A system of equations: x' = f(t, x, u), y = g(t, x, u).
 
-use costep_core::{Description, LocalModel, Port, Result, Subsystem};
+use costep_core::{Code, Description, Error, LocalModel, Port, Result, Subsystem};
 
 use crate::native::Native;
 use crate::solver::Solver;
+use crate::stepper::Stepper;
 
 /// Equations of a subsystem.
 pub trait Ode: Send {
@@ -51,6 +52,12 @@ pub trait Part: Send {
     /// A subsystem of its own; equations are integrated by this solver.
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
 
+    /// The same for a state that is kept elsewhere; only equations can do that.
+    fn stepper(&self, _solver: &Solver) -> Result<Box<dyn Stepper>> {
+        let message = format!("the equations of `{}` are not known", self.description().name);
+        Err(Error::new(Code::NeedsMissing, message))
+    }
+
     /// A copy of the equations, if they are known.
     fn equations(&self) -> Option<Box<dyn Ode>>;
 
@@ -68,6 +75,10 @@ impl<S: Ode + Clone + Renamable + 'static> Part for S {
 
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
         Ok(Box::new(Native::new(self.clone(), solver)?.with_companions(solver)))
+    }
+
+    fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
+        Ok(Box::new(Native::new(self.clone(), solver)?))
     }
 
     fn equations(&self) -> Option<Box<dyn Ode>> {

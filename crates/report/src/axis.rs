@@ -87,7 +87,7 @@ impl Axis {
             Scale::Log => {
                 let (low, high) = (10f64.powf(placed.low), 10f64.powf(placed.high));
                 let (values, minor) = ticks::logarithmic(low, high, wanted.max(6));
-                Marks { labels: values.iter().map(|v| ticks::log_label(*v)).collect(), values, minor }
+                Marks { labels: ticks::log_labels(&values), values, minor }
             }
         }
     }

@@ -64,11 +64,12 @@ impl Svg {
         ));
     }
 
-    /// A filled rectangle.
+    /// A filled rectangle with sharp edges, so that neighbours leave no seam.
     pub(crate) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str) {
         let [x, y, width, height] = [x, y, width, height].map(number);
         self.push(format_args!(
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>\n"
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\" \
+             shape-rendering=\"crispEdges\"/>\n"
         ));
     }
 

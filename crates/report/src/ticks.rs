@@ -51,16 +51,19 @@ pub(crate) fn labels(ticks: &[f64], step: f64) -> Vec<String> {
     ticks.iter().map(label).collect()
 }
 
-/// The label of a logarithmic tick: short numbers as they are, others as powers of ten.
-pub(crate) fn log_label(value: f64) -> String {
-    let exponent = (value * 1.0001).log10().floor() as i32;
-    if (-2..=3).contains(&exponent) {
-        return plain(value, (-exponent).max(0) as usize);
-    }
-    match (value / 10f64.powi(exponent)).round() as i32 {
-        1 => format!("10{}", superscript(exponent)),
-        mantissa => format!("{mantissa}·10{}", superscript(exponent)),
-    }
+/// Labels of logarithmic ticks, all in the same form: plain where that is short, else powers of ten.
+pub(crate) fn log_labels(ticks: &[f64]) -> Vec<String> {
+    let exponent = |value: f64| (value * 1.0001).log10().floor() as i32;
+    let all_short = ticks.iter().all(|value| (-2..=3).contains(&exponent(*value)));
+    let label = |value: &f64| {
+        let exponent = exponent(*value);
+        match (value / 10f64.powi(exponent)).round() as i32 {
+            _ if all_short => plain(*value, (-exponent).max(0) as usize),
+            1 => format!("10{}", superscript(exponent)),
+            mantissa => format!("{mantissa}·10{}", superscript(exponent)),
+        }
+    };
+    ticks.iter().map(label).collect()
 }
 
 /// A number with thin spaces between thousands from 10 000 on, and a true minus sign.
@@ -124,10 +127,8 @@ mod tests {
     #[test]
     fn logarithmic_ticks_are_decades_or_more() {
         let (labelled, all) = logarithmic(1e-3, 1e2, 8);
-        assert_eq!(
-            labelled.iter().map(|v| log_label(*v)).collect::<Vec<_>>(),
-            ["10⁻³", "0.01", "0.1", "1", "10", "100"]
-        );
+        assert_eq!(log_labels(&labelled), ["10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹", "10²"]);
+        assert_eq!(log_labels(&[0.01, 0.1, 200.0]), ["0.01", "0.1", "200"]);
         assert_eq!(all.len(), 46);
         assert_eq!(logarithmic(1.5, 30.0, 8).0, [2.0, 5.0, 10.0, 20.0]);
         assert_eq!(logarithmic(1e-20, 1e20, 8).0.len(), 7);

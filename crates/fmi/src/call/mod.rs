@@ -8,6 +8,7 @@ pub(crate) mod instance;
 pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;
+pub(crate) mod preload;
 pub(crate) mod states;
 pub(crate) mod symbols;
 mod values;

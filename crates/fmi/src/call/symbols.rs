@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
 
+use crate::call::preload::{PYTHON_HINT, lacks_python, python};
+
 /// A loaded shared library.
 pub(crate) struct SharedLibrary {
     library: libloading::Library,
@@ -16,17 +18,16 @@ impl SharedLibrary {
     /// Loads a library. All its symbols are resolved now: one that is missing ends here with a message, not in the
     /// middle of a run with the end of the process.
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        let library = open(path).map_err(|error| {
+        let mut library = open(path);
+        if library.as_ref().is_err_and(|error| lacks_python(&words(error))) && python() {
+            library = open(path);
+        }
+        let library = library.map_err(|error| {
             let message = format!("cannot load the library `{}`", file_name(path));
             let cause = words(&error);
-            let needs_python =
-                cause.contains("undefined symbol: Py") || cause.contains("undefined symbol: _Py");
+            let needs_python = lacks_python(&cause);
             let error = Error::new(Code::FmuNotLoaded, message).because(cause);
-            if needs_python {
-                error.hint("the FMU expects Python in the program: start it with LD_PRELOAD=libpython3.so")
-            } else {
-                error
-            }
+            if needs_python { error.hint(PYTHON_HINT) } else { error }
         })?;
         Ok(Self { library, path: path.to_owned() })
     }

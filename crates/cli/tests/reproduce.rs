@@ -1,0 +1,89 @@
+//! `costep reproduce`: the list, the table for people, the object for machines, the files.
+
+mod common;
+
+use std::fs;
+
+use common::{Desk, table};
+use serde_json::Value;
+
+fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn the_list_has_every_study() {
+    let desk = Desk::new();
+    let list: Value = serde_json::from_str(&desk.run("reproduce --json").exits(0).stdout).unwrap();
+    let text = desk.run("reproduce").exits(0).stdout;
+    for study in costep_reproduce::STUDIES {
+        assert!(text.contains(study.id));
+        assert!(list.as_array().unwrap().iter().any(|entry| entry["id"] == study.id));
+    }
+    assert!(!desk.path("costep-reproduce").exists());
+}
+
+#[test]
+fn the_object_has_the_promised_fields() {
+    let desk = Desk::new();
+    let object = desk.run("reproduce genser2020-fig3.62 --json --out there").exits(0).json();
+    let fields =
+        ["id", "title", "source", "setup", "quick", "claims", "verdicts", "remarks", "files", "wall_s"];
+    assert_eq!(keys(&object), fields);
+    let fields = [
+        "claim",
+        "place",
+        "claimed",
+        "reproduced",
+        "claimed_value",
+        "reproduced_value",
+        "unit",
+        "tolerance",
+        "verdict",
+    ];
+    let claims = object["claims"].as_array().unwrap();
+    claims.iter().for_each(|claim| assert_eq!(keys(claim), fields));
+    let zoh = &claims[0];
+    assert_eq!((&zoh["claimed_value"], &zoh["reproduced_value"]), (&2.0.into(), &2.0.into()));
+    assert_eq!(zoh["verdict"], "reproduces");
+    let counts: u64 = object["verdicts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(counts, claims.len() as u64);
+
+    let csv = fs::read_to_string(desk.path("there/genser2020-fig3.62.csv")).unwrap();
+    assert!(csv.starts_with("step_ms,zoh,nepce,mbcorr,prestep:paper=true,predictive,"));
+    assert!(fs::read_to_string(desk.path("there/genser2020-fig3.62.svg")).unwrap().starts_with("<svg"));
+}
+
+/// The curves are those of `costep compare`.
+#[test]
+fn the_data_are_those_of_a_comparison() {
+    let desk = Desk::new();
+    desk.run("reproduce haid2018-fig2").exits(0).says("costep-reproduce/haid2018-fig2.svg");
+    let csv = fs::read_to_string(desk.path("costep-reproduce/haid2018-fig2.csv")).unwrap();
+    let (names, rows) = table(&csv);
+    assert_eq!(names, ["ck", "dk", "step_ms", "mbcorr", "PLC"]);
+    let runs = desk
+        .run("compare dual-mass --set ck=2e5 --set dk=200 --t-end 0.1s --methods mbcorr,feedthrough --steps 2ms --json")
+        .exits(0)
+        .json();
+    let row = rows.iter().find(|row| row[0] == 2e5 && row[2] == 2.0).unwrap();
+    for (k, value) in row[3..].iter().enumerate() {
+        let error = runs["runs"][k]["eps_mono_micro"].as_f64().unwrap();
+        assert!((value / error - 1.0).abs() < 1e-6, "{value} {error}");
+    }
+}
+
+#[test]
+fn what_does_not_reproduce_is_said_and_is_no_failure() {
+    let done = Desk::new().run("reproduce genser2020-fig3.63").exits(0);
+    assert!(done.stdout.contains("does not reproduce"), "{}", done.story());
+    assert!(done.stdout.contains("judged by"), "{}", done.story());
+}
+
+#[test]
+fn mistakes_have_help() {
+    let desk = Desk::new();
+    desk.run("reproduce genser2020-fig352").exits(1).says("did you mean `genser2020-fig3.");
+    desk.write("file", "");
+    desk.run("reproduce genser2020-fig3.66 --out file/below").exits(1).says("cannot make the folder");
+}

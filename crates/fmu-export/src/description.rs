@@ -1,0 +1,134 @@
+//! modelDescription.xml: what both versions have in common.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use costep_fmi::{FmiVersion, SI_NAMES};
+use costep_fmu_runtime::{Capability, Role};
+
+use crate::Options;
+use crate::sheet::{Sheet, Variable};
+use crate::units::base_unit;
+use crate::{xml2, xml3};
+
+/// The model description of an FMU.
+pub(crate) struct Document<'a> {
+    pub(crate) sheet: &'a Sheet,
+    pub(crate) options: &'a Options,
+    pub(crate) token: &'a str,
+}
+
+impl fmt::Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
+        match self.options.version {
+            FmiVersion::V2 => xml2::write(self, f),
+            FmiVersion::V3 => xml3::write(self, f),
+        }
+    }
+}
+
+impl Document<'_> {
+    /// Whether the FMU can do this.
+    pub(crate) fn can(&self, capability: Capability) -> bool {
+        self.options.capabilities.contains(&capability)
+    }
+
+    /// Attributes of the root that both versions have.
+    pub(crate) fn root(&self) -> String {
+        let sheet = self.sheet;
+        let about = format!("{}, part `{}`. {}", sheet.model.title, sheet.name, sheet.model.summary);
+        format!(
+            "modelName=\"{}\" description=\"{}\" generationTool=\"costep {}\" variableNamingConvention=\"structured\"",
+            escaped(&sheet.title),
+            escaped(&about),
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+
+    /// Definitions of all units in use.
+    pub(crate) fn units(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units: BTreeSet<&str> = self.sheet.variables.iter().filter_map(unit).collect();
+        writeln!(f, "  <UnitDefinitions>")?;
+        for name in units {
+            let base = base_unit(name).unwrap_or_default();
+            write!(f, "    <Unit name=\"{}\"><BaseUnit", escaped(name))?;
+            for (symbol, exponent) in SI_NAMES.iter().zip(base.exponents).filter(|(_, e)| *e != 0) {
+                write!(f, " {symbol}=\"{exponent}\"")?;
+            }
+            if base.factor != 1.0 {
+                write!(f, " factor=\"{:?}\"", base.factor)?;
+            }
+            writeln!(f, "/></Unit>")?;
+        }
+        writeln!(f, "  </UnitDefinitions>")
+    }
+
+    /// The default experiment.
+    pub(crate) fn experiment(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let run = self.sheet.experiment;
+        writeln!(
+            f,
+            "  <DefaultExperiment startTime=\"{:?}\" stopTime=\"{:?}\" stepSize=\"{:?}\"/>",
+            run.start, run.stop, run.step
+        )
+    }
+
+    /// Attributes that say what a variable is, equal in both versions.
+    pub(crate) fn head(&self, variable: &Variable) -> String {
+        let (causality, variability) = match variable.role {
+            Role::Time => ("independent", "continuous"),
+            Role::Input => ("input", "continuous"),
+            Role::Parameter => ("parameter", "fixed"),
+            _ if variable.is_output => ("output", "continuous"),
+            _ => ("local", "continuous"),
+        };
+        let initial = match variable.role {
+            Role::Parameter => " initial=\"exact\"",
+            Role::State | Role::Output | Role::Derivative => " initial=\"calculated\"",
+            Role::Time | Role::Input => "",
+        };
+        let about = match variable.about.as_str() {
+            "" => String::new(),
+            about => format!(" description=\"{}\"", escaped(about)),
+        };
+        format!(
+            "name=\"{}\" valueReference=\"{}\"{about} causality=\"{causality}\" variability=\"{variability}\"{initial}",
+            escaped(&variable.name),
+            variable.reference
+        )
+    }
+
+    /// Attributes of the value, equal in both versions.
+    pub(crate) fn value(&self, variable: &Variable) -> String {
+        let number = |name: &str, value: Option<f64>| {
+            value.map_or(String::new(), |value| format!(" {name}=\"{value:?}\""))
+        };
+        let unit = unit(variable).map_or(String::new(), |unit| format!(" unit=\"{}\"", escaped(unit)));
+        let (min, max) = variable.limits;
+        let nominal = variable.nominal.filter(|nominal| *nominal > 0.0 && nominal.is_finite());
+        [
+            unit,
+            number("min", min),
+            number("max", max),
+            number("nominal", nominal),
+            number("start", variable.start),
+        ]
+        .concat()
+    }
+}
+
+/// The unit of a variable, if it can be defined.
+fn unit(variable: &Variable) -> Option<&str> {
+    variable.unit.as_deref().filter(|unit| base_unit(unit).is_some())
+}
+
+/// A text inside an attribute.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Numbers of a list.
+pub(crate) fn numbers(list: impl IntoIterator<Item = u64>) -> String {
+    list.into_iter().map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,120 @@
+//! Exported FMUs in FMPy: its validation has nothing to say, and trajectories are those of costep.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{difference, fmpy, rows, skipped, step_in_costep, steps_job};
+use costep_core::{Experiment, InputSet};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_fmi::{CoSimulationOptions, FmiVersion};
+use costep_fmu_export::{Options, export};
+use costep_methods::MethodSpec;
+use serde_json::{Value, json};
+
+/// What is exported, with the communication step and the inner steps of it.
+const MODELS: [(&str, f64, usize); 9] = [
+    ("dual-mass", 1e-4, 10),
+    ("dual-mass-nonlinear", 1e-4, 10),
+    ("pendulum-oscillator", 1e-3, 10),
+    ("chain", 1e-4, 10),
+    // Its solver takes exact steps, which a loop of Euler steps does not equal.
+    ("helicopter", 1e-2, 0),
+    ("Lag", 1e-2, 1),
+    ("S1", 1e-4, 10),
+    ("S2", 1e-4, 10),
+    ("Wide20", 1e-2, 1),
+];
+const STEPS: u64 = 100;
+
+const VERSIONS: [(FmiVersion, &str); 2] = [(FmiVersion::V2, "2"), (FmiVersion::V3, "3")];
+
+fn exported(name: &str, version: FmiVersion, folder: &Path) -> Vec<PathBuf> {
+    let options = Options { version, ..Options::default() };
+    let fmus = export(name, &[], None, &options, folder).unwrap();
+    fmus.into_iter().map(|fmu| fmu.path).collect()
+}
+
+#[test]
+fn every_exported_fmu_is_valid_and_runs_alike_in_fmpy_and_costep() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (mut jobs, mut cases) = (Vec::new(), Vec::new());
+    for (version, name) in VERSIONS {
+        for (model, step, inner) in MODELS {
+            for path in exported(model, version, &folder.path().join(name).join(model)) {
+                jobs.push(json!({ "job": "validate", "fmu": path }));
+                jobs.push(steps_job(&path, step, STEPS));
+                jobs.push(json!({
+                    "job": "me", "fmu": path, "step": step, "steps": STEPS, "inner": inner.max(1),
+                }));
+                cases.push((path, step, inner > 0));
+            }
+        }
+    }
+    assert!(cases.len() >= 2 * 15, "{}", cases.len());
+    let results = fmpy(&jobs);
+    for ((path, step, is_euler), results) in cases.iter().zip(results.chunks(3)) {
+        let path = path.strip_prefix(folder.path()).unwrap().display();
+        assert_eq!(results[0]["problems"], json!([]), "{path}");
+        let ours = step_in_costep(
+            &folder.path().join(path.to_string()),
+            &CoSimulationOptions::default(),
+            *step,
+            STEPS,
+        );
+        let moved = difference(&ours, &vec![ours[0].clone(); ours.len()]);
+        assert!(moved > 1e-3, "{path} stands still: {moved:e}");
+        let kinds = [("co-simulation", &results[1]), ("model exchange", &results[2])];
+        for (kind, result) in &kinds[..if *is_euler { 2 } else { 1 }] {
+            let worst = difference(&ours, &rows(result));
+            assert!(worst <= 1e-12, "{path} {kind}: {worst:e}");
+        }
+    }
+}
+
+/// x, v and F of the built-in dual mass oscillator with zero-order hold, as `costep compare` runs it.
+fn native(step: f64) -> Vec<Vec<f64>> {
+    let model = costep_models::find("dual-mass").unwrap().model(&[]).unwrap().1;
+    let mut engine = Engine::new(System {
+        subsystems: model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
+        connections: model.connections.clone(),
+        models: Box::new(costep_ident::Exact::new(1)),
+        externals: Vec::new(),
+        groups: vec![Group { method: MethodSpec::parse("zoh").unwrap().build(), inputs: InputSet::All(3) }],
+        scheduling: Scheduling::Auto,
+        bounds: Vec::new(),
+        experiment: Experiment { start: 0.0, stop: step * STEPS as f64, step },
+        threads: Threads::Fixed(1),
+        micro_samples: false,
+    })
+    .unwrap();
+    let mut rows = vec![engine.outputs().to_vec()];
+    for _ in 0..STEPS {
+        engine.step().unwrap();
+        rows.push(engine.outputs().to_vec());
+    }
+    rows
+}
+
+#[test]
+fn two_coupled_fmus_in_fmpy_equal_the_built_in_model() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let job = |(version, name): (FmiVersion, &str), step: f64| -> Value {
+        let fmu = |part: &str| exported(part, version, &folder.path().join(name)).remove(0);
+        json!({ "job": "pair", "fmus": [fmu("S1"), fmu("S2")], "step": step, "steps": STEPS })
+    };
+    for step in [1e-3, 1e-4] {
+        let native = native(step);
+        for (result, (_, name)) in fmpy(&VERSIONS.map(|version| job(version, step))).iter().zip(VERSIONS) {
+            let worst = difference(&native, &rows(result));
+            println!("FMI {name}, step {step}: {worst:e}");
+            assert!(worst <= 1e-12, "FMI {name}, step {step}: {worst:e}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A system with parameters, run with a coupling method.
+
+use costep_analysis::{Reference, Trace};
+use costep_core::{Code, Experiment, InputSet, Result};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_methods::MethodSpec;
+use costep_models::Model;
+
+/// A built-in model with parameters and an end time.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    model: &'static str,
+    parameters: Vec<(String, f64)>,
+    stop: f64,
+}
+
+/// What a run left.
+pub(crate) struct Run {
+    /// Its outputs, as far as it went.
+    pub(crate) trace: Trace,
+    /// Whether it went to its end.
+    pub(crate) ended: bool,
+}
+
+impl Case {
+    pub(crate) fn new(model: &'static str, parameters: &[(&str, f64)], stop: f64) -> Self {
+        let parameters = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
+        Self { model, parameters, stop }
+    }
+
+    /// The model itself.
+    pub(crate) fn model(&self) -> Result<Model> {
+        costep_models::find(self.model)?.model(&self.parameters).map(|(_, model)| model)
+    }
+
+    fn experiment(&self, step: f64) -> Experiment {
+        Experiment { start: 0.0, stop: self.stop, step }
+    }
+
+    /// Runs it; divergence is a result, not an error. `micro` asks for the points inside the steps.
+    pub(crate) fn run(&self, method: &str, step: f64, micro: bool) -> Result<Run> {
+        let model = self.model()?;
+        let layout = model.layout();
+        let mut engine = Engine::new(System {
+            subsystems: model
+                .parts
+                .iter()
+                .map(|part| part.subsystem(&model.solver))
+                .collect::<Result<_>>()?,
+            connections: model.connections,
+            models: Box::new(costep_ident::Exact::new(1)),
+            externals: model.externals,
+            groups: vec![Group {
+                method: MethodSpec::parse(method)?.build(),
+                inputs: InputSet::All(layout.inputs()),
+            }],
+            scheduling: Scheduling::Parallel,
+            bounds: Vec::new(),
+            experiment: self.experiment(step),
+            threads: Threads::Fixed(1),
+            micro_samples: micro,
+        })?;
+        let mut trace = Trace::new(layout.outputs(), micro);
+        match engine.run(&mut [&mut trace]) {
+            Ok(()) => Ok(Run { trace, ended: true }),
+            Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite) => {
+                Ok(Run { trace, ended: false })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The monolithic solution with the same inner solver, at the communication points of this step and inside.
+    pub(crate) fn monolithic(&self, step: f64, micro: bool) -> Result<Reference> {
+        let model = self.model()?;
+        Reference::new(&model, model.solver, &self.experiment(step), micro)
+    }
+}

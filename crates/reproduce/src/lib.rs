@@ -1,0 +1,30 @@
+//! Results of papers, computed again: `costep reproduce` prints what they claim beside what comes out. To add one:
+//! write its file, then add one line to [`STUDIES`].
+//!
+//! | module | role |
+//! |---|---|
+//! | `registry` | the list of studies |
+//! | `study` | claim, tolerance, verdict |
+//! | `case`, `work`, `series` | running systems, on all cores; curves and colours |
+//! | `data` | the table behind a figure |
+//! | `genser2018_*`, `genser2020_*`, `haid2018` | one file per figure or group of figures |
+//!
+//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [H18] Haid 2018.
+
+mod case;
+mod data;
+mod genser2018_angles;
+mod genser2018_errors;
+mod genser2020_errors;
+mod genser2020_regions;
+mod genser2020_signals;
+mod haid2018;
+mod registry;
+mod series;
+mod study;
+mod work;
+
+pub use data::Data;
+pub use registry::{STUDIES, find};
+pub use study::{Claim, Claimed, Computed, Finding, Measured, Study, Tolerance, Verdict};
+pub use work::Work;

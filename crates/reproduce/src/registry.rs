@@ -1,0 +1,31 @@
+//! The list of studies, from which the command line, its help, documents and tests derive.
+
+use costep_core::{Code, Error, Result};
+
+use crate::study::Study;
+use crate::{
+    genser2018_angles, genser2018_errors, genser2020_errors, genser2020_regions, genser2020_signals, haid2018,
+};
+
+/// Every study.
+pub static STUDIES: &[Study] = &[
+    genser2018_errors::FIG_6,
+    genser2018_errors::FIG_7,
+    genser2018_angles::FIG_8,
+    genser2018_angles::FIG_9,
+    haid2018::FIG_2,
+    genser2020_regions::FIG_3_52,
+    genser2020_errors::FIG_3_62,
+    genser2020_signals::FIG_3_63,
+    genser2020_signals::FIG_3_64,
+    genser2020_signals::FIG_3_65,
+    genser2020_signals::FIG_3_66,
+];
+
+/// The study with this name.
+pub fn find(id: &str) -> Result<&'static Study> {
+    STUDIES.iter().find(|study| study.id == id).ok_or_else(|| {
+        Error::new(Code::UnknownName, format!("no study is called `{id}`"))
+            .suggest(id, STUDIES.iter().map(|study| study.id))
+    })
+}

@@ -201,6 +201,8 @@ codes! {
         "The call took longer than `step_timeout` of the FMU (60 s unless given, 10 s at most for its end) and was ended. Everything recorded is kept."
     E0407 MemoryLimit Model "the memory limit was reached"
         "The run used more memory than `memory_limit` allows and was ended. The FMU that was being called is named."
+    E0408 EventsWithoutEnd Model "events follow each other without end"
+        "A model with events switches back and forth or ever faster, so that time does not go on. A hysteresis or a threshold in the model ends this; time events have to lie ahead."
     E0501 NotARecording Input "the file is not a costep recording"
         "Recordings are Arrow IPC streams written by `costep run`."
     E0502 RecordingDamaged Input "the recording is damaged"

@@ -5,6 +5,7 @@ pub mod codes;
 pub mod companion;
 pub mod coupling;
 pub mod description;
+pub mod differences;
 pub mod error;
 pub mod external;
 pub mod graph;
@@ -26,11 +27,12 @@ pub use codes::{Code, ExitClass};
 pub use companion::{Companion, CompanionForm};
 pub use coupling::{Connection, Coupling};
 pub use description::{Capabilities, Description, Layout, MicroSampling, Port};
+pub use differences::Differences;
 pub use error::{Error, Place, Result};
 pub use external::External;
 pub use history::History;
 pub use interface_model::InterfaceModel;
-pub use local_model::LocalModel;
+pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
     Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PARTS, Signals, StepContext, SystemView, Verdict,
 };

@@ -1,5 +1,14 @@
 //! Local model of a subsystem: x' = A x + B u + ..., y = C x + D u + ... around its present state.
 
+/// How a subsystem computes its local model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelOrigin {
+    /// Jacobians or directional derivatives, exact up to round-off.
+    Exact,
+    /// Differences: about ten digits of a smooth function.
+    Differences,
+}
+
 /// Row-major matrices of a linearised subsystem. Its memory is taken once, in [`LocalModel::new`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LocalModel {

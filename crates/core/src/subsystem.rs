@@ -1,8 +1,8 @@
 //! The trait of everything that can be coupled: native models, later FMUs.
 
 use crate::{
-    Code, Companion, Description, Error, InputSegment, LocalModel, MicroSamples, Result, StateReader,
-    StateWriter,
+    Code, Companion, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result,
+    StateReader, StateWriter,
 };
 
 /// The time span a run covers.
@@ -115,6 +115,11 @@ pub trait Subsystem: Send {
     /// Number of states of its local model.
     fn states(&self) -> usize {
         0
+    }
+
+    /// How [`Subsystem::local_model`] computes it.
+    fn local_model_origin(&self) -> ModelOrigin {
+        ModelOrigin::Exact
     }
 
     /// A, B, C, D, x and x' at the present state and time under the input `u`. Needs

@@ -13,8 +13,9 @@
 //! | `validate` | what is wrong with an FMU, one file per group of rules |
 //! | `binary` | platforms and shared libraries |
 //! | `fmu` | all of it for one file |
-//! | `call` | the shared library, all `unsafe` code: `ffi2`, `ffi3` its functions; `instance`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
+//! | `call` | the shared library, all `unsafe` code: `ffi2`, `ffi3` its functions; `instance`, `exchange`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
+//! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
 //!
 //! ```no_run
 //! use costep_fmi::{Causality, Fmu};
@@ -59,6 +60,7 @@ mod description;
 mod finding;
 mod fmu;
 mod limits;
+mod me;
 mod text;
 mod units;
 mod validate;
@@ -66,7 +68,7 @@ pub mod xml;
 
 pub use archive::{Archive, Entry};
 pub use binary::{Platform, platform_folder, platforms, this_platform};
-pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary};
+pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, Use};
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value};
@@ -81,6 +83,7 @@ pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescripti
 pub use finding::{Finding, Severity};
 pub use fmu::{Fmu, TEMPORARY_PREFIX, Unpacked};
 pub use limits::Limits;
+pub use me::{ModelExchangeOptions, ModelExchangeSubsystem};
 pub use text::short;
 pub use units::{BaseUnit, Conversion, DisplayUnit, SI_NAMES, Unit, conversion};
 pub use validate::{validate, validate_fmu};

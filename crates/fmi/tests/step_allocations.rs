@@ -8,7 +8,8 @@ use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
 use costep_core::{Experiment, InputPolynomials, LocalModel, Subsystem};
-use fmus::{BOTH, build, instance};
+use costep_integrate::Solver;
+use fmus::{BOTH, build, build_exchange, exchange, instance};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -63,6 +64,37 @@ fn steps_take_no_memory() {
             subsystem.restore().unwrap();
         }
         assert_eq!(ALLOCATIONS.get() - before, 0, "{fmi:?}");
+    }
+}
+
+#[test]
+fn integrated_steps_take_no_memory() {
+    let run = Experiment { start: 0.0, stop: 10.0, step: 1e-4 };
+    for fmi in BOTH {
+        // With events at every communication point, where the input jumps, and with local models of either origin.
+        for plain in [false, true] {
+            let library = build_exchange(fmi, "S2", plain, "").load_exchange();
+            for solver in [Solver::Euler(1e-5), Solver::Rk4(2e-5), Solver::Dopri5(1e-6)] {
+                let mut subsystem = exchange(&library, "s2", solver, &[]);
+                let (mut y, mut model) = ([0.0; 3], LocalModel::new(2, 2, 3));
+                let mut inputs = InputPolynomials::new(2, 1);
+                subsystem.record_micro_samples(true, &run);
+                subsystem.initialise(&run).unwrap();
+                subsystem.initial_outputs(&[0.0; 2], &mut y).unwrap();
+                subsystem.step(run.interval(0), inputs.segment(0..2, 1), &mut y).unwrap();
+                subsystem.snapshot().unwrap();
+                let before = ALLOCATIONS.get();
+                for k in 1..1_000 {
+                    inputs.coefficients_mut(0)[0] = k as f64 * 1e-6;
+                    subsystem.step(run.interval(k), inputs.segment(0..2, 1), &mut y).unwrap();
+                    subsystem.snapshot().unwrap();
+                    subsystem.local_model(&[0.0; 2], &mut model).unwrap();
+                    subsystem.restore().unwrap();
+                }
+                assert_eq!(ALLOCATIONS.get() - before, 0, "{fmi:?} {solver:?} {plain}");
+                assert_eq!(subsystem.events().input, 999);
+            }
+        }
     }
 }
 

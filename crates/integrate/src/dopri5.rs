@@ -139,7 +139,7 @@ impl Dopri5 {
         let name = dynamics.name();
         let message = format!("the integrator of `{name}` needs steps of {dt:e} s at t = {t} s");
         let blame = match self.worst_state() {
-            Some(state) => format!("; the derivative of state {state} is not finite"),
+            Some(state) => format!("; the derivative of `{}` is not finite", dynamics.state_name(state)),
             None => String::new(),
         };
         Error::new(Code::StepTooSmall, message)

@@ -1,8 +1,8 @@
 //! Integrators for subsystems that are given as equations: one file each.
 //!
 //! [`Dynamics`] is what integrators see: x' = f(t, x, u), of native equations or of an FMU for Model Exchange;
-//! [`Hybrid`] adds events. [`Integrator`] takes inner steps and interpolates between their ends.
-//! [`Native`] makes a [`costep_core::Subsystem`] of an [`Ode`] and a [`Solver`].
+//! [`Hybrid`] adds events. [`Integrator`] takes inner steps and interpolates between their ends; [`EventDriver`] finds
+//! and handles events with any of them. [`Native`] makes a [`costep_core::Subsystem`] of an [`Ode`] and a [`Solver`].
 //! A new integrator is a file that implements [`Integrator`] and a variant of [`Solver`].
 
 mod companion;
@@ -10,6 +10,7 @@ mod composite;
 mod dopri5;
 mod dynamics;
 mod euler;
+mod events;
 mod exact_lti;
 mod inner_steps;
 mod integrator;
@@ -17,11 +18,13 @@ pub mod multistep;
 mod native;
 mod ode;
 mod rk4;
+mod roots;
 mod solver;
 mod stepper;
 
 pub use composite::Composite;
 pub use dynamics::{AfterEvent, Dynamics, Hybrid};
+pub use events::{EventCounts, EventDriver};
 pub use integrator::{Integrator, Sampler, Start, Stretch};
 pub use native::Native;
 pub use ode::{Ode, Part, Renamable};

@@ -3,7 +3,7 @@
 
 use costep_core::{Code, CouplingMethod, Error, MethodEntry, Options, Result, Value};
 
-use crate::{auto, feedthrough, foh, lis, mbcorr, nepce, predictive, prestep, soh, zoh};
+use crate::{auto, feedthrough, foh, identified, lis, mbcorr, nepce, predictive, prestep, soh, zoh};
 
 /// Every coupling method.
 pub static METHODS: &[MethodEntry] = &[
@@ -17,6 +17,7 @@ pub static METHODS: &[MethodEntry] = &[
     prestep::ENTRY,
     predictive::ENTRY,
     lis::ENTRY,
+    identified::ENTRY,
 ];
 
 /// The entry with this name.

@@ -1,4 +1,4 @@
-//! Types and functions of FMI 2.0, as far as Co-Simulation needs them.
+//! Types and functions of FMI 2.0, as far as Co-Simulation and Model Exchange need them.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -11,6 +11,8 @@ pub(crate) type Status = c_int;
 pub(crate) type Boolean = c_int;
 type Text = *const c_char;
 
+/// `fmi2ModelExchange` of `fmi2Type`.
+pub(crate) const MODEL_EXCHANGE: c_int = 0;
 /// `fmi2CoSimulation` of `fmi2Type`.
 pub(crate) const CO_SIMULATION: c_int = 1;
 /// `fmi2LastSuccessfulTime` of `fmi2StatusKind`.
@@ -41,7 +43,7 @@ unsafe extern "C" {
 }
 
 function_table! {
-    /// The functions of an FMU of FMI 2.0 for Co-Simulation.
+    /// The functions of an FMU of FMI 2.0. For Co-Simulation `do_step` is there, which is checked when it is loaded.
     Functions2 {
         required instantiate "fmi2Instantiate" (Text, c_int, Text, Text, *const Callbacks, Boolean, Boolean) -> Component;
         required free_instance "fmi2FreeInstance" (Component);
@@ -52,7 +54,7 @@ function_table! {
         required reset "fmi2Reset" (Component) -> Status;
         required get_real "fmi2GetReal" (Component, *const u32, usize, *mut f64) -> Status;
         required set_real "fmi2SetReal" (Component, *const u32, usize, *const f64) -> Status;
-        required do_step "fmi2DoStep" (Component, f64, f64, Boolean) -> Status;
+        optional do_step "fmi2DoStep" (Component, f64, f64, Boolean) -> Status;
         optional get_integer "fmi2GetInteger" (Component, *const u32, usize, *mut c_int) -> Status;
         optional get_boolean "fmi2GetBoolean" (Component, *const u32, usize, *mut Boolean) -> Status;
         optional get_string "fmi2GetString" (Component, *const u32, usize, *mut Text) -> Status;
@@ -74,5 +76,34 @@ function_table! {
             (Component, *const u32, usize, *const c_int, *const f64) -> Status;
         optional get_output_derivatives "fmi2GetRealOutputDerivatives"
             (Component, *const u32, usize, *const c_int, *mut f64) -> Status;
+    }
+}
+
+/// `fmi2EventInfo`.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(crate) struct EventInfo {
+    pub(crate) new_discrete_states_needed: Boolean,
+    pub(crate) terminate_simulation: Boolean,
+    pub(crate) nominals_changed: Boolean,
+    pub(crate) values_changed: Boolean,
+    pub(crate) next_event_time_defined: Boolean,
+    pub(crate) next_event_time: f64,
+}
+
+function_table! {
+    /// The functions that Model Exchange adds.
+    Exchange2 {
+        required enter_event_mode "fmi2EnterEventMode" (Component) -> Status;
+        required new_discrete_states "fmi2NewDiscreteStates" (Component, *mut EventInfo) -> Status;
+        required enter_continuous_time_mode "fmi2EnterContinuousTimeMode" (Component) -> Status;
+        required completed_step "fmi2CompletedIntegratorStep"
+            (Component, Boolean, *mut Boolean, *mut Boolean) -> Status;
+        required set_time "fmi2SetTime" (Component, f64) -> Status;
+        required set_states "fmi2SetContinuousStates" (Component, *const f64, usize) -> Status;
+        required get_states "fmi2GetContinuousStates" (Component, *mut f64, usize) -> Status;
+        required get_derivatives "fmi2GetDerivatives" (Component, *mut f64, usize) -> Status;
+        required get_indicators "fmi2GetEventIndicators" (Component, *mut f64, usize) -> Status;
+        required get_nominals "fmi2GetNominalsOfContinuousStates" (Component, *mut f64, usize) -> Status;
     }
 }

@@ -1,4 +1,4 @@
-//! Types and functions of FMI 3.0, as far as Co-Simulation needs them.
+//! Types and functions of FMI 3.0, as far as Co-Simulation and Model Exchange need them.
 //!
 //! A truth value that the FMU writes is declared as a byte here: it may write any, which a `bool` must not hold.
 #![allow(unsafe_code)]
@@ -22,9 +22,10 @@ pub(crate) type IntermediateUpdate =
     unsafe extern "C" fn(*mut c_void, f64, bool, bool, bool, bool, *mut Flag, *mut f64);
 
 function_table! {
-    /// The functions of an FMU of FMI 3.0 for Co-Simulation.
+    /// The functions of an FMU of FMI 3.0. For Co-Simulation `instantiate` and `do_step` are there, which is checked
+    /// when it is loaded.
     Functions3 {
-        required instantiate "fmi3InstantiateCoSimulation"
+        optional instantiate "fmi3InstantiateCoSimulation"
             (Text, Text, Text, bool, bool, bool, bool, *const u32, usize, *mut c_void, Option<LogMessage>,
              Option<IntermediateUpdate>) -> Instance;
         required free_instance "fmi3FreeInstance" (Instance);
@@ -34,7 +35,7 @@ function_table! {
         required reset "fmi3Reset" (Instance) -> Status;
         required get_float64 "fmi3GetFloat64" (Instance, *const u32, usize, *mut f64, usize) -> Status;
         required set_float64 "fmi3SetFloat64" (Instance, *const u32, usize, *const f64, usize) -> Status;
-        required do_step "fmi3DoStep"
+        optional do_step "fmi3DoStep"
             (Instance, f64, f64, bool, *mut Flag, *mut Flag, *mut Flag, *mut f64) -> Status;
         optional enter_event_mode "fmi3EnterEventMode" (Instance) -> Status;
         optional enter_step_mode "fmi3EnterStepMode" (Instance) -> Status;
@@ -80,5 +81,25 @@ function_table! {
             (Instance, *const u32, usize, *const u32, usize, *const f64, usize, *mut f64, usize) -> Status;
         optional get_output_derivatives "fmi3GetOutputDerivatives"
             (Instance, *const u32, usize, *const i32, *mut f64, usize) -> Status;
+    }
+}
+
+function_table! {
+    /// The functions that Model Exchange adds.
+    Exchange3 {
+        required instantiate "fmi3InstantiateModelExchange"
+            (Text, Text, Text, bool, bool, *mut c_void, Option<LogMessage>) -> Instance;
+        required enter_event_mode "fmi3EnterEventMode" (Instance) -> Status;
+        required update_discrete_states "fmi3UpdateDiscreteStates"
+            (Instance, *mut Flag, *mut Flag, *mut Flag, *mut Flag, *mut Flag, *mut f64) -> Status;
+        required enter_continuous_time_mode "fmi3EnterContinuousTimeMode" (Instance) -> Status;
+        required completed_step "fmi3CompletedIntegratorStep" (Instance, bool, *mut Flag, *mut Flag) -> Status;
+        required set_time "fmi3SetTime" (Instance, f64) -> Status;
+        required set_states "fmi3SetContinuousStates" (Instance, *const f64, usize) -> Status;
+        required get_states "fmi3GetContinuousStates" (Instance, *mut f64, usize) -> Status;
+        required get_derivatives "fmi3GetContinuousStateDerivatives" (Instance, *mut f64, usize) -> Status;
+        required get_indicators "fmi3GetEventIndicators" (Instance, *mut f64, usize) -> Status;
+        required get_nominals "fmi3GetNominalsOfContinuousStates" (Instance, *mut f64, usize) -> Status;
+
     }
 }

@@ -14,7 +14,7 @@ use crate::call::ffi2::{self, Callbacks, Functions2};
 use crate::call::ffi3::IntermediateUpdate;
 use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
-use crate::call::library::{FmuLibrary, Functions};
+use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
 use crate::call::log::{Message, Status, log2, log3};
 
 const OK: c_int = 0;
@@ -44,7 +44,7 @@ pub(crate) struct Instance {
 unsafe impl Send for Instance {}
 
 impl Instance {
-    /// Makes an instance for Co-Simulation.
+    /// Makes an instance, for what its library was loaded for.
     pub(crate) fn new(
         library: &Arc<FmuLibrary>,
         name: &str,
@@ -74,7 +74,10 @@ impl Instance {
                     step_finished: None,
                     environment,
                 }));
-                let kind = ffi2::CO_SIMULATION;
+                let kind = match library.usage() {
+                    Use::CoSimulation => ffi2::CO_SIMULATION,
+                    Use::ModelExchange => ffi2::MODEL_EXCHANGE,
+                };
                 // SAFETY: texts end with a zero byte; log and callbacks live as long as the instance.
                 watched(&slot, Call::Instantiate, || unsafe {
                     (f.instantiate)(c_name.as_ptr(), kind, token, resources, callbacks, 0, logging.into())
@@ -84,23 +87,37 @@ impl Instance {
                 let all =
                     exchanged.as_ref().map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
                 let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
-                // SAFETY: as above. No event mode, no early return.
-                let handle = watched(&slot, Call::Instantiate, || unsafe {
-                    (f.instantiate)(
-                        c_name.as_ptr(),
-                        token,
-                        resources,
-                        false,
-                        logging,
-                        false,
-                        false,
-                        all.as_ptr(),
-                        all.len(),
-                        environment,
-                        Some(log3),
-                        update,
-                    )
-                });
+                let name = c_name.as_ptr();
+                let handle = match (&library.exchange, f.instantiate) {
+                    (Some(ExchangeFunctions::V3(f)), _) => {
+                        // SAFETY: as above.
+                        watched(&slot, Call::Instantiate, || unsafe {
+                            (f.instantiate)(name, token, resources, false, logging, environment, Some(log3))
+                        })
+                    }
+                    (_, Some(instantiate)) => {
+                        let (all, count) = (all.as_ptr(), all.len());
+                        // SAFETY: as above. No event mode, no early return.
+                        watched(&slot, Call::Instantiate, || unsafe {
+                            instantiate(
+                                name,
+                                token,
+                                resources,
+                                false,
+                                logging,
+                                false,
+                                false,
+                                all,
+                                count,
+                                environment,
+                                Some(log3),
+                                update,
+                            )
+                        })
+                    }
+                    // A library for Co-Simulation has the function.
+                    (_, None) => ptr::null_mut(),
+                };
                 if let (Some(exchanged), false) = (exchanged, handle.is_null()) {
                     lock(&owned).prepare(handle, f, exchanged);
                 }
@@ -379,9 +396,10 @@ impl Instance {
         let (start, length) = (interval.start, interval.length);
         match &self.library.functions {
             Functions::V2(f) => {
+                let do_step = self.need(f.do_step, "DoStep")?;
                 // SAFETY: the instance is alive and initialised.
                 let status = self.watched(Call::DoStep, || unsafe {
-                    (f.do_step)(self.handle, start, length, no_return.into())
+                    do_step(self.handle, start, length, no_return.into())
                 });
                 if status == DISCARD {
                     return Err(self.discarded(f, interval));
@@ -390,20 +408,12 @@ impl Instance {
                 Ok(interval.end)
             }
             Functions::V3(f) => {
+                let do_step = self.need(f.do_step, "DoStep")?;
                 let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
                 // SAFETY: the instance is alive and initialised, the places to write to live.
                 let status = self.watched(Call::DoStep, || unsafe {
                     let flags = (&raw mut event, &raw mut ends, &raw mut early);
-                    (f.do_step)(
-                        self.handle,
-                        start,
-                        length,
-                        no_return,
-                        flags.0,
-                        flags.1,
-                        flags.2,
-                        &raw mut last,
-                    )
+                    do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
                 });
                 if status == DISCARD || (status <= 1 && (ends | early) != 0) {
                     return Err(self.incomplete(interval, Some(last), ends != 0));

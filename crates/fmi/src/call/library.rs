@@ -11,11 +11,11 @@ use std::time::Duration;
 use costep_core::{Code, Error, Place, Result};
 use costep_supervise::{Call, Slot};
 
-use crate::call::ffi2::Functions2;
-use crate::call::ffi3::Functions3;
+use crate::call::ffi2::{Exchange2, Functions2};
+use crate::call::ffi3::{Exchange3, Functions3};
 use crate::call::floating_point;
 use crate::call::symbols::SharedLibrary;
-use crate::description::interface::CoSimulation;
+use crate::description::interface::{CoSimulation, Interface, ModelExchange};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::fmu::{Fmu, Unpacked};
 
@@ -30,10 +30,29 @@ pub(crate) enum Functions {
     V3(Functions3),
 }
 
-/// An FMU for Co-Simulation, unpacked and loaded. Its instances share it; the last of them unloads the library and
+/// What an FMU is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It brings its own solver.
+    CoSimulation,
+    /// It is integrated by costep.
+    ModelExchange,
+}
+
+/// The functions of Model Exchange.
+pub(crate) enum Exchange {
+    /// FMI 2.0.
+    V2(Exchange2),
+    /// FMI 3.0.
+    V3(Exchange3),
+}
+
+/// An FMU for one use, unpacked and loaded. Its instances share it; the last of them unloads the library and
 /// removes the folder, in this order.
 pub struct FmuLibrary {
     pub(crate) functions: Functions,
+    /// Those of Model Exchange, if that is what it is used for.
+    pub(crate) exchange: Option<Exchange>,
     shared: ManuallyDrop<SharedLibrary>,
     description: ModelDescription,
     path: PathBuf,
@@ -48,21 +67,17 @@ pub struct FmuLibrary {
 impl FmuLibrary {
     /// Unpacks an FMU into a temporary folder and loads its library for Co-Simulation.
     pub fn load(fmu: &mut Fmu) -> Result<Arc<Self>> {
+        Self::load_for(fmu, Use::CoSimulation)
+    }
+
+    /// Unpacks an FMU into a temporary folder and loads its library for one use.
+    pub fn load_for(fmu: &mut Fmu, usage: Use) -> Result<Arc<Self>> {
         let path = fmu.path().to_owned();
         let placed = |error: Error| match error.details().place {
             Place::Nowhere => error.in_file(&path),
             _ => error,
         };
-        let Some(kind) = &fmu.description().co_simulation else {
-            let offered = match (&fmu.description().model_exchange, &fmu.description().scheduled_execution) {
-                (Some(_), _) => "it is for Model Exchange",
-                (None, Some(_)) => "it is for Scheduled Execution",
-                (None, None) => "it offers no interface at all",
-            };
-            let error = Error::new(Code::FmuInterface, "the FMU is not for Co-Simulation").because(offered);
-            return Err(placed(error));
-        };
-        let identifier = kind.interface.model_identifier.clone();
+        let identifier = interface(fmu.description(), usage).map_err(placed)?.model_identifier.clone();
         let unpacked = fmu.unpack(&identifier)?;
         let slot = Slot::new(&file_name(&path), 0, Some(DEFAULT_TIMEOUT));
         let shared = slot.during(Call::Load, || SharedLibrary::load(unpacked.library())).map_err(placed)?;
@@ -71,6 +86,7 @@ impl FmuLibrary {
             FmiVersion::V2 => Functions2::load(&shared).map(Functions::V2),
             FmiVersion::V3 => Functions3::load(&shared).map(Functions::V3),
         };
+        let exchange = exchange(&shared, fmu.description().fmi_version, usage).map_err(placed)?;
         let description = fmu.description().clone();
         let text = |text: String| {
             CString::new(text).map_err(|_| {
@@ -80,6 +96,7 @@ impl FmuLibrary {
         };
         Ok(Arc::new(Self {
             functions: functions.map_err(placed)?,
+            exchange,
             shared: ManuallyDrop::new(shared),
             token: text(description.token.clone())?,
             resources: resources(&unpacked, description.fmi_version).map(text).transpose()?,
@@ -119,9 +136,30 @@ impl FmuLibrary {
     /// Its capabilities.
     ///
     /// # Panics
-    /// Never: `load` has refused FMUs without.
+    /// Never for a library loaded for Co-Simulation: `load_for` has refused FMUs without.
     pub(crate) fn co_simulation(&self) -> &CoSimulation {
         self.description.co_simulation.as_ref().expect("an FMU for Co-Simulation")
+    }
+
+    /// Its capabilities.
+    ///
+    /// # Panics
+    /// Never for a library loaded for Model Exchange: `load_for` has refused FMUs without.
+    pub(crate) fn model_exchange(&self) -> &ModelExchange {
+        self.description.model_exchange.as_ref().expect("an FMU for Model Exchange")
+    }
+
+    /// What it is used for.
+    pub fn usage(&self) -> Use {
+        if self.exchange.is_some() { Use::ModelExchange } else { Use::CoSimulation }
+    }
+
+    /// The capabilities all uses have.
+    fn interface(&self) -> &Interface {
+        match self.usage() {
+            Use::CoSimulation => &self.co_simulation().interface,
+            Use::ModelExchange => &self.model_exchange().interface,
+        }
     }
 
     /// Version of FMI, 2 or 3.
@@ -139,7 +177,7 @@ impl FmuLibrary {
 
     /// Counts an instance; refused if the FMU can have only one at a time and has it.
     pub(crate) fn enter(&self) -> Result<()> {
-        let only_one = self.co_simulation().interface.can_be_instantiated_only_once_per_process;
+        let only_one = self.interface().can_be_instantiated_only_once_per_process;
         if self.instances.fetch_add(1, Ordering::Relaxed) > 0 && only_one {
             self.leave();
             let message = "the FMU can be instantiated only once per process and has an instance already";
@@ -168,6 +206,41 @@ impl Drop for FmuLibrary {
 impl std::fmt::Debug for FmuLibrary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FmuLibrary").field("path", &self.path).field("instances", &self.instances()).finish()
+    }
+}
+
+/// The capabilities for a use, or an error that says what the FMU offers.
+fn interface(description: &ModelDescription, usage: Use) -> Result<&Interface> {
+    let (co_simulation, exchange) = (&description.co_simulation, &description.model_exchange);
+    let (found, wanted) = match usage {
+        Use::CoSimulation => (co_simulation.as_ref().map(|kind| &kind.interface), "Co-Simulation"),
+        Use::ModelExchange => (exchange.as_ref().map(|kind| &kind.interface), "Model Exchange"),
+    };
+    found.ok_or_else(|| {
+        let offered = match (co_simulation, exchange, &description.scheduled_execution) {
+            (Some(_), ..) => "it is for Co-Simulation",
+            (_, Some(_), _) => "it is for Model Exchange",
+            (.., Some(_)) => "it is for Scheduled Execution",
+            _ => "it offers no interface at all",
+        };
+        Error::new(Code::FmuInterface, format!("the FMU is not for {wanted}")).because(offered)
+    })
+}
+
+/// The functions that one use needs beyond those of all.
+fn exchange(shared: &SharedLibrary, version: FmiVersion, usage: Use) -> Result<Option<Exchange>> {
+    match (usage, version) {
+        (Use::CoSimulation, FmiVersion::V2) => shared.demand("fmi2DoStep").map(|()| None),
+        (Use::CoSimulation, FmiVersion::V3) => {
+            shared.demand("fmi3InstantiateCoSimulation")?;
+            shared.demand("fmi3DoStep").map(|()| None)
+        }
+        (Use::ModelExchange, FmiVersion::V2) => {
+            Exchange2::load(shared).map(|table| Some(Exchange::V2(table)))
+        }
+        (Use::ModelExchange, FmiVersion::V3) => {
+            Exchange3::load(shared).map(|table| Some(Exchange::V3(table)))
+        }
     }
 }
 

@@ -44,6 +44,12 @@ impl SharedLibrary {
         })
     }
 
+    /// An error if a function is missing.
+    pub(crate) fn demand(&self, name: &str) -> Result<()> {
+        // SAFETY: the address is not used.
+        unsafe { self.required::<usize>(name) }.map(|_| ())
+    }
+
     /// A function that may be missing.
     ///
     /// # Safety

@@ -1,8 +1,8 @@
 //! An FMU for Co-Simulation as a subsystem.
 
-mod linear;
-mod settings;
-mod signals;
+pub(crate) mod linear;
+pub(crate) mod settings;
+pub(crate) mod signals;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, Values, this_platform};
+use costep_fmi::{
+    CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, ModelExchangeOptions,
+    ModelExchangeSubsystem, Use, Values, this_platform,
+};
+use costep_integrate::Solver;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 
@@ -58,6 +62,8 @@ fn variables(model: &str) -> Table {
                 ("x0", 13, "parameter", Some("0.1")),
                 ("v0", 14, "parameter", Some("0")),
                 ("h", 15, "parameter", Some("1e-5")),
+                ("n1", 30, "parameter", Some("1")),
+                ("n2", 31, "parameter", Some("1")),
                 ("der(x)", 20, "local", None),
                 ("der(v)", 21, "local", None),
             ],
@@ -79,11 +85,53 @@ fn variables(model: &str) -> Table {
                 ("x0", 15, "parameter", Some("0")),
                 ("v0", 16, "parameter", Some("0")),
                 ("h", 17, "parameter", Some("1e-5")),
+                ("n1", 30, "parameter", Some("1")),
+                ("n2", 31, "parameter", Some("1")),
                 ("der(x)", 20, "local", None),
                 ("der(v)", 21, "local", None),
             ],
             &[(1, &[0, 3, 2, 4]), (2, &[2]), (4, &[4])],
             &[(20, 2), (21, 4)],
+        ),
+        "Ball" => (
+            &[
+                ("height", 1, "output", None),
+                ("speed", 2, "output", None),
+                ("e", 10, "parameter", Some("0.8")),
+                ("threshold", 11, "parameter", Some("0.05")),
+                ("der(height)", 20, "local", None),
+                ("der(speed)", 21, "local", None),
+                ("z", 25, "local", None),
+            ],
+            &[(1, &[1]), (2, &[2])],
+            &[(20, 1), (21, 2)],
+        ),
+        "Sampler" => (
+            &[
+                ("u", 0, "input", Some("0")),
+                ("y", 1, "output", None),
+                ("gate", 2, "input", Some("1")),
+                ("sampled", 3, "output", None),
+                ("period", 10, "parameter", Some("0.1")),
+                ("der(y)", 20, "local", None),
+            ],
+            &[(1, &[1]), (3, &[])],
+            &[(20, 1)],
+        ),
+        "Chatter" => (
+            &[
+                ("y", 1, "output", None),
+                ("hysteresis", 10, "parameter", Some("0")),
+                ("der(y)", 20, "local", None),
+                ("z", 25, "local", None),
+            ],
+            &[(1, &[1])],
+            &[(20, 1)],
+        ),
+        "Stepper" => (
+            &[("y", 1, "output", None), ("sampled", 3, "output", None), ("der(y)", 20, "local", None)],
+            &[(1, &[1]), (3, &[])],
+            &[(20, 1)],
         ),
         _ => (
             &[
@@ -108,27 +156,69 @@ const FAULT_3: &str = r#"<Int32 name="fault" valueReference="100" causality="par
 <String name="text" valueReference="102" causality="parameter" variability="fixed"><Start value=""/></String>
 "#;
 
-fn description(fmi: Fmi, model: &str, identifier: &str, token: &str, extra: &str) -> String {
+/// The element of the model description that offers Co-Simulation.
+fn co_simulation(fmi: Fmi, model: &str, identifier: &str, extra: &str) -> String {
+    match fmi {
+        Fmi::V2 => format!(
+            r#"<CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"
+ canGetAndSetFMUstate="true" canSerializeFMUstate="true" providesDirectionalDerivative="true" {extra}/>"#
+        ),
+        Fmi::V3 => format!(
+            r#"<CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true"
+ canGetAndSetFMUState="true" canSerializeFMUState="true" providesDirectionalDerivatives="true" {} {extra}/>"#,
+            if model.starts_with('S') { "providesIntermediateUpdate=\"true\"" } else { "" }
+        ),
+    }
+}
+
+/// The element of the model description that offers Model Exchange.
+fn model_exchange(fmi: Fmi, model: &str, identifier: &str, plain: bool) -> String {
+    let stores = if plain { "" } else { "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"" };
+    let directional = match (plain, model) {
+        (false, "S1" | "S2" | "Lag") => "providesDirectionalDerivatives=\"true\"",
+        _ => "",
+    };
+    let steps = if plain { "false" } else { "true" };
+    match fmi {
+        Fmi::V2 => format!(
+            "<ModelExchange modelIdentifier=\"{identifier}\" completedIntegratorStepNotNeeded=\"{plain}\" {} {}/>",
+            stores.replace("FMUState", "FMUstate"),
+            directional.replace("Derivatives", "Derivative"),
+        ),
+        Fmi::V3 => format!(
+            "<ModelExchange modelIdentifier=\"{identifier}\" needsCompletedIntegratorStep=\"{steps}\" {stores} {directional}/>"
+        ),
+    }
+}
+
+fn description(fmi: Fmi, model: &str, token: &str, interface: &str) -> String {
     let (rows, outputs, states) = variables(model);
     let index = |reference: u32| rows.iter().position(|row| row.1 == reference).unwrap() + 1;
     let mut list = String::new();
     for (name, reference, causality, start) in rows {
         let start = start.map_or(String::new(), |start| format!(" start=\"{start}\""));
         let of = states.iter().find(|(derivative, _)| derivative == reference).map(|(_, state)| *state);
-        let variability = if *causality == "parameter" { "fixed" } else { "continuous" };
+        let variability = match (*causality, *name) {
+            ("parameter", _) => "fixed",
+            (_, "gate" | "sampled") => "discrete",
+            _ => "continuous",
+        };
+        let is_reset =
+            matches!(model, "Ball" | "Stepper") && states.iter().any(|(_, state)| state == reference);
+        let reinit = if is_reset { " reinit=\"true\"" } else { "" };
         let head = format!(
             "name=\"{name}\" valueReference=\"{reference}\" causality=\"{causality}\" variability=\"{variability}\""
         );
         match fmi {
             Fmi::V2 => {
                 let of = of.map_or(String::new(), |state| format!(" derivative=\"{}\"", index(state)));
-                writeln!(list, "<ScalarVariable {head}><Real{start}{of}/></ScalarVariable>").unwrap();
+                writeln!(list, "<ScalarVariable {head}><Real{start}{of}{reinit}/></ScalarVariable>").unwrap();
             }
             Fmi::V3 => {
                 let of = of.map_or(String::new(), |state| format!(" derivative=\"{state}\""));
-                let exchanged = model.starts_with('S') && matches!(*causality, "input" | "output");
+                let exchanged = matches!(model, "S1" | "S2") && matches!(*causality, "input" | "output");
                 let exchanged = if exchanged { " intermediateUpdate=\"true\"" } else { "" };
-                writeln!(list, "<Float64 {head}{start}{of}{exchanged}/>").unwrap();
+                writeln!(list, "<Float64 {head}{start}{of}{exchanged}{reinit}/>").unwrap();
             }
         }
     }
@@ -166,27 +256,29 @@ fn description(fmi: Fmi, model: &str, identifier: &str, token: &str, extra: &str
             }
         }
     }
-    let [outputs, derivatives, initial] = structure;
+    let [outputs, derivatives, mut initial] = structure;
+    let indicators = usize::from(rows.iter().any(|row| row.0 == "z"));
+    if indicators > 0 {
+        initial += "<EventIndicator valueReference=\"25\"/>";
+    }
     match fmi {
         Fmi::V2 => format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
-<fmiModelDescription fmiVersion="2.0" modelName="{model}" guid="{token}">
-<CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"
- canGetAndSetFMUstate="true" canSerializeFMUstate="true" providesDirectionalDerivative="true" {extra}/>
+<fmiModelDescription fmiVersion="2.0" modelName="{model}" guid="{token}" numberOfEventIndicators="{indicators}">
+{interface}
 <ModelVariables>{list}{}</ModelVariables>
-<ModelStructure><Outputs>{outputs}</Outputs><Derivatives>{derivatives}</Derivatives><InitialUnknowns>{initial}</InitialUnknowns></ModelStructure>
+<ModelStructure><Outputs>{outputs}</Outputs><Derivatives>{derivatives}</Derivatives><InitialUnknowns>{}</InitialUnknowns></ModelStructure>
 </fmiModelDescription>"#,
-            if is_fault { FAULT_2 } else { "" }
+            if is_fault { FAULT_2 } else { "" },
+            initial.replace("<EventIndicator valueReference=\"25\"/>", "")
         ),
         Fmi::V3 => format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="{model}" instantiationToken="{token}">
-<CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true"
- canGetAndSetFMUState="true" canSerializeFMUState="true" providesDirectionalDerivatives="true" {} {extra}/>
+{interface}
 <ModelVariables>{list}{}</ModelVariables>
 <ModelStructure>{outputs}{derivatives}{initial}</ModelStructure>
 </fmiModelDescription>"#,
-            if model.starts_with('S') { "providesIntermediateUpdate=\"true\"" } else { "" },
             if is_fault { FAULT_3 } else { "" }
         ),
     }
@@ -200,16 +292,37 @@ pub(crate) fn build(fmi: Fmi, model: &str) -> TestFmu {
 /// The same with another model identifier and in another variant.
 pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant) -> TestFmu {
     let token = if variant.wrong_token { "{other}" } else { "{costep test}" };
-    let text = description(fmi, model, identifier, token, variant.attributes);
+    let text = description(fmi, model, token, &co_simulation(fmi, model, identifier, variant.attributes));
     let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
     let define = format!("-D{}", model.to_uppercase());
     let flags = [define.as_str(), variant.flag];
     pack(identifier, &text, (!variant.no_library).then_some((&["model.c", functions], &flags)))
 }
 
+/// Compiles and packs a model for Model Exchange: `Lag`, `Fault`, `S1`, `S2`, `Ball`, `Sampler`, `Chatter` or `Stepper`. A
+/// plain one cannot store its state, has no directional derivatives, and does not want to hear of completed steps.
+pub(crate) fn build_exchange(fmi: Fmi, model: &str, plain: bool, flag: &str) -> TestFmu {
+    let text = description(fmi, model, "{costep test}", &model_exchange(fmi, model, model, plain));
+    let functions = if fmi == Fmi::V2 { "exchange2.c" } else { "exchange3.c" };
+    let define = format!("-D{}", model.to_uppercase());
+    pack(model, &text, Some((&["exchange.c", functions], &[define.as_str(), flag])))
+}
+
+/// An instance of such an FMU.
+pub(crate) fn exchange(
+    library: &Arc<FmuLibrary>,
+    name: &str,
+    solver: Solver,
+    parameters: &[(&str, f64)],
+) -> ModelExchangeSubsystem {
+    let parameters = options(parameters).parameters;
+    let options = ModelExchangeOptions { parameters, solver, logging: Some(true), step_timeout: None };
+    ModelExchangeSubsystem::new(library, name, &options).unwrap()
+}
+
 /// A model whose description is changed by `edit`.
 pub(crate) fn build_edited(fmi: Fmi, model: &str, edit: impl Fn(String) -> String) -> TestFmu {
-    let text = edit(description(fmi, model, model, "{costep test}", ""));
+    let text = edit(description(fmi, model, "{costep test}", &co_simulation(fmi, model, model, "")));
     let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
     let define = format!("-D{}", model.to_uppercase());
     pack(model, &text, Some((&["model.c", functions], &[&define])))
@@ -265,6 +378,11 @@ fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>)
 }
 
 impl TestFmu {
+    /// Loads it for Model Exchange.
+    pub(crate) fn load_exchange(&self) -> Arc<FmuLibrary> {
+        FmuLibrary::load_for(&mut Fmu::open(&self.path).unwrap(), Use::ModelExchange).unwrap()
+    }
+
     /// Loads it.
     pub(crate) fn load(&self) -> Arc<FmuLibrary> {
         FmuLibrary::load(&mut Fmu::open(&self.path).unwrap()).unwrap()

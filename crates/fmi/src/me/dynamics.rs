@@ -1,0 +1,337 @@
+//! An FMU for Model Exchange as equations with events.
+
+use costep_core::{Code, Differences, Error, LocalModel, Result};
+use costep_integrate::{AfterEvent, Dynamics, Hybrid};
+
+use crate::call::instance::Instance;
+use crate::cs::linear::Linear;
+use crate::cs::signals::Signals;
+use crate::description::ModelDescription;
+use crate::description::words::Variability;
+
+/// Most iterations of one event.
+const MAX_ITERATIONS: usize = 1_000;
+
+/// Outputs inside the last step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MicroBuffer {
+    pub(crate) times: Vec<f64>,
+    pub(crate) outputs: Vec<f64>,
+}
+
+/// How the local model is computed.
+#[derive(Debug)]
+pub(crate) enum Slopes {
+    /// From directional derivatives.
+    Directional(Box<Linear>),
+    /// From differences.
+    Differences(Box<DifferenceMemory>),
+}
+
+/// Memory for differences.
+#[derive(Debug)]
+pub(crate) struct DifferenceMemory {
+    pub(crate) differences: Differences,
+    /// Typical sizes of states and inputs.
+    pub(crate) nominal_x: Vec<f64>,
+    pub(crate) nominal_u: Vec<f64>,
+    pub(crate) y: Vec<f64>,
+}
+
+/// What the FMU has been told. It is not told again.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    /// Time; not a number = nothing yet.
+    pub(crate) t: f64,
+    /// Inputs.
+    pub(crate) u: Vec<f64>,
+    /// Time of the last event: there is no way back over it.
+    pub(crate) last_event: f64,
+}
+
+impl Told {
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        (self.t, self.last_event) = (other.t, other.last_event);
+        self.u.copy_from_slice(&other.u);
+    }
+}
+
+/// The continuous ones of inputs of which others are discrete.
+#[derive(Debug)]
+pub(crate) struct SomeInputs {
+    references: Vec<u32>,
+    /// Places in the vector of all inputs, and the values there.
+    places: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl SomeInputs {
+    /// None if all inputs are continuous.
+    pub(crate) fn of(fmu: &ModelDescription, inputs: &Signals) -> Option<Box<Self>> {
+        let (mut references, mut places, mut place) = (Vec::new(), Vec::new(), 0);
+        for ((variable, reference), count) in
+            inputs.variables.iter().zip(&inputs.references).zip(&inputs.elements)
+        {
+            if fmu.variables()[*variable].variability == Variability::Continuous {
+                references.push(*reference);
+                places.extend(place..place + count);
+            }
+            place += count;
+        }
+        let values = vec![0.0; places.len()];
+        (references.len() < inputs.references.len()).then(|| Box::new(Self { references, places, values }))
+    }
+
+    fn set(&mut self, instance: &Instance, u: &[f64], told: &mut [f64]) -> Result<()> {
+        let mut is_new = false;
+        for (place, value) in self.places.iter().zip(&mut self.values) {
+            is_new |= told[*place] != u[*place];
+            (*value, told[*place]) = (u[*place], u[*place]);
+        }
+        if is_new { instance.set_reals(&self.references, &self.values) } else { Ok(()) }
+    }
+}
+
+/// The equations of an FMU, in continuous-time mode unless an event is being handled.
+pub(crate) struct FmuDynamics {
+    pub(crate) name: String,
+    pub(crate) instance: Instance,
+    pub(crate) inputs: Signals,
+    pub(crate) outputs: Signals,
+    /// One name per state.
+    pub(crate) state_names: Vec<String>,
+    pub(crate) indicators: usize,
+    pub(crate) nominal: Vec<f64>,
+    /// Those inputs that can be set between events, if not all can.
+    pub(crate) continuous_inputs: Option<Box<SomeInputs>>,
+    pub(crate) wants_completed_steps: bool,
+    /// A stored state may be put back.
+    pub(crate) may_go_back: bool,
+    pub(crate) told: Told,
+    pub(crate) micro: Option<Box<MicroBuffer>>,
+    /// None only while it is being used.
+    pub(crate) slopes: Option<Slopes>,
+    /// Why the last evaluation was not possible.
+    pub(crate) discarded: Option<Error>,
+    /// A state whose nominal value was not positive; 1 is used instead.
+    pub(crate) bad_nominal: Option<usize>,
+}
+
+impl FmuDynamics {
+    /// Moves the FMU to (t, x, u).
+    fn place(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
+        self.set_time(t)?;
+        match &mut self.continuous_inputs {
+            None => self.set_inputs(u)?,
+            Some(some) => some.set(&self.instance, u, &mut self.told.u)?,
+        }
+        if x.is_empty() { Ok(()) } else { self.instance.set_states(x) }
+    }
+
+    fn set_time(&mut self, t: f64) -> Result<()> {
+        // Sums of times have round-off, and there is no way back over an event.
+        let t = t.max(self.told.last_event);
+        if t != self.told.t {
+            self.instance.set_time(t)?;
+            self.told.t = t;
+        }
+        Ok(())
+    }
+
+    /// Sets the inputs, if they are others than before. Not all can be set between events.
+    pub(crate) fn set_inputs(&mut self, u: &[f64]) -> Result<()> {
+        if u != self.told.u {
+            self.instance.set_reals(&self.inputs.references, u)?;
+            self.told.u.copy_from_slice(u);
+        }
+        Ok(())
+    }
+
+    /// The outputs at (t, x, u).
+    pub(crate) fn evaluate_outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.place(t, x, u)?;
+        if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
+    }
+
+    /// An evaluation that the FMU discards is one that is not possible here: its values are not numbers, so that the
+    /// integrator tries a shorter step.
+    fn evaluated(&mut self, outcome: Result<()>, values: &mut [f64]) -> Result<()> {
+        match outcome {
+            Err(error) if error.code() == Code::FmuDiscard => {
+                values.fill(f64::NAN);
+                self.discarded = Some(error);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Iterates in event mode until nothing changes any more, then enters continuous-time mode. Gives the states if they
+    /// have changed.
+    pub(crate) fn iterate(&mut self, t: f64, x: &mut [f64]) -> Result<AfterEvent> {
+        let (mut values_changed, mut nominals_changed, mut next) = (false, false, None);
+        for iteration in 0.. {
+            let update = self.instance.update_discrete_states()?;
+            values_changed |= update.values_changed;
+            nominals_changed |= update.nominals_changed;
+            next = update.next;
+            if update.terminate {
+                return Err(self.terminated(t));
+            }
+            if !update.again {
+                break;
+            }
+            if iteration == MAX_ITERATIONS {
+                let message = format!("the event of `{}` at t = {t} s does not end", self.name);
+                return Err(Error::new(Code::EventsWithoutEnd, message)
+                    .because(format!("its discrete states changed {MAX_ITERATIONS} times")));
+            }
+        }
+        self.instance.enter_continuous_time_mode()?;
+        if next.is_some_and(f64::is_nan) {
+            let what = format!("the time of its next event after t = {t} s is not a number");
+            return Err(self.instance.error(Code::FmuError, &what));
+        }
+        if values_changed && !x.is_empty() {
+            self.instance.get_states(x)?;
+        }
+        if nominals_changed {
+            self.read_nominals()?;
+        }
+        Ok(AfterEvent { states_changed: values_changed, next })
+    }
+
+    /// Asks for the nominal values of the states. One that is not positive, which it has to be, is taken as 1.
+    pub(crate) fn read_nominals(&mut self) -> Result<()> {
+        if self.nominal.is_empty() {
+            return Ok(());
+        }
+        self.instance.get_nominals(&mut self.nominal)?;
+        for (state, nominal) in self.nominal.iter_mut().enumerate() {
+            if !(*nominal > 0.0 && nominal.is_finite()) {
+                *nominal = 1.0;
+                self.bad_nominal.get_or_insert(state);
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn terminated(&self, t: f64) -> Error {
+        let what = format!("the FMU asked to end the simulation at t = {t} s");
+        self.instance.error(Code::FmuDiscard, &what)
+    }
+
+    /// A, B, C, D at (t, x, u), x and x'.
+    pub(crate) fn linearise(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
+        let Some(mut slopes) = self.slopes.take() else { return Ok(()) };
+        let outcome = match &mut slopes {
+            Slopes::Directional(linear) => {
+                self.place(t, x, u).and_then(|()| linear.fill(&self.instance, &self.inputs, (u, u), model))
+            }
+            Slopes::Differences(memory) => {
+                let DifferenceMemory { differences, nominal_x, nominal_u, y } = &mut **memory;
+                nominal_x.copy_from_slice(&self.nominal);
+                differences.fill((x, u), (nominal_x, nominal_u), (model, y), |x, u, x_dot, y| {
+                    self.derivatives(t, x, u, x_dot)?;
+                    let outcome = self.instance.get_reals(&self.outputs.references, y);
+                    self.evaluated(outcome, y)
+                })
+            }
+        };
+        self.slopes = Some(slopes);
+        outcome
+    }
+}
+
+impl Dynamics for FmuDynamics {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn states(&self) -> usize {
+        self.nominal.len()
+    }
+
+    fn inputs(&self) -> usize {
+        self.told.u.len()
+    }
+
+    fn outputs(&self) -> usize {
+        self.outputs.width()
+    }
+
+    fn state_name(&self, state: usize) -> String {
+        self.state_names.get(state).cloned().unwrap_or_else(|| format!("x[{state}]"))
+    }
+
+    fn nominals(&self, x: &mut [f64]) {
+        x.copy_from_slice(&self.nominal);
+    }
+
+    fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
+        if x.iter().any(|x| !x.is_finite()) {
+            // Nobody else's code has to cope with that.
+            x_dot.fill(f64::NAN);
+            return Ok(());
+        }
+        let outcome = self.place(t, x, u).and_then(|()| match x_dot.is_empty() {
+            true => Ok(()),
+            false => self.instance.get_derivatives(x_dot),
+        });
+        self.evaluated(outcome, x_dot)
+    }
+
+    fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
+        self.linearise(t, x, u, model)
+    }
+
+    fn see(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
+        let Some(mut buffer) = self.micro.take() else { return Ok(()) };
+        let start = buffer.outputs.len();
+        buffer.times.push(t);
+        buffer.outputs.resize(start + self.outputs.width(), 0.0);
+        let outcome = self.evaluate_outputs(t, x, u, &mut buffer.outputs[start..]);
+        self.micro = Some(buffer);
+        outcome
+    }
+}
+
+impl Hybrid for FmuDynamics {
+    fn indicators(&self) -> usize {
+        self.indicators
+    }
+
+    fn event_indicators(&mut self, t: f64, x: &[f64], u: &[f64], z: &mut [f64]) -> Result<()> {
+        self.place(t, x, u)?;
+        self.instance.get_indicators(z)?;
+        match z.iter().position(|z| z.is_nan()) {
+            None => Ok(()),
+            Some(indicator) => {
+                let what = format!("its event indicator {indicator} is not a number at t = {t} s");
+                Err(self.instance.error(Code::NotFinite, &what))
+            }
+        }
+    }
+
+    fn step_completed(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<bool> {
+        if !self.wants_completed_steps {
+            return Ok(false);
+        }
+        self.place(t, x, u)?;
+        let (event, terminate) = self.instance.completed_step(!self.may_go_back)?;
+        if terminate { Err(self.terminated(t)) } else { Ok(event) }
+    }
+
+    fn event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
+        self.set_time(t)?;
+        if !x.is_empty() {
+            self.instance.set_states(x)?;
+        }
+        self.instance.enter_event_mode()?;
+        self.set_inputs(u)?;
+        let after = self.iterate(t, x)?;
+        self.told.last_event = self.told.t;
+        Ok(after)
+    }
+}

@@ -1,0 +1,592 @@
+//! An FMU for Model Exchange as a subsystem that costep integrates.
+//!
+//! Inputs are polynomials of time and exact at every evaluation. Jumps of them at communication points are events, as
+//! are changes of event indicators, announced times and wishes after inner steps; see [`EventDriver`].
+
+mod dynamics;
+mod memory;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use costep_core::{
+    Capabilities, Code, Description, Differences, Error, Experiment, InputSegment, Interval, LocalModel,
+    MicroSamples, MicroSampling, ModelOrigin, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+};
+use costep_integrate::{Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
+
+use crate::call::instance::Instance;
+use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
+use crate::call::log::Message;
+use crate::call::states::FmuState;
+use crate::cs::linear::Linear;
+use crate::cs::settings::{self, Moment, Setting};
+use crate::cs::signals::{self, Signals};
+use crate::description::interface::ModelExchange;
+use crate::description::value::Values;
+use crate::description::words::Causality;
+use crate::description::{FmiVersion, ModelDescription};
+use dynamics::{DifferenceMemory, FmuDynamics, MicroBuffer, Slopes, SomeInputs, Told};
+
+/// Room for samples at events, beyond those between.
+const EVENT_SAMPLES: usize = 64;
+
+/// How an FMU is used.
+#[derive(Clone, Debug)]
+pub struct ModelExchangeOptions {
+    /// Values of parameters, inputs and start values, by name, as for Co-Simulation.
+    pub parameters: Vec<(String, Values)>,
+    /// The integrator.
+    pub solver: Solver,
+    /// Debug messages. None = as few as give a reason for errors.
+    pub logging: Option<bool>,
+    /// How long a call into the FMU may take, as for Co-Simulation.
+    pub step_timeout: Option<Duration>,
+}
+
+impl Default for ModelExchangeOptions {
+    fn default() -> Self {
+        Self { parameters: Vec::new(), solver: Solver::Dopri5(1e-8), logging: None, step_timeout: None }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Made, reset or ended.
+    Instantiated,
+    /// In initialisation mode.
+    Initialising,
+    /// In continuous-time mode: steps can be done.
+    Stepping,
+    /// Ended; only a reset helps.
+    Terminated,
+}
+
+/// What the FMU can be put back by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rollback {
+    /// Its own functions.
+    FmuState,
+    /// Time, states and inputs, which are all its memory; not over a time event.
+    OwnStates,
+    /// Nothing.
+    No,
+}
+
+/// An instance of an FMU for Model Exchange with an integrator.
+pub struct ModelExchangeSubsystem {
+    description: Description,
+    phase: Phase,
+    t: f64,
+    x: Vec<f64>,
+    dynamics: FmuDynamics,
+    integrator: Box<dyn Integrator<FmuDynamics>>,
+    driver: EventDriver,
+    sampler: Option<Box<Sampler>>,
+    settings: Vec<Setting>,
+    tolerance: Option<f64>,
+    rollback: Rollback,
+    saved: Saved,
+}
+
+/// What belongs to the last snapshot.
+struct Saved {
+    /// Not a number: there is none.
+    t: f64,
+    x: Vec<f64>,
+    told: Told,
+    nominal: Vec<f64>,
+    state: FmuState,
+}
+
+/// What is known of an instance before it is made.
+struct Signature {
+    settings: Vec<Setting>,
+    inputs: Signals,
+    outputs: Signals,
+    states: Signals,
+    state_names: Vec<String>,
+    indicators: usize,
+    slopes: Slopes,
+    continuous_inputs: Option<Box<SomeInputs>>,
+    rollback: Rollback,
+    description: Description,
+}
+
+impl Signature {
+    fn of(
+        fmu: &ModelDescription,
+        kind: &ModelExchange,
+        name: &str,
+        options: &ModelExchangeOptions,
+    ) -> Result<Self> {
+        let settings = settings::settings(fmu, &options.parameters)?;
+        let sizes = settings::sizes(&settings);
+        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
+        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let (mut states, mut indicators) = (Signals::default(), Signals::default());
+        for state in fmu.states() {
+            states.push(fmu, state.state, &sizes)?;
+        }
+        for indicator in &fmu.structure.event_indicators {
+            indicators.push(fmu, indicator.variable, &sizes)?;
+        }
+        let directional = match kind.interface.provides_directional_derivatives {
+            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
+            false => None,
+        };
+        let input_ports = inputs.ports(fmu, &sizes);
+        let slopes = match directional {
+            Some(linear) => Slopes::Directional(Box::new(linear)),
+            None => differences(&states, &outputs, &input_ports),
+        };
+        let continuous_inputs = SomeInputs::of(fmu, &inputs);
+        let rollback = match kind.interface.can_get_and_set_state {
+            true => Rollback::FmuState,
+            false if memory::is_memoryless(fmu, kind) => Rollback::OwnStates,
+            false => Rollback::No,
+        };
+        let micro_samples = match options.solver {
+            Solver::Euler(_) => MicroSampling::End,
+            _ => MicroSampling::Continuous,
+        };
+        let capabilities = Capabilities {
+            rollback: rollback != Rollback::No,
+            // Discrete inputs are held over a step.
+            input_order: if continuous_inputs.is_some() { 0 } else { usize::MAX },
+            local_model: states.width() > 0,
+            micro_samples: Some(micro_samples),
+        };
+        let description = Description {
+            name: name.to_owned(),
+            inputs: input_ports,
+            outputs: outputs.ports(fmu, &sizes),
+            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            capabilities,
+        };
+        Ok(Self {
+            settings,
+            state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),
+            indicators: match fmu.fmi_version {
+                FmiVersion::V2 => fmu.number_of_event_indicators,
+                FmiVersion::V3 => indicators.width(),
+            },
+            inputs,
+            outputs,
+            states,
+            slopes,
+            continuous_inputs,
+            rollback,
+            description,
+        })
+    }
+}
+
+/// Memory for differences. Inputs without a nominal value are taken to be of size 1.
+fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
+    let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
+    let (n, m, r) = (states.width(), inputs.len(), outputs.width());
+    Slopes::Differences(Box::new(DifferenceMemory {
+        differences: Differences::new(n, m, r),
+        nominal_x: vec![1.0; n],
+        nominal_u: sizes.collect(),
+        y: vec![0.0; r],
+    }))
+}
+
+impl ModelExchangeSubsystem {
+    /// Makes an instance of an FMU under a name. The library has been loaded for Model Exchange.
+    pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &ModelExchangeOptions) -> Result<Self> {
+        let fmu = library.description();
+        let kind = library.model_exchange();
+        let mut signature = Signature::of(fmu, kind, name, options)?;
+        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
+        let limit = Some(options.step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero());
+        let instance = Instance::new(library, name, logging, None, limit)?;
+        // The description promises; the library has to have the functions too.
+        if signature.rollback == Rollback::FmuState && !instance.can_store_states() {
+            signature.rollback = Rollback::No;
+            signature.description.capabilities.rollback = false;
+        }
+        if matches!(signature.slopes, Slopes::Directional(_)) && !instance.has_directional() {
+            signature.slopes =
+                differences(&signature.states, &signature.outputs, &signature.description.inputs);
+        }
+        let (states, inputs) = (signature.states.width(), signature.inputs.width());
+        let told = Told { t: f64::NAN, u: vec![f64::NAN; inputs], last_event: f64::NEG_INFINITY };
+        let mut dynamics = FmuDynamics {
+            name: name.to_owned(),
+            instance,
+            inputs: signature.inputs,
+            outputs: signature.outputs,
+            state_names: signature.state_names,
+            indicators: signature.indicators,
+            nominal: vec![1.0; states],
+            continuous_inputs: signature.continuous_inputs,
+            wants_completed_steps: kind.needs_completed_integrator_step,
+            may_go_back: false,
+            told: told.clone(),
+            micro: None,
+            slopes: Some(signature.slopes),
+            discarded: None,
+            bad_nominal: None,
+        };
+        let integrator = options.solver.integrator(&mut dynamics)?;
+        Ok(Self {
+            description: signature.description,
+            phase: Phase::Instantiated,
+            t: 0.0,
+            x: vec![0.0; states],
+            integrator,
+            driver: EventDriver::new(states, inputs, signature.indicators),
+            sampler: None,
+            settings: signature.settings,
+            tolerance: options.solver.tolerance(),
+            rollback: signature.rollback,
+            saved: Saved {
+                t: f64::NAN,
+                x: vec![0.0; states],
+                told,
+                nominal: vec![1.0; states],
+                state: FmuState::none(),
+            },
+            dynamics,
+        })
+    }
+
+    /// What an instance would look like from outside, by the model description alone: nothing is loaded or called.
+    pub fn describe(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &ModelExchangeOptions,
+    ) -> Result<Description> {
+        let Some(kind) = &fmu.model_exchange else {
+            return Err(Error::new(Code::FmuInterface, "the FMU is not for Model Exchange"));
+        };
+        Signature::of(fmu, kind, name, options).map(|signature| signature.description)
+    }
+
+    /// The last messages of the FMU, the oldest first.
+    pub fn messages(&self) -> Vec<Message> {
+        self.dynamics.instance.messages()
+    }
+
+    /// Number of calls that returned Warning.
+    pub fn warnings(&self) -> u64 {
+        self.dynamics.instance.warnings()
+    }
+
+    /// Events and inner steps since the start.
+    pub fn events(&self) -> EventCounts {
+        self.driver.counts()
+    }
+
+    /// The present states.
+    pub fn state(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// The library it is an instance of.
+    pub fn library(&self) -> &Arc<FmuLibrary> {
+        &self.dynamics.instance.library
+    }
+
+    /// What a user may want to know and is no error.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.local_model_origin() == ModelOrigin::Differences && !self.x.is_empty() {
+            notes
+                .push("it has no directional derivatives: its local model is computed by differences".into());
+        }
+        if let Some(state) = self.dynamics.bad_nominal {
+            let name = self.dynamics.state_name(state);
+            notes.push(format!("the nominal value of `{name}` is not positive: 1 is used"));
+        }
+        if self.rollback == Rollback::OwnStates {
+            notes.push("its state is put back by time, states and inputs: it has nothing discrete".into());
+        }
+        notes
+    }
+
+    fn instance(&self) -> &Instance {
+        &self.dynamics.instance
+    }
+
+    fn set(&self, moment: Moment) -> Result<()> {
+        for setting in self.settings.iter().filter(|setting| setting.moment == moment) {
+            self.instance().set_values(setting.reference, &setting.values)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the initialisation, if that has not been done.
+    #[inline]
+    fn start(&mut self) -> Result<()> {
+        if self.phase == Phase::Stepping { self.instance().alive() } else { self.start_slowly() }
+    }
+
+    #[cold]
+    fn start_slowly(&mut self) -> Result<()> {
+        self.instance().alive()?;
+        if self.phase != Phase::Initialising {
+            return Err(self.instance().error(Code::Bug, "it is used before its initialisation"));
+        }
+        self.instance().exit_initialization()?;
+        // Now it is in event mode.
+        let mut after = self.dynamics.iterate(self.t, &mut self.x)?;
+        if !self.x.is_empty() {
+            self.dynamics.instance.get_states(&mut self.x)?;
+        }
+        self.dynamics.read_nominals()?;
+        (self.dynamics.told.t, self.dynamics.told.last_event) = (self.t, self.t);
+        let mut u = self.dynamics.told.u.clone();
+        if u.iter().any(|u| u.is_nan()) {
+            // Nobody has asked for initial outputs: the inputs are what the FMU has.
+            self.dynamics.instance.get_reals(&self.dynamics.inputs.references, &mut u)?;
+            self.dynamics.told.u.copy_from_slice(&u);
+        }
+        after.states_changed = true;
+        self.driver.start(&mut self.dynamics, (self.t, &mut self.x, &u), after)?;
+        self.phase = Phase::Stepping;
+        Ok(())
+    }
+
+    /// Says why an evaluation was not possible, if that is what made an integrator give up.
+    #[cold]
+    fn explained(&mut self, error: Error) -> Error {
+        match (error.code(), self.dynamics.discarded.take()) {
+            (Code::StepTooSmall | Code::NotFinite, Some(discarded)) => {
+                let details = discarded.details();
+                let cause = match &details.cause {
+                    Some(cause) => format!("{}: {cause}", details.message),
+                    None => details.message.clone(),
+                };
+                error.because(cause)
+            }
+            _ => error,
+        }
+    }
+}
+
+impl Subsystem for ModelExchangeSubsystem {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        self.integrator.check_step(experiment.step)?;
+        if self.phase != Phase::Instantiated {
+            self.phase = Phase::Terminated;
+            self.instance().reset()?;
+            self.phase = Phase::Instantiated;
+        }
+        self.instance().alive()?;
+        if self.settings.iter().any(|setting| setting.moment == Moment::Configuration) {
+            self.instance().configuration(true)?;
+            self.set(Moment::Configuration)?;
+            self.instance().configuration(false)?;
+        }
+        self.set(Moment::Before)?;
+        self.instance().enter_initialization(experiment, self.tolerance)?;
+        self.phase = Phase::Initialising;
+        (self.t, self.saved.t) = (experiment.start, f64::NAN);
+        self.dynamics.told.u.fill(f64::NAN);
+        (self.dynamics.told.t, self.dynamics.told.last_event) = (f64::NAN, f64::NEG_INFINITY);
+        (self.dynamics.may_go_back, self.dynamics.discarded) = (false, None);
+        self.integrator.reset();
+        self.set(Moment::Within)
+    }
+
+    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.instance().alive()?;
+        if self.phase != Phase::Initialising {
+            let what = "initial outputs are asked for after the initialisation";
+            return Err(self.instance().error(Code::Bug, what));
+        }
+        self.dynamics.set_inputs(u)?;
+        if y.is_empty() { Ok(()) } else { self.instance().get_reals(&self.dynamics.outputs.references, y) }
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        self.start()?;
+        if let Some(buffer) = &mut self.dynamics.micro {
+            buffer.times.clear();
+            buffer.outputs.clear();
+        }
+        let Self { driver, integrator, dynamics, x, sampler, .. } = self;
+        if let Err(error) =
+            driver.advance(&mut **integrator, dynamics, interval, u, x, sampler.as_deref_mut())
+        {
+            return Err(self.explained(error));
+        }
+        dynamics.evaluate_outputs(interval.end, x, driver.inputs(), y)?;
+        self.t = interval.end;
+        Ok(StepOutcome { reached: interval.end })
+    }
+
+    fn snapshot(&mut self) -> Result<()> {
+        if self.rollback == Rollback::No {
+            return Err(self.unsupported("rollback"));
+        }
+        self.start()?;
+        if self.rollback == Rollback::FmuState {
+            self.dynamics.instance.get_state(&mut self.saved.state)?;
+        }
+        self.saved.t = self.t;
+        self.saved.x.copy_from_slice(&self.x);
+        self.saved.told.copy_from(&self.dynamics.told);
+        self.saved.nominal.copy_from_slice(&self.dynamics.nominal);
+        self.dynamics.may_go_back = true;
+        self.driver.snapshot();
+        self.integrator.snapshot();
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        if self.saved.t.is_nan() {
+            return Err(self.unsupported("to go back without a stored state"));
+        }
+        self.start()?;
+        if self.rollback == Rollback::FmuState {
+            self.dynamics.instance.set_state(&self.saved.state)?;
+            self.dynamics.told.copy_from(&self.saved.told);
+        } else if self.dynamics.told.last_event > self.saved.t {
+            let t = self.dynamics.told.last_event;
+            let message = format!("`{}` cannot go back over its event at t = {t} s", self.description.name);
+            return Err(Error::new(Code::NeedsMissing, message)
+                .because("the FMU cannot store its state")
+                .hint("use a coupling method that does not repeat steps"));
+        }
+        self.t = self.saved.t;
+        self.x.copy_from_slice(&self.saved.x);
+        self.dynamics.nominal.copy_from_slice(&self.saved.nominal);
+        self.driver.restore();
+        self.integrator.restore();
+        Ok(())
+    }
+
+    fn states(&self) -> usize {
+        self.x.len()
+    }
+
+    fn local_model_origin(&self) -> ModelOrigin {
+        match self.dynamics.slopes {
+            Some(Slopes::Directional(_)) => ModelOrigin::Exact,
+            _ => ModelOrigin::Differences,
+        }
+    }
+
+    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
+        // In initialisation mode derivatives are those of the initialisation.
+        self.start()?;
+        if self.x.is_empty() {
+            return Err(self.unsupported("a local model"));
+        }
+        self.dynamics.linearise(self.t, &self.x, u, model)?;
+        model.x.copy_from_slice(&self.x);
+        Ok(())
+    }
+
+    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
+        // Too many are refused in `initialise`; here they must only not be asked for.
+        let too_many = self.integrator.check_step(experiment.step).is_err();
+        let points =
+            if too_many { 0 } else { self.integrator.points(experiment.step).saturating_add(EVENT_SAMPLES) };
+        let width = self.description.outputs.len();
+        self.dynamics.micro = on.then(|| {
+            let outputs = Vec::with_capacity(points * width);
+            Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
+        });
+        self.sampler = on.then(|| Box::new(Sampler::new(self.x.len(), self.description.inputs.len())));
+    }
+
+    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+        let buffer = self.dynamics.micro.as_ref()?;
+        Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+    }
+
+    fn save(&self, out: &mut StateWriter) -> Result<()> {
+        self.instance().alive()?;
+        let interface = &self.library().model_exchange().interface;
+        let serializes = interface.can_serialize_state && self.instance().can_serialize_states();
+        let can_do_without =
+            memory::is_memoryless(self.library().description(), self.library().model_exchange())
+                && self.driver.counts().time == 0
+                && self.driver.next_event().is_none();
+        if !serializes && !can_do_without {
+            return Err(self.unsupported("checkpoints"));
+        }
+        out.integer((self.phase == Phase::Stepping).into());
+        out.real(self.t);
+        out.real(self.dynamics.told.last_event);
+        out.reals(&self.x);
+        out.reals(&self.dynamics.told.u);
+        self.driver.save(out);
+        self.integrator.save(out);
+        let bytes = if serializes { self.serialized()? } else { Vec::new() };
+        out.block(&bytes);
+        Ok(())
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        if from.index(2)? == 1 {
+            self.start()?;
+        }
+        self.t = from.real()?;
+        let last_event = from.real()?;
+        from.reals(&mut self.x)?;
+        let mut u = vec![0.0; self.dynamics.told.u.len()];
+        from.reals(&mut u)?;
+        self.driver.load(from)?;
+        self.integrator.load(from)?;
+        let bytes = from.block()?;
+        self.saved.t = f64::NAN;
+        if bytes.is_empty() {
+            // Time, states and inputs are set when they are needed.
+            self.dynamics.told.t = f64::NAN;
+            return Ok(());
+        }
+        if !self.instance().can_serialize_states() {
+            return Err(self.unsupported("checkpoints"));
+        }
+        let mut state = FmuState::none();
+        self.instance().deserialize(bytes, &mut state)?;
+        let outcome = self.instance().set_state(&state);
+        self.dynamics.instance.free_state(&mut state);
+        outcome?;
+        self.dynamics.told = Told { t: f64::NAN, u, last_event };
+        if self.phase == Phase::Stepping { self.dynamics.read_nominals() } else { Ok(()) }
+    }
+
+    fn terminate(&mut self) {
+        if self.phase == Phase::Initialising && self.instance().alive().is_ok() {
+            // Only an initialised FMU can be terminated.
+            let _ = self.start_slowly();
+        }
+        if self.phase == Phase::Stepping {
+            self.instance().terminate();
+        }
+        self.phase = Phase::Terminated;
+    }
+}
+
+impl ModelExchangeSubsystem {
+    /// The state of the FMU as bytes.
+    fn serialized(&self) -> Result<Vec<u8>> {
+        let mut state = FmuState::none();
+        self.instance().get_state(&mut state)?;
+        let bytes = self.instance().serialize(&state);
+        self.instance().free_state(&mut state);
+        bytes
+    }
+}
+
+impl Drop for ModelExchangeSubsystem {
+    fn drop(&mut self) {
+        // Then the instance is freed, and with the last one the library is unloaded and its folder removed.
+        self.dynamics.instance.free_state(&mut self.saved.state);
+        if self.phase == Phase::Stepping {
+            self.dynamics.instance.terminate();
+        }
+    }
+}

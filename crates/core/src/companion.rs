@@ -34,9 +34,12 @@ impl Companion {
     /// Makes this what `other` is, without allocating if it is of the same size.
     pub fn copy_from(&mut self, other: &Self) {
         self.form = other.form;
-        let LocalModel { states, inputs, outputs, a, b, c, d, x, x_dot } = &mut self.model;
+        let LocalModel { states, inputs, outputs, a, b, c, d, x, x_dot, nominal, euler_step } =
+            &mut self.model;
         (*states, *inputs, *outputs) = (other.model.states, other.model.inputs, other.model.outputs);
         let from = &other.model;
+        *euler_step = from.euler_step;
+        nominal.clone_from(&from.nominal);
         let pairs =
             [(a, &from.a), (b, &from.b), (c, &from.c), (d, &from.d), (x, &from.x), (x_dot, &from.x_dot)];
         pairs.into_iter().for_each(|(to, from)| to.clone_from(from));

@@ -8,7 +8,7 @@ use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
 use costep_methods::MethodSpec;
 
-use crate::fmus::{file_in, written};
+use crate::fmus::{Isolation, file_in, written};
 use crate::project::Project;
 use crate::signals::{Side, Signals};
 
@@ -76,6 +76,12 @@ impl Project {
             out.key("file", quoted(&file_in(fmu, folder).to_string_lossy()));
             if fmu.interface_given {
                 out.key("interface", quoted(fmu.interface.word()));
+            }
+            if fmu.isolation != Isolation::default() {
+                out.key("isolation", quoted(fmu.isolation.word()));
+            }
+            if let Some(limit) = fmu.step_timeout {
+                out.key("step_timeout", quoted(&exact_time(limit)));
             }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));
@@ -255,12 +261,14 @@ fn inline_text<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String
     format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
 }
 
-fn key(name: &str) -> String {
+/// A key, in quotes if it has to be.
+pub(crate) fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) { name.into() } else { quoted(name) }
 }
 
-fn quoted(text: &str) -> String {
+/// Text in quotes.
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for letter in text.chars() {
         match letter {

@@ -1,13 +1,17 @@
 //! One file per verb.
 
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod export_fmu;
+pub(crate) mod import;
 pub(crate) mod inspect;
+pub(crate) mod inspect_ssp;
 pub(crate) mod methods;
 pub(crate) mod models;
+pub(crate) mod new;
 pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;

@@ -233,6 +233,8 @@ codes! {
         "The group has a method but no inputs, so that it changes nothing."
     W0202 OpenInputs Input "inputs of an FMU have no source"
         "They keep their start values over the whole run. That is allowed, and often a forgotten connection."
+    W0203 IntegratedHere Input "an FMU is integrated by costep"
+        "It is for Model Exchange only and the project does not say how to use it, so that costep integrates it by a solver of its own choice."
 }
 
 impl Code {

@@ -77,6 +77,9 @@ impl Project {
             if fmu.interface_given {
                 out.key("interface", quoted(fmu.interface.word()));
             }
+            if let Some(solver) = fmu.solver {
+                out.key("solver", quoted(&solver.label()));
+            }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));
                 out.key("set", inline_text(pairs));

@@ -11,6 +11,7 @@ mod value;
 use std::path::PathBuf;
 
 use costep_fmi::Values;
+use costep_integrate::Solver;
 
 pub(crate) use file::{FmuFile, Opened};
 pub(crate) use read::{Fmu, file_in, read};
@@ -48,6 +49,8 @@ pub struct FmuSpec {
     pub interface: FmuInterface,
     /// Whether the project names it.
     pub interface_given: bool,
+    /// The integrator of an FMU for Model Exchange, if the project names it.
+    pub solver: Option<Solver>,
     /// Parameters and start values that were set, as they were written.
     pub set: Vec<(String, Values)>,
 }

@@ -250,7 +250,7 @@ pub(crate) struct PlotArgs {
     /// Draw up to this time, with unit: `0.1s`
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) to: Option<f64>,
-    /// Draw the monolithic solution as well, dashed
+    /// Draw the monolithic solution as well, dashed; for FMUs the same system at a much smaller step
     #[arg(long)]
     pub(crate) reference: bool,
     /// File to write [default: plot.svg beside the first recording]

@@ -7,6 +7,7 @@ mod recorder;
 mod reference;
 mod report;
 mod session;
+mod solution;
 mod style;
 mod table;
 mod verbs;

@@ -15,7 +15,7 @@ use crate::table::number;
 const TIGHT: f64 = 1e-12;
 
 /// Steps of a reference at a smaller step per macro step, if nothing else is asked for.
-const REFINEMENT: u64 = 50;
+pub(crate) const REFINEMENT: u64 = 50;
 
 /// Most of them: more is probably a slip of the unit.
 const MAX_REFINEMENT: f64 = 1e6;

@@ -113,3 +113,13 @@ fn a_run_is_recorded_and_its_copy_runs_again() {
     let read = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap();
     assert_eq!(read("first.csv"), read("second.csv"));
 }
+
+#[test]
+fn a_run_of_fmus_is_drawn_beside_one_at_a_small_step() {
+    let desk = pair(Fmi::V2);
+    desk.run("run pair --step 1ms --out there").exits(0);
+    let drawn = desk.run("plot there --reference --to 20ms --json").exits(0).json();
+    assert!(drawn["signals"].as_array().unwrap().contains(&"s2.F".into()), "{drawn}");
+    let svg = std::fs::read_to_string(desk.path("there/plot.svg")).unwrap();
+    assert!(svg.contains("the same system with `auto` at a step of 20 us"), "{svg}");
+}

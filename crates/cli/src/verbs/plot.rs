@@ -14,14 +14,12 @@ use super::run::RECORDING;
 use crate::args::PlotArgs;
 use crate::failure::{Failure, to_json};
 use crate::recorder::{OUTPUTS, STEP};
-use crate::reference::monolithic_solver;
+use crate::solution::Solution;
 use crate::style::{Output, print_error, print_json};
 
 /// More signals than this make no picture; they have to be asked for.
 const MOST_SIGNALS: usize = 24;
-/// The monolithic solution is drawn with so many points at least.
-const SMOOTH: usize = 1500;
-/// A run that leaves the range of the monolithic solution by more than this many ranges is cut.
+/// A run that leaves the range of the reference by more than this many ranges is cut.
 const FAR_BEYOND: f64 = 4.0;
 /// What is left of it.
 const ROOM_BEYOND: f64 = 1.0;
@@ -31,7 +29,7 @@ const FEW: usize = 80;
 pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> {
     let runs = args.runs.iter().map(|path| Recorded::open(path, args)).collect::<Result<Vec<_>, _>>()?;
     let first = &runs[0];
-    let reference = if args.reference { Some(MonolithicSolution::of(first, args)?) } else { None };
+    let reference = if args.reference { Some(first.solution(args)?) } else { None };
     let shown = Picture { args, runs: &runs, reference: reference.as_ref(), cut: Cell::new(false) };
     let (figure, signals) = match runs.len() {
         1 => shown.by_unit(first),
@@ -107,6 +105,17 @@ impl Recorded {
         Ok(times.iter().zip(values).map(|(t, y)| (*t, *y)).filter(|(t, _)| within(*t, args)).collect())
     }
 
+    /// What to set beside it.
+    fn solution(&self, args: &PlotArgs) -> Result<Solution, Failure> {
+        let text = self.metadata("project").ok_or_else(|| {
+            Error::new(Code::CommandLine, "the recording does not say of which system it is")
+                .in_file(&self.file)
+                .hint("plot it without `--reference`")
+        })?;
+        let project = costep_project::load_text(text, &self.file.with_file_name("run.toml"), &[])?;
+        Ok(Solution::of(&project, self.table.values("t")?, args.to.unwrap_or(f64::INFINITY))?)
+    }
+
     fn unit(&self, signal: &str) -> &str {
         let column = self.table.columns().iter().find(|column| column.name == signal);
         column.and_then(|column| column.unit.as_deref()).unwrap_or_default()
@@ -128,58 +137,11 @@ fn within(t: f64, args: &PlotArgs) -> bool {
     args.from.is_none_or(|from| t >= from) && args.to.is_none_or(|to| t <= to)
 }
 
-/// All outputs of the monolithic twin of a run, at many instants.
-struct MonolithicSolution {
-    solver: String,
-    names: Vec<String>,
-    times: Vec<f64>,
-    rows: Vec<f64>,
-}
-
-impl MonolithicSolution {
-    fn of(run: &Recorded, args: &PlotArgs) -> Result<Self, Failure> {
-        let text = run.metadata("project").ok_or_else(|| {
-            Error::new(Code::CommandLine, "the recording does not say of which system it is")
-                .in_file(&run.file)
-                .hint("plot it without `--reference`")
-        })?;
-        let project = costep_project::load_text(text, &run.file.with_file_name("run.toml"), &[])?;
-        let solver = monolithic_solver(&project);
-        let recorded = run.table.values("t")?;
-        let times = instants(recorded, args.to.unwrap_or(f64::INFINITY));
-        let start = project.model.experiment.start;
-        let rows = costep_analysis::outputs_at(&project.model, solver, start, &times)?;
-        let names = project.model.parts.iter().flat_map(|part| {
-            let description = part.description();
-            description.outputs.iter().map(|port| format!("{}.{}", description.name, port.name))
-        });
-        Ok(Self { solver: solver.label(), names: names.collect(), times, rows })
-    }
-
-    fn points(&self, signal: &str, args: &PlotArgs) -> Option<Vec<(f64, f64)>> {
-        let index = self.names.iter().position(|name| name == signal)?;
-        let values = self.rows.iter().skip(index).step_by(self.names.len());
-        let points = self.times.iter().zip(values).map(|(t, y)| (*t, *y));
-        Some(points.filter(|(t, _)| within(*t, args)).collect())
-    }
-}
-
-/// The recorded times up to `end`, and points between them if they are few.
-fn instants(recorded: &[f64], end: f64) -> Vec<f64> {
-    let recorded = &recorded[..recorded.partition_point(|t| *t <= end)];
-    let parts = SMOOTH.div_ceil(recorded.len().max(1));
-    let between = |pair: &[f64]| {
-        let (from, to) = (pair[0], pair[1]);
-        (0..parts).map(move |k| from + (to - from) * k as f64 / parts as f64)
-    };
-    recorded.windows(2).flat_map(between).chain(recorded.last().copied()).collect()
-}
-
 /// Runs on their way to a figure.
 struct Picture<'a> {
     args: &'a PlotArgs,
     runs: &'a [Recorded],
-    reference: Option<&'a MonolithicSolution>,
+    reference: Option<&'a Solution>,
     /// Whether a curve goes on outside of the picture.
     cut: Cell<bool>,
 }
@@ -188,7 +150,7 @@ impl Picture<'_> {
     fn figure(&self, run: &Recorded, subtitle: String) -> Figure {
         let figure = Figure::new(run.metadata("system").unwrap_or("recording")).subtitle(subtitle);
         let Some(reference) = self.reference else { return figure };
-        let mut note = format!("Dashed: the monolithic solution, solver {}.", reference.solver);
+        let mut note = format!("Dashed: {}.", reference.what);
         if self.cut.get() {
             note += " Curves that leave it by far are cut.";
         }
@@ -240,8 +202,9 @@ impl Picture<'_> {
         let mut references: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
         for (signal, ..) in curves {
             if references.iter().all(|(known, _)| known != signal) {
-                let points = self.reference.and_then(|reference| reference.points(signal, self.args));
-                references.extend(points.map(|points| (*signal, points)));
+                let points = self.reference.and_then(|reference| reference.points(signal));
+                let shown = points.map(|points| points.filter(|(t, _)| within(*t, self.args)).collect());
+                references.extend(shown.map(|points| (*signal, points)));
             }
         }
         let drawn: Vec<_> = curves
@@ -266,7 +229,7 @@ impl Picture<'_> {
             panel = panel.with(Series::new(name, points).look(look));
         }
         for (k, (_, points)) in references.into_iter().enumerate() {
-            let name = if k == 0 { "monolithic" } else { "" };
+            let name = self.reference.filter(|_| k == 0).map_or("", |reference| reference.name);
             panel = panel.with(Series::new(name, points).look(Look::Reference).colour(Colour::Ink));
         }
         panel

@@ -1,6 +1,6 @@
 //! The last values of some signals.
 
-use costep_core::{Result, StateReader, StateWriter};
+use costep_core::{Code, Error, Result, StateReader, StateWriter};
 
 /// A ring of rows, newest first. Its memory is taken once.
 #[derive(Clone, Debug, Default)]
@@ -70,5 +70,14 @@ impl Lags {
         self.length = from.index(self.depth + 1)?;
         self.newest = from.index(self.depth.max(1))?;
         from.reals(&mut self.values)
+    }
+
+    /// Refuses a saved state in which two histories that grow together have not as many rows.
+    pub fn check_same_length(&self, other: &Self) -> Result<()> {
+        if self.length == other.length {
+            return Ok(());
+        }
+        let message = format!("histories of {} and {} points belong together", self.length, other.length);
+        Err(Error::new(Code::CheckpointDamaged, message))
     }
 }

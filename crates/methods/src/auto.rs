@@ -1,21 +1,21 @@
 //! Picks a coupling method from what the subsystems offer, and says which and why.
 //!
 //! Local models of all subsystems: `predictive`, of the highest order up to 2 that every subsystem takes. No local
-//! models: `nepce`, which works with every subsystem and uses outputs inside the step where they are given.
+//! models: `identified`, which learns them while the run goes; with ramps where every subsystem takes them.
 
 use costep_core::{
     Arrival, CouplingMethod, Description, MethodEntry, Needs, Options, Result, Signals, StateReader,
     StateWriter, StepContext, SystemView, Verdict,
 };
 
-use crate::{nepce, predictive};
+use crate::{identified, predictive};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "auto",
     title: "the best method that the subsystems allow",
     summary: "Predictive coupling where all subsystems give local models, of the highest order they take; else \
-              nepce. Says what it has picked.",
+              models identified while the run goes. Says what it has picked.",
     equations: "those of the method it picks",
     source: "costep",
     convergence_order: 6,
@@ -32,11 +32,13 @@ struct Auto {
 }
 
 fn build(_options: &Options) -> Box<dyn CouplingMethod> {
-    Box::new(Auto { picked: plain(), reason: String::new() })
+    Box::new(Auto { picked: plain("hold"), reason: String::new() })
 }
 
-fn plain() -> Box<dyn CouplingMethod> {
-    (nepce::ENTRY.build)(&defaults(&nepce::ENTRY, &[]))
+/// For black boxes.
+fn plain(form: &str) -> Box<dyn CouplingMethod> {
+    let given = [("form".into(), costep_core::Value::Text(form.into()))];
+    (identified::ENTRY.build)(&defaults(&identified::ENTRY, &given))
 }
 
 fn defaults(entry: &MethodEntry, given: &[(String, costep_core::Value)]) -> Options {
@@ -47,8 +49,10 @@ impl CouplingMethod for Auto {
     fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
         let without: Vec<_> = system.descriptions.iter().filter(|d| !d.capabilities.local_model).collect();
         if let Some(first) = without.first() {
-            self.picked = plain();
-            self.reason = format!("nepce, because `{}` gives no local model", first.name);
+            let takes_ramps = |d: &Description| d.inputs.is_empty() || d.capabilities.input_order > 0;
+            let form = if system.descriptions.iter().all(takes_ramps) { "ramp" } else { "hold" };
+            self.picked = plain(form);
+            self.reason = format!("identified:form={form}, because `{}` gives no local model", first.name);
             return Ok(());
         }
         let takes =
@@ -73,6 +77,10 @@ impl CouplingMethod for Auto {
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         self.picked.prepare(system)
+    }
+
+    fn divides(&mut self, step: &StepContext, signals: &Signals<'_>) -> bool {
+        self.picked.divides(step, signals)
     }
 
     fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {

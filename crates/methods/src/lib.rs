@@ -5,6 +5,7 @@
 pub mod auto;
 pub mod feedthrough;
 pub mod foh;
+pub mod identified;
 pub mod mbcorr;
 pub mod nepce;
 pub mod predictive;

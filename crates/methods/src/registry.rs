@@ -3,7 +3,7 @@
 
 use costep_core::{Code, CouplingMethod, Error, MethodEntry, Options, Result, Value};
 
-use crate::{auto, feedthrough, foh, mbcorr, nepce, predictive, prestep, soh, zoh};
+use crate::{auto, feedthrough, foh, identified, mbcorr, nepce, predictive, prestep, soh, zoh};
 
 /// Every coupling method.
 pub static METHODS: &[MethodEntry] = &[
@@ -16,6 +16,7 @@ pub static METHODS: &[MethodEntry] = &[
     mbcorr::ENTRY,
     prestep::ENTRY,
     predictive::ENTRY,
+    identified::ENTRY,
 ];
 
 /// The entry with this name.

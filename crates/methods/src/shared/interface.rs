@@ -90,6 +90,11 @@ impl Interface {
         interface
     }
 
+    /// Whether a subsystem is part of a loop of connections.
+    pub(crate) fn is_in_loop(&self, i: usize) -> bool {
+        !matches!(self.components[self.place[i].0].factors, Factors::Identity)
+    }
+
     fn room_for_factors(&self, c: usize) -> Factors {
         let Component { subsystems, values, .. } = &self.components[c];
         if values.len() <= LARGEST_DENSE {

@@ -1,0 +1,323 @@
+//! Models of one subsystem of orders 1 and 2 side by side, and how far they are to be trusted.
+//!
+//! Trust is measured on what has not been learnt yet: rho is the size of the errors one step ahead over the size of the changes of
+//! the outputs, over the last active steps. rho = 1 is no better than to say that nothing changes. It needs no unit and no
+//! count of samples.
+
+use costep_core::{Result, StateReader, StateWriter};
+
+use crate::covariance::Forgetting;
+use crate::difference::{DifferenceModel, Past, Reference};
+use crate::lags::Lags;
+use crate::quality::Quality;
+
+/// Active steps that trust looks back on.
+const WINDOW: usize = 5;
+/// One outlier (an impulse from outside) does not count, where there are at least so many steps.
+const TRIMMED_FROM: usize = 3;
+/// Weights of the outputs forget by this factor per step.
+const WEIGHT_MEMORY: f64 = 0.98;
+/// The order changes if the errors (squared) of the other are below this share.
+const CLEARLY_BETTER: f64 = 0.5;
+/// Full trust below the first rho, none above the second.
+const TRUST: (f64, f64) = (0.3, 0.8);
+/// The fall-back extrapolates if second differences are below this share of the first.
+const SMOOTH: f64 = 0.7;
+/// Points of the sliding range of eps_SI.
+const QUALITY_WINDOW: usize = 100;
+
+/// y^(k+1) = F + S u^(k+1), after trust and fall-back are mixed.
+#[derive(Clone, Debug, Default)]
+pub struct Affine {
+    /// F.
+    pub offset: Vec<f64>,
+    /// S, row by row.
+    pub gain: Vec<f64>,
+}
+
+impl Affine {
+    /// All zero.
+    pub fn new(inputs: usize, outputs: usize) -> Self {
+        Self { offset: vec![0.0; outputs], gain: vec![0.0; outputs * inputs] }
+    }
+}
+
+/// Models of one subsystem for one length of steps.
+#[derive(Clone, Debug)]
+pub struct Bank {
+    inputs: usize,
+    outputs: usize,
+    models: [DifferenceModel; 2],
+    /// Index of the model in use.
+    chosen: usize,
+    past: Past,
+    /// Errors of the models over the last active steps.
+    errors: [Lags; 2],
+    /// Changes of the outputs over the same steps.
+    changes: Lags,
+    /// Changes over the last steps, active or not: for the fall-back.
+    recent: Lags,
+    /// sd: sizes of the changes of each output.
+    weights: Vec<f64>,
+    /// Trust before there are errors to judge by.
+    assumed: f64,
+    quality: Quality,
+    ahead: [Vec<f64>; 2],
+    room: Vec<f64>,
+}
+
+impl Bank {
+    /// Nothing known.
+    pub fn new(inputs: usize, outputs: usize, forgetting: f64) -> Self {
+        let lags = |depth| Lags::new(outputs, depth);
+        Self {
+            inputs,
+            outputs,
+            models: [1, 2].map(|order| DifferenceModel::new(order, inputs, outputs, forgetting)),
+            chosen: 0,
+            past: Past::new(inputs, outputs),
+            errors: [lags(WINDOW), lags(WINDOW)],
+            changes: lags(WINDOW),
+            recent: lags(WINDOW + 1),
+            weights: vec![0.0; outputs],
+            assumed: 0.0,
+            quality: Quality::new(outputs, QUALITY_WINDOW),
+            ahead: [vec![0.0; outputs], vec![0.0; outputs]],
+            room: vec![0.0; outputs],
+        }
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.unlearn();
+        self.restart();
+    }
+
+    /// Forgets what was learnt, but not the last points.
+    pub fn unlearn(&mut self) {
+        self.models.iter_mut().for_each(DifferenceModel::reset);
+        self.chosen = 0;
+        self.errors.iter_mut().for_each(Lags::clear);
+        self.changes.clear();
+        self.weights.fill(0.0);
+        self.assumed = 0.0;
+    }
+
+    /// Forgets the points before the present, but not what was learnt from them.
+    pub fn restart(&mut self) {
+        self.past.clear();
+        self.recent.clear();
+    }
+
+    /// Takes in a point without learning from it.
+    pub fn push(&mut self, u: &[f64], y: &[f64]) {
+        self.past.push(u, y);
+    }
+
+    /// Learns from a step: its input and the outputs at its end. The first point only sets the start.
+    pub fn observe(&mut self, reference: &Reference, u: &[f64], y: &[f64]) {
+        if self.past.y.is_empty() {
+            self.push(u, y);
+            return;
+        }
+        for (change, (y, before)) in self.room.iter_mut().zip(y.iter().zip(self.past.y.get(0))) {
+            *change = y - before;
+        }
+        self.recent.push(&self.room);
+        if reference.has_moved((u, self.past.u.get(0)), (y, self.past.y.get(0))) {
+            self.learn(reference, u, y);
+        }
+        self.push(u, y);
+    }
+
+    fn learn(&mut self, reference: &Reference, u: &[f64], y: &[f64]) {
+        for (weight, change) in self.weights.iter_mut().zip(&self.room) {
+            *weight = (WEIGHT_MEMORY * *weight).max(change.abs());
+        }
+        self.changes.push(&self.room);
+        for (p, model) in self.models.iter_mut().enumerate() {
+            let usable = model.can_use(&self.past);
+            if usable {
+                model.predict(reference, &self.past, u, &mut self.ahead[p]);
+                model.update(reference, &self.past, u, y);
+            } else {
+                self.ahead[p].copy_from_slice(self.past.y.get(0));
+            }
+            for (error, (y, ahead)) in self.room.iter_mut().zip(y.iter().zip(&self.ahead[p])) {
+                *error = y - ahead;
+            }
+            self.errors[p].push(&self.room);
+        }
+        self.choose_order();
+        let model = &mut self.models[self.chosen];
+        if model.can_use(&self.past) {
+            model.predict(reference, &self.past, u, &mut self.room);
+            self.quality.observe(y, &self.room);
+        }
+    }
+
+    fn choose_order(&mut self) {
+        let (old, new) = (self.error(self.chosen), self.error(1 - self.chosen));
+        if new < CLEARLY_BETTER * old {
+            self.chosen = 1 - self.chosen;
+        }
+    }
+
+    /// E of a model.
+    fn error(&self, p: usize) -> f64 {
+        self.mean_square(&self.errors[p], self.errors[p].len() >= TRIMMED_FROM)
+    }
+
+    /// Mean over the steps of the weighted squares; with or without the greatest of them.
+    fn mean_square(&self, steps: &Lags, trimmed: bool) -> f64 {
+        let (mut sum, mut greatest): (f64, f64) = (0.0, 0.0);
+        for lag in 0..steps.len() {
+            let square = self.weighted_square(steps.get(lag));
+            sum += square;
+            greatest = greatest.max(square);
+        }
+        let count = steps.len() - usize::from(trimmed);
+        if count == 0 { 0.0 } else { (if trimmed { sum - greatest } else { sum }) / count as f64 }
+    }
+
+    fn weighted_square(&self, values: &[f64]) -> f64 {
+        let weighted = values.iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0);
+        weighted.map(|(value, weight)| (value / weight).powi(2)).sum()
+    }
+
+    /// rho, while there is something to judge by.
+    pub fn rho(&self) -> Option<f64> {
+        let changes = self.mean_square(&self.changes, false);
+        (changes > 0.0).then(|| (self.error(self.chosen) / changes).sqrt())
+    }
+
+    /// w, 0 to 1.
+    pub fn trust(&self) -> f64 {
+        if !self.models[self.chosen].can_use(&self.past) {
+            return 0.0;
+        }
+        match self.rho() {
+            Some(rho) if rho.is_nan() => 0.0,
+            Some(rho) => ((TRUST.1 - rho) / (TRUST.1 - TRUST.0)).clamp(0.0, 1.0),
+            None => self.assumed,
+        }
+    }
+
+    /// Order of the model in use.
+    pub fn order(&self) -> usize {
+        self.models[self.chosen].order()
+    }
+
+    /// eps_SI of the model in use.
+    pub fn eps_si(&self) -> f64 {
+        self.quality.value()
+    }
+
+    /// S_p of the model in use.
+    pub fn gain(&self, i: usize, j: usize) -> f64 {
+        self.models[self.chosen].gain(i, j)
+    }
+
+    /// The past.
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// Sizes of the changes of the outputs.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The model in use.
+    pub fn model_mut(&mut self) -> &mut DifferenceModel {
+        &mut self.models[self.chosen]
+    }
+
+    /// Both models, to be taught.
+    pub fn models_mut(&mut self) -> &mut [DifferenceModel; 2] {
+        &mut self.models
+    }
+
+    /// Takes over order and trust of a bank of other steps.
+    pub fn assume(&mut self, other: &Self) {
+        self.chosen = other.chosen;
+        self.assumed = other.trust();
+    }
+
+    /// What the past is worth from now on.
+    pub fn set_forgetting(&mut self, forgetting: Forgetting) {
+        self.models.iter_mut().for_each(|model| model.set_forgetting(forgetting));
+    }
+
+    /// The outputs one step ahead as a function of the input: by the model as far as it is trusted, else extrapolated.
+    pub fn affine(&mut self, reference: &Reference, affine: &mut Affine) {
+        let trust = self.trust();
+        affine.gain.fill(0.0);
+        affine.offset.fill(0.0);
+        if trust > 0.0 {
+            let held = self.past.u.get(0);
+            self.models[self.chosen].predict(reference, &self.past, held, &mut affine.offset);
+            let model = &self.models[self.chosen];
+            for i in 0..self.outputs {
+                for (j, held) in held.iter().enumerate() {
+                    let gain = model.gain(i, j);
+                    affine.gain[i * self.inputs + j] = gain;
+                    affine.offset[i] -= gain * held;
+                }
+            }
+        }
+        self.mix(trust, affine);
+    }
+
+    /// Mixes a model, in place, with the fall-back.
+    pub fn mix(&self, trust: f64, affine: &mut Affine) {
+        let smooth = self.is_smooth();
+        let y = self.past.y.get(0);
+        for (i, offset) in affine.offset.iter_mut().enumerate() {
+            let change = if smooth { self.recent.get(0)[i] } else { 0.0 };
+            *offset = trust * *offset + (1.0 - trust) * (y[i] + change);
+        }
+        affine.gain.iter_mut().for_each(|gain| *gain *= trust);
+    }
+
+    /// Whether the outputs go on as they have gone.
+    fn is_smooth(&self) -> bool {
+        if self.recent.len() < 3 {
+            return false;
+        }
+        let (mut first, mut second) = (0.0, 0.0);
+        for lag in 0..self.recent.len() - 1 {
+            first += self.weighted_square(self.recent.get(lag));
+            let pairs = self.recent.get(lag).iter().zip(self.recent.get(lag + 1)).zip(&self.weights);
+            let weighted = pairs.filter(|(_, weight)| **weight > 0.0);
+            second += weighted.map(|((a, b), weight)| ((a - b) / weight).powi(2)).sum::<f64>();
+        }
+        second < SMOOTH * SMOOTH * first
+    }
+
+    /// Writes its memory.
+    pub fn save(&self, out: &mut StateWriter) {
+        self.models.iter().for_each(|model| model.save(out));
+        out.integer(self.chosen as u64);
+        self.past.save(out);
+        self.errors.iter().for_each(|errors| errors.save(out));
+        self.changes.save(out);
+        self.recent.save(out);
+        out.reals(&self.weights);
+        out.real(self.assumed);
+        self.quality.save(out);
+    }
+
+    /// Reads its memory.
+    pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.models.iter_mut().try_for_each(|model| model.load(from))?;
+        self.chosen = from.index(2)?;
+        self.past.load(from)?;
+        self.errors.iter_mut().try_for_each(|errors| errors.load(from))?;
+        self.changes.load(from)?;
+        self.recent.load(from)?;
+        from.reals(&mut self.weights)?;
+        self.assumed = from.real()?;
+        self.quality.load(from)
+    }
+}

@@ -1,0 +1,234 @@
+//! A model of the change of the outputs over a step, by recursive least squares on differences:
+//!
+//! ```text
+//! phi = [y^k - y_ref, (p = 2: y^k - y^(k-1)), u^k - u_ref, u^(k+1) - u^k, (p = 2: u^k - u^(k-1)), 1]
+//! y^(k+1) = y^k + T^T phi
+//! ```
+//!
+//! Of order p = 1 or 2, with y_ref, u_ref the first values. All zero it says that nothing changes. Why differences: at
+//! small steps y^k and y^(k-1), u^(k+1) and u^k are nearly equal; as differences each has a scale of its own.
+
+use costep_core::{Result, StateReader, StateWriter};
+
+use crate::covariance::Forgetting;
+use crate::lags::Lags;
+use crate::scaled_rls::ScaledRls;
+
+/// Differences below this share of the signal are round-off.
+const ROUND_OFF: f64 = 1e-11;
+/// Variance of the parameters at the start, in scaled units.
+const START: f64 = 1e6;
+
+/// The last outputs and inputs of a subsystem. The newest input is the one that led to the newest output.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// y^k, y^(k-1).
+    pub y: Lags,
+    /// u^k, u^(k-1).
+    pub u: Lags,
+}
+
+impl Past {
+    /// Room for two points.
+    pub fn new(inputs: usize, outputs: usize) -> Self {
+        Self { y: Lags::new(outputs, 2), u: Lags::new(inputs, 2) }
+    }
+
+    /// Adds a point.
+    pub fn push(&mut self, u: &[f64], y: &[f64]) {
+        self.u.push(u);
+        self.y.push(y);
+    }
+
+    /// Forgets all points.
+    pub fn clear(&mut self) {
+        self.u.clear();
+        self.y.clear();
+    }
+
+    /// Writes it.
+    pub fn save(&self, out: &mut StateWriter) {
+        self.y.save(out);
+        self.u.save(out);
+    }
+
+    /// Reads it.
+    pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.y.load(from)?;
+        self.u.load(from)?;
+        self.y.check_same_length(&self.u)
+    }
+}
+
+/// y_ref, u_ref, and how large the signals have been: common to the models of a subsystem.
+#[derive(Clone, Debug, Default)]
+pub struct Reference {
+    /// First outputs.
+    pub y: Vec<f64>,
+    /// First inputs.
+    pub u: Vec<f64>,
+    greatest_y: Vec<f64>,
+    greatest_u: Vec<f64>,
+}
+
+impl Reference {
+    /// From the first values.
+    pub fn new(inputs: usize, outputs: usize) -> Self {
+        Self {
+            y: vec![0.0; outputs],
+            u: vec![0.0; inputs],
+            greatest_y: vec![0.0; outputs],
+            greatest_u: vec![0.0; inputs],
+        }
+    }
+
+    /// Sets the first values.
+    pub fn start(&mut self, u: &[f64], y: &[f64]) {
+        self.u.copy_from_slice(u);
+        self.y.copy_from_slice(y);
+        self.note(u, y);
+    }
+
+    /// Takes note of values.
+    pub fn note(&mut self, u: &[f64], y: &[f64]) {
+        raise(&mut self.greatest_u, u);
+        raise(&mut self.greatest_y, y);
+    }
+
+    /// Whether inputs or outputs differ by more than round-off.
+    pub fn has_moved(&self, u: (&[f64], &[f64]), y: (&[f64], &[f64])) -> bool {
+        differ(u, &self.greatest_u) || differ(y, &self.greatest_y)
+    }
+
+    /// Writes it.
+    pub fn save(&self, out: &mut StateWriter) {
+        for values in [&self.y, &self.u, &self.greatest_y, &self.greatest_u] {
+            out.reals(values);
+        }
+    }
+
+    /// Reads it.
+    pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        for values in [&mut self.y, &mut self.u, &mut self.greatest_y, &mut self.greatest_u] {
+            from.reals(values)?;
+        }
+        Ok(())
+    }
+}
+
+fn raise(greatest: &mut [f64], values: &[f64]) {
+    greatest.iter_mut().zip(values).for_each(|(greatest, value)| *greatest = greatest.max(value.abs()));
+}
+
+fn differ((a, b): (&[f64], &[f64]), greatest: &[f64]) -> bool {
+    a.iter().zip(b).zip(greatest).any(|((a, b), greatest)| (a - b).abs() > ROUND_OFF * greatest)
+}
+
+/// The model of one order.
+#[derive(Clone, Debug)]
+pub struct DifferenceModel {
+    order: usize,
+    inputs: usize,
+    outputs: usize,
+    rls: ScaledRls,
+    phi: Vec<f64>,
+    least: Vec<f64>,
+    target: Vec<f64>,
+    least_target: Vec<f64>,
+}
+
+impl DifferenceModel {
+    /// Of order 1 or 2: nothing changes.
+    pub fn new(order: usize, inputs: usize, outputs: usize, forgetting: f64) -> Self {
+        let size = outputs * order + inputs * (order + 1) + 1;
+        Self {
+            order,
+            inputs,
+            outputs,
+            rls: ScaledRls::new(size, outputs, Forgetting::Directional(forgetting), START),
+            phi: vec![0.0; size],
+            least: vec![0.0; size],
+            target: vec![0.0; outputs],
+            least_target: vec![0.0; outputs],
+        }
+    }
+
+    /// p.
+    pub fn order(&self) -> usize {
+        self.order
+    }
+
+    /// Whether the past is long enough.
+    pub fn can_use(&self, past: &Past) -> bool {
+        past.y.len() >= self.order && past.u.len() >= self.order
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.rls.reset();
+    }
+
+    /// What the past is worth from now on.
+    pub fn set_forgetting(&mut self, forgetting: Forgetting) {
+        self.rls.set_forgetting(forgetting);
+    }
+
+    /// Makes the parameters uncertain again.
+    pub fn scale_covariance(&mut self, factor: f64) {
+        self.rls.scale_covariance(factor);
+    }
+
+    /// Outputs one step ahead.
+    pub fn predict(&mut self, reference: &Reference, past: &Past, u_next: &[f64], ahead: &mut [f64]) {
+        self.fill(reference, past, u_next);
+        self.rls.predict(&self.phi, ahead);
+        ahead.iter_mut().zip(past.y.get(0)).for_each(|(ahead, y)| *ahead += y);
+    }
+
+    /// Learns from a step.
+    pub fn update(&mut self, reference: &Reference, past: &Past, u_next: &[f64], y_next: &[f64]) {
+        self.fill(reference, past, u_next);
+        for (i, (target, y)) in self.target.iter_mut().zip(past.y.get(0)).enumerate() {
+            *target = y_next[i] - y;
+            self.least_target[i] = ROUND_OFF * reference.greatest_y[i];
+        }
+        self.rls.update(&self.phi, &self.target, &self.least, &self.least_target);
+    }
+
+    /// S_p between input j and output i.
+    pub fn gain(&self, i: usize, j: usize) -> f64 {
+        self.rls.coefficient(self.outputs * self.order + self.inputs + j, i)
+    }
+
+    fn fill(&mut self, reference: &Reference, past: &Past, u_next: &[f64]) {
+        let (n, m, two) = (self.outputs, self.inputs, self.order == 2);
+        let (y, u) = (past.y.get(0), past.u.get(0));
+        let (y_before, u_before) = if two { (past.y.get(1), past.u.get(1)) } else { (y, u) };
+        let mut at = 0;
+        let mut put = |value: f64, greatest: f64| {
+            self.phi[at] = value;
+            self.least[at] = ROUND_OFF * greatest;
+            at += 1;
+        };
+        (0..n).for_each(|i| put(y[i] - reference.y[i], reference.greatest_y[i]));
+        if two {
+            (0..n).for_each(|i| put(y[i] - y_before[i], reference.greatest_y[i]));
+        }
+        (0..m).for_each(|j| put(u[j] - reference.u[j], reference.greatest_u[j]));
+        (0..m).for_each(|j| put(u_next[j] - u[j], reference.greatest_u[j]));
+        if two {
+            (0..m).for_each(|j| put(u[j] - u_before[j], reference.greatest_u[j]));
+        }
+        put(1.0, 1.0);
+    }
+
+    /// Writes its memory.
+    pub fn save(&self, out: &mut StateWriter) {
+        self.rls.save(out);
+    }
+
+    /// Reads its memory.
+    pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.rls.load(from)
+    }
+}

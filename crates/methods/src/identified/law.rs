@@ -1,0 +1,179 @@
+//! The inputs that follow from models y = F + S u of all subsystems.
+//!
+//! ```text
+//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + (r_k + r_(k+1))/2     ph = 1/2 for outputs with direct feed-through
+//! ramp  u = L (F + S u) + r_(k+1)
+//! ```
+//!
+//! Held inputs take the mean of the coupling signal over the step; of C x + D u it is (y_k + y_(k+1))/2 + D (u - u_k)/2, and S is D plus
+//! something of the size of the step. A ramp ends at the signal itself.
+
+use costep_core::{Coupling, InputSet, Layout, Result, StateReader, StateWriter, SystemView};
+use costep_ident::{Affine, Lags};
+use costep_linalg::Matrix;
+
+use crate::shared::interface::Interface;
+
+/// How the inputs go over a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Hold,
+    Ramp,
+}
+
+/// Steps that the greatest change is taken from.
+const LOOK_BACK: usize = 10;
+/// An input stays within so many of the greatest changes of the coupling signal, and so many of the change that is known to come.
+const CLIP: (f64, f64) = (3.0, 2.0);
+
+/// The signals at the start of a step.
+pub(super) struct Start<'a> {
+    pub(super) y: &'a [f64],
+    /// z = L y + r.
+    pub(super) coupled: &'a [f64],
+    /// u_k.
+    pub(super) u: &'a [f64],
+    /// r at the start and at the end.
+    pub(super) external: (&'a [f64], &'a [f64]),
+    pub(super) coupling: &'a Coupling,
+}
+
+/// The law, with room for its solution.
+#[derive(Default)]
+pub(super) struct Law {
+    layout: Layout,
+    interface: Interface,
+    /// M = (th + ph) S per subsystem.
+    blocks: Vec<Matrix>,
+    /// ph per output.
+    through: Vec<f64>,
+    eta: Vec<f64>,
+    mean_external: Vec<f64>,
+}
+
+impl Law {
+    pub(super) fn new(system: &SystemView<'_>) -> Self {
+        let layout = system.layout;
+        let size = |i: usize| (layout.output_range(i).len(), layout.input_range(i).len());
+        let feedthrough = system.descriptions.iter().flat_map(|d| &d.feedthrough);
+        Self {
+            layout: layout.clone(),
+            interface: Interface::new(system, 1),
+            blocks: (0..layout.subsystems()).map(|i| Matrix::zeros(size(i).0, size(i).1)).collect(),
+            through: feedthrough.map(|inputs| if inputs.is_empty() { 0.0 } else { 0.5 }).collect(),
+            eta: vec![0.0; layout.outputs()],
+            mean_external: vec![0.0; layout.inputs()],
+        }
+    }
+
+    /// Whether a subsystem is part of a loop of connections.
+    pub(super) fn is_in_loop(&self, i: usize) -> bool {
+        self.interface.is_in_loop(i)
+    }
+
+    /// Fills u of the group; u = z if the system cannot be solved.
+    pub(super) fn solve<'a>(
+        &mut self,
+        form: Form,
+        inputs: &InputSet,
+        start: &Start<'_>,
+        affine: impl Fn(usize) -> &'a Affine,
+        u: &mut [f64],
+    ) {
+        let share = if form == Form::Hold { 0.5 } else { 1.0 };
+        // Inputs of other groups are taken as they stand.
+        self.mean_external.copy_from_slice(start.coupled);
+        for j in inputs.iter() {
+            let (now, next) = (start.external.0[j], start.external.1[j]);
+            self.mean_external[j] = (1.0 - share) * now + share * next;
+        }
+        for i in 0..self.blocks.len() {
+            self.set_up(i, share, form, start, affine(i));
+        }
+        let Self { interface, blocks, eta, mean_external, .. } = self;
+        let regular = interface.factor(|i| &blocks[i]);
+        if regular {
+            interface.solve(|i| &blocks[i], eta);
+        }
+        let sound = regular && eta.iter().all(|v| v.is_finite());
+        for j in inputs.iter() {
+            u[j] = if sound { start.coupling.row(j, eta) + mean_external[j] } else { start.coupled[j] };
+        }
+    }
+
+    /// M of a subsystem, and its part of b + M r.
+    fn set_up(&mut self, i: usize, share: f64, form: Form, start: &Start<'_>, affine: &Affine) {
+        let (outputs, inputs) = (self.layout.output_range(i), self.layout.input_range(i));
+        let m = inputs.len();
+        let (u, r) = (&start.u[inputs.clone()], &self.mean_external[inputs]);
+        for (row, at) in outputs.enumerate() {
+            let through = if form == Form::Hold { self.through[at] } else { 0.0 };
+            let mut sum = (1.0 - share) * start.y[at] + share * affine.offset[row];
+            for j in 0..m {
+                let gain = affine.gain[row * m + j];
+                let entry = (share + through) * gain;
+                self.blocks[i][(row, j)] = entry;
+                sum += entry * r[j] - through * gain * u[j];
+            }
+            self.eta[at] = sum;
+        }
+    }
+}
+
+/// Keeps inputs near the coupling signal.
+#[derive(Default)]
+pub(super) struct Guard {
+    /// z at the last point.
+    last: Vec<f64>,
+    started: bool,
+    /// |change of z| over the last steps.
+    changes: Lags,
+    room: Vec<f64>,
+}
+
+impl Guard {
+    pub(super) fn new(inputs: usize) -> Self {
+        Self {
+            last: vec![0.0; inputs],
+            started: false,
+            changes: Lags::new(inputs, LOOK_BACK),
+            room: vec![0.0; inputs],
+        }
+    }
+
+    /// Takes note of z at a point.
+    pub(super) fn observe(&mut self, coupled: &[f64]) {
+        if self.started {
+            for (room, (now, last)) in self.room.iter_mut().zip(coupled.iter().zip(&self.last)) {
+                *room = (now - last).abs();
+            }
+            self.changes.push(&self.room);
+        }
+        self.started = true;
+        self.last.copy_from_slice(coupled);
+    }
+
+    /// Cuts inputs that go too far.
+    pub(super) fn clip(&self, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
+        for j in inputs.iter() {
+            let greatest = (0..self.changes.len()).map(|lag| self.changes.get(lag)[j]).fold(0.0, f64::max);
+            let known = (start.external.1[j] - start.external.0[j]).abs();
+            let limit = CLIP.0 * greatest + CLIP.1 * known;
+            let z = start.coupled[j];
+            let bounded = (z - limit).is_finite() && (z + limit).is_finite();
+            u[j] = if bounded { u[j].clamp(z - limit, z + limit) } else { z };
+        }
+    }
+
+    pub(super) fn save(&self, out: &mut StateWriter) {
+        out.reals(&self.last);
+        out.integer(u64::from(self.started));
+        self.changes.save(out);
+    }
+
+    pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        from.reals(&mut self.last)?;
+        self.started = from.index(2)? == 1;
+        self.changes.load(from)
+    }
+}

@@ -1,0 +1,470 @@
+//! Coupling of black boxes by models that are identified from inputs and outputs while the run goes.
+//!
+//! Per subsystem two models of the change over a step (`ident::Bank`) and a measure of trust; where a model is not trusted, its outputs
+//! are extrapolated. The inputs follow from all models together (`law.rs`). The run starts with an eighth of the step,
+//! where a hold is still stable, until the models are trusted; then they are taken over to the whole step (`start.rs`):
+//!
+//! ```text
+//! quiet   nothing moves: one step with held inputs
+//! small   8 parts per step, models of an eighth of the step
+//! between 2 steps under inputs from the small-step models rolled ahead; outputs still read in parts
+//! large   one step at a time, models of the whole step
+//! ```
+//!
+//! Order: ramps 2. Holds are of order 1 in the end, with a constant hundreds of times below that of `zoh`: the gains S are never quite right, as a
+//! closed loop excites them little, and the correction for direct feed-through depends on them alone.
+//!
+//! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. Nothing is to be set. Cost per subsystem and
+//! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
+
+mod law;
+mod start;
+
+use costep_core::{
+    CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals,
+    StateReader, StateWriter, StepContext, SystemView,
+};
+use costep_ident::{Affine, Bank, Reference};
+
+use law::{Form, Guard, Law, Start};
+use start::Record;
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "identified",
+    title: "models identified while the run goes",
+    summary: "For black boxes: learns from inputs and outputs alone how each subsystem responds, and forms the inputs that \
+              all responses agree on. Starts with an eighth of the step where the subsystems can, and falls back to \
+              extrapolation where a model is not to be trusted. Nothing is to be set.",
+    equations: "y^(k+1) = F + S u by recursive least squares; u = L (y^k + y^(k+1))/2 + r (hold) or u^(k+1) = L y^(k+1) + r (ramp)",
+    source: "costep; after [T] chapters 2.3, 2.4 and [H18]",
+    convergence_order: 1,
+    options: &[
+        OptionSpec {
+            name: "form",
+            kind: OptionKind::Choice(&["hold", "ramp"]),
+            help: "inputs held at the mean of the coupling signal, or linear over the step (more accurate, where all \
+                   subsystems take it)",
+        },
+        OptionSpec {
+            name: "start",
+            kind: OptionKind::Choice(&["small", "plain"]),
+            help: "small: an eighth of the step until the models are trusted, where the subsystems can; plain: a hold",
+        },
+        OptionSpec {
+            name: "forgetting",
+            kind: OptionKind::Real { default: 0.98, min: 0.5, max: 1.0 },
+            help: "lambda, of the excited direction",
+        },
+        OptionSpec {
+            name: "parameters",
+            kind: OptionKind::Bool { default: false },
+            help: "also record the identified gains of all outputs to their inputs",
+        },
+    ],
+    build,
+};
+
+/// Trust that ends the start, and for how many points in a row.
+const TRUSTED: (f64, u64) = (0.9, 3);
+/// The start is given up after so many steps, and this share of all steps so far.
+const PATIENCE: (f64, f64) = (60.0, 0.1);
+/// Steps under inputs from rolled models: as many as the past that the large-step models look at.
+const BETWEEN: u64 = 2;
+
+/// Counters in a saved state beyond this are damage.
+const MAX_COUNT: usize = 1 << 53;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Quiet,
+    Small,
+    /// With the number of steps still to do.
+    Between(u64),
+    Large,
+}
+
+/// What is known of a subsystem.
+struct Part {
+    reference: Reference,
+    fine: Bank,
+    coarse: Bank,
+    record: Record,
+    affine: Affine,
+    in_loop: bool,
+    name: String,
+}
+
+struct Identified {
+    form: Form,
+    wants_small_start: bool,
+    forgetting: f64,
+    with_parameters: bool,
+
+    inputs: InputSet,
+    layout: Layout,
+    law: Law,
+    parts: Vec<Part>,
+    fine_guard: Guard,
+    coarse_guard: Guard,
+    /// u^k, applied at the end of the last step.
+    u_last: Vec<f64>,
+    /// u^(k+1), the goal of this step.
+    u: Vec<f64>,
+    phase: Phase,
+    /// Macro step that the phase was chosen for, one more than its number; 0 at the start.
+    macro_step: u64,
+    macro_start: f64,
+    h: f64,
+    /// Length of the last step or part.
+    last_length: f64,
+    /// Start of the last step that was formed; NaN at the start.
+    arrived: f64,
+    /// Points in a row at which all were trusted.
+    trusted: u64,
+    /// Macro steps in parts so far.
+    small_steps: u64,
+    names: Vec<String>,
+}
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Identified {
+        form: if options.text("form") == "ramp" { Form::Ramp } else { Form::Hold },
+        wants_small_start: options.text("start") == "small",
+        forgetting: options.real("forgetting"),
+        with_parameters: options.bool("parameters"),
+        inputs: InputSet::All(0),
+        layout: Layout::default(),
+        law: Law::default(),
+        parts: Vec::new(),
+        fine_guard: Guard::default(),
+        coarse_guard: Guard::default(),
+        u_last: Vec::new(),
+        u: Vec::new(),
+        phase: Phase::Large,
+        macro_step: 0,
+        macro_start: 0.0,
+        h: 0.0,
+        last_length: 0.0,
+        arrived: f64::NAN,
+        trusted: 0,
+        small_steps: 0,
+        names: Vec::new(),
+    })
+}
+
+impl CouplingMethod for Identified {
+    fn needs(&self) -> Needs {
+        Needs {
+            input_order: usize::from(self.form == Form::Ramp),
+            hold_known_mean: self.form == Form::Hold,
+            ..Needs::default()
+        }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let layout = system.layout;
+        self.inputs = system.inputs.clone();
+        self.layout = layout.clone();
+        self.law = Law::new(system);
+        self.fine_guard = Guard::new(layout.inputs());
+        self.coarse_guard = Guard::new(layout.inputs());
+        self.u_last = vec![0.0; layout.inputs()];
+        self.u = vec![0.0; layout.inputs()];
+        self.h = system.step;
+        let part = |i: usize| {
+            let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
+            Part {
+                reference: Reference::new(m, n),
+                fine: Bank::new(m, n, self.forgetting),
+                coarse: Bank::new(m, n, self.forgetting),
+                record: Record::new(m, n),
+                affine: Affine::new(m, n),
+                in_loop: self.law.is_in_loop(i),
+                name: system.descriptions[i].name.clone(),
+            }
+        };
+        self.parts = (0..layout.subsystems()).map(part).collect();
+        // Without a loop there is nothing to stabilise, and the order of stepping leaves nothing to extrapolate.
+        let has_loop = self.parts.iter().any(|part| part.in_loop);
+        let small = self.wants_small_start && system.divisible && has_loop;
+        self.phase = if small { Phase::Small } else { Phase::Large };
+        self.names = column_names(&self.parts, system, self.with_parameters);
+        (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
+        (self.trusted, self.small_steps) = (0, 0);
+        Ok(())
+    }
+
+    fn divides(&mut self, step: &StepContext, signals: &Signals<'_>) -> bool {
+        self.arrive(step, signals);
+        matches!(self.phase, Phase::Small | Phase::Between(_))
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.arrive(step, signals);
+        if self.phase == Phase::Small {
+            self.solve(signals);
+        }
+        self.last_length = step.h;
+        self.fill(step, signals);
+        Ok(())
+    }
+
+    fn diagnostic_names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        row[0] = match self.phase {
+            Phase::Quiet => 0.0,
+            Phase::Small => 1.0,
+            Phase::Between(_) => 2.0,
+            Phase::Large => 3.0,
+        };
+        let large = self.phase == Phase::Large;
+        let mut at = 1;
+        let mut put = |value: f64| {
+            row[at] = value;
+            at += 1;
+        };
+        for (i, part) in self.parts.iter().enumerate() {
+            let bank = if large { &part.coarse } else { &part.fine };
+            put(bank.trust());
+            put(bank.eps_si());
+            put(bank.order() as f64);
+            if self.with_parameters {
+                for output in 0..self.layout.output_range(i).len() {
+                    (0..self.layout.input_range(i).len()).for_each(|input| put(bank.gain(output, input)));
+                }
+            }
+        }
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        for part in &self.parts {
+            part.reference.save(out);
+            part.fine.save(out);
+            part.coarse.save(out);
+            part.record.save(out);
+        }
+        self.fine_guard.save(out);
+        self.coarse_guard.save(out);
+        out.reals(&self.u_last);
+        out.reals(&self.u);
+        let (phase, left) = match self.phase {
+            Phase::Quiet => (0, 0),
+            Phase::Small => (1, 0),
+            Phase::Between(left) => (2, left),
+            Phase::Large => (3, 0),
+        };
+        [phase, left, self.macro_step, self.trusted, self.small_steps].iter().for_each(|x| out.integer(*x));
+        [self.macro_start, self.last_length, self.arrived].iter().for_each(|x| out.real(*x));
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        for part in &mut self.parts {
+            part.reference.load(from)?;
+            part.fine.load(from)?;
+            part.coarse.load(from)?;
+            part.record.load(from)?;
+        }
+        self.fine_guard.load(from)?;
+        self.coarse_guard.load(from)?;
+        from.reals(&mut self.u_last)?;
+        from.reals(&mut self.u)?;
+        let (phase, left) = (from.index(4)?, from.index(BETWEEN as usize + 1)? as u64);
+        self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
+        for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps] {
+            *count = from.index(MAX_COUNT)? as u64;
+        }
+        self.macro_start = from.real()?;
+        self.last_length = from.real()?;
+        self.arrived = from.real()?;
+        Ok(())
+    }
+}
+
+impl Identified {
+    /// Learns from the last step, once per point; at a macro step chooses the phase and, where they last the whole step, the inputs.
+    fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        if self.arrived == step.t {
+            return;
+        }
+        self.arrived = step.t;
+        signals.inputs.evaluate(self.last_length, &mut self.u_last);
+        let at_macro_step = self.macro_step != step.k + 1;
+        self.observe(at_macro_step, signals);
+        if at_macro_step {
+            self.macro_step = step.k + 1;
+            self.macro_start = step.t;
+            self.choose_phase(step.k, signals);
+            match self.phase {
+                Phase::Quiet => self.u.copy_from_slice(&self.u_last),
+                Phase::Small => {}
+                Phase::Between(_) | Phase::Large => self.solve(signals),
+            }
+        }
+    }
+
+    fn observe(&mut self, at_macro_step: bool, signals: &Signals<'_>) {
+        let is_first = self.macro_step == 0;
+        let was_part = self.last_length < 0.75 * self.h;
+        let is_large = self.phase == Phase::Large;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
+            if is_first {
+                part.reference.start(u, y);
+            }
+            part.reference.note(u, y);
+            if is_large {
+                if at_macro_step {
+                    part.coarse.observe(&part.reference, u, y);
+                }
+                continue;
+            }
+            if was_part || is_first {
+                part.fine.observe(&part.reference, u, y);
+            } else {
+                // After a whole step the points are too far apart for the small-step models.
+                part.fine.restart();
+                part.fine.push(u, y);
+                part.record.clear();
+            }
+            part.record.push(u, y);
+            if at_macro_step {
+                part.coarse.push(u, y);
+            }
+        }
+        if is_first || was_part {
+            self.fine_guard.observe(signals.coupled);
+        }
+        if at_macro_step {
+            self.coarse_guard.observe(signals.coupled);
+        }
+        self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
+    }
+
+    /// Whether all that move in loops are trusted, and something does: at rest there is nothing to be trusted for.
+    fn all_are_trusted(&self) -> bool {
+        let mut moving =
+            self.parts.iter().filter(|part| part.in_loop && part.fine.rho().is_some()).peekable();
+        moving.peek().is_some() && moving.all(|part| part.fine.trust() > TRUSTED.0)
+    }
+
+    fn choose_phase(&mut self, k: u64, signals: &Signals<'_>) {
+        self.phase = match self.phase {
+            Phase::Large => Phase::Large,
+            Phase::Between(left) if left > 1 => Phase::Between(left - 1),
+            Phase::Between(_) => self.enlarge(),
+            Phase::Quiet | Phase::Small => self.go_on_small(k, signals),
+        };
+    }
+
+    fn go_on_small(&mut self, k: u64, signals: &Signals<'_>) -> Phase {
+        if k > 0 && self.is_quiet(signals) {
+            return Phase::Quiet;
+        }
+        if self.is_ready() {
+            return Phase::Between(BETWEEN);
+        }
+        if self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
+            return self.give_up(signals);
+        }
+        self.small_steps += 1;
+        Phase::Small
+    }
+
+    /// Whether neither inputs nor outputs are going to move, as far as one can see.
+    fn is_quiet(&self, signals: &Signals<'_>) -> bool {
+        let known = |j: usize| signals.external[j] == signals.external_next[j];
+        self.inputs.iter().all(known)
+            && self.parts.iter().enumerate().all(|(i, part)| {
+                let (inputs, y) = (self.layout.input_range(i), &part.coarse.past().y);
+                let z = &signals.coupled[inputs.clone()];
+                y.len() == 2 && !part.reference.has_moved((z, &self.u_last[inputs]), (y.get(0), y.get(1)))
+            })
+    }
+
+    /// Whether the small-step models are good enough for macro steps.
+    fn is_ready(&mut self) -> bool {
+        self.trusted >= TRUSTED.1
+            && self.parts.iter_mut().filter(|part| part.in_loop && part.fine.rho().is_some()).all(|part| {
+                let Part { reference, fine, record, .. } = part;
+                record.is_reproduced(reference, fine)
+            })
+    }
+
+    /// From small-step to large-step models. The last points were reached under inputs that lasted the whole step: they
+    /// stay.
+    fn enlarge(&mut self) -> Phase {
+        for part in &mut self.parts {
+            let Part { reference, fine, coarse, record, .. } = part;
+            record.teach(self.form, reference, (fine, coarse), self.forgetting);
+        }
+        Phase::Large
+    }
+
+    /// Large steps with nothing learnt: trust decides.
+    fn give_up(&mut self, signals: &Signals<'_>) -> Phase {
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            part.coarse.reset();
+            part.coarse
+                .push(&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
+        }
+        Phase::Large
+    }
+
+    /// u^(k+1) from all models.
+    fn solve(&mut self, signals: &Signals<'_>) {
+        for part in &mut self.parts {
+            let Part { reference, fine, coarse, record, affine, .. } = part;
+            match self.phase {
+                Phase::Large => coarse.affine(reference, affine),
+                Phase::Between(_) => record.macro_affine(self.form, reference, fine, affine),
+                Phase::Small | Phase::Quiet => fine.affine(reference, affine),
+            }
+        }
+        let start = Start {
+            y: signals.y,
+            coupled: signals.coupled,
+            u: &self.u_last,
+            external: (signals.external, signals.external_next),
+            coupling: signals.coupling,
+        };
+        let parts = &self.parts;
+        self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
+        let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
+        guard.clip(&self.inputs, &start, &mut self.u);
+    }
+
+    /// Writes the inputs over a step, or over a part of one whose inputs last the whole step.
+    fn fill(&self, step: &StepContext, signals: &mut Signals<'_>) {
+        if self.form == Form::Hold {
+            self.inputs.copy(&self.u, signals.inputs.coefficients_mut(0));
+            return;
+        }
+        // Where a ramp lasts for several parts, `u_last` is the input at the start of this part.
+        let left = if self.phase == Phase::Small { step.h } else { self.h - (step.t - self.macro_start) };
+        for j in self.inputs.iter() {
+            signals.inputs.coefficients_mut(0)[j] = self.u_last[j];
+            signals.inputs.coefficients_mut(1)[j] = (self.u[j] - self.u_last[j]) / left;
+        }
+    }
+}
+
+/// phase, and per subsystem trust, eps_SI, order and gains.
+fn column_names(parts: &[Part], system: &SystemView<'_>, with_parameters: bool) -> Vec<String> {
+    let mut names = vec!["identified.phase".to_owned()];
+    for (part, description) in parts.iter().zip(system.descriptions) {
+        names.extend(["trust", "eps_si", "order"].map(|what| format!("identified.{}.{what}", part.name)));
+        if with_parameters {
+            for output in &description.outputs {
+                let name = |input: &costep_core::Port| {
+                    format!("identified.{}.{}/{}", part.name, output.name, input.name)
+                };
+                names.extend(description.inputs.iter().map(name));
+            }
+        }
+    }
+    names
+}

@@ -1,0 +1,234 @@
+//! The start with small steps: what the models of small steps say about large ones.
+
+use costep_core::{PARTS, Result, StateReader, StateWriter};
+use costep_ident::{Affine, Bank, Forgetting, Lags, Past, Reference};
+
+use super::law::Form;
+
+/// Points with small steps that are remembered.
+const RECORD: usize = 60;
+/// Points that the large-step models are taught from, and large steps from each.
+const TAUGHT: (usize, usize) = (40, 6);
+/// Inputs of these lessons lie within this share of their range around those seen.
+const EXCITATION: f64 = 0.5;
+/// A lesson in which an output leaves so many of its ranges is dropped.
+const FARTHEST: f64 = 20.0;
+/// What was taught is worth less than what is seen.
+const DOUBT: f64 = 30.0;
+/// The small-step model must tell the change over a macro step up to this share.
+const ROLL_ERROR: f64 = 0.5;
+
+/// The last points with small steps of a subsystem, and room to roll its model ahead.
+pub(super) struct Record {
+    y: Lags,
+    u: Lags,
+    past: Past,
+    coarse_past: Past,
+    u_next: Vec<f64>,
+    u_goal: Vec<f64>,
+    u_start: Vec<f64>,
+    ahead: Vec<f64>,
+    y_range: Vec<(f64, f64)>,
+    u_range: Vec<f64>,
+}
+
+impl Record {
+    pub(super) fn new(inputs: usize, outputs: usize) -> Self {
+        Self {
+            y: Lags::new(outputs, RECORD),
+            u: Lags::new(inputs, RECORD),
+            past: Past::new(inputs, outputs),
+            coarse_past: Past::new(inputs, outputs),
+            u_next: vec![0.0; inputs],
+            u_goal: vec![0.0; inputs],
+            u_start: vec![0.0; inputs],
+            ahead: vec![0.0; outputs],
+            y_range: vec![(0.0, 0.0); outputs],
+            u_range: vec![0.0; inputs],
+        }
+    }
+
+    pub(super) fn push(&mut self, u: &[f64], y: &[f64]) {
+        self.u.push(u);
+        self.y.push(y);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.u.clear();
+        self.y.clear();
+    }
+
+    /// Puts the model back to the point `lag` small steps ago. False if that is too long ago.
+    fn go_back(&mut self, lag: usize) -> bool {
+        if lag + 1 >= self.y.len() {
+            return false;
+        }
+        self.past.push(self.u.get(lag + 1), self.y.get(lag + 1));
+        self.past.push(self.u.get(lag), self.y.get(lag));
+        true
+    }
+
+    /// One small step of the model to the input `u_next`.
+    fn roll(&mut self, reference: &Reference, bank: &mut Bank) {
+        bank.model_mut().predict(reference, &self.past, &self.u_next, &mut self.ahead);
+        self.past.push(&self.u_next, &self.ahead);
+    }
+
+    /// One macro step of the model from the input `u_start` to `u_goal`.
+    fn roll_macro_step(&mut self, form: Form, reference: &Reference, bank: &mut Bank) {
+        for part in 1..=PARTS {
+            let share = if form == Form::Hold { 1.0 } else { part as f64 / PARTS as f64 };
+            for (j, next) in self.u_next.iter_mut().enumerate() {
+                *next = self.u_start[j] + share * (self.u_goal[j] - self.u_start[j]);
+            }
+            self.roll(reference, bank);
+        }
+    }
+
+    /// Whether the model, with the inputs of the last macro step, comes to where the outputs are.
+    pub(super) fn is_reproduced(&mut self, reference: &Reference, bank: &mut Bank) -> bool {
+        if !self.go_back(PARTS) {
+            return false;
+        }
+        for lag in (0..PARTS).rev() {
+            self.u_next.copy_from_slice(self.u.get(lag));
+            self.roll(reference, bank);
+        }
+        let (now, before) = (self.y.get(0), self.y.get(PARTS));
+        let (mut error, mut change) = (0.0, 0.0);
+        for (i, weight) in bank.weights().iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            error += ((self.ahead[i] - now[i]) / weight).powi(2);
+            change += ((now[i] - before[i]) / weight).powi(2);
+        }
+        error <= ROLL_ERROR * ROLL_ERROR * change
+    }
+
+    /// The outputs a macro step ahead as a function of the input, by the small-step model.
+    pub(super) fn macro_affine(
+        &mut self,
+        form: Form,
+        reference: &Reference,
+        bank: &mut Bank,
+        affine: &mut Affine,
+    ) {
+        let inputs = self.u_next.len();
+        let trust = bank.trust();
+        affine.gain.fill(0.0);
+        affine.offset.fill(0.0);
+        if trust > 0.0 && self.y.len() >= 2 {
+            self.find_ranges();
+            self.u_start.copy_from_slice(self.u.get(0));
+            self.u_goal.copy_from_slice(self.u.get(0));
+            self.go_back(0);
+            self.roll_macro_step(form, reference, bank);
+            affine.offset.copy_from_slice(&self.ahead);
+            for j in 0..inputs {
+                let by = if self.u_range[j] > 0.0 { self.u_range[j] } else { 1.0 };
+                self.u_goal.copy_from_slice(self.u.get(0));
+                self.u_goal[j] += by;
+                self.go_back(0);
+                self.roll_macro_step(form, reference, bank);
+                for (i, ahead) in self.ahead.iter().enumerate() {
+                    // At this point the offset is that of the held input.
+                    affine.gain[i * inputs + j] = (ahead - affine.offset[i]) / by;
+                }
+            }
+            for (i, offset) in affine.offset.iter_mut().enumerate() {
+                let row = &affine.gain[i * inputs..(i + 1) * inputs];
+                *offset -= row.iter().zip(self.u.get(0)).map(|(gain, u)| gain * u).sum::<f64>();
+            }
+        }
+        bank.mix(trust, affine);
+    }
+
+    /// Teaches the large-step models by rolling the small-step one with random inputs from points of the record.
+    pub(super) fn teach(
+        &mut self,
+        form: Form,
+        reference: &Reference,
+        (fine, coarse): (&mut Bank, &mut Bank),
+        forgetting: f64,
+    ) {
+        self.find_ranges();
+        coarse.unlearn();
+        coarse.set_forgetting(Forgetting::Directional(1.0));
+        // The same inputs in every run, whatever the number of the subsystem.
+        let mut random = Random(1);
+        for lag in (0..TAUGHT.0.min(self.y.len().saturating_sub(1))).rev() {
+            self.lesson(lag, form, reference, (fine, coarse), &mut random);
+        }
+        coarse.set_forgetting(Forgetting::Directional(forgetting));
+        coarse.models_mut().iter_mut().for_each(|model| model.scale_covariance(DOUBT));
+        coarse.assume(fine);
+    }
+
+    fn lesson(
+        &mut self,
+        lag: usize,
+        form: Form,
+        reference: &Reference,
+        (fine, coarse): (&mut Bank, &mut Bank),
+        random: &mut Random,
+    ) {
+        if !self.go_back(lag) {
+            return;
+        }
+        self.coarse_past.clear();
+        self.u_goal.copy_from_slice(self.u.get(lag));
+        for _ in 0..TAUGHT.1 {
+            self.u_start.copy_from_slice(&self.u_goal);
+            for (j, goal) in self.u_goal.iter_mut().enumerate() {
+                *goal = self.u.get(lag)[j] + EXCITATION * random.next() * self.u_range[j];
+            }
+            self.roll_macro_step(form, reference, fine);
+            let stays = |(y, (least, greatest)): (&f64, &(f64, f64))| {
+                (y - 0.5 * (least + greatest)).abs() <= FARTHEST * (greatest - least)
+            };
+            if !self.ahead.iter().zip(&self.y_range).all(stays) {
+                return;
+            }
+            for model in coarse.models_mut() {
+                if model.can_use(&self.coarse_past) {
+                    model.update(reference, &self.coarse_past, &self.u_goal, &self.ahead);
+                }
+            }
+            self.coarse_past.push(&self.u_goal, &self.ahead);
+        }
+    }
+
+    fn find_ranges(&mut self) {
+        for (i, range) in self.y_range.iter_mut().enumerate() {
+            *range = extremes(&self.y, i);
+        }
+        for (j, range) in self.u_range.iter_mut().enumerate() {
+            let (least, greatest) = extremes(&self.u, j);
+            *range = greatest - least;
+        }
+    }
+
+    pub(super) fn save(&self, out: &mut StateWriter) {
+        self.y.save(out);
+        self.u.save(out);
+    }
+
+    pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.y.load(from)?;
+        self.u.load(from)?;
+        self.y.check_same_length(&self.u)
+    }
+}
+
+fn extremes(lags: &Lags, column: usize) -> (f64, f64) {
+    let values = (0..lags.len()).map(|lag| lags.get(lag)[column]);
+    values.fold((f64::MAX, f64::MIN), |(least, greatest), value| (least.min(value), greatest.max(value)))
+}
+
+/// Repeatable numbers between -1 and 1.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}

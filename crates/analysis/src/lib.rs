@@ -2,12 +2,14 @@
 
 mod measures;
 mod noise;
+mod probe;
 mod reference;
 mod stability;
 mod trace;
 
 pub use measures::{Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;
+pub use probe::{ProbeReport, probe};
 pub use reference::{Reference, ReferenceKind, monolithic_amplitudes, outputs_at};
 pub use stability::{Amplitudes, GrowthWatch, Windows};
 pub use trace::{MicroTrace, Trace};

@@ -28,6 +28,10 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     /// See coupling methods fail and hold on a built-in system
     Demo(DemoArgs),
+    /// Make a project of FMUs: proposes connections by names and units
+    New(NewArgs),
+    /// Find all mistakes of a system without running it
+    Check(CheckArgs),
     /// Simulate a system
     Run(RunArgs),
     /// Go on with a run that was stopped or killed
@@ -50,6 +54,30 @@ pub(crate) enum Verb {
     Inspect(InspectArgs),
     /// Explain an error code
     Explain(ExplainArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct NewArgs {
+    /// Folder of the project; nothing in it is overwritten
+    pub(crate) dir: PathBuf,
+    /// The FMUs; one that is named twice has two instances
+    #[arg(required = true)]
+    pub(crate) fmus: Vec<PathBuf>,
+    /// Name the FMUs where they are instead of copying them
+    #[arg(long)]
+    pub(crate) no_copy: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Call the parts: is a step repeatable, can it be taken back, what does it cost, are derivatives right?
+    #[arg(long)]
+    pub(crate) probe: bool,
+    /// Warnings count as mistakes
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 /// Which system, with which changes.

@@ -35,6 +35,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     let output = style::Output { json: cli.json, quiet: cli.quiet };
     match cli.verb {
         Verb::Demo(args) => verbs::demo::run(&args, output),
+        Verb::New(args) => verbs::new::run(&args, output),
+        Verb::Check(args) => verbs::check::run(&args, output),
         Verb::Run(args) => verbs::run::run(&args, output),
         Verb::Resume(args) => verbs::run::resume(&args, output),
         Verb::Compare(args) => verbs::compare::run(&args, output),

@@ -47,10 +47,11 @@ pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool
         method: if index == 0 { choice.method.build() } else { spec.method.build() },
         inputs: spec.inputs.clone(),
     };
+    let others = project.groups[1..].iter().map(|group| &group.method);
     Engine::new(System {
         subsystems,
         connections: model.connections.clone(),
-        models: Box::new(costep_ident::Exact::new(1)),
+        models: costep_methods::models(std::iter::once(choice.method).chain(others))?,
         externals: model.externals.clone(),
         groups: project.groups.iter().enumerate().map(group).collect(),
         scheduling: project.scheduling.clone(),

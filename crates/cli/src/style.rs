@@ -32,11 +32,12 @@ pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Prints an error, its first words in red.
+/// Prints an error, its first words in red, or a warning in yellow.
 pub(crate) fn print_error(error: &Error) {
     let text = error.to_string();
     let (head, rest) = text.split_once(": ").unwrap_or((&text, ""));
-    note(&format!("{}: {rest}", paint(BAD, head)));
+    let style = if head.starts_with("warning") { WARN } else { BAD };
+    note(&format!("{}: {rest}", paint(style, head)));
 }
 
 /// A line on standard error. When that is gone, nobody is left to tell.

@@ -7,7 +7,7 @@ mod common;
 mod fmus;
 
 use common::{Desk, table};
-use fmus::{BOTH, Fmi, build};
+use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited};
 
 /// The two-mass oscillator as two FMUs.
 const PAIR: &str = r#"[system]
@@ -122,4 +122,95 @@ fn a_run_of_fmus_is_drawn_beside_one_at_a_small_step() {
     assert!(drawn["signals"].as_array().unwrap().contains(&"s2.F".into()), "{drawn}");
     let svg = std::fs::read_to_string(desk.path("there/plot.svg")).unwrap();
     assert!(svg.contains("the same system with `auto` at a step of 20 us"), "{svg}");
+}
+
+#[test]
+fn a_new_project_is_proposed_checked_and_run() {
+    let desk = Desk::new();
+    for model in ["S1", "S2"] {
+        let fmu = build_edited(Fmi::V2, model, |text| {
+            // The inputs of S2 are called u1 and u2; one of them is to be found by its unit.
+            let units = "<UnitDefinitions><Unit name=\"m\"><BaseUnit m=\"1\"/></Unit><Unit name=\"mm\"><BaseUnit m=\"1\" factor=\"0.001\"/></Unit></UnitDefinitions><DefaultExperiment stopTime=\"0.01\"/>";
+            let text = text.replacen("<ModelVariables>", &format!("{units}<ModelVariables>"), 1);
+            let text = text.replacen("\"u1\" valueReference=\"0\" causality=\"input\" variability=\"continuous\"><Real", "\"u1\" valueReference=\"0\" causality=\"input\" variability=\"continuous\"><Real unit=\"mm\"", 1);
+            match model {
+                "S1" => text.replacen(
+                    "causality=\"output\" variability=\"continuous\"><Real",
+                    "causality=\"output\" variability=\"continuous\"><Real unit=\"m\"",
+                    1,
+                ),
+                _ => text,
+            }
+        });
+        std::fs::copy(fmu.path, desk.path(format!("{model}.fmu"))).unwrap();
+    }
+    desk.run("new rig S1.fmu S2.fmu S3.fmu").exits(1).says("S3.fmu");
+    assert!(!desk.path("rig").exists());
+    desk.run("new rig S1.fmu S2.fmu").exits(0);
+    let text = std::fs::read_to_string(desk.path("rig/system.toml")).unwrap();
+    assert!(text.contains("stop = \"10 ms\"  # as proposed by `s2`"), "{text}");
+    assert!(text.contains("[[connect]]  # the same name\nfrom = \"s2.F\"\nto = \"s1.F\"\n"), "{text}");
+    assert!(
+        text.contains("[[connect]]  # the same unit\nfrom = \"s1.x\"\nto = \"s2.u1\"\nunit = \"convert\"\n"),
+        "{text}"
+    );
+    assert!(text.contains("# No output fits `s2.u2`"), "{text}");
+    assert!(text.contains("# set = { m = 10.0, c = 1000000.0,"), "{text}");
+    desk.run("new rig S1.fmu").exits(1).says("E0218");
+    let checked = desk.run("check rig").exits(0).says("W0202").says("W0107");
+    assert!(checked.stdout.contains("ok   2 parts, 2 connections, 0 errors"), "{}", checked.story());
+    desk.run("check rig --strict").exits(1);
+    desk.run("run rig --method zoh").exits(0);
+    // Two instances of one file, where they are.
+    desk.run("new twins S1.fmu S1.fmu --no-copy --json").exits(0).json();
+    assert!(!desk.path("twins/S1.fmu").exists());
+    let text = std::fs::read_to_string(desk.path("twins/system.toml")).unwrap();
+    assert!(text.contains("[fmu.s1]") && text.contains("[fmu.s1_2]"), "{text}");
+    desk.run("check twins").exits(0);
+}
+
+#[test]
+fn a_check_finds_everything_at_once() {
+    let desk = pair(Fmi::V3);
+    let wrong = PAIR.replacen("to = \"s2.u2\"", "to = \"s2.u3\"", 1).replacen(
+        "file = \"S1.fmu\"",
+        "file = \"S1.fmu\"\nset = { mass = 3 }\nisolation = \"process\"",
+        1,
+    );
+    desk.write("pair/system.toml", wrong);
+    let done = desk.run("check pair").exits(1).says("E0203").says("E0208").says("E0216");
+    assert!(done.stdout.contains("3 errors, 0 warnings"), "{}", done.story());
+    let json = desk.run("check pair --json").exits(1).json();
+    assert_eq!((json["ok"].as_bool(), json["errors"].as_array().unwrap().len()), (Some(false), 3));
+    desk.run("check dual-mass --probe").exits(0);
+}
+
+#[test]
+fn a_probe_tells_what_fmus_do() {
+    for fmi in BOTH {
+        let desk = pair(fmi);
+        let json = desk.run("check pair --probe --json").exits(0).json();
+        for card in json["probes"].as_array().unwrap() {
+            assert_eq!(
+                (card["repeatable"].as_bool(), card["taken_back"].as_bool()),
+                (Some(true), Some(true))
+            );
+            assert!(card["derivative_error"].as_f64().unwrap() < 0.05, "{card}");
+            assert!(card["step_s"].as_f64().unwrap() > 0.0);
+        }
+    }
+    // Derivatives that contradict the steps.
+    let desk = pair(Fmi::V2);
+    let variant = Variant { flag: "-DWRONG_DERIVATIVES", ..Variant::default() };
+    std::fs::copy(build_as(Fmi::V2, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
+    let done = desk.run("check pair --probe").exits(2);
+    assert!(done.stdout.contains("derivatives DIFFER"), "{}", done.story());
+    // Only one instance at a time.
+    let variant =
+        Variant { attributes: "canBeInstantiatedOnlyOncePerProcess=\"true\"", ..Variant::default() };
+    std::fs::copy(build_as(Fmi::V2, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
+    let json = desk.run("check pair --probe --json").exits(0).json();
+    assert_eq!(json["probes"][0]["only_one_instance"], true);
+    assert_eq!(json["probes"][0]["repeatable"], serde_json::Value::Null);
+    desk.run("run pair --method zoh").exits(0);
 }

@@ -177,6 +177,8 @@ codes! {
         "costep refuses settings that it could only ignore. The message says what can be done instead."
     E0217 PortType Input "a port cannot be connected"
         "Signals are numbers: real and whole numbers, truth values and enumerations, elements of arrays one by one. Text and bytes can be set as parameters and start values, not connected."
+    E0218 Exists Input "a file would be overwritten"
+        "costep does not overwrite projects and models. Choose another folder, or remove the file."
     E0301 UnknownMethod Input "the coupling method does not exist"
         "`costep methods` lists all coupling methods."
     E0302 UnknownOption Input "the coupling method has no such option"
@@ -229,12 +231,19 @@ codes! {
         "Somebody, or the system because memory was short, killed the process. No FMU is to blame for it. Everything recorded is kept."
     E0901 Bug Bug "a bug of costep"
         "This should not happen. Please report it with the command and the project file."
+    W0107 NoNominal Input "outputs have no nominal value"
+        "Nominal values say how large a signal typically is. Divergence is judged and systems of equations are scaled by them; 1 is taken where there is none."
     W0201 EmptyGroup Input "a group of connections is empty"
         "The group has a method but no inputs, so that it changes nothing."
     W0202 OpenInputs Input "inputs of an FMU have no source"
         "They keep their start values over the whole run. That is allowed, and often a forgotten connection."
+<<<<<<< HEAD
     W0203 IntegratedHere Input "an FMU is integrated by costep"
         "It is for Model Exchange only and the project does not say how to use it, so that costep integrates it by a solver of its own choice."
+=======
+    W0301 DirectLoop Input "a loop passes straight through its parts"
+        "Outputs depend on inputs without delay all around a loop of connections, by what the model descriptions say. Held or extrapolated inputs then feed back on themselves from step to step, which is unstable where the gain of the loop is more than one."
+>>>>>>> main
 }
 
 impl Code {

@@ -10,6 +10,12 @@ use crate::{
 pub struct Needs {
     /// Order of the input polynomials it fills. It must fill all coefficients up to this order in every step.
     pub input_order: usize,
+    /// It keeps each input within the order that its subsystem takes. Otherwise a subsystem that takes less than
+    /// `input_order` is refused.
+    pub limits_order: bool,
+    /// Subsystems that take less than `input_order` do so many steps per macro step, each with the mean of its inputs.
+    /// 0 and 1: no division.
+    pub substeps: usize,
     /// How many earlier communication points it looks at.
     pub history: usize,
     /// Outputs inside the macro step. A subsystem that has none is seen at the communication points only.

@@ -82,6 +82,11 @@ pub trait Subsystem: Send {
     /// is active there.
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome>;
 
+    /// The inputs that its outputs were last read under, where these are not the ends of the polynomials it was given.
+    fn held_at_end(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Whether it can do steps of this length beside its macro steps.
     fn can_step_by(&self, _length: f64) -> bool {
         true
@@ -97,7 +102,7 @@ pub trait Subsystem: Send {
         Err(self.unsupported("rollback"))
     }
 
-    /// Number of states of its local model.
+    /// Number of states of its local model, or that can be read.
     fn states(&self) -> usize {
         0
     }
@@ -113,8 +118,17 @@ pub trait Subsystem: Send {
         Err(self.unsupported("a local model"))
     }
 
+    /// x and x' at the present state and time under the input `u`. False if they cannot be read.
+    fn read_state(&mut self, _u: &[f64], _x: &mut [f64], _x_dot: &mut [f64]) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Asks for [`Subsystem::micro_samples`] of the steps that follow. Needs `capabilities.micro_samples`.
     fn record_micro_samples(&mut self, _on: bool, _experiment: &Experiment) {}
+
+    /// Leaves the steps that follow out of [`Subsystem::micro_samples`], or takes them in again: trial steps must not
+    /// hide the last real one.
+    fn pause_micro_samples(&mut self, _on: bool) {}
 
     /// Outputs inside the last step, if asked for.
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {

@@ -24,6 +24,7 @@ use crate::guard::{Guard, Moment};
 use crate::initialise::initialise;
 use crate::pool::{Job, place};
 use crate::schedule::Schedule;
+use crate::substeps::divide_steps;
 use crate::system::{Group, System};
 use crate::threads::ThreadChoice;
 
@@ -83,6 +84,8 @@ pub struct Engine {
     mean: Vec<f64>,
     /// u(T^k) at the end of the last step, if somebody needs it.
     u_end: Vec<f64>,
+    /// Subsystems whose steps are divided, and whose inputs end otherwise than their polynomials.
+    divided: Vec<usize>,
 
     /// Number of accepted steps; the engine stands at T^k.
     k: u64,
@@ -118,7 +121,7 @@ impl Engine {
             ..
         } = system;
         check_experiment(&experiment)?;
-        let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
+        let mut descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
         // A default group whose inputs have all been given to others has nothing to do.
@@ -150,12 +153,19 @@ impl Engine {
         if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
         }
+        let mut divided = Vec::new();
+        for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
+            let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
+            divided.extend(divide_steps(&mut subsystems, needs, is_ours));
+        }
+        divided.iter().for_each(|i| descriptions[*i] = subsystems[*i].description().clone());
         let mut input_orders = vec![0; layout.inputs()];
         let mut hold_known_mean = vec![false; layout.inputs()];
         for (group, needs) in groups.iter_mut().zip(&needs) {
-            check_needs(group, needs.input_order, needs.rollback, &descriptions, &layout)?;
+            check_needs(group, needs, &descriptions, &layout)?;
             for j in group.inputs.iter() {
-                input_orders[j] = needs.input_order;
+                let takes = descriptions[layout.input_owner(j)].capabilities.input_order;
+                input_orders[j] = needs.input_order.min(takes);
                 hold_known_mean[j] = needs.hold_known_mean;
             }
             if needs.keeps_known_inputs {
@@ -178,7 +188,7 @@ impl Engine {
         let segment_orders: Vec<_> = (0..segments).map(segment_order).collect();
         let needs_models = needs.iter().any(|needs| needs.local_models);
         if needs_models {
-            models.prepare(&subsystems)?;
+            models.prepare(&subsystems, &experiment)?;
         }
         let mut engine = Self {
             guard: Guard::new(&descriptions, &bounds),
@@ -191,6 +201,7 @@ impl Engine {
             needs_models,
             mean: vec![0.0; outputs],
             u_end: vec![0.0; inputs],
+            divided,
             k: 0,
             resumed: false,
             failed: false,
@@ -237,6 +248,11 @@ impl Engine {
             return Ok(());
         }
         self.inputs.evaluate(interval.length, &mut self.u_end);
+        for i in self.divided.iter().copied().filter(|_| self.k > 0) {
+            if let Some(held) = self.subsystems[i].held_at_end() {
+                self.u_end[self.layout.input_range(i)].copy_from_slice(held);
+            }
+        }
         if !self.needs_models {
             return Ok(());
         }

@@ -10,6 +10,7 @@ mod initialise;
 mod pool;
 mod run;
 mod schedule;
+mod substeps;
 mod system;
 mod threads;
 

@@ -105,7 +105,7 @@ fn step(pair: &[Linear; 2], label: &str, h: f64) -> Vec<f64> {
             Connection { output: 1, input: 0, gain: 1.0 },
             Connection { output: 0, input: 1, gain: 1.0 },
         ],
-        models: Box::new(costep_ident::Exact::new(1)),
+        models: spec.models(),
         externals: Vec::new(),
         groups: vec![Group { method: spec.build(), inputs: InputSet::All(2) }],
         scheduling: Scheduling::Parallel,

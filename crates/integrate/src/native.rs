@@ -51,11 +51,14 @@ impl<D: Dynamics> Chosen<D> {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Saved {
     t: f64,
     x: Vec<f64>,
     u: Vec<f64>,
+    /// What records outputs inside steps, put aside during trial steps.
+    paused: Option<Box<MicroBuffer>>,
+    paused_sampler: Option<Box<Sampler>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -235,7 +238,15 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         self.equations.ode.jacobians(self.t, &self.x, u, model);
         model.x.copy_from_slice(&self.x);
         self.equations.ode.derivatives(self.t, &self.x, u, &mut model.x_dot);
+        self.equations.ode.nominal_state(&mut model.nominal);
+        model.euler_step = if let Chosen::Euler(euler) = &self.integrator { euler.micro_step() } else { 0.0 };
         Ok(())
+    }
+
+    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
+        x.copy_from_slice(&self.x);
+        self.equations.ode.derivatives(self.t, &self.x, u, x_dot);
+        Ok(true)
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
@@ -248,6 +259,13 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
             Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
         });
         self.sampler = on.then(|| Box::new(Sampler::new(self.x.len(), self.u.len())));
+    }
+
+    fn pause_micro_samples(&mut self, on: bool) {
+        if on == self.saved.paused.is_none() {
+            std::mem::swap(&mut self.saved.paused, &mut self.equations.micro);
+            std::mem::swap(&mut self.saved.paused_sampler, &mut self.sampler);
+        }
     }
 
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {

@@ -15,4 +15,4 @@ pub mod shared;
 pub mod soh;
 pub mod zoh;
 
-pub use registry::{METHODS, MethodSpec, find};
+pub use registry::{METHODS, MethodSpec, find, models};

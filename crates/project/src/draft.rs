@@ -167,6 +167,7 @@ impl Draft {
     pub fn load(self, overrides: &[Override]) -> Result<Project, Vec<Error>> {
         let problems = Problems::new(Some(&self.file), "", overrides).with_places(self.places);
         project::check(self.root, Source::File(self.file.clone()), &self.name, problems, overrides)
+            .map_err(|refusal| refusal.errors)
     }
 }
 

@@ -3,8 +3,10 @@
 //! line or flag and what to do about it.
 //!
 //! `draft.rs` is the way in for readers of other formats. `document.rs` is the parsed file with the place of every value; `overrides.rs` changes it; the files named
-//! after tables of the project file check them; `write.rs` writes the effective project.
+//! after tables of the project file check them; `write.rs` writes the effective project, `scaffold.rs` a new
+//! one for given FMUs.
 
+mod advice;
 mod connections;
 mod document;
 mod draft;
@@ -16,6 +18,8 @@ mod parse;
 mod parts;
 mod problems;
 mod project;
+mod propose;
+mod scaffold;
 mod section;
 mod settings;
 mod signals;
@@ -29,7 +33,8 @@ pub use fmus::{FmuInterface, FmuSpec};
 pub use groups::GroupSpec;
 pub use overrides::Override;
 pub use parts::NativeSpec;
-pub use project::{Given, Project, load, load_text};
+pub use project::{Given, Project, Refusal, examine, load, load_text};
+pub use scaffold::{NewFmu, new_project};
 pub use settings::RecordSpec;
 pub use signals::split_signal;
 pub use source::Source;

@@ -32,6 +32,8 @@ pub(crate) struct Problems<'a> {
     broken_lines: HashSet<usize>,
     /// What is allowed but probably not meant.
     pub(crate) warnings: Vec<Error>,
+    /// What is worth knowing before a run.
+    pub(crate) advice: Vec<Error>,
 }
 
 impl<'a> Problems<'a> {
@@ -47,6 +49,7 @@ impl<'a> Problems<'a> {
             left_out: 0,
             broken_lines: HashSet::new(),
             warnings: Vec::new(),
+            advice: Vec::new(),
         }
     }
 
@@ -79,6 +82,14 @@ impl<'a> Problems<'a> {
         if self.warnings.len() < MAX_ERRORS {
             let placed = self.placed(origin, warning());
             self.warnings.push(placed);
+        }
+    }
+
+    /// Adds something that is worth knowing before a run.
+    pub(crate) fn advise(&mut self, origin: Origin, advice: impl FnOnce() -> Error) {
+        if self.advice.len() < MAX_ERRORS {
+            let placed = self.placed(origin, advice());
+            self.advice.push(placed);
         }
     }
 
@@ -119,7 +130,12 @@ impl<'a> Problems<'a> {
     }
 
     /// All mistakes in the order of the file. There is at least one, since nobody asks otherwise.
-    pub(crate) fn into_errors(mut self) -> Vec<Error> {
+    pub(crate) fn into_errors(self) -> Vec<Error> {
+        self.into_errors_and_warnings().0
+    }
+
+    /// The same, and the warnings.
+    pub(crate) fn into_errors_and_warnings(mut self) -> (Vec<Error>, Vec<Error>) {
         self.errors.sort_by_key(|(position, _)| *position);
         let mut errors: Vec<_> = self.errors.into_iter().map(|(_, error)| error).collect();
         if self.left_out > 0 {
@@ -129,7 +145,7 @@ impl<'a> Problems<'a> {
         if errors.is_empty() {
             errors.push(Error::new(Code::Bug, "the project was refused without a reason"));
         }
-        errors
+        (errors, self.warnings)
     }
 
     fn placed(&self, origin: Origin, error: Error) -> Error {

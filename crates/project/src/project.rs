@@ -7,6 +7,7 @@ use costep_core::{Code, Error, External};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_models::Model;
 
+use crate::advice;
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuSpec;
@@ -66,6 +67,8 @@ pub struct Project {
     pub given: Given,
     /// What is allowed but probably not meant, with codes that start with W.
     pub warnings: Vec<Error>,
+    /// What is worth knowing before a run, with codes that start with W.
+    pub advice: Vec<Error>,
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.
@@ -81,13 +84,33 @@ pub struct Given {
     pub solver: bool,
 }
 
+/// A project that was refused.
+#[derive(Debug)]
+pub struct Refusal {
+    /// All mistakes; one at least.
+    pub errors: Vec<Error>,
+    /// What else is probably not meant.
+    pub warnings: Vec<Error>,
+}
+
+impl From<Vec<Error>> for Refusal {
+    fn from(errors: Vec<Error>) -> Self {
+        Self { errors, warnings: Vec::new() }
+    }
+}
+
 /// Reads and checks a project. All mistakes are reported at once.
 pub fn load(source: &Source, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+    examine(source, overrides).map_err(|refusal| refusal.errors)
+}
+
+/// The same; a refusal comes with the warnings too.
+pub fn examine(source: &Source, overrides: &[Override]) -> Result<Project, Refusal> {
     match source {
         Source::File(path) => {
             let path = source::project_file(path);
             let text = source::read(&path).map_err(|error| vec![error])?;
-            load_text(&text, &path, overrides)
+            examine_text(&text, &path, overrides)
         }
         Source::Builtin(id) => {
             check(whole_model(id), source.clone(), id, Problems::new(None, "", overrides), overrides)
@@ -95,15 +118,20 @@ pub fn load(source: &Source, overrides: &[Override]) -> Result<Project, Vec<Erro
     }
 }
 
-/// Reads and checks the text of a project file; `path` is only used for messages and as the source.
+/// Reads and checks the text of a project file; `path` is only used for messages, as the source, and to find files that
+/// are named relative to it.
 pub fn load_text(text: &str, path: &Path, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+    examine_text(text, path, overrides).map_err(|refusal| refusal.errors)
+}
+
+fn examine_text(text: &str, path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
     let mut problems = Problems::new(Some(path), text, overrides);
     match parse::document(text, &mut problems) {
         Some(root) => {
             let name = source::default_name(path).unwrap_or_else(|| "system".into());
             check(root, Source::File(path.into()), &name, problems, overrides)
         }
-        None => Err(problems.into_errors()),
+        None => Err(problems.into_errors().into()),
     }
 }
 
@@ -124,11 +152,16 @@ pub(crate) fn check(
     default_name: &str,
     mut problems: Problems<'_>,
     overrides: &[Override],
-) -> Result<Project, Vec<Error>> {
+) -> Result<Project, Refusal> {
     overrides::apply(&mut root, overrides, &mut problems);
     match read_project(&root, source, default_name, &mut problems) {
-        Some(project) if problems.is_empty() => Ok(Project { warnings: problems.warnings, ..project }),
-        _ => Err(problems.into_errors()),
+        Some(project) if problems.is_empty() => {
+            Ok(Project { warnings: problems.warnings, advice: problems.advice, ..project })
+        }
+        _ => {
+            let (errors, warnings) = problems.into_errors_and_warnings();
+            Err(Refusal { errors, warnings })
+        }
     }
 }
 
@@ -153,6 +186,10 @@ fn read_project(
     let bounds = settings::read_guard(root, &parts.signals, problems);
     let threads = settings::read_threads(root, problems);
 
+    if problems.is_empty() && parts.model_id.is_none() {
+        advice::advise(&parts, &wiring.connections, problems);
+    }
+
     let (solver, solver_given) = solver?;
     let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
     let given = Given { natives, fmus, externals: wiring.externals.clone(), solver: solver_given };
@@ -172,6 +209,7 @@ fn read_project(
         offsets,
         given,
         warnings: Vec::new(),
+        advice: Vec::new(),
     })
 }
 

@@ -258,12 +258,14 @@ fn inline_text<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String
     format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
 }
 
-fn key(name: &str) -> String {
+/// A key, in quotes if it has to be.
+pub(crate) fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) { name.into() } else { quoted(name) }
 }
 
-fn quoted(text: &str) -> String {
+/// Text in quotes.
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for letter in text.chars() {
         match letter {

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod explain;
@@ -8,6 +9,7 @@ pub(crate) mod export_fmu;
 pub(crate) mod inspect;
 pub(crate) mod methods;
 pub(crate) mod models;
+pub(crate) mod new;
 pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;

@@ -134,7 +134,8 @@ fn text(study: &Study, findings: &[Finding], computed: &Computed) -> String {
         text += &("\n".to_owned() + &paragraph("  ", remark));
     }
     let [all, trend, not] = count(findings);
-    text += &format!("\n  {} claims: {all} reproduce, {trend} in trend, {not} do not\n", findings.len());
+    text +=
+        &format!("\n  claims: {} in all, {all} reproduce, {trend} in trend, {not} do not\n", findings.len());
     text
 }
 

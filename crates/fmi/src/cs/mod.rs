@@ -452,6 +452,14 @@ impl Subsystem for CoSimulationSubsystem {
         }
     }
 
+    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
+        self.start()?;
+        match &mut self.linear {
+            Some(linear) => linear.read_state(&self.instance, (u, &self.active), (x, x_dot)),
+            None => Ok(false),
+        }
+    }
+
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
         let on = on && self.description.capabilities.micro_samples.is_some();
         let inner = self.instance.library.co_simulation().fixed_internal_step_size;

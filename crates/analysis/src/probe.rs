@@ -1,0 +1,198 @@
+//! What a part does when it is called, compared with what it says about itself.
+
+use std::time::Instant;
+
+use costep_core::{Code, Error, Experiment, InputPolynomials, LocalModel, Result, Subsystem};
+use costep_integrate::{Part, Solver};
+
+/// Macro steps that are tried.
+const STEPS: u64 = 20;
+/// Step after which a state is stored and put back.
+const STORED_AT: u64 = 7;
+/// Change of an input, relative to its size.
+const CHANGE: f64 = 1e-4;
+/// Difference between derivatives and a step that is more than the errors of inner solvers.
+const TOLERATED: f64 = 0.05;
+/// Inner steps for the response of a local model over a macro step.
+const RESPONSE_STEPS: usize = 1000;
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeReport {
+    /// Two instances give the same outputs, bit for bit. Nothing if there can be only one.
+    pub repeatable: Option<bool>,
+    /// A step from a state that was put back gives the same outputs, bit for bit. Nothing if it offers no rollback.
+    pub taken_back: Option<bool>,
+    /// Median wall time of a step in s.
+    pub step_s: f64,
+    /// Largest difference between the change of the outputs over a step under changed inputs, and that change by the
+    /// local model, relative to the change. Nothing if it gives no local model.
+    pub derivative_error: Option<f64>,
+    /// The part cannot have two instances at a time.
+    pub only_one_instance: bool,
+}
+
+impl ProbeReport {
+    /// Whether the derivatives contradict the steps.
+    pub fn derivatives_differ(&self) -> bool {
+        self.derivative_error.is_some_and(|error| error.is_nan() || error > TOLERATED)
+    }
+}
+
+/// Calls a part on its own, with its inputs held at `u`.
+pub fn probe(part: &dyn Part, solver: &Solver, experiment: &Experiment, u: &[f64]) -> Result<ProbeReport> {
+    let mut first = Trial::start(part, solver, experiment, u)?;
+    let mut taken_back = None;
+    let (mut rows, mut times) = (Vec::new(), Vec::new());
+    let offers_rollback = first.subsystem.description().capabilities.rollback;
+    for k in 0..STEPS {
+        if k == STORED_AT && offers_rollback {
+            first.subsystem.snapshot()?;
+            let once = first.step(k, u)?;
+            first.subsystem.restore()?;
+            taken_back = Some(same_bits(&once, &first.step(k, u)?));
+            first.subsystem.restore()?;
+        }
+        let start = Instant::now();
+        rows.extend(first.step(k, u)?);
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    drop(first);
+    let (repeatable, only_one_instance) = match repeated(part, solver, experiment, u, &rows) {
+        Ok(repeatable) => (Some(repeatable), false),
+        Err(error) if error.code() == Code::FmuInterface => (None, true),
+        Err(error) => return Err(error),
+    };
+    Ok(ProbeReport {
+        repeatable,
+        taken_back,
+        step_s: times[times.len() / 2],
+        derivative_error: derivative_error(part, solver, experiment, u)?,
+        only_one_instance,
+    })
+}
+
+/// Whether two instances at the same time both give these rows.
+fn repeated(
+    part: &dyn Part,
+    solver: &Solver,
+    experiment: &Experiment,
+    u: &[f64],
+    rows: &[f64],
+) -> Result<bool> {
+    let mut pair = [Trial::start(part, solver, experiment, u)?, Trial::start(part, solver, experiment, u)?];
+    let mut again = [Vec::new(), Vec::new()];
+    for k in 0..STEPS {
+        for (trial, rows) in pair.iter_mut().zip(&mut again) {
+            rows.extend(trial.step(k, u)?);
+        }
+    }
+    Ok(again.iter().all(|again| same_bits(again, rows)))
+}
+
+fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+}
+
+/// An instance on its way.
+struct Trial<'a> {
+    subsystem: Box<dyn Subsystem>,
+    experiment: &'a Experiment,
+    inputs: InputPolynomials,
+}
+
+impl<'a> Trial<'a> {
+    fn start(part: &dyn Part, solver: &Solver, experiment: &'a Experiment, u: &[f64]) -> Result<Self> {
+        let mut subsystem = part.subsystem(solver)?;
+        subsystem.initialise(experiment)?;
+        let mut y = vec![0.0; subsystem.description().outputs.len()];
+        subsystem.initial_outputs(u, &mut y)?;
+        Ok(Self { subsystem, experiment, inputs: InputPolynomials::new(u.len(), 0) })
+    }
+
+    /// The outputs after step k under held inputs.
+    fn step(&mut self, k: u64, u: &[f64]) -> Result<Vec<f64>> {
+        self.inputs.coefficients_mut(0).copy_from_slice(u);
+        let interval = self.experiment.interval(k);
+        let mut y = vec![0.0; self.subsystem.description().outputs.len()];
+        let outcome = self.subsystem.step(interval, self.inputs.segment(0..u.len(), 0), &mut y)?;
+        if (outcome.reached - interval.end).abs() > 1e-9 * interval.length {
+            let message = format!("it reached {} s instead of {} s", outcome.reached, interval.end);
+            return Err(Error::new(Code::TimeNotReached, message));
+        }
+        Ok(y)
+    }
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        self.subsystem.terminate();
+    }
+}
+
+/// Compares the response of the outputs over one step to a change of each input with that of the local model.
+fn derivative_error(
+    part: &dyn Part,
+    solver: &Solver,
+    experiment: &Experiment,
+    u: &[f64],
+) -> Result<Option<f64>> {
+    let (model, base) = {
+        let mut trial = Trial::start(part, solver, experiment, u)?;
+        let description = trial.subsystem.description().clone();
+        if !description.capabilities.local_model {
+            return Ok(None);
+        }
+        let (states, outputs) = (trial.subsystem.states(), description.outputs.len());
+        let mut model = LocalModel::new(states, u.len(), outputs);
+        trial.subsystem.local_model(u, &mut model)?;
+        (model, trial.step(0, u)?)
+    };
+    let nominal: Vec<f64> =
+        part.description().inputs.iter().map(|port| port.nominal.unwrap_or(1.0)).collect();
+    let mut worst: f64 = 0.0;
+    for j in 0..u.len() {
+        let delta = CHANGE * u[j].abs().max(nominal[j].abs());
+        let mut changed = u.to_vec();
+        changed[j] += delta;
+        let moved = Trial::start(part, solver, experiment, u)?.step(0, &changed)?;
+        let expected = response(&model, j, experiment.step);
+        let (mut error, mut size) = (0.0, 0.0);
+        for (i, (moved, base)) in moved.iter().zip(&base).enumerate() {
+            let measured = (moved - base) / delta;
+            // What round-off alone makes of the difference is no difference.
+            let noise = 1e3 * f64::EPSILON * base.abs().max(moved.abs()) / delta;
+            error += ((measured - expected[i]).abs() - noise).max(0.0).powi(2);
+            size += measured.abs().max(expected[i].abs()).powi(2);
+        }
+        if size > 0.0 {
+            worst = worst.max((error / size).sqrt());
+        }
+    }
+    Ok(Some(worst))
+}
+
+/// Change of the outputs over a step of length h under a unit change of input j: x' = A x + B e_j, y = C x + D e_j, by
+/// Runge-Kutta steps of order 4.
+fn response(model: &LocalModel, j: usize, h: f64) -> Vec<f64> {
+    let (n, m) = (model.states, model.inputs);
+    let rate = |x: &[f64]| -> Vec<f64> {
+        (0..n).map(|i| model.b[i * m + j] + (0..n).map(|k| model.a[i * n + k] * x[k]).sum::<f64>()).collect()
+    };
+    let mut x = vec![0.0; n];
+    let dt = h / RESPONSE_STEPS as f64;
+    let moved = |x: &[f64], k: &[f64], by: f64| x.iter().zip(k).map(|(x, k)| x + by * k).collect::<Vec<_>>();
+    for _ in 0..RESPONSE_STEPS {
+        let k1 = rate(&x);
+        let k2 = rate(&moved(&x, &k1, 0.5 * dt));
+        let k3 = rate(&moved(&x, &k2, 0.5 * dt));
+        let k4 = rate(&moved(&x, &k3, dt));
+        for i in 0..n {
+            x[i] += dt / 6.0 * (k1[i] + 2.0 * (k2[i] + k3[i]) + k4[i]);
+        }
+    }
+    (0..model.outputs)
+        .map(|i| model.d[i * m + j] + (0..n).map(|k| model.c[i * n + k] * x[k]).sum::<f64>())
+        .collect()
+}

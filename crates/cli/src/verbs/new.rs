@@ -1,0 +1,151 @@
+//! `costep new`: a project of FMUs.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use costep_core::{Code, Error};
+use costep_fmi::Fmu;
+use costep_project::{NewFmu, Source, new_project};
+use serde_json::json;
+
+use crate::args::NewArgs;
+use crate::failure::{Failure, to_json};
+use crate::style::{Output, print_error, print_json, say};
+
+/// The file of a project.
+const PROJECT: &str = "system.toml";
+
+pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
+    let file = args.dir.join(PROJECT);
+    if file.exists() {
+        let error = Error::new(Code::Exists, format!("`{}` exists", file.display()));
+        return Err(error.hint("choose another folder, or edit what is there").into());
+    }
+    let fmus = open_all(&args.fmus)?;
+    let names = names(&args.fmus);
+    fs::create_dir_all(&args.dir).map_err(|cause| unwritable(&args.dir, cause))?;
+    let files = place_all(args)?;
+    let described: Vec<NewFmu<'_>> = fmus
+        .iter()
+        .zip(names.iter().zip(&files))
+        .map(|(fmu, (name, file))| NewFmu { name, file, description: fmu.description() })
+        .collect();
+    let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
+    write_new(&file, new_project(&project, &described).as_bytes())?;
+    report(&file, output)
+}
+
+/// Opens every FMU, and reports all that cannot be.
+fn open_all(paths: &[PathBuf]) -> Result<Vec<Fmu>, Failure> {
+    let (mut fmus, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        match Fmu::open(path) {
+            Ok(fmu) => fmus.push(fmu),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(fmus) } else { Err(errors.into()) }
+}
+
+/// A plain word for each FMU: its file name, with a number where it is not the only one.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    const LONGEST: usize = 40;
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let mut name = |path: &PathBuf| {
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().to_lowercase());
+        let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+        let stem: String = stem.chars().map(plain).take(LONGEST).collect();
+        let stem = if stem.is_empty() { "fmu".into() } else { stem };
+        loop {
+            let count = seen.entry(stem.clone()).or_insert(0);
+            *count += 1;
+            let name = if *count == 1 { stem.clone() } else { format!("{stem}_{count}") };
+            if name == stem || !seen.contains_key(&name) {
+                seen.entry(name.clone()).or_insert(1);
+                return name;
+            }
+        }
+    };
+    paths.iter().map(&mut name).collect()
+}
+
+/// Copies the FMUs into the folder, or names them where they are; gives their files as the project writes them.
+fn place_all(args: &NewArgs) -> Result<Vec<String>, Error> {
+    let mut copied: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut files = Vec::new();
+    for path in &args.fmus {
+        let real = fs::canonicalize(path).map_err(|cause| {
+            Error::new(Code::FileNotReadable, "cannot be read").in_file(path).because(cause)
+        })?;
+        if args.no_copy {
+            files.push(real.to_string_lossy().into_owned());
+            continue;
+        }
+        let name = PathBuf::from(real.file_name().unwrap_or(real.as_os_str()));
+        match copied.iter().find(|(_, other)| **other == name).map(|(source, _)| source.clone()) {
+            Some(source) if source == real => {}
+            Some(source) => {
+                let message = format!("two FMUs have the file name `{}`", name.display());
+                return Err(Error::new(Code::Exists, message)
+                    .because(format!("{} and {}", source.display(), real.display()))
+                    .hint("rename one of them, or use `--no-copy`"));
+            }
+            None => copy_new(&real, &args.dir.join(&name))?,
+        }
+        copied.insert(real, name.clone());
+        files.push(name.to_string_lossy().into_owned());
+    }
+    Ok(files)
+}
+
+/// Copies a file to a place where there is none, or the same one.
+fn copy_new(from: &Path, to: &Path) -> Result<(), Error> {
+    if fs::canonicalize(to).is_ok_and(|same| same == from) {
+        return Ok(());
+    }
+    let bytes = fs::read(from)
+        .map_err(|cause| Error::new(Code::FileNotReadable, "cannot be read").in_file(from).because(cause))?;
+    if fs::read(to).is_ok_and(|there| there == bytes) {
+        return Ok(());
+    }
+    write_new(to, &bytes)
+}
+
+/// Writes a file that does not exist yet.
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let mut options = fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).open(path);
+    let written = file.and_then(|mut file| io::Write::write_all(&mut file, bytes));
+    written.map_err(|cause| match cause.kind() {
+        io::ErrorKind::AlreadyExists => Error::new(Code::Exists, format!("`{}` exists", path.display()))
+            .hint("choose another folder, or remove it"),
+        _ => unwritable(path, cause),
+    })
+}
+
+fn unwritable(path: &Path, cause: io::Error) -> Error {
+    Error::new(Code::FileNotReadable, "cannot write").in_file(path).because(cause)
+}
+
+/// Says what was written, and checks it at once.
+fn report(file: &Path, output: Output) -> Result<ExitCode, Failure> {
+    let (connections, problems) = match costep_project::load(&Source::File(file.into()), &[]) {
+        Ok(project) => (Some(project.model.connections.len()), project.warnings),
+        Err(errors) => (None, errors),
+    };
+    let dir = file.parent().unwrap_or(Path::new("")).display();
+    if output.json {
+        let problems: Vec<_> = problems.iter().map(to_json).collect();
+        let object = json!({ "project": file.display().to_string(), "connections": connections, "problems": problems });
+        print_json(&object)?;
+    } else {
+        let shown = connections.map_or_else(String::new, |count| format!(", {count} connections proposed"));
+        say!("Wrote {}{shown}", file.display())?;
+        problems.iter().for_each(print_error);
+        output.remark(&format!("next: edit it, then  costep check {dir}  and  costep run {dir}"));
+    }
+    Ok(if connections.is_some() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

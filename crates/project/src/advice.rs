@@ -1,0 +1,71 @@
+//! What `costep check` advises: allowed, but worth knowing before a run.
+
+use costep_core::graph::Graph;
+use costep_core::{Code, Connection, Coupling, Error};
+
+use crate::parts::Parts;
+use crate::problems::{Problems, shortened};
+
+/// Looks at the whole system once everything in it is known to be good.
+pub(crate) fn advise(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
+    direct_loops(parts, connections, problems);
+    missing_nominals(parts, connections, problems);
+}
+
+/// Loops of outputs that depend on themselves without delay, by what the parts say about direct feed-through.
+fn direct_loops(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
+    let layout = parts.model.layout();
+    let coupling = Coupling::new(layout.inputs(), connections);
+    let mut arrows = Vec::new();
+    for (part, built) in parts.model.parts.iter().enumerate() {
+        let (inputs, outputs) = (layout.input_range(part), layout.output_range(part));
+        for (output, through) in outputs.zip(&built.description().feedthrough) {
+            for input in through {
+                arrows.extend(coupling.sources(inputs.start + input).map(|(source, _)| (source, output)));
+            }
+        }
+    }
+    let graph = Graph::new(layout.outputs(), &arrows);
+    for component in graph.components() {
+        if component.len() < 2 && !graph.targets(component[0]).contains(&component[0]) {
+            continue;
+        }
+        let mut owners: Vec<usize> = component.iter().map(|output| layout.output_owner(*output)).collect();
+        owners.dedup();
+        let names: Vec<&str> = owners.iter().map(|part| parts.signals.parts()[*part].as_str()).collect();
+        let origin = parts.origins.get(owners[0]).copied().unwrap_or(crate::document::Origin::Nowhere);
+        problems.advise(origin, || {
+            let round = format!("{} -> {}", names.join(" -> "), names[0]);
+            Error::new(Code::DirectLoop, format!("the loop {} passes straight through", shortened(&round)))
+                .because("its outputs depend on its inputs without delay")
+                .hint("methods that hold or extrapolate are likely unstable there; try `predictive` where FMUs give derivatives, or smaller steps")
+        });
+    }
+}
+
+/// Typical sizes set limits and scales; without them 1 is taken.
+fn missing_nominals(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
+    let layout = parts.model.layout();
+    for (part, built) in parts.model.parts.iter().enumerate() {
+        let outputs = layout.output_range(part);
+        let connected = |output: usize| connections.iter().any(|connection| connection.output == output);
+        let names: Vec<&str> = outputs
+            .clone()
+            .zip(&built.description().outputs)
+            .filter(|(output, port)| port.nominal.is_none() && connected(*output))
+            .map(|(_, port)| port.name.as_str())
+            .collect();
+        if names.is_empty() {
+            continue;
+        }
+        let origin = parts.origins.get(part).copied().unwrap_or(crate::document::Origin::Nowhere);
+        problems.advise(origin, || {
+            let list = shortened(&names.join(", "));
+            let message =
+                format!("outputs of `{}` without a nominal value: {list}", built.description().name);
+            Error::new(Code::NoNominal, message)
+                .because("1 is taken for limits of divergence and for scales")
+                .hint("give `nominal` in the model, or bounds in [guard]")
+        });
+    }
+}

@@ -1,0 +1,148 @@
+//! The first project file of a user who has FMUs: everything that can be told from their descriptions, with comments.
+
+use std::fmt::Write;
+
+use costep_core::quantity::{exact_time, format_time, parse_time};
+use costep_fmi::{Causality, CoSimulationOptions, CoSimulationSubsystem, FmiVersion, ModelDescription};
+
+use crate::propose::{Proposal, propose};
+use crate::write::quoted;
+
+/// An FMU that goes into a new project.
+pub struct NewFmu<'a> {
+    /// Its name in the system.
+    pub name: &'a str,
+    /// Its file as it is to be written.
+    pub file: &'a str,
+    /// What it says about itself.
+    pub description: &'a ModelDescription,
+}
+
+/// Parameters that are listed; more would hide the rest of the file.
+const SHOWN_PARAMETERS: usize = 12;
+
+/// Macro steps of a run for which no FMU proposes a step.
+const USUAL_STEPS: f64 = 1000.0;
+
+/// A commented project file for these FMUs.
+pub fn new_project(name: &str, fmus: &[NewFmu<'_>]) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "# A project of costep. `costep check` finds mistakes, `costep run` simulates, `costep methods` lists coupling methods."
+    );
+    let _ = writeln!(out, "[system]\nname = {}", quoted(name));
+    write_times(fmus, &mut out);
+    let _ = writeln!(out, "\n[method]\nid = \"auto\"");
+    fmus.iter().for_each(|fmu| write_fmu(fmu, &mut out));
+    write_connections(fmus, &mut out);
+    out
+}
+
+fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
+    let experiments = || fmus.iter().map(|fmu| (fmu.name, fmu.description.default_experiment));
+    let start =
+        experiments().filter_map(|(_, e)| e.start_time).find(|start| *start != 0.0 && start.is_finite());
+    let stops: Vec<_> = experiments().filter_map(|(name, e)| Some((name, e.stop_time?))).collect();
+    let stop = stops.iter().copied().filter(|(_, stop)| stop.is_finite()).max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some(start) = start {
+        let _ = writeln!(out, "start = {}", time(start));
+    }
+    let begin = start.unwrap_or(0.0);
+    let end = match stop.filter(|(_, stop)| *stop > begin) {
+        Some((name, stop)) => {
+            let differ = stops.iter().any(|(_, other)| *other != stop);
+            let words = if differ { "the latest that is proposed, by" } else { "as proposed by" };
+            let _ = writeln!(out, "stop = {}  # {words} `{name}`", time(stop));
+            stop
+        }
+        None => {
+            let _ = writeln!(out, "stop = {}  # no FMU proposes one", time(begin + 1.0));
+            begin + 1.0
+        }
+    };
+    let steps = experiments().filter_map(|(name, e)| Some((name, e.step_size?)));
+    let step = steps.filter(|(_, step)| *step > 0.0 && step.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1));
+    let _ = writeln!(out, "\n[step]");
+    let _ = match step {
+        Some((name, step)) => writeln!(out, "size = {}  # as proposed by `{name}`", time(step)),
+        None => {
+            let size = 10_f64.powf(((end - begin) / USUAL_STEPS).log10().round());
+            writeln!(out, "size = {}  # no FMU proposes one; `costep compare` shows what it does", time(size))
+        }
+    };
+}
+
+fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
+    let description = fmu.description;
+    let version = match description.fmi_version {
+        FmiVersion::V2 => "FMI 2.0",
+        FmiVersion::V3 => "FMI 3.0",
+    };
+    let _ = writeln!(out, "\n[fmu.{}]  # {version}, {}", fmu.name, comment(&description.model_name));
+    let _ = writeln!(out, "file = {}", quoted(fmu.file));
+    let parameters: Vec<_> = description.with_causality(Causality::Parameter).collect();
+    let shown: Vec<String> = parameters
+        .iter()
+        .take(SHOWN_PARAMETERS)
+        .filter_map(|index| {
+            let variable = &description.variables()[*index];
+            let start = crate::fmus::written(variable.start.as_ref()?, quoted);
+            Some(format!("{} = {start}", crate::write::key(&variable.name)))
+        })
+        .collect();
+    if !shown.is_empty() {
+        let rest = parameters.len().saturating_sub(SHOWN_PARAMETERS);
+        let more = if rest > 0 { format!("  # and {rest} more") } else { String::new() };
+        let _ = writeln!(out, "# set = {{ {} }}{more}", comment(&shown.join(", ")));
+    }
+}
+
+fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
+    let ports: Vec<_> = fmus
+        .iter()
+        .filter_map(|fmu| {
+            let options = CoSimulationOptions::default();
+            CoSimulationSubsystem::describe(fmu.description, fmu.name, &options)
+                .ok()
+                .map(|ports| (ports, fmu.description))
+        })
+        .collect();
+    let proposals = propose(&ports);
+    let _ = writeln!(out, "\n# Connections, proposed by names and units.");
+    for Proposal { input, sources, reason, sure } in &proposals {
+        match &sources[..] {
+            [] => {
+                let start = input.start.map_or_else(|| "0.0".into(), |start| format!("{start:?}"));
+                let _ = writeln!(out, "\n# No output fits {}; it stays at its start value.", input.shown());
+                let _ = writeln!(out, "# [[external]]\n# to = {}\n# value = {start}", quoted(&input.name));
+            }
+            [source] if *sure => {
+                let _ = writeln!(out, "\n[[connect]]  # {reason}");
+                let _ = writeln!(out, "from = {}\nto = {}", quoted(&source.name), quoted(&input.name));
+                if source.converted {
+                    let _ = writeln!(out, "unit = \"convert\"");
+                }
+            }
+            several => {
+                let _ = writeln!(out, "\n# {}: {reason}. Choose one:", input.shown());
+                for source in several {
+                    let convert = if source.converted { "\n# unit = \"convert\"" } else { "" };
+                    let (from, to) = (quoted(&source.name), quoted(&input.name));
+                    let _ = writeln!(out, "# [[connect]]\n# from = {from}\n# to = {to}{convert}");
+                }
+            }
+        }
+    }
+}
+
+/// Text that stays on its line.
+fn comment(text: &str) -> String {
+    const LONGEST: usize = 400;
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
+}
+
+fn time(seconds: f64) -> String {
+    let nice = format_time(seconds);
+    quoted(&if parse_time(&nice) == Ok(seconds) { nice } else { exact_time(seconds) })
+}

@@ -8,7 +8,7 @@ use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
 use costep_methods::MethodSpec;
 
-use crate::fmus::{file_in, written};
+use crate::fmus::{Isolation, file_in, written};
 use crate::project::Project;
 use crate::signals::{Side, Signals};
 
@@ -79,6 +79,12 @@ impl Project {
             }
             if let Some(solver) = fmu.solver {
                 out.key("solver", quoted(&solver.label()));
+            }
+            if fmu.isolation != Isolation::default() {
+                out.key("isolation", quoted(fmu.isolation.word()));
+            }
+            if let Some(limit) = fmu.step_timeout {
+                out.key("step_timeout", quoted(&exact_time(limit)));
             }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));

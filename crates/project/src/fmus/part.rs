@@ -2,13 +2,23 @@
 
 use std::sync::Arc;
 
-use costep_core::{Description, Result, Subsystem};
+use costep_core::{Code, Description, Error, Result, Subsystem};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem, Use,
 };
 use costep_integrate::{Ode, Part, Solver};
 
-use crate::fmus::FmuFile;
+use crate::fmus::{FmuFile, Isolation};
+
+fn check_isolation(isolation: Isolation) -> Result<()> {
+    match isolation {
+        Isolation::Process => {
+            let message = "an FMU cannot have a process of its own yet";
+            Err(Error::new(Code::NotPossibleYet, message).hint("leave `isolation` out"))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// An instance of an FMU for Co-Simulation.
 #[derive(Clone)]
@@ -16,13 +26,19 @@ pub(crate) struct CoSimulationPart {
     file: Arc<FmuFile>,
     options: Arc<CoSimulationOptions>,
     description: Description,
+    isolation: Isolation,
 }
 
 impl CoSimulationPart {
     /// An instance under a name. Nothing of the FMU is loaded yet.
-    pub(crate) fn new(file: Arc<FmuFile>, name: &str, options: CoSimulationOptions) -> Result<Self> {
+    pub(crate) fn new(
+        file: Arc<FmuFile>,
+        name: &str,
+        options: CoSimulationOptions,
+        isolation: Isolation,
+    ) -> Result<Self> {
         let description = CoSimulationSubsystem::describe(&file.description, name, &options)?;
-        Ok(Self { file, options: Arc::new(options), description })
+        Ok(Self { file, options: Arc::new(options), description, isolation })
     }
 }
 
@@ -32,6 +48,7 @@ impl Part for CoSimulationPart {
     }
 
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        check_isolation(self.isolation)?;
         let library = self.file.library(Use::CoSimulation)?;
         Ok(Box::new(CoSimulationSubsystem::new(&library, &self.description.name, &self.options)?))
     }
@@ -57,13 +74,19 @@ pub(crate) struct ModelExchangePart {
     file: Arc<FmuFile>,
     options: Arc<ModelExchangeOptions>,
     description: Description,
+    isolation: Isolation,
 }
 
 impl ModelExchangePart {
     /// An instance under a name. Nothing of the FMU is loaded yet.
-    pub(crate) fn new(file: Arc<FmuFile>, name: &str, options: ModelExchangeOptions) -> Result<Self> {
+    pub(crate) fn new(
+        file: Arc<FmuFile>,
+        name: &str,
+        options: ModelExchangeOptions,
+        isolation: Isolation,
+    ) -> Result<Self> {
         let description = ModelExchangeSubsystem::describe(&file.description, name, &options)?;
-        Ok(Self { file, options: Arc::new(options), description })
+        Ok(Self { file, options: Arc::new(options), description, isolation })
     }
 }
 
@@ -74,6 +97,7 @@ impl Part for ModelExchangePart {
 
     /// The solver is its own: that of the project is for native parts, whose time scales are others.
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        check_isolation(self.isolation)?;
         let library = self.file.library(Use::ModelExchange)?;
         Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
     }

@@ -16,6 +16,8 @@ use costep_core::{
     Code, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result, Subsystem,
 };
 
+use crate::clocks::Clock;
+
 /// How long an idle worker spins before it sleeps.
 const SPINS: u32 = 4_000;
 
@@ -30,6 +32,8 @@ pub(crate) struct Job<'a> {
     pub(crate) inputs: &'a InputPolynomials,
     /// Order of the inputs of each subsystem.
     pub(crate) orders: &'a [usize],
+    /// The clocks of all subsystems, if this step is timed.
+    pub(crate) clocks: Option<&'a [Clock]>,
 }
 
 /// Steps the subsystems of a stage one after the other.
@@ -51,7 +55,12 @@ fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [
 
 #[inline]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    match subsystem.step(job.interval, job.segment(i), y) {
+    let mut step = || subsystem.step(job.interval, job.segment(i), y);
+    let outcome = match job.clocks {
+        None => step(),
+        Some(clocks) => clocks[i].time(step),
+    };
+    match outcome {
         Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
         Ok(outcome) => Err(not_reached(job, i, outcome.reached)),
         Err(error) => Err(job.place(i, error)),

@@ -617,7 +617,7 @@ impl Engine {
     }
 
     /// Seconds that this process has spent in the steps of each subsystem: the mean of the steps that were timed, times
-    /// their number. Long steps are all timed, of short ones one in 256.
+    /// their number. Long steps are all timed, of short ones some, late in a run one in 256.
     pub fn step_seconds(&self) -> Vec<f64> {
         self.clocks.seconds(self.attempts)
     }

@@ -20,6 +20,9 @@ pub(crate) struct Cli {
     /// Print results and errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// Files of a process that is supervised
+    #[arg(long, hide = true)]
+    pub(crate) watched: Option<String>,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -175,6 +178,9 @@ pub(crate) struct LimitArgs {
     /// Stop after this wall time
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) time_limit: Option<Duration>,
+    /// Memory that a run with FMUs may use, with unit: `2GiB`
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) memory_limit: Option<u64>,
 }
 
 #[derive(Args)]
@@ -305,6 +311,24 @@ fn time(text: &str) -> Result<f64, String> {
 fn seconds(text: &str) -> Result<Duration, String> {
     let value = time(text)?;
     Duration::try_from_secs_f64(value).map_err(|_| "a wall time is at least 0 and less than 1e19 s".into())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, f64); 7] = [
+        ("KiB", 1024.0),
+        ("MiB", 1048576.0),
+        ("GiB", 1073741824.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("B", 1.0),
+    ];
+    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = unit.ok_or("a size has a unit: kB, MB, GB, KiB, MiB or GiB")?;
+    match number.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value * factor < 1e18 => Ok((value * factor) as u64),
+        _ => Err(format!("`{number}` is no size")),
+    }
 }
 
 /// A mistake of the command line as one of our errors: the first paragraph is the message, the tip or the usage

@@ -9,6 +9,7 @@ mod report;
 mod session;
 mod solution;
 mod style;
+mod supervision;
 mod table;
 mod verbs;
 
@@ -25,10 +26,16 @@ fn main() -> ExitCode {
         Err(error) => return args::report(&error),
     };
     let json = cli.json;
-    match dispatch(cli) {
+    if let Some(Err(error)) = cli.watched.as_ref().map(|files| supervision::begin(files, json)) {
+        return Failure::from(error).report(json);
+    }
+    let code = match dispatch(cli) {
         Ok(code) => code,
         Err(failure) => failure.report(json),
-    }
+    };
+    // Nothing of an FMU is left now that could still fail.
+    supervision::end();
+    code
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {

@@ -47,10 +47,11 @@ pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool
         method: if index == 0 { choice.method.build() } else { spec.method.build() },
         inputs: spec.inputs.clone(),
     };
+    let others = project.groups[1..].iter().map(|group| &group.method);
     Engine::new(System {
         subsystems,
         connections: model.connections.clone(),
-        models: Box::new(costep_ident::Exact::new(1)),
+        models: costep_methods::models(std::iter::once(choice.method).chain(others))?,
         externals: model.externals.clone(),
         groups: project.groups.iter().enumerate().map(group).collect(),
         scheduling: project.scheduling.clone(),
@@ -84,7 +85,8 @@ fn try_measured_run(
 ) -> Result<()> {
     let mut engine = engine(project, choice, true)?;
     let mut trace = Trace::new(engine.outputs().len(), true);
-    let mut all: Vec<&mut dyn Observer> = vec![&mut trace];
+    let mut shown = crate::supervision::Shown;
+    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown];
     all.extend(observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
     let start = Instant::now();
     let outcome = engine.run(&mut all);

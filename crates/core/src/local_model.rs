@@ -30,6 +30,10 @@ pub struct LocalModel {
     pub x: Vec<f64>,
     /// x' = f(x, u) at the present state and input.
     pub x_dot: Vec<f64>,
+    /// Typical size of each state; 0 = unknown.
+    pub nominal: Vec<f64>,
+    /// Length of the explicit Euler steps by which the subsystem solves its equations; 0 = another solver, or unknown.
+    pub euler_step: f64,
 }
 
 impl LocalModel {
@@ -45,6 +49,18 @@ impl LocalModel {
             d: vec![0.0; outputs * inputs],
             x: vec![0.0; states],
             x_dot: vec![0.0; states],
+            nominal: vec![0.0; states],
+            euler_step: 0.0,
         }
+    }
+
+    /// Whether all matrices are finite.
+    pub fn is_finite(&self) -> bool {
+        [&self.a, &self.b, &self.c, &self.d].iter().all(|matrix| matrix.iter().all(|x| x.is_finite()))
+    }
+
+    /// Whether A, B, C and D are those of another model.
+    pub fn same_matrices(&self, other: &Self) -> bool {
+        self.a == other.a && self.b == other.b && self.c == other.c && self.d == other.d
     }
 }

@@ -11,6 +11,13 @@ pub struct MicroSamples<'a> {
     pub outputs: &'a [f64],
 }
 
+/// Number of equal inner steps of at most `micro_step` that fill a macro step `h`.
+pub fn inner_steps(h: f64, micro_step: f64) -> usize {
+    // A macro step that is a multiple of the inner one up to round-off must not get one step more.
+    const ROUND_OFF: f64 = 1e-9;
+    ((h / micro_step * (1.0 - ROUND_OFF)).ceil() as usize).max(1)
+}
+
 /// How an integral over a macro step is summed from micro samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleRule {
@@ -82,6 +89,13 @@ pub fn mean_outputs(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inner_steps_fill_the_macro_step() {
+        assert_eq!(inner_steps(1e-3, 1e-5), 100);
+        assert_eq!(inner_steps(1e-3, 3e-4), 4);
+        assert_eq!(inner_steps(1e-6, 1e-5), 1);
+    }
 
     #[test]
     fn rules_weigh_the_ends_of_inner_steps() {

@@ -1,6 +1,6 @@
 //! Where local models of subsystems come from: exact Jacobians, differences, identification.
 
-use crate::{Interval, LocalModel, Result, StateReader, StateWriter, Subsystem};
+use crate::{Experiment, Interval, LocalModel, Result, StateReader, StateWriter, Subsystem};
 
 /// What a source sees of a subsystem at a communication point.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub struct Observation<'a> {
 /// Gives a local model of each subsystem.
 pub trait ModelSource: Send {
     /// Takes all memory it will ever need.
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>]) -> Result<()>;
+    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()>;
 
     /// Looks at subsystem `i` at a communication point.
     fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()>;
@@ -43,7 +43,7 @@ pub trait ModelSource: Send {
 pub struct NoModels;
 
 impl ModelSource for NoModels {
-    fn prepare(&mut self, _subsystems: &[Box<dyn Subsystem>]) -> Result<()> {
+    fn prepare(&mut self, _subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
         Ok(())
     }
 

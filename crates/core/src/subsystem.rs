@@ -1,8 +1,8 @@
 //! The trait of everything that can be coupled: native models, later FMUs.
 
 use crate::{
-    Code, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result, StateReader,
-    StateWriter,
+    Code, Companion, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result,
+    StateReader, StateWriter,
 };
 
 /// The time span a run covers.
@@ -82,10 +82,30 @@ pub trait Subsystem: Send {
     /// is active there.
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome>;
 
+    /// The inputs that its outputs were last read under, where these are not the ends of the polynomials it was given.
+    fn held_at_end(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// Whether it can do steps of this length beside its macro steps.
     fn can_step_by(&self, _length: f64) -> bool {
         true
     }
+
+    /// Advances over `interval` with a model of the rest of the system integrated beside its own states: the inputs are
+    /// `u` and the answer of the rest.
+    fn step_with(
+        &mut self,
+        _interval: Interval,
+        _u: InputSegment<'_>,
+        _rest: &Companion,
+        _y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        Err(self.unsupported("a model of the rest beside its own states"))
+    }
+
+    /// The inputs at the end of the last step, if they are not what the polynomials say.
+    fn input_at_end(&self, _u: &mut [f64]) {}
 
     /// Remembers the state. Needs `capabilities.rollback`.
     fn snapshot(&mut self) -> Result<()> {
@@ -97,7 +117,7 @@ pub trait Subsystem: Send {
         Err(self.unsupported("rollback"))
     }
 
-    /// Number of states of its local model.
+    /// Number of states of its local model, or that can be read.
     fn states(&self) -> usize {
         0
     }
@@ -113,8 +133,17 @@ pub trait Subsystem: Send {
         Err(self.unsupported("a local model"))
     }
 
+    /// x and x' at the present state and time under the input `u`. False if they cannot be read.
+    fn read_state(&mut self, _u: &[f64], _x: &mut [f64], _x_dot: &mut [f64]) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Asks for [`Subsystem::micro_samples`] of the steps that follow. Needs `capabilities.micro_samples`.
     fn record_micro_samples(&mut self, _on: bool, _experiment: &Experiment) {}
+
+    /// Leaves the steps that follow out of [`Subsystem::micro_samples`], or takes them in again: trial steps must not
+    /// hide the last real one.
+    fn pause_micro_samples(&mut self, _on: bool) {}
 
     /// Outputs inside the last step, if asked for.
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {

@@ -1,6 +1,8 @@
 //! What has to be right about a system before it is run.
 
-use costep_core::{Code, Connection, Description, Error, Experiment, External, InputSet, Layout, Result};
+use costep_core::{
+    Code, Connection, Description, Error, Experiment, External, InputSet, Layout, Needs, Result,
+};
 
 use crate::guard::Bounds;
 use crate::system::Group;
@@ -57,8 +59,7 @@ pub(crate) fn check_indices(
 
 pub(crate) fn check_needs(
     group: &Group,
-    input_order: usize,
-    rollback: bool,
+    needs: &Needs,
     descriptions: &[Description],
     layout: &Layout,
 ) -> Result<()> {
@@ -70,11 +71,11 @@ pub(crate) fn check_needs(
         InputSet::Some(list) => Box::new(list.iter().map(|j| layout.input_owner(*j))),
     };
     for description in owners.map(|i| &descriptions[i]).filter(|d| !d.inputs.is_empty()) {
-        if description.capabilities.input_order < input_order {
-            return missing(&description.name, &format!("input polynomials of order {input_order}"));
+        if description.capabilities.input_order < needs.input_order && !needs.limits_order {
+            return missing(&description.name, &format!("input polynomials of order {}", needs.input_order));
         }
     }
-    match descriptions.iter().find(|d| rollback && !d.capabilities.rollback) {
+    match descriptions.iter().find(|d| needs.rollback && !d.capabilities.rollback) {
         Some(description) => missing(&description.name, "rollback"),
         None => Ok(()),
     }

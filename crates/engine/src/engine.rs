@@ -14,9 +14,9 @@
 //! takes memory, a lock or a look at a name.
 
 use costep_core::{
-    Arrival, Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, Interval,
-    Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, Signals, StateReader, StateWriter,
-    StepContext, Subsystem, SystemView, Verdict, mean_outputs,
+    Arrival, Code, Companion, Coupling, Description, Error, Experiment, External, History, InputPolynomials,
+    Interval, Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, Signals, StateReader,
+    StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
 use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
@@ -25,6 +25,7 @@ use crate::guard::{Guard, Moment};
 use crate::initialise::initialise;
 use crate::pool::{Job, place};
 use crate::schedule::Schedule;
+use crate::substeps::divide_steps;
 use crate::system::{Group, System};
 use crate::threads::ThreadChoice;
 
@@ -43,6 +44,7 @@ macro_rules! signals {
             inputs: &mut $engine.inputs,
             subsystems: &$engine.subsystems,
             models: &*$engine.models,
+            companions: &mut $engine.companions,
             u_end: &$engine.u_end,
         }
     };
@@ -80,10 +82,14 @@ pub struct Engine {
     forming: Vec<usize>,
     models: Box<dyn ModelSource>,
     needs_models: bool,
+    /// The rest of the system as each subsystem sees it, if a method asks for it.
+    companions: Vec<Companion>,
     /// Room for means of outputs over the step.
     mean: Vec<f64>,
     /// u(T^k) at the end of the last step, if somebody needs it.
     u_end: Vec<f64>,
+    /// Subsystems whose steps are divided, and whose inputs end otherwise than their polynomials.
+    divided: Vec<usize>,
 
     /// Number of accepted steps; the engine stands at T^k.
     k: u64,
@@ -125,7 +131,7 @@ impl Engine {
             ..
         } = system;
         check_experiment(&experiment)?;
-        let descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
+        let mut descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
         // A default group whose inputs have all been given to others has nothing to do.
@@ -157,12 +163,19 @@ impl Engine {
         if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
         }
+        let mut divided = Vec::new();
+        for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
+            let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
+            divided.extend(divide_steps(&mut subsystems, needs, is_ours));
+        }
+        divided.iter().for_each(|i| descriptions[*i] = subsystems[*i].description().clone());
         let mut input_orders = vec![0; layout.inputs()];
         let mut hold_known_mean = vec![false; layout.inputs()];
         for (group, needs) in groups.iter_mut().zip(&needs) {
-            check_needs(group, needs.input_order, needs.rollback, &descriptions, &layout)?;
+            check_needs(group, needs, &descriptions, &layout)?;
             for j in group.inputs.iter() {
-                input_orders[j] = needs.input_order;
+                let takes = descriptions[layout.input_owner(j)].capabilities.input_order;
+                input_orders[j] = needs.input_order.min(takes);
                 hold_known_mean[j] = needs.hold_known_mean;
             }
             if needs.keeps_known_inputs {
@@ -184,8 +197,9 @@ impl Engine {
         let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
         let segment_orders: Vec<_> = (0..segments).map(segment_order).collect();
         let needs_models = needs.iter().any(|needs| needs.local_models);
+        let wants_companions = needs.iter().any(|needs| needs.companions);
         if needs_models {
-            models.prepare(&subsystems)?;
+            models.prepare(&subsystems, &experiment)?;
         }
         let mut engine = Self {
             guard: Guard::new(&descriptions, &bounds),
@@ -196,8 +210,10 @@ impl Engine {
             forming: (0..groups.len()).filter(|g| needs[*g].forms_coupled).collect(),
             models,
             needs_models,
+            companions: vec![Companion::default(); if wants_companions { segments } else { 0 }],
             mean: vec![0.0; outputs],
             u_end: vec![0.0; inputs],
+            divided,
             k: 0,
             resumed: false,
             failed: false,
@@ -248,6 +264,14 @@ impl Engine {
             return Ok(());
         }
         self.inputs.evaluate(interval.length, &mut self.u_end);
+        for i in 0..self.companions.len() {
+            self.subsystems[i].input_at_end(&mut self.u_end[self.layout.input_range(i)]);
+        }
+        for i in self.divided.iter().copied().filter(|_| self.k > 0) {
+            if let Some(held) = self.subsystems[i].held_at_end() {
+                self.u_end[self.layout.input_range(i)].copy_from_slice(held);
+            }
+        }
         if !self.needs_models {
             return Ok(());
         }
@@ -415,6 +439,7 @@ impl Engine {
             inputs: &self.inputs,
             orders: &self.segment_orders,
             clocks: self.timed.then_some(self.clocks.all()),
+            companions: &self.companions,
         };
         self.threads.step(&job, &mut self.subsystems, &mut self.y_next)
     }

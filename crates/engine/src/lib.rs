@@ -11,6 +11,7 @@ mod initialise;
 mod pool;
 mod run;
 mod schedule;
+mod substeps;
 mod system;
 mod threads;
 

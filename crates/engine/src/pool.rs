@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
 use costep_core::{
-    Code, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result, Subsystem,
+    Code, Companion, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result,
+    Subsystem,
 };
 
 use crate::clocks::Clock;
@@ -34,6 +35,8 @@ pub(crate) struct Job<'a> {
     pub(crate) orders: &'a [usize],
     /// The clocks of all subsystems, if this step is timed.
     pub(crate) clocks: Option<&'a [Clock]>,
+    /// The rest of the system as each subsystem sees it; empty if nobody asks.
+    pub(crate) companions: &'a [Companion],
 }
 
 /// Steps the subsystems of a stage one after the other.
@@ -55,7 +58,10 @@ fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [
 
 #[inline]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    let mut step = || subsystem.step(job.interval, job.segment(i), y);
+    let mut step = || match job.companions.get(i) {
+        Some(rest) if rest.is_active() => subsystem.step_with(job.interval, job.segment(i), rest, y),
+        _ => subsystem.step(job.interval, job.segment(i), y),
+    };
     let outcome = match job.clocks {
         None => step(),
         Some(clocks) => clocks[i].time(step),

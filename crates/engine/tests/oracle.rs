@@ -2,6 +2,8 @@
 //! `data`: outputs at T^k and the inputs applied from T^k to T^(k+1), with ten digits.
 
 mod common;
+#[path = "common/sized.rs"]
+mod sized;
 
 use common::{coupled, method, model};
 use costep_core::{Experiment, InputPolynomials, Subsystem};
@@ -34,17 +36,22 @@ fn deviation(ours: &[Vec<f64>], theirs: &[Vec<f64>]) -> f64 {
     (0..theirs[0].len()).map(worst).fold(0.0, f64::max)
 }
 
-/// x1, v1, F at T^k, then value and slope of the inputs F, x, v from T^k on.
+/// x1, v1, F at T^k, then value, slope and curvature of the inputs F, x, v from T^k on.
 fn trajectory(label: &str, step: f64, rows: usize) -> Vec<Vec<f64>> {
-    let system = coupled(&model("dual-mass", &COUPLING), &MICRO_STEP, &method(label), 1.0, step);
+    let model = model("dual-mass", &COUPLING);
+    let force = COUPLING[0].1 * sized::POSITION + COUPLING[1].1 * sized::VELOCITY;
+    let mut system = coupled(&model, &MICRO_STEP, &method(label), 1.0, step);
+    system.subsystems =
+        model.parts.iter().map(|part| sized::subsystem(&**part, &MICRO_STEP, force)).collect();
     let mut engine = Engine::new(system).unwrap();
     let row = |engine: &mut Engine| {
         let mut row = engine.outputs().to_vec();
         engine.step().unwrap();
-        row.extend_from_slice(engine.inputs().coefficients(0));
-        match engine.inputs().order() {
-            0 => row.extend([0.0; 3]),
-            _ => row.extend_from_slice(engine.inputs().coefficients(1)),
+        for a in 0..=2 {
+            match engine.inputs().order() {
+                order if order < a => row.extend([0.0; 3]),
+                _ => row.extend_from_slice(engine.inputs().coefficients(a)),
+            }
         }
         row
     };
@@ -56,7 +63,7 @@ fn check(label: &str, csv: &str) {
 }
 
 fn check_within(tolerance: f64, label: &str, csv: &str) {
-    let columns = ["x1", "v1", "F", "u0_F", "u0_x", "u0_v", "s_F", "s_x", "s_v"];
+    let columns = ["x1", "v1", "F", "u0_F", "u0_x", "u0_v", "s_F", "s_x", "s_v", "q_F", "q_x", "q_v"];
     for step in [0.001, 0.002, 0.006] {
         let theirs = table(csv, &columns, Some(step));
         let deviation = deviation(&trajectory(label, step, theirs.len()), &theirs);
@@ -118,10 +125,27 @@ fn model_based_corrector() {
 #[test]
 fn pre_step_stabilisation() {
     check_within(1e-6, "prestep:paper=true", include_str!("data/prestep_const.csv"));
+    check_within(1e-6, "prestep:paper=true,target=trapezoid", include_str!("data/prestep_const.csv"));
     check_within(1e-6, "prestep:paper=true,input=ramp", include_str!("data/prestep_ramp.csv"));
     check_within(
         1e-6,
         "prestep:ede=true,scaled=false,offsets=false",
         include_str!("data/prestep_const_ede.csv"),
     );
+}
+
+/// The observer of the prototype: inputs wrong by one size, states by a tenth, outputs by a hundredth.
+const OBSERVER: &str = "states=kalman,input_error=1,state_error=0.1,output_error=0.01";
+
+#[test]
+fn predictive_with_interface_jacobians() {
+    let label = "predictive:fit=l2,states=outputs,offsets=off";
+    check_within(1e-6, label, include_str!("data/ij_p2_l2.csv"));
+}
+
+#[test]
+fn predictive_with_an_observer() {
+    let label = |fit: &str| format!("predictive:fit={fit},{OBSERVER}");
+    check_within(1e-6, &label("l2"), include_str!("data/fs_p2_l2.csv"));
+    check_within(1e-6, &label("end"), include_str!("data/fs_p2_end.csv"));
 }

@@ -1,27 +1,33 @@
-//! Where local models of subsystems come from, one file per source: exact Jacobians, and identification from inputs
-//! and outputs alone.
+//! Where local models of subsystems come from, one file per source: exact Jacobians, differences, and identification from
+//! inputs and outputs alone. `sources.rs` lists what methods can choose from.
 
 mod bank;
+pub mod convert;
 mod covariance;
 mod difference;
 mod exact;
+mod finite_difference;
 mod ij_rls;
 mod lags;
 mod moesp;
 mod quality;
+mod renewal;
 mod resample;
 mod rls;
 mod scaled_rls;
+pub mod sources;
 mod window;
 
 pub use bank::{Affine, Bank};
 pub use covariance::{Covariance, Forgetting};
 pub use difference::{DifferenceModel, Past, Reference};
 pub use exact::Exact;
+pub use finite_difference::FiniteDifference;
 pub use ij_rls::IjRls;
 pub use lags::Lags;
 pub use moesp::{Moesp, MoespSettings, StateSpace};
 pub use quality::{Quality, excitation};
+pub use renewal::Refresh;
 pub use resample::{InputForm, resample, resample_arx};
 pub use rls::{Rls, RlsSettings};
 pub use scaled_rls::ScaledRls;

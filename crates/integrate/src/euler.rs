@@ -35,6 +35,11 @@ impl Euler {
         }
     }
 
+    /// Greatest length of an inner step.
+    pub(crate) fn micro_step(&self) -> f64 {
+        self.inner.micro_step
+    }
+
     /// Advances x over a macro step, as [`Integrator::advance`] does, without a call through a table.
     #[inline]
     pub(crate) fn advance_unwatched<D: Dynamics>(

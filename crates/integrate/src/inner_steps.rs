@@ -1,6 +1,6 @@
 //! Division of a macro step into equal inner steps.
 
-use costep_core::{Code, Error, Result};
+use costep_core::{Code, Error, Result, inner_steps};
 
 /// Most inner steps of a macro step.
 const MAX_INNER_STEPS: usize = 100_000_000;
@@ -8,7 +8,7 @@ const MAX_INNER_STEPS: usize = 100_000_000;
 /// The inner steps of a fixed-step integrator. Remembers the last division: macro steps are mostly equal.
 #[derive(Clone, Debug)]
 pub(crate) struct InnerSteps {
-    micro_step: f64,
+    pub(crate) micro_step: f64,
     length: f64,
     steps: usize,
     dt: f64,
@@ -48,23 +48,4 @@ pub(crate) fn check_inner_steps(points: usize, h: f64) -> Result<()> {
     }
     let message = format!("a macro step of {h} s has more than {MAX_INNER_STEPS:e} inner steps");
     Err(Error::new(Code::BadValue, message).hint("give a larger inner step: `--solver euler:10us`"))
-}
-
-/// Number of equal inner steps of at most `micro_step` that fill `h`.
-fn inner_steps(h: f64, micro_step: f64) -> usize {
-    // A macro step that is a multiple of the inner one up to round-off must not get one step more.
-    const ROUND_OFF: f64 = 1e-9;
-    ((h / micro_step * (1.0 - ROUND_OFF)).ceil() as usize).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn inner_steps_fill_the_macro_step() {
-        assert_eq!(inner_steps(1e-3, 1e-5), 100);
-        assert_eq!(inner_steps(1e-3, 3e-4), 4);
-        assert_eq!(inner_steps(1e-6, 1e-5), 1);
-    }
 }

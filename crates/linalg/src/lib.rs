@@ -4,6 +4,7 @@
 
 mod block_lu;
 mod expm;
+mod logm;
 mod lu;
 mod matrix;
 mod pseudo_inverse;
@@ -12,6 +13,7 @@ mod triangle;
 
 pub use block_lu::{BlockLu, BlockPlace};
 pub use expm::Exponential;
+pub use logm::logarithm;
 pub use lu::Lu;
 pub use matrix::Matrix;
 pub use pseudo_inverse::PseudoInverse;

@@ -77,6 +77,19 @@ impl Matrix {
         self.data.copy_from_slice(&other.data);
     }
 
+    /// self = other^T.
+    ///
+    /// # Panics
+    /// If the sizes do not fit.
+    pub fn set_transpose(&mut self, other: &Self) {
+        assert_eq!((self.rows, self.columns), (other.columns, other.rows), "sizes differ");
+        for i in 0..self.rows {
+            for k in 0..self.columns {
+                self.data[i * self.columns + k] = other.data[k * other.columns + i];
+            }
+        }
+    }
+
     /// self += factor * other.
     ///
     /// # Panics

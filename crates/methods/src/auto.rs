@@ -1,6 +1,6 @@
 //! Picks a coupling method from what the subsystems offer, and says which and why.
 //!
-//! Local models of all subsystems: `predictive`, of the highest order up to 2 that every subsystem takes. No local
+//! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. No local
 //! models: `identified`, which learns them while the run goes; with ramps where every subsystem takes them.
 
 use costep_core::{
@@ -23,8 +23,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     build,
 };
 
-/// Degree beyond which more accuracy is seldom worth its sensitivity to errors of the model.
-const HIGHEST_ORDER: usize = 2;
+/// Default degree of the input polynomials of `predictive`. More accuracy is seldom worth its sensitivity to errors of
+/// the model.
+const ORDER: usize = 2;
 
 struct Auto {
     picked: Box<dyn CouplingMethod>,
@@ -55,15 +56,18 @@ impl CouplingMethod for Auto {
             self.reason = format!("identified:form={form}, because `{}` gives no local model", first.name);
             return Ok(());
         }
-        let takes =
-            |d: &Description| if d.inputs.is_empty() { usize::MAX } else { d.capabilities.input_order };
-        let order = system.descriptions.iter().map(takes).min().unwrap_or(0).min(HIGHEST_ORDER);
-        let given = [("order".into(), costep_core::Value::Integer(order as i64))];
-        self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY, &given));
-        self.reason = format!(
-            "predictive of order {order}, because all subsystems give local models{}",
-            if order < HIGHEST_ORDER { " and one of them takes no higher inputs" } else { "" }
-        );
+        self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY, &[]));
+        self.picked.choose(system)?;
+        let held =
+            system.descriptions.iter().find(|d| !d.inputs.is_empty() && d.capabilities.input_order < ORDER);
+        self.reason = match held {
+            None => format!("predictive of order {ORDER}, because all subsystems give local models"),
+            Some(first) => format!(
+                "predictive, because all subsystems give local models; with inputs of order {} where `{}` and others take \
+                 no higher ones",
+                first.capabilities.input_order, first.name
+            ),
+        };
         Ok(())
     }
 

@@ -16,10 +16,12 @@ use costep_core::{
     CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
     Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
+use costep_ident::sources::{EVERY, REFRESH, SOURCE};
 use costep_linalg::Matrix;
 
 use crate::shared::interface::Interface;
-use crate::shared::models::{bad_model, no_model, singular_interface};
+use crate::shared::models::singular_interface;
+use crate::shared::parts::{Parts, RAMP};
 use crate::shared::response::Response;
 
 /// Row of the registry.
@@ -48,6 +50,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
             kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
             help: "gain of the offset",
         },
+        SOURCE,
+        REFRESH,
+        EVERY,
     ],
     build,
 };
@@ -59,9 +64,7 @@ struct Corrector {
     inputs: InputSet,
     layout: Layout,
     interface: Interface,
-    parts: Vec<Part>,
-    /// The step that the maps are of.
-    h: f64,
+    parts: Parts<Part>,
     memory: Memory,
     /// What becomes the memory when the next step begins: a repeated step must start from the same.
     next: Memory,
@@ -81,7 +84,6 @@ struct Memory {
 /// M = C B_d + D of a subsystem, and C B_d alone.
 #[derive(Default)]
 struct Part {
-    version: Option<u64>,
     response: Response,
     through_state: Matrix,
     total: Matrix,
@@ -95,8 +97,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         inputs: InputSet::All(0),
         layout: Layout::default(),
         interface: Interface::default(),
-        parts: Vec::new(),
-        h: 0.0,
+        parts: Parts::default(),
         memory: Memory::default(),
         next: Memory::default(),
     })
@@ -117,8 +118,7 @@ impl CouplingMethod for Corrector {
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
         self.interface = Interface::new(system, 1);
-        self.parts = (0..system.layout.subsystems()).map(|_| Part::default()).collect();
-        self.h = 0.0;
+        self.parts = Parts::new(system.layout.subsystems());
         self.memory = Memory {
             started: false,
             corrected: vec![0.0; outputs],
@@ -162,21 +162,10 @@ impl CouplingMethod for Corrector {
 
 impl Corrector {
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
-        let h = step.h;
-        let new_step = h != self.h;
-        self.h = h;
-        let mut changed = false;
-        for (i, part) in self.parts.iter_mut().enumerate() {
-            let model = signals.models.model(i).ok_or_else(|| no_model(signals, i))?;
-            let version = Some(signals.models.version(i));
-            if part.version != version || new_step {
-                part.version = version;
-                part.update(model, h, self.order, self.euler)
-                    .map_err(|cause| bad_model(signals, i, cause))?;
-                changed = true;
-            }
-        }
-        let parts = &self.parts;
+        let (order, euler) = (self.order, self.euler);
+        let changed =
+            self.parts.refresh(step, signals, |part, _, model| part.update(model, step.h, order, euler))?;
+        let parts = &self.parts.each;
         if changed && !self.interface.factor(|i| &parts[i].total) {
             return Err(singular_interface(step));
         }
@@ -186,7 +175,7 @@ impl Corrector {
     /// y_corr by (2), with the signal from outside that is new at this point.
     fn correct_outputs(&mut self, signals: &Signals<'_>) {
         self.next.corrected.copy_from_slice(signals.y);
-        for (i, part) in self.parts.iter().enumerate() {
+        for (i, part) in self.parts.each.iter().enumerate() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
             for (row, at) in ys.enumerate() {
                 for (q, j) in us.clone().enumerate() {
@@ -197,7 +186,7 @@ impl Corrector {
                 }
             }
         }
-        let parts = &self.parts;
+        let parts = &self.parts.each;
         self.interface.solve(|i| &parts[i].total, &mut self.next.corrected);
     }
 
@@ -243,8 +232,7 @@ impl Part {
         if !euler && !self.response.compute(model, h) {
             return Err("its response over one step is not finite");
         }
-        // A ramp from 0 to 1 is Q_0 / 2 + Q_1 / (2 sqrt 3).
-        let weights = if order == 0 { [1.0, 0.0] } else { [0.5, 0.5 / 3f64.sqrt()] };
+        let weights = if order == 0 { [1.0, 0.0] } else { RAMP };
         let b_d = |k: usize, q: usize| {
             if euler {
                 model.b[k * m + q] * h * weights[0]

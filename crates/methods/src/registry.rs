@@ -1,9 +1,11 @@
 //! The list of coupling methods, from which the command line, project files, documentation and the
 //! conformance tests derive.
 
-use costep_core::{Code, CouplingMethod, Error, MethodEntry, Options, Result, Value};
+use costep_core::{Code, CouplingMethod, Error, MethodEntry, ModelSource, NoModels, Options, Result, Value};
 
-use crate::{auto, feedthrough, foh, identified, mbcorr, nepce, predictive, prestep, soh, zoh};
+use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+
+use crate::{auto, feedthrough, foh, identified, lis, mbcorr, nepce, predictive, prestep, soh, zoh};
 
 /// Every coupling method.
 pub static METHODS: &[MethodEntry] = &[
@@ -16,6 +18,7 @@ pub static METHODS: &[MethodEntry] = &[
     mbcorr::ENTRY,
     prestep::ENTRY,
     predictive::ENTRY,
+    lis::ENTRY,
     identified::ENTRY,
 ];
 
@@ -63,6 +66,11 @@ impl MethodSpec {
         (self.entry.build)(&self.options)
     }
 
+    /// The source of local models that its options ask for.
+    pub fn models(&self) -> Box<dyn ModelSource> {
+        costep_ident::sources::from_options(&self.options)
+    }
+
     /// The text it was made from: the name and the options that were given.
     pub fn label(&self) -> String {
         let options: Vec<_> = self.given.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -77,6 +85,29 @@ impl MethodSpec {
     pub fn given(&self) -> &[(String, Value)] {
         &self.given
     }
+}
+
+/// The one source of local models for several groups.
+pub fn models<'a>(methods: impl IntoIterator<Item = &'a MethodSpec>) -> Result<Box<dyn ModelSource>> {
+    let choice = |spec: &MethodSpec| -> Vec<(&'static str, Value)> {
+        let of_source = |name: &str| [SOURCE.name, REFRESH.name, EVERY.name].contains(&name);
+        let options = spec.options.iter().filter(|(name, _)| of_source(name));
+        options.map(|(name, value)| (name, value.clone())).collect()
+    };
+    let mut chosen: Option<&MethodSpec> = None;
+    for spec in methods {
+        match chosen {
+            Some(before) if choice(spec).is_empty() || choice(before) == choice(spec) => {}
+            Some(before) if !choice(before).is_empty() => {
+                let message =
+                    format!("`{}` and `{}` ask for different local models", before.label(), spec.label());
+                return Err(Error::new(Code::BadOption, message)
+                    .hint("give `source`, `refresh` and `every` alike in all groups"));
+            }
+            _ => chosen = Some(spec),
+        }
+    }
+    Ok(chosen.map_or_else(|| Box::new(NoModels) as _, MethodSpec::models))
 }
 
 /// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a further
@@ -110,6 +141,17 @@ mod tests {
         let labels: Vec<_> = list.iter().map(MethodSpec::label).collect();
         assert_eq!(labels, ["zoh", "nepce:reference=applied,alpha=0.5", "foh"]);
         assert_eq!(list[1].options.real("alpha"), 0.5);
+    }
+
+    #[test]
+    fn groups_share_one_source() {
+        let specs =
+            |texts: &[&str]| texts.iter().map(|text| MethodSpec::parse(text).unwrap()).collect::<Vec<_>>();
+        assert!(
+            models(&specs(&["zoh", "mbcorr:refresh=never", "nepce", "predictive:refresh=never"])).is_ok()
+        );
+        let error = models(&specs(&["zoh", "mbcorr:refresh=never", "predictive"])).err().unwrap();
+        assert_eq!(error.code(), Code::BadOption);
     }
 
     #[test]

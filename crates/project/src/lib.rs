@@ -29,7 +29,7 @@ mod write;
 
 pub use connections::ExternalSpec;
 pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};
-pub use fmus::{FmuInterface, FmuSpec};
+pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use overrides::Override;
 pub use parts::NativeSpec;

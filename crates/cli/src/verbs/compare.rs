@@ -18,10 +18,14 @@ use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
 use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_json};
+use crate::supervision;
 use crate::table::{Cell, number, percent, render, wall};
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failure> {
     let project = session::load(&args.system, Vec::new())?;
+    if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
+        return Ok(code);
+    }
     let methods = methods(args.methods.as_deref())?;
     let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
     let choice = ReferenceChoice::parse(&project, &args.reference)?;
@@ -54,7 +58,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     }
     // A method that diverges is a result of a comparison; a run that could not be done is not.
     let failed = reports.iter().find(|report| report.verdict == Verdict::Failed);
-    Ok(ExitCode::from(failed.map_or(0, |report| report.exit)))
+    Ok(supervision::exit_code(failed.map_or(0, |report| report.exit)))
 }
 
 fn methods(text: Option<&str>) -> Result<Vec<MethodSpec>, Error> {

@@ -22,7 +22,7 @@ pub(crate) fn coupled(model: &Model, solver: &Solver, method: &MethodSpec, stop:
     System {
         subsystems: model.parts.iter().map(|part| part.subsystem(solver).unwrap()).collect(),
         connections: model.connections.clone(),
-        models: Box::new(costep_ident::Exact::new(1)),
+        models: method.models(),
         externals: model.externals.clone(),
         groups: vec![Group { method: method.build(), inputs: InputSet::All(model.layout().inputs()) }],
         scheduling: Scheduling::Auto,

@@ -1,9 +1,10 @@
 //! A system at rest stays at rest.
 
-use costep_core::External;
+use costep_core::{External, Value};
 use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Part, Solver};
+use costep_methods::MethodSpec;
 
 use crate::common::{coupled, model};
 use crate::toys::{Lag, wired};
@@ -32,7 +33,7 @@ fn drift(system: System) -> f64 {
 #[test]
 fn two_lags_in_a_loop_keep_their_equilibrium() {
     // x1 = y2 + 1.5, x2 = y1 with y1 = 2 x1, y2 = x2 / 4: exact in binary.
-    for method in variants() {
+    for method in variants().into_iter().filter(is_exact) {
         for solver in SOLVERS {
             for scheduling in [Scheduling::Auto, Scheduling::Sequential(vec![])] {
                 let parts = [Lag::new("a", 2.0, 3.0), Lag::new("b", 0.25, 6.0)];
@@ -41,7 +42,7 @@ fn two_lags_in_a_loop_keep_their_equilibrium() {
                 system.externals = vec![(0, External::Constant(1.5))];
                 system.scheduling = scheduling;
                 let drift = drift(system);
-                assert!(drift <= 1e-14, "{} {solver:?}: {drift:e}", method.label());
+                assert!(drift <= tolerance(&method), "{} {solver:?}: {drift:e}", method.label());
                 // Maps of local models, like those of exact steps and Newton's iteration, carry round-off.
                 let solves = matches!(solver, Solver::Exact | Solver::Multistep(..));
                 let rounds = solves || method.build().needs().local_models;
@@ -59,11 +60,28 @@ fn a_dual_mass_keeps_its_equilibrium_under_a_constant_force() {
         model("dual-mass", &[&springs[..], &rest[..]].concat()).driven(0, 0, External::Constant(3.0));
     // The thesis' method knows a subsystem by its outputs alone; with more states than outputs its constants drift.
     let without_offsets = ["prestep:offsets=false", "prestep:paper=true"];
-    for method in variants().into_iter().filter(|method| !without_offsets.contains(&method.label().as_str()))
-    {
+    let is_exact =
+        |method: &MethodSpec| !without_offsets.contains(&method.label().as_str()) && is_exact(method);
+    for method in variants().into_iter().filter(is_exact) {
         for solver in SOLVERS {
             let drift = drift(coupled(&pushed, &solver, &method, 50.0, 0.1));
-            assert!(drift <= 1e-14, "{} {solver:?}: {drift:e}", method.label());
+            assert!(drift <= tolerance(&method), "{} {solver:?}: {drift:e}", method.label());
         }
+    }
+}
+
+/// The thesis' sums in place of integrals do not know equilibria.
+fn is_exact(method: &MethodSpec) -> bool {
+    !method.label().starts_with("prestep:phi_steps=")
+}
+
+/// Maps that are powers of the matrix of one of a hundred inner steps carry its round-off a hundred times.
+fn tolerance(method: &MethodSpec) -> f64 {
+    let differences = ("source", &Value::Text("finite-difference".into()));
+    match method.build().needs().local_models {
+        // Differences are as exact as round-off over a small change.
+        true if method.options.iter().any(|option| option == differences) => 1e-10,
+        true => 1e-13,
+        false => 1e-14,
     }
 }

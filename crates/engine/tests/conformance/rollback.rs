@@ -21,6 +21,10 @@ struct Stubborn {
 }
 
 impl CouplingMethod for Stubborn {
+    fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.inner.choose(system)
+    }
+
     fn needs(&self) -> Needs {
         Needs { rollback: self.asks, ..self.inner.needs() }
     }

@@ -194,7 +194,7 @@ pub(crate) fn wired(
     System {
         subsystems,
         connections: connections.iter().map(connect).collect(),
-        models: Box::new(costep_ident::Exact::new(1)),
+        models: method.models(),
         externals: Vec::new(),
         groups: vec![Group { method: method.build(), inputs: InputSet::All(inputs) }],
         scheduling: Scheduling::Auto,

@@ -10,7 +10,8 @@ pub(crate) fn variants() -> Vec<MethodSpec> {
     for entry in METHODS {
         variants.push(MethodSpec::new(entry.id, vec![]).unwrap());
         for option in entry.options {
-            for value in others(&option.kind) {
+            let default = option.kind.default_value();
+            for value in others(&option.kind).into_iter().filter(|value| *value != default) {
                 variants.push(MethodSpec::new(entry.id, vec![(option.name.into(), value)]).unwrap());
             }
         }

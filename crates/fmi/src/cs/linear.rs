@@ -48,6 +48,18 @@ impl Linear {
         self.states.width()
     }
 
+    /// Reads x and x'. x' belongs to the input that the FMU has; false if another one is asked for.
+    pub(crate) fn read_state(
+        &self,
+        instance: &Instance,
+        (u, active): (&[f64], &[f64]),
+        (x, x_dot): (&mut [f64], &mut [f64]),
+    ) -> Result<bool> {
+        instance.get_reals(&self.states.references, x)?;
+        instance.get_reals(&self.derivatives.references, x_dot)?;
+        Ok(u == active)
+    }
+
     /// Fills a model at the present state. `active` is the input the FMU has, `u` the one asked for: FMI 2 forbids to
     /// set inputs and read without a step, so x' is carried over by B, which is exact where x' is linear in u.
     pub(crate) fn fill(

@@ -48,7 +48,7 @@ pub(crate) fn project(function: impl Fn(f64) -> f64, coefficients: &mut [f64]) {
 }
 
 /// Q_a(theta), by Horner's rule.
-fn polynomial(a: usize, theta: f64) -> f64 {
+pub(crate) fn polynomial(a: usize, theta: f64) -> f64 {
     (0..=a).rev().fold(0.0, |value, b| value * theta + coefficient(a, b))
 }
 

@@ -4,6 +4,7 @@ pub mod extrapolation;
 pub(crate) mod interface;
 pub(crate) mod legendre;
 pub(crate) mod models;
-pub(crate) mod output_form;
+pub(crate) mod parts;
 pub(crate) mod response;
 pub mod seen_outputs;
+pub(crate) mod sizes;

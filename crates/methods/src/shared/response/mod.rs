@@ -9,13 +9,20 @@
 //! m_0' = C x, m_(l+1)' = m_l     m_l(1) = integral of (1 - theta)^l / l! C x
 //! ```
 //!
+//! A subsystem that solves its equations by explicit Euler steps has another response: that of its N steps, which is
+//! the N-th power of the matrix of one step. The input then counts at the starts of the steps, and so does the
+//! projection of the outputs: a sum over these points in place of the integral. For polynomials through all points
+//! this is exactly what the inner solver would do with the coupled system as a whole.
+//!
 //! With more inputs than states the chain carries the states' forcing instead (I in place of B), with more outputs
 //! than states the moments of the states (I in place of C).
 
-use costep_core::LocalModel;
-use costep_linalg::{Exponential, Matrix};
+mod euler;
 
-use super::legendre::{coefficient, factorial, mirrored_coefficient};
+use costep_core::LocalModel;
+use costep_linalg::{Exponential, Lu, Matrix};
+
+use crate::shared::legendre::{coefficient, factorial, mirrored_coefficient};
 
 /// The response maps of one subsystem. Coefficient a of signal j is at `j * width + a`, width = p + 1.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +50,12 @@ struct Work {
     generator: Matrix,
     exponential: Matrix,
     method: Exponential,
+    /// Scalar products of the Legendre polynomials over the starts of so many inner steps.
+    gram: Lu,
+    gram_steps: usize,
+    column: Vec<f64>,
+    /// Room for powers.
+    power: Matrix,
     /// Blocks in terms of chain inputs and chain outputs.
     state_block: Matrix,
     moment_block: Matrix,
@@ -116,6 +129,10 @@ impl Response {
                 generator: Matrix::zeros(chain.size(), chain.size()),
                 exponential: Matrix::zeros(chain.size(), chain.size()),
                 method: Exponential::new(chain.size()),
+                gram: Lu::new(width),
+                gram_steps: 0,
+                column: vec![0.0; width],
+                power: Matrix::zeros(chain.size(), chain.size()),
                 state_block: Matrix::zeros(n, chain.inputs),
                 moment_block: Matrix::zeros(chain.outputs, chain.inputs.max(n)),
             },
@@ -131,6 +148,7 @@ impl Response {
         }
         self.state_maps(model);
         self.output_maps(model);
+        self.add_feedthrough(model, self.width);
         true
     }
 
@@ -175,8 +193,15 @@ impl Response {
                 self.moments(a, 0, chain.inputs, |j| coefficient(b, j) * factorial(j), b + 1);
                 self.store_output_block(model, a, model.inputs, Target::Input(b));
             }
-            for i in 0..model.outputs {
-                for q in 0..model.inputs {
+        }
+    }
+
+    /// M_u += D for the coefficients below `known`.
+    fn add_feedthrough(&mut self, model: &LocalModel, known: usize) {
+        let width = self.width;
+        for i in 0..model.outputs {
+            for q in 0..model.inputs {
+                for a in 0..known {
                     self.input_to_output[(i * width + a, q * width + a)] += model.d[i * model.inputs + q];
                 }
             }
@@ -285,112 +310,4 @@ impl Work {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// x' = A x + B u + b by many small RK4 steps, and the moments of y by Simpson's rule.
-    fn by_integration(
-        model: &LocalModel,
-        h: f64,
-        x0: &[f64],
-        c: &[f64],
-        b: &[f64],
-        width: usize,
-    ) -> (Vec<f64>, Vec<f64>) {
-        let (n, m, r) = (model.states, model.inputs, model.outputs);
-        let legendre =
-            |a: usize, theta: f64| (0..=a).map(|i| coefficient(a, i) * theta.powi(i as i32)).sum::<f64>();
-        let input = |theta: f64| -> Vec<f64> {
-            (0..m).map(|q| (0..width).map(|a| c[q * width + a] * legendre(a, theta)).sum()).collect()
-        };
-        let slope = |theta: f64, x: &[f64]| -> Vec<f64> {
-            let u = input(theta);
-            (0..n)
-                .map(|i| {
-                    let ax: f64 = (0..n).map(|k| model.a[i * n + k] * x[k]).sum();
-                    let bu: f64 = (0..m).map(|q| model.b[i * m + q] * u[q]).sum();
-                    h * (ax + bu + b[i])
-                })
-                .collect()
-        };
-        let output = |theta: f64, x: &[f64]| -> Vec<f64> {
-            let u = input(theta);
-            (0..r)
-                .map(|i| {
-                    let cx: f64 = (0..n).map(|k| model.c[i * n + k] * x[k]).sum();
-                    cx + (0..m).map(|q| model.d[i * m + q] * u[q]).sum::<f64>()
-                })
-                .collect()
-        };
-        let add =
-            |x: &[f64], f: f64, k: &[f64]| -> Vec<f64> { x.iter().zip(k).map(|(x, k)| x + f * k).collect() };
-        let steps = 2000;
-        let dt = 1.0 / f64::from(steps);
-        let (mut x, mut moments) = (x0.to_vec(), vec![0.0; r * width]);
-        let mut gather = |theta: f64, x: &[f64], weight: f64| {
-            for (i, y) in output(theta, x).iter().enumerate() {
-                (0..width).for_each(|a| moments[i * width + a] += weight * y * legendre(a, theta));
-            }
-        };
-        for j in 0..steps {
-            let theta = f64::from(j) * dt;
-            gather(
-                theta,
-                &x,
-                dt / 3.0
-                    * if j == 0 {
-                        1.0
-                    } else if j % 2 == 1 {
-                        4.0
-                    } else {
-                        2.0
-                    },
-            );
-            let k1 = slope(theta, &x);
-            let k2 = slope(theta + dt / 2.0, &add(&x, dt / 2.0, &k1));
-            let k3 = slope(theta + dt / 2.0, &add(&x, dt / 2.0, &k2));
-            let k4 = slope(theta + dt, &add(&x, dt, &k3));
-            for i in 0..n {
-                x[i] += dt / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
-            }
-        }
-        gather(1.0, &x, dt / 3.0);
-        (x, moments)
-    }
-
-    /// All four shapes: fewer or more inputs and outputs than states.
-    #[test]
-    fn the_maps_are_the_solution_of_the_equations() {
-        for (n, m, r) in [(2, 1, 1), (2, 3, 1), (2, 1, 4), (2, 2, 2), (3, 5, 4), (1, 1, 1)] {
-            let number = |seed: usize| ((seed * 7919 + n * 31 + m * 17 + r) % 101) as f64 / 50.0 - 1.0;
-            let mut model = LocalModel::new(n, m, r);
-            let mut seed = 0;
-            for values in [&mut model.a, &mut model.b, &mut model.c, &mut model.d] {
-                values.iter_mut().for_each(|value| {
-                    seed += 1;
-                    *value = number(seed);
-                });
-            }
-            for width in 1..=4 {
-                let h = 0.7;
-                let vector = |length: usize, seed: usize| {
-                    (0..length).map(|i| number(seed + 3 * i)).collect::<Vec<_>>()
-                };
-                let (x0, c, b) = (vector(n, 1), vector(m * width, 2), vector(n, 5));
-                let mut response = Response::new(n, m, r, width);
-                assert!(response.compute(&model, h));
-                let (mut x, mut y) = (vec![0.0; n], vec![0.0; r * width]);
-                response.state_to_state.multiply_add(&x0, &mut x);
-                response.input_to_state.multiply_add(&c, &mut x);
-                response.forcing_to_state.multiply_add(&b, &mut x);
-                response.state_to_output.multiply_add(&x0, &mut y);
-                response.input_to_output.multiply_add(&c, &mut y);
-                response.forcing_to_output.multiply_add(&b, &mut y);
-                let (x_expected, y_expected) = by_integration(&model, h, &x0, &c, &b, width);
-                for (a, b) in x.iter().chain(&y).zip(x_expected.iter().chain(&y_expected)) {
-                    assert!((a - b).abs() < 1e-10, "{n} {m} {r} width {width}: {a} {b}");
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,275 @@
+//! Local models by finite differences between trial steps with rollback, for subsystems whose states can be read but
+//! that give no Jacobians.
+//!
+//! x' = f(x, u) and y = g(x, u) hold at every point of a trajectory, whatever solver made it. So trial steps under
+//! slightly different inputs give pairs of differences from a trial step under the present input:
+//!
+//! ```text
+//! (dx'; dy) = [A B; C D] (dx; du)
+//! ```
+//!
+//! Each input is moved up and down over one trial step and back for the steps that follow, so that dx goes through all
+//! states that inputs can reach. The matrices are the least-squares solution in scaled units, cut where differences are
+//! too small to tell: a state that no input reaches gets no part in A, and what it does shows as an offset. The trial
+//! steps start anew from the present state and end within one macro step.
+
+use costep_core::{
+    Code, Description, Error, Experiment, InputPolynomials, Interval, LocalModel, ModelSource, Observation,
+    Result, StateReader, StateWriter, Subsystem,
+};
+use costep_linalg::{Matrix, PseudoInverse};
+
+use crate::exact::room_for;
+use crate::renewal::{Refresh, Renewed};
+
+/// Relative change of an input. Its square is what nonlinearity adds, its inverse what round-off is multiplied by.
+const MOVE: f64 = 1e-4;
+/// Differences below this share of the greatest are noise: round-off over [`MOVE`], with a margin.
+const CUT: f64 = 1e-9;
+
+/// Finite differences with rollback.
+pub struct FiniteDifference {
+    refresh: Refresh,
+    stop: f64,
+    step: f64,
+    models: Vec<Renewed>,
+    probes: Vec<Probe>,
+}
+
+impl FiniteDifference {
+    /// Models that are renewed like this.
+    pub fn new(refresh: Refresh) -> Self {
+        Self { refresh, stop: 0.0, step: 0.0, models: Vec::new(), probes: Vec::new() }
+    }
+}
+
+impl ModelSource for FiniteDifference {
+    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
+        for subsystem in subsystems {
+            let description = subsystem.description();
+            let lacks = |what: &str, hint: &str| {
+                Err(Error::new(
+                    Code::NeedsMissing,
+                    format!("finite differences need {what}, which `{}` does not offer", description.name),
+                )
+                .hint(hint))
+            };
+            if !description.capabilities.rollback {
+                return lacks(
+                    "rollback",
+                    "use `source=exact` if it gives Jacobians, or a method without local models",
+                );
+            }
+            // A subsystem that gives local models and has no states has none; of others nobody knows.
+            if subsystem.states() == 0 && !description.capabilities.local_model {
+                return lacks(
+                    "states that can be read",
+                    "use a method without local models: `costep methods`",
+                );
+            }
+        }
+        (self.stop, self.step) = (experiment.stop, experiment.step);
+        let room = |subsystem: &Box<dyn Subsystem>| room_for(&**subsystem);
+        self.models = subsystems.iter().map(|s| Renewed::new(room(s), self.refresh)).collect();
+        self.probes = subsystems.iter().map(|s| Probe::new(s.description(), room(s))).collect();
+        Ok(())
+    }
+
+    fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()> {
+        let (known, probe) = (&mut self.models[i], &mut self.probes[i]);
+        let LocalModel { x, x_dot, .. } = &mut known.model;
+        if !x.is_empty() && !subsystem.read_state(seen.u, x, x_dot)? {
+            return Err(subsystem.unsupported("reading its states"));
+        }
+        // At the end of the run there is no room for trial steps, and no need.
+        let has_room = seen.interval.end + 0.5 * self.step < self.stop;
+        if known.is_due(self.refresh, seen.k, seen.u, seen.y) && (has_room || known.version == 0) {
+            probe.fill(subsystem, (seen.interval.end, self.step), seen.u, &known.model)?;
+            known.take(&mut probe.model, &subsystem.description().name, seen.u, seen.y)?;
+        }
+        Ok(())
+    }
+
+    fn model(&self, i: usize) -> Option<&LocalModel> {
+        self.models.get(i).map(|known| &known.model)
+    }
+
+    fn version(&self, i: usize) -> u64 {
+        self.models[i].version
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.models.iter().zip(&self.probes).for_each(|(known, probe)| {
+            known.save(out);
+            out.reals(&probe.sizes);
+        });
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.models.iter_mut().zip(&mut self.probes).try_for_each(|(known, probe)| {
+            known.load(from)?;
+            from.reals(&mut probe.sizes)
+        })
+    }
+}
+
+/// Trial steps of one subsystem.
+struct Probe {
+    model: LocalModel,
+    /// Sizes of the inputs: nominal or largest absolute value so far, whichever is larger.
+    sizes: Vec<f64>,
+    inputs: InputPolynomials,
+    /// Points of one trial run: x, x', y after each step.
+    base: Vec<f64>,
+    moved: Vec<f64>,
+    /// Rows: differences (dx; du) in scaled units, and (dx'; dy).
+    causes: Matrix,
+    effects: Matrix,
+    /// Scales of (x; u).
+    scales: Vec<f64>,
+    inverse: Matrix,
+    work: PseudoInverse,
+}
+
+impl Probe {
+    fn new(description: &Description, model: LocalModel) -> Self {
+        let (n, m, r) = (model.states, model.inputs, model.outputs);
+        // Two runs per input, n + 1 points each.
+        let rows = 2 * m * (n + 1);
+        Self {
+            sizes: description.inputs.iter().map(|port| port.nominal.map_or(0.0, f64::abs)).collect(),
+            inputs: InputPolynomials::new(m, 0),
+            base: vec![0.0; (n + 1) * (2 * n + r)],
+            moved: vec![0.0; (n + 1) * (2 * n + r)],
+            causes: Matrix::zeros(rows, n + m),
+            effects: Matrix::zeros(rows, n + r),
+            scales: vec![1.0; n + m],
+            inverse: Matrix::zeros(n + m, rows),
+            work: PseudoInverse::new(rows, n + m),
+            model,
+        }
+    }
+
+    /// Fills the model at the present state, and goes back to it.
+    fn fill(
+        &mut self,
+        subsystem: &mut dyn Subsystem,
+        (t, h): (f64, f64),
+        u: &[f64],
+        present: &LocalModel,
+    ) -> Result<()> {
+        self.sizes.iter_mut().zip(u).for_each(|(size, u)| *size = size.max(u.abs()));
+        subsystem.snapshot()?;
+        subsystem.pause_micro_samples(true);
+        let mut base = std::mem::take(&mut self.base);
+        let outcome = self.runs(subsystem, (t, h), u, &mut base);
+        self.base = base;
+        // Also after a failure: the subsystem must stand where it stood.
+        subsystem.pause_micro_samples(false);
+        subsystem.restore()?;
+        outcome?;
+        self.solve();
+        self.model.x.copy_from_slice(&present.x);
+        self.model.x_dot.copy_from_slice(&present.x_dot);
+        Ok(())
+    }
+
+    fn runs(
+        &mut self,
+        subsystem: &mut dyn Subsystem,
+        span: (f64, f64),
+        u: &[f64],
+        base: &mut [f64],
+    ) -> Result<()> {
+        self.trial(subsystem, span, u, None, base)?;
+        let mut moved = std::mem::take(&mut self.moved);
+        let mut row = 0;
+        for q in 0..u.len() {
+            for sign in [1.0, -1.0] {
+                let size = if self.sizes[q] > 0.0 { self.sizes[q] } else { 1.0 };
+                let change = sign * MOVE * size;
+                subsystem.restore()?;
+                self.trial(subsystem, span, u, Some((q, change)), &mut moved)?;
+                row = self.note(row, (q, change), base, &moved);
+            }
+        }
+        self.moved = moved;
+        Ok(())
+    }
+
+    /// n + 1 short steps, the first with one input changed. Notes x, x' and y after each.
+    fn trial(
+        &mut self,
+        subsystem: &mut dyn Subsystem,
+        (t, h): (f64, f64),
+        u: &[f64],
+        change: Option<(usize, f64)>,
+        points: &mut [f64],
+    ) -> Result<()> {
+        let (n, m, r) = (self.model.states, self.model.inputs, self.model.outputs);
+        let count = n + 1;
+        for (j, point) in points.chunks_exact_mut(2 * n + r).enumerate() {
+            let held = self.inputs.coefficients_mut(0);
+            held.copy_from_slice(u);
+            if let (0, Some((q, change))) = (j, change) {
+                held[q] += change;
+            }
+            let time = |j: usize| t + h * j as f64 / count as f64;
+            let interval = Interval { start: time(j), end: time(j + 1), length: h / count as f64 };
+            let (states, y) = point.split_at_mut(2 * n);
+            subsystem.step(interval, self.inputs.segment(0..m, 0), y)?;
+            let (x, x_dot) = states.split_at_mut(n);
+            if n > 0 && !subsystem.read_state(self.inputs.coefficients(0), x, x_dot)? {
+                return Err(subsystem.unsupported("reading its states"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters the differences of one trial run.
+    fn note(&mut self, mut row: usize, (q, change): (usize, f64), base: &[f64], moved: &[f64]) -> usize {
+        let (n, m, r) = (self.model.states, self.model.inputs, self.model.outputs);
+        let width = 2 * n + r;
+        for (j, (base, moved)) in base.chunks_exact(width).zip(moved.chunks_exact(width)).enumerate() {
+            for i in 0..n {
+                self.causes[(row, i)] = moved[i] - base[i];
+            }
+            for p in 0..m {
+                self.causes[(row, n + p)] = if j == 0 && p == q { change } else { 0.0 };
+            }
+            for i in 0..n + r {
+                self.effects[(row, i)] = moved[n + i] - base[n + i];
+            }
+            row += 1;
+        }
+        row
+    }
+
+    /// [A B; C D] = effects^T causes^+T in units in which every column of the causes has the same size.
+    fn solve(&mut self) {
+        let (n, m, r) = (self.model.states, self.model.inputs, self.model.outputs);
+        for column in 0..n + m {
+            let greatest =
+                (0..self.causes.rows()).map(|row| self.causes[(row, column)].abs()).fold(0.0, f64::max);
+            self.scales[column] = if greatest > 0.0 { greatest } else { 1.0 };
+            for row in 0..self.causes.rows() {
+                self.causes[(row, column)] /= self.scales[column];
+            }
+        }
+        self.work.compute(&self.causes, CUT, &mut self.inverse);
+        for i in 0..n + r {
+            for column in 0..n + m {
+                let sum: f64 = (0..self.causes.rows())
+                    .map(|row| self.inverse[(column, row)] * self.effects[(row, i)])
+                    .sum();
+                let value = sum / self.scales[column];
+                match (i < n, column < n) {
+                    (true, true) => self.model.a[i * n + column] = value,
+                    (true, false) => self.model.b[i * m + column - n] = value,
+                    (false, true) => self.model.c[(i - n) * n + column] = value,
+                    (false, false) => self.model.d[(i - n) * m + column - n] = value,
+                }
+            }
+        }
+    }
+}

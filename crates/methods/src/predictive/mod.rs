@@ -1,0 +1,296 @@
+//! Predictive coupling: the inputs are polynomials that fit the outputs which the subsystems will produce, by local
+//! models.
+//!
+//! ```text
+//! local model    x' = A x + B u + b,  y = C x + D u + beta,  u = L y + r(t)
+//! basis          u(theta) = sum_a c_a Q_a(theta), a = 0..p, orthonormal Legendre polynomials on the step
+//! response       eta = M_x x + M_b b + e_0 beta + M_u c           (shared/response), exact for the local model
+//! coupling       c = L eta + r_hat,  r_hat the projection of r
+//! interface      (I - M_u L) eta = M_x x + M_b b + e_0 beta + M_u r_hat   (shared/interface.rs)
+//! ```
+//!
+//! `fit=galerkin` solves the interface: the inputs equal the projection of the outputs that they themselves cause. One
+//! small solve per step; no exponential of the coupled system. Local modes are exact for any step, only the coupling
+//! signal is a polynomial. Over power bonds (L = -L^T in matched units) the projection neither creates nor removes
+//! energy: int y^T u = int (P y)^T L (P y) = 0, so passive subsystems stay passive together for any h and p. Error at the
+//! communication points: h^(2p+2) with exact models.
+//!
+//! `fit=sharp` predicts with degree p + 2, truncates, and pulls the end states back to the prediction (`matching.rs`): more
+//! accurate with exact models, without the guarantee. `fit=l2` and `fit=end` are for comparison: they project the solution
+//! of the coupled models as a whole (`closed.rs`); the first is unstable where a fast mode is truncated, the second
+//! matches the end states.
+//!
+//! x comes from the subsystem, from an observer, or is z = y - D u_end (`part.rs`). Offsets b and beta hold what the linear
+//! model does not know: nonlinearity, unknown forces. Where a subsystem tells that it solves its equations by explicit
+//! Euler steps, its response is that of these steps.
+//!
+//! An input that a subsystem takes with a lower degree only gets the prediction of degree four, truncated: its mean over
+//! the step if it is held. Different degrees in one interface system would not commute.
+
+mod closed;
+mod matching;
+mod observer;
+mod offsets;
+mod part;
+mod settings;
+
+use costep_core::{
+    CouplingMethod, InputSet, Layout, MethodEntry, Needs, Options, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView,
+};
+
+use crate::shared::interface::Interface;
+use crate::shared::legendre;
+use crate::shared::models::singular_interface;
+use crate::shared::parts::Parts;
+use crate::shared::sizes::Sizes;
+use closed::ClosedLoop;
+use part::Part;
+use settings::{Fit, Settings};
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "predictive",
+    title: "predictive coupling by interface Galerkin",
+    summary: "Input polynomials that equal the projection of the outputs the subsystems will really produce \
+              under them, by their local models. Stable for any step over power bonds, very accurate with exact \
+              models.",
+    equations: "(I - M_u L) eta = M_x x + M_b b + e_0 beta + M_u r,  u = L eta + r  in Legendre coefficients",
+    source: "costep",
+    convergence_order: 6,
+    options: settings::OPTIONS,
+    build,
+};
+
+/// Degree of the prediction where inputs are truncated to what subsystems take.
+const TRUNCATED_FROM: usize = 4;
+
+struct Predictive {
+    settings: Settings,
+    inputs: InputSet,
+    layout: Layout,
+    /// Degree of each input; inputs of other groups are known constants.
+    orders: Vec<Option<usize>>,
+    /// Coefficients per signal in the prediction.
+    width: usize,
+    parts: Parts<Part>,
+    solver: Predictor,
+    sizes: Sizes,
+    /// eta, coefficients of all outputs.
+    eta: Vec<f64>,
+    /// c, coefficients of all inputs.
+    c: Vec<f64>,
+    h: f64,
+}
+
+/// How the coupled models are solved.
+enum Predictor {
+    Interface(Interface),
+    Closed(Box<ClosedLoop>),
+}
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Predictive {
+        settings: Settings::new(options),
+        inputs: InputSet::All(0),
+        layout: Layout::default(),
+        orders: Vec::new(),
+        width: 0,
+        parts: Parts::default(),
+        solver: Predictor::Interface(Interface::default()),
+        sizes: Sizes::default(),
+        eta: Vec::new(),
+        c: Vec::new(),
+        h: 0.0,
+    })
+}
+
+impl CouplingMethod for Predictive {
+    fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let highest = self.settings.order;
+        let takes = |j: usize| {
+            let order = system.descriptions[system.layout.input_owner(j)].capabilities.input_order;
+            if self.settings.substeps > 1 { highest } else { order.min(highest) }
+        };
+        let order = |j: usize| system.inputs.contains(j).then(|| takes(j));
+        self.orders = (0..system.layout.inputs()).map(order).collect();
+        let ours = || self.orders.iter().flatten().copied();
+        let (least, most) = (ours().min().unwrap_or(highest), ours().max().unwrap_or(highest));
+        self.width = 1 + match self.settings.fit {
+            Fit::Sharp => (most + 2).max(if least < most { TRUNCATED_FROM } else { 0 }),
+            Fit::Galerkin if least < most || least < highest && most == 0 => TRUNCATED_FROM,
+            _ => most,
+        };
+        Ok(())
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            input_order: self.orders.iter().flatten().copied().max().unwrap_or(0),
+            limits_order: true,
+            substeps: self.settings.substeps,
+            local_models: true,
+            keeps_known_inputs: true,
+            ..Needs::default()
+        }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let layout = system.layout;
+        self.inputs = system.inputs.clone();
+        self.layout = layout.clone();
+        self.parts = Parts::new(layout.subsystems());
+        self.solver = match self.settings.fit {
+            Fit::Galerkin | Fit::Sharp => Predictor::Interface(Interface::new(system, self.width)),
+            Fit::L2 | Fit::End => Predictor::Closed(Box::new(ClosedLoop::new(system))),
+        };
+        self.sizes = Sizes::new(system);
+        self.eta = vec![0.0; layout.outputs() * self.width];
+        self.c = vec![0.0; layout.inputs() * self.width];
+        Ok(())
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.sizes.start(signals.y, signals.coupled);
+        self.refresh(step, signals)?;
+        self.known_inputs(step, signals);
+        if step.repetition == 0 {
+            self.locate(signals);
+        }
+        self.predict(signals);
+        self.fit();
+        self.remember();
+        self.write(signals);
+        Ok(())
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.sizes.save(out);
+        self.parts.each.iter().for_each(|part| part.save(out));
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.sizes.load(from)?;
+        self.parts.each.iter_mut().try_for_each(|part| part.load(from))
+    }
+}
+
+impl Predictive {
+    /// New responses where a model or the step has changed.
+    fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
+        let Self { settings, layout, orders, width, sizes, .. } = self;
+        self.h = step.h;
+        let changed = self.parts.refresh(step, signals, |part, i, model| {
+            let (us, ys) = (layout.input_range(i), layout.output_range(i));
+            let sizes = (&sizes.inputs[us.clone()], &sizes.outputs[ys]);
+            part.update(model, (step.h, *width), settings, &orders[us], sizes)
+        })?;
+        let parts = &self.parts.each;
+        match &mut self.solver {
+            _ if !changed => Ok(()),
+            Predictor::Interface(interface) => {
+                let regular = interface.factor(|i| &parts[i].response.input_to_output);
+                if regular { Ok(()) } else { Err(singular_interface(step)) }
+            }
+            Predictor::Closed(closed) => closed.update(parts, &self.layout, (step, self.width)),
+        }
+    }
+
+    /// c = r_hat: signals from outside projected, inputs of other groups as they stand.
+    fn known_inputs(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        self.c.fill(0.0);
+        if self.inputs.len() < self.orders.len() {
+            for (j, c) in self.c.chunks_exact_mut(self.width).enumerate() {
+                if self.orders[j].is_none() {
+                    c[0] = signals.coupled[j];
+                }
+            }
+        }
+        for (j, signal) in signals.externals.iter().filter(|(j, _)| self.orders[*j].is_some()) {
+            let c = &mut self.c[j * self.width..(j + 1) * self.width];
+            legendre::project(|theta| signal.value(step.t + theta * step.h), c);
+        }
+    }
+
+    /// Where each subsystem stands, and what its model does not explain.
+    fn locate(&mut self, signals: &Signals<'_>) {
+        for (i, part) in self.parts.each.iter_mut().enumerate() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            if let Some(model) = signals.models.model(i) {
+                let sizes = &self.sizes.outputs[ys.clone()];
+                part.locate(model, &signals.u_end[us], &signals.y[ys], sizes, &self.settings);
+            }
+        }
+    }
+
+    /// c of the coupled local models.
+    fn predict(&mut self, signals: &Signals<'_>) {
+        let parts = &self.parts.each;
+        match &mut self.solver {
+            Predictor::Interface(interface) => {
+                for (i, part) in parts.iter().enumerate() {
+                    let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+                    let eta = &mut self.eta[ys.start * self.width..ys.end * self.width];
+                    part.free_response(&self.c[us.start * self.width..us.end * self.width], eta);
+                }
+                interface.solve(|i| &parts[i].response.input_to_output, &mut self.eta);
+                for j in self.inputs.iter() {
+                    for (output, gain) in signals.coupling.sources(j) {
+                        for a in 0..self.width {
+                            self.c[j * self.width + a] += gain * self.eta[output * self.width + a];
+                        }
+                    }
+                }
+            }
+            Predictor::Closed(closed) => closed.predict(parts, &mut self.c),
+        }
+    }
+
+    /// Truncates to what the subsystems take, and matches the end states if asked to.
+    fn fit(&mut self) {
+        let width = self.width;
+        let aim = match &self.solver {
+            Predictor::Closed(closed) if self.settings.fit == Fit::End => Some(closed),
+            _ => None,
+        };
+        for (i, part) in self.parts.each.iter_mut().enumerate() {
+            let us = self.layout.input_range(i);
+            let (orders, c) = (&self.orders[us.clone()], &mut self.c[us.start * width..us.end * width]);
+            if let Some(closed) = aim {
+                part.aim_at(closed.end_state(i), c);
+            } else if self.settings.fit == Fit::Sharp {
+                part.aim_at_truncated(orders, c);
+            }
+            for (c, order) in c.chunks_exact_mut(width).zip(orders) {
+                c[order.map_or(1, |order| order + 1)..].fill(0.0);
+            }
+            if aim.is_some() || self.settings.fit == Fit::Sharp {
+                part.correct(c);
+            }
+        }
+    }
+
+    /// Keeps what the models predict for the end of the step, where somebody compares with it.
+    fn remember(&mut self) {
+        if !self.settings.remembers() {
+            return;
+        }
+        for (i, part) in self.parts.each.iter_mut().enumerate() {
+            let us = self.layout.input_range(i);
+            part.remember(&self.c[us.start * self.width..us.end * self.width]);
+        }
+    }
+
+    /// From Legendre coefficients to powers of the time since the start of the step.
+    fn write(&self, signals: &mut Signals<'_>) {
+        let mut scale = 1.0;
+        for b in 0..=signals.inputs.order().min(self.width - 1) {
+            let powers = signals.inputs.coefficients_mut(b);
+            for j in self.inputs.iter() {
+                let c = &self.c[j * self.width..(j + 1) * self.width];
+                powers[j] = (b..self.width).map(|a| c[a] * legendre::coefficient(a, b)).sum::<f64>() / scale;
+            }
+            scale *= self.h;
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Steps 1 and 2 of pre-step stabilisation: the coupled system as its outputs see it [T (2.27), (2.37)].
+
+use costep_core::{Code, Error, Layout, LocalModel, Result, SystemView};
+use costep_linalg::{Lu, Matrix};
+
+use super::part::{Part, ramp_response};
+use crate::shared::response::Response;
+use crate::shared::seen_outputs::singular_loop;
+
+/// y' = Ahat y + (I - D L)^-1 (S_u e + D e') for a line e(t): the coupled system as its outputs see it.
+///
+/// Subsystems are ordered by name in here, so that round-off does not depend on how they are numbered.
+#[derive(Default)]
+pub(super) struct ClosedLoop {
+    /// Outputs and inputs of the system in the order of the rows and columns.
+    outputs: Vec<usize>,
+    inputs: Vec<usize>,
+    /// First row and first column of each subsystem.
+    places: Vec<(usize, usize)>,
+    /// L of the group, dense.
+    coupling: Matrix,
+    direct: Lu,
+    model: LocalModel,
+    /// By which step 1 and step 2 are solved.
+    responses: [Response; 2],
+    /// S_u and D, block-diagonal.
+    s_u: Matrix,
+    d: Matrix,
+    /// Forcing at the start of the step, and its slope.
+    forcing: Vec<f64>,
+    forcing_slope: Vec<f64>,
+    start: Vec<f64>,
+    column: Vec<f64>,
+    /// S_y + S_u L.
+    closed: Matrix,
+    h: f64,
+}
+
+impl ClosedLoop {
+    pub(super) fn new(system: &SystemView<'_>, is_ours: &[bool]) -> Self {
+        let (m, r) = (system.layout.inputs(), system.layout.outputs());
+        let mut order: Vec<_> = (0..system.layout.subsystems()).collect();
+        order.sort_by(|a, b| system.descriptions[*a].name.cmp(&system.descriptions[*b].name));
+        let (mut outputs, mut inputs) = (Vec::with_capacity(r), Vec::with_capacity(m));
+        let mut places = vec![(0, 0); order.len()];
+        for i in order {
+            places[i] = (outputs.len(), inputs.len());
+            outputs.extend(system.layout.output_range(i));
+            inputs.extend(system.layout.input_range(i));
+        }
+        let mut row_of = vec![0; r];
+        outputs.iter().enumerate().for_each(|(row, output)| row_of[*output] = row);
+        let mut coupling = Matrix::zeros(m, r);
+        for (column, j) in inputs.iter().enumerate().filter(|(_, j)| is_ours[**j]) {
+            system.coupling.sources(*j).for_each(|(output, gain)| coupling[(column, row_of[output])] += gain);
+        }
+        let mut model = LocalModel::new(r, r, r);
+        for i in 0..r {
+            (model.b[i * r + i], model.c[i * r + i]) = (1.0, 1.0);
+        }
+        Self {
+            outputs,
+            inputs,
+            places,
+            coupling,
+            direct: Lu::new(r),
+            model,
+            responses: [Response::new(r, r, r, 2), Response::new(r, r, r, 2)],
+            s_u: Matrix::zeros(r, m),
+            d: Matrix::zeros(r, m),
+            forcing: vec![0.0; r],
+            forcing_slope: vec![0.0; r],
+            start: vec![0.0; r],
+            column: vec![0.0; r],
+            closed: Matrix::zeros(r, r),
+            h: 0.0,
+        }
+    }
+
+    /// Takes new models. `steps`: explicit Euler steps for step 1 and
+    /// step 2; 0 for the exact solution, none if that step is left out.
+    pub(super) fn update(
+        &mut self,
+        parts: &[Part],
+        layout: &Layout,
+        h: f64,
+        steps: [Option<usize>; 2],
+    ) -> Result<()> {
+        let r = self.model.states;
+        self.h = h;
+        let closed = &mut self.closed;
+        closed.fill(0.0);
+        for (i, part) in parts.iter().enumerate() {
+            let (n, m) = (layout.output_range(i).len(), layout.input_range(i).len());
+            let (row, column) = self.places[i];
+            for a in 0..n {
+                for b in 0..n {
+                    closed[(row + a, row + b)] = part.model.a[a * n + b];
+                }
+                for q in 0..m {
+                    let through: f64 =
+                        (0..n).map(|b| part.model.a[a * n + b] * part.model.d[b * m + q]).sum();
+                    self.s_u[(row + a, column + q)] = part.model.b[a * m + q] - through;
+                    self.d[(row + a, column + q)] = part.model.d[a * m + q];
+                }
+            }
+        }
+        closed.add_product(1.0, &self.s_u, &self.coupling);
+        let matrix = self.direct.matrix_mut();
+        matrix.set_identity();
+        matrix.add_product(-1.0, &self.d, &self.coupling);
+        if !self.direct.factor() {
+            return Err(singular_loop());
+        }
+        for b in 0..r {
+            (0..r).for_each(|a| self.column[a] = closed[(a, b)]);
+            self.direct.solve(&mut self.column);
+            (0..r).for_each(|a| self.model.a[a * r + b] = self.column[a]);
+        }
+        let model = &self.model;
+        let finite = self.responses.iter_mut().zip(steps).all(|(response, steps)| match steps {
+            None => true,
+            Some(0) => response.compute(model, h),
+            Some(steps) => response.compute_euler(model, h, steps),
+        });
+        if finite {
+            return Ok(());
+        }
+        Err(Error::new(Code::NotFinite, "the predicted coupled system is not finite over one step")
+            .hint("try a smaller step, or `predictive`"))
+    }
+
+    /// Takes e(t) = value + slope t.
+    pub(super) fn force(&mut self, value: impl Fn(usize) -> f64, slope: impl Fn(usize) -> f64) {
+        for i in 0..self.forcing.len() {
+            let sum = |matrix: &Matrix, f: &dyn Fn(usize) -> f64| -> f64 {
+                let entries = matrix.row(i).iter().zip(&self.inputs).filter(|(a, _)| **a != 0.0);
+                entries.map(|(a, j)| a * f(*j)).sum()
+            };
+            self.forcing[i] = sum(&self.s_u, &value) + sum(&self.d, &slope);
+            self.forcing_slope[i] = sum(&self.s_u, &slope);
+        }
+        self.direct.solve(&mut self.forcing);
+        self.direct.solve(&mut self.forcing_slope);
+    }
+
+    pub(super) fn add_offsets(&mut self, parts: &[Part]) {
+        for (part, (row, _)) in parts.iter().zip(&self.places) {
+            self.column[*row..row + part.w.len()].copy_from_slice(&part.w);
+        }
+        self.direct.solve(&mut self.column);
+        self.forcing.iter_mut().zip(&self.column).for_each(|(forcing, w)| *forcing += w);
+    }
+
+    /// The solution after the step, from `start`, as step 1 (0) or step 2 (1) is solved.
+    pub(super) fn advance(&mut self, which: usize, start: &[f64], result: &mut [f64]) {
+        let response = &self.responses[which];
+        self.start.iter_mut().zip(&self.outputs).for_each(|(x, output)| *x = start[*output]);
+        self.column.fill(0.0);
+        response.state_to_state.multiply_add(&self.start, &mut self.column);
+        for (i, (sum, output)) in self.column.iter_mut().zip(&self.outputs).enumerate() {
+            for q in 0..self.start.len() {
+                *sum += response.input_to_state[(i, 2 * q)] * self.forcing[q]
+                    + ramp_response(response, i, q, self.h) * self.forcing_slope[q];
+            }
+            result[*output] = *sum;
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Model-based pre-step stabilisation, continuous form [T 2.2.1], [G18]: predict the monolithic solution one step
+//! ahead, then choose the input that takes each subsystem there.
+//!
+//! ```text
+//! step 1   delta' = Ahat delta + (I - D L)^-1 (S_u eps + D eps')     error differential equation    [T (2.27)]
+//!          Ahat = (I - D L)^-1 (S_y + S_u L),  eps = L y + r - u, linear between communication points
+//! step 2   yhat = e^(Ahat h) (y + delta)                              model-based extrapolation     [T (2.37)]
+//! step 3   y(h) = phi_A (y - D u_end) + P u  ->  yhat                 input optimisation            [T (2.41)]
+//!          constant: P = int e^(S_y t) C B dt + D
+//!          ramp from L y: P = int e^(S_y (h - t)) t C B dt + D h, for the slope
+//! ```
+//!
+//! Written with z = y - D u in place of u': the jump of the input at the communication point, which the text leaves out,
+//! is then right by itself. Step 3 is solved as u = u_ref + P^+ (target - P u_ref) with u_ref = L yhat for all shapes:
+//! least squares with more outputs than inputs, the nearest input to u_ref with fewer, and u_ref where P is singular.
+//! (The thesis' (2.71) lacks a factor 2, its overdetermined case is n > m.)
+//!
+//! `offsets` carries what S_y does not know, as z' at the communication point tells; without it constants are not fixed
+//! points when a subsystem has more states than outputs. `paper=true` gives the thesis' optimal set (table 3.5):
+//! no error equation, exact extrapolation, no offsets, no scaling. The closed loop is dense: for systems of up to 400 outputs.
+
+mod closed;
+mod part;
+mod settings;
+
+use costep_core::{
+    Code, CouplingMethod, Error, InputSet, Layout, MethodEntry, Needs, Options, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView,
+};
+
+use crate::shared::parts::{Parts, row};
+use crate::shared::sizes::Sizes;
+use closed::ClosedLoop;
+use part::Part;
+use settings::Settings;
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "prestep",
+    title: "model-based pre-step stabilisation",
+    summary: "Predicts the monolithic solution one step ahead by the Interface Jacobians and chooses inputs that take \
+              each subsystem there. The method of Genser's thesis; `predictive` needs less and gives more.",
+    equations: "yhat = e^(Ahat h) (y + delta),  u: phi_A (y - D u_end) + P u = yhat",
+    source: "[T] section 2.2.1; [G18] section 2",
+    convergence_order: 1,
+    options: settings::OPTIONS,
+    build,
+};
+
+/// Most outputs of a system: the closed loop is dense.
+const MOST_OUTPUTS: usize = 400;
+
+struct PreStep {
+    settings: Settings,
+    inputs: InputSet,
+    layout: Layout,
+    is_ours: Vec<bool>,
+    parts: Parts<Part>,
+    closed: ClosedLoop,
+    h: f64,
+    /// Step 1: what is carried, and what will be when the next step begins.
+    memory: Memory,
+    next: Memory,
+    /// y + delta, the estimate of the monolithic output.
+    monolithic: Vec<f64>,
+    /// yhat and L yhat + r.
+    y_ahead: Vec<f64>,
+    u_ahead: Vec<f64>,
+    /// Scales of step 3.
+    sizes: Sizes,
+}
+
+#[derive(Clone, Default)]
+struct Memory {
+    /// delta, estimate of the monolithic output minus the output.
+    delta: Vec<f64>,
+    /// eps, coupling error at the start of the step, under the new input.
+    eps: Vec<f64>,
+}
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(PreStep {
+        settings: Settings::new(options),
+        inputs: InputSet::All(0),
+        layout: Layout::default(),
+        is_ours: Vec::new(),
+        parts: Parts::default(),
+        closed: ClosedLoop::default(),
+        h: 0.0,
+        memory: Memory::default(),
+        next: Memory::default(),
+        monolithic: Vec::new(),
+        y_ahead: Vec::new(),
+        u_ahead: Vec::new(),
+        sizes: Sizes::default(),
+    })
+}
+
+impl CouplingMethod for PreStep {
+    fn needs(&self) -> Needs {
+        Needs {
+            input_order: usize::from(self.settings.ramp),
+            local_models: true,
+            keeps_known_inputs: true,
+            ..Needs::default()
+        }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let (inputs, outputs) = (system.layout.inputs(), system.layout.outputs());
+        if outputs > MOST_OUTPUTS {
+            let message =
+                format!("the closed loop of `prestep` is dense; {outputs} outputs are too many for it");
+            return Err(
+                Error::new(Code::NeedsMissing, message).hint("use `predictive`, whose cost is linear")
+            );
+        }
+        self.inputs = system.inputs.clone();
+        self.layout = system.layout.clone();
+        self.is_ours = (0..inputs).map(|j| system.inputs.contains(j)).collect();
+        self.parts = Parts::new(system.layout.subsystems());
+        self.closed = ClosedLoop::new(system, &self.is_ours);
+        self.h = 0.0;
+        self.memory = Memory { delta: vec![0.0; outputs], eps: vec![0.0; inputs] };
+        self.next = self.memory.clone();
+        (self.y_ahead, self.u_ahead) = (vec![0.0; outputs], vec![0.0; inputs]);
+        self.monolithic = vec![0.0; outputs];
+        self.sizes = Sizes::new(system);
+        Ok(())
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.sizes.start(signals.y, signals.coupled);
+        self.refresh(step, signals)?;
+        if step.repetition == 0 {
+            self.memory.delta.copy_from_slice(&self.next.delta);
+            self.memory.eps.copy_from_slice(&self.next.eps);
+        }
+        self.locate(signals);
+        if self.settings.ede_steps.is_some() && step.k > 0 {
+            self.error_equation(signals);
+        }
+        self.extrapolate(step, signals);
+        if self.settings.modified {
+            self.write(signals, |method, j| method.u_ahead[j]);
+        } else {
+            self.optimise(signals);
+        }
+        for j in self.inputs.iter() {
+            self.next.eps[j] = signals.coupled[j] - signals.inputs.coefficients(0)[j];
+        }
+        Ok(())
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        out.reals(&self.next.delta);
+        out.reals(&self.next.eps);
+        self.sizes.save(out);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        from.reals(&mut self.next.delta)?;
+        from.reals(&mut self.next.eps)?;
+        self.sizes.load(from)
+    }
+}
+
+impl PreStep {
+    fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
+        let Self { settings, layout, is_ours, sizes, .. } = self;
+        self.h = step.h;
+        let changed = self.parts.refresh(step, signals, |part, i, model| {
+            let (us, ys) = (layout.input_range(i), layout.output_range(i));
+            let sizes = (&sizes.outputs[ys], &sizes.inputs[us.clone()]);
+            part.update(model, step.h, settings)?;
+            part.invert(&is_ours[us], settings.scaled.then_some(sizes));
+            Ok(())
+        })?;
+        if !changed {
+            return Ok(());
+        }
+        let steps = [self.settings.ede_steps, Some(self.settings.extrapolation_steps)];
+        self.closed.update(&self.parts.each, &self.layout, step.h, steps)
+    }
+
+    /// z = y - D u_end of each part, and w = z' - S_y z - C B u_end.
+    fn locate(&mut self, signals: &Signals<'_>) {
+        for (i, part) in self.parts.each.iter_mut().enumerate() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            let u_end = &signals.u_end[us];
+            for (k, (z, y)) in part.z.iter_mut().zip(&signals.y[ys]).enumerate() {
+                *z = y - row(&part.model.d, k, u_end);
+            }
+            if let (true, Some(exact)) = (self.settings.offsets, signals.models.model(i)) {
+                for k in 0..part.z.len() {
+                    let z_dot = row(&exact.c, k, &exact.x_dot);
+                    part.w[k] = z_dot - row(&part.model.a, k, &part.z) - row(&part.model.b, k, u_end);
+                }
+            }
+        }
+    }
+
+    /// Step 1. delta over the step that has just ended; eps goes linearly from its value under the input that the step
+    /// began with to its value at the end.
+    fn error_equation(&mut self, signals: &Signals<'_>) {
+        let Self { closed, memory, next, h, is_ours, .. } = self;
+        let end = |j: usize| if is_ours[j] { signals.coupled[j] - signals.u_end[j] } else { 0.0 };
+        closed.force(|j| memory.eps[j], |j| (end(j) - memory.eps[j]) / *h);
+        closed.advance(0, &memory.delta, &mut next.delta);
+    }
+
+    /// Step 2. yhat, with the signals from outside as lines and the offsets.
+    fn extrapolate(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        let external = |j: usize| if self.is_ours[j] { signals.external[j] } else { signals.coupled[j] };
+        let slope = |j: usize| {
+            let ours = self.is_ours[j];
+            if ours { (signals.external_next[j] - signals.external[j]) / step.h } else { 0.0 }
+        };
+        self.closed.force(external, slope);
+        self.closed.add_offsets(&self.parts.each);
+        self.monolithic.copy_from_slice(signals.y);
+        self.monolithic.iter_mut().zip(&self.next.delta).for_each(|(y, delta)| *y += delta);
+        self.closed.advance(1, &self.monolithic, &mut self.y_ahead);
+        for j in self.inputs.iter() {
+            self.u_ahead[j] = signals.coupling.row(j, &self.y_ahead) + signals.external_next[j];
+        }
+    }
+
+    /// Step 3, part by part.
+    fn optimise(&mut self, signals: &mut Signals<'_>) {
+        let h = self.h;
+        if self.settings.trapezoid {
+            // y(h) - yhat(h) + y(0) - yhat(0) -> 0, and yhat(0) = y(0) + delta.
+            self.y_ahead.iter_mut().zip(&self.next.delta).for_each(|(y, delta)| *y += delta);
+        }
+        for (i, part) in self.parts.each.iter_mut().enumerate() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            // The reference: the predicted input, or the slope that leads to it.
+            for (q, j) in us.clone().enumerate() {
+                part.reference[q] = match (self.is_ours[j], self.settings.ramp) {
+                    (false, false) => signals.coupled[j],
+                    (false, true) => 0.0,
+                    (true, false) => self.u_ahead[j],
+                    (true, true) => (self.u_ahead[j] - signals.coupled[j]) / h,
+                };
+            }
+            let start = self.settings.ramp.then_some(&signals.coupled[us.clone()]);
+            part.residual(&self.y_ahead[ys.clone()], start);
+            part.solve();
+        }
+        let parts = std::mem::take(&mut self.parts.each);
+        self.write(signals, |method, j| {
+            let owner = method.layout.input_owner(j);
+            parts[owner].reference[j - method.layout.input_range(owner).start]
+        });
+        self.parts.each = parts;
+    }
+
+    /// Writes a value per input of the group: the held input, or the slope from L y.
+    fn write(&self, signals: &mut Signals<'_>, value: impl Fn(&Self, usize) -> f64) {
+        for j in self.inputs.iter() {
+            let coupled = signals.coupled[j];
+            let chosen = value(self, j);
+            if !self.settings.ramp {
+                signals.inputs.coefficients_mut(0)[j] = chosen;
+                continue;
+            }
+            let slope = if self.settings.modified { (chosen - coupled) / self.h } else { chosen };
+            signals.inputs.coefficients_mut(0)[j] = coupled;
+            signals.inputs.coefficients_mut(1)[j] = slope;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The options of pre-step stabilisation: the parameters of tables 3.2 and 3.3 of the thesis, and ours.
+
+use costep_core::{OptionKind, OptionSpec, Options};
+use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+
+/// As declared in the registry.
+pub(super) const OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "input",
+        kind: OptionKind::Choice(&["constant", "ramp"]),
+        help: "hold the optimised input, or go along a line from L y",
+    },
+    OptionSpec {
+        name: "target",
+        kind: OptionKind::Choice(&["riemann", "trapezoid"]),
+        help: "rule for the integral that the input optimisation makes small: right Riemann sum or trapezoidal rule",
+    },
+    OptionSpec {
+        name: "ede",
+        kind: OptionKind::Bool { default: false },
+        help: "solve the error differential equation (useErrDiffEqu)",
+    },
+    OptionSpec {
+        name: "ede_solver",
+        kind: OptionKind::Choice(&["exact", "euler"]),
+        help: "by the matrix exponential or by explicit Euler (optionErrDiffEqu)",
+    },
+    OptionSpec {
+        name: "ede_steps",
+        kind: OptionKind::Integer { default: 100, min: 1, max: 1000 },
+        help: "number of Euler steps for it per macro step (stepsErrDiffEqu)",
+    },
+    OptionSpec {
+        name: "extrapolation",
+        kind: OptionKind::Choice(&["exact", "euler"]),
+        help: "solver of the extrapolation: matrix exponential or explicit Euler (optionExtrapolation)",
+    },
+    OptionSpec {
+        name: "extrapolation_steps",
+        kind: OptionKind::Integer { default: 100, min: 1, max: 1000 },
+        help: "number of Euler steps for it per macro step (stepsExtrapolation)",
+    },
+    OptionSpec {
+        name: "phi_steps",
+        kind: OptionKind::Integer { default: 0, min: 0, max: 1000 },
+        help: "intermediate values for the integrals of the input optimisation (stepsDiscreteSystemMatrices); 0: exact",
+    },
+    OptionSpec {
+        name: "modified",
+        kind: OptionKind::Bool { default: false },
+        help: "no input optimisation: u = L yhat",
+    },
+    OptionSpec {
+        name: "scaled",
+        kind: OptionKind::Bool { default: true },
+        help: "scale rows and columns of the input optimisation by the sizes of the signals",
+    },
+    OptionSpec {
+        name: "offsets",
+        kind: OptionKind::Bool { default: true },
+        help: "carry what the Interface Jacobians do not know as constant offsets",
+    },
+    OptionSpec {
+        name: "paper",
+        kind: OptionKind::Bool { default: false },
+        help: "the thesis' optimal set: ede, scaled and offsets off, extrapolation exact",
+    },
+    SOURCE,
+    REFRESH,
+    EVERY,
+];
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) ramp: bool,
+    pub(super) trapezoid: bool,
+    /// Euler steps for the error differential equation, 0 = exact; none if it is left out.
+    pub(super) ede_steps: Option<usize>,
+    /// Euler steps for the extrapolation, 0 = exact.
+    pub(super) extrapolation_steps: usize,
+    pub(super) phi_steps: usize,
+    pub(super) modified: bool,
+    pub(super) scaled: bool,
+    pub(super) offsets: bool,
+}
+
+impl Settings {
+    pub(super) fn new(options: &Options) -> Self {
+        let ours = !options.bool("paper");
+        let steps = |solver: &str, steps: &str| match options.text(solver) {
+            "euler" => options.integer(steps) as usize,
+            _ => 0,
+        };
+        Self {
+            ramp: options.text("input") == "ramp",
+            trapezoid: options.text("target") == "trapezoid",
+            ede_steps: (options.bool("ede") && ours).then(|| steps("ede_solver", "ede_steps")),
+            extrapolation_steps: if ours { steps("extrapolation", "extrapolation_steps") } else { 0 },
+            phi_steps: options.integer("phi_steps") as usize,
+            modified: options.bool("modified"),
+            scaled: options.bool("scaled") && ours,
+            offsets: options.bool("offsets") && ours,
+        }
+    }
+}

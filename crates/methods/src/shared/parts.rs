@@ -1,0 +1,58 @@
+//! One record per subsystem of what a model-based method derives from its local model, renewed when the model or the
+//! step changes.
+
+use costep_core::{LocalModel, Result, Signals, StepContext};
+
+use super::models::{bad_model, no_model};
+
+/// Records, and the versions of the models they were derived from.
+#[derive(Debug, Default)]
+pub(crate) struct Parts<P> {
+    pub(crate) each: Vec<P>,
+    versions: Vec<Option<u64>>,
+    /// The step that the records are of.
+    h: f64,
+}
+
+impl<P: Default> Parts<P> {
+    pub(crate) fn new(subsystems: usize) -> Self {
+        Self {
+            each: (0..subsystems).map(|_| P::default()).collect(),
+            versions: vec![None; subsystems],
+            h: 0.0,
+        }
+    }
+
+    /// Calls `update(record, number, model)` where a model or the step has changed. Says whether any has.
+    pub(crate) fn refresh(
+        &mut self,
+        step: &StepContext,
+        signals: &Signals<'_>,
+        mut update: impl FnMut(&mut P, usize, &LocalModel) -> Result<(), &'static str>,
+    ) -> Result<bool> {
+        let new_step = step.h != self.h;
+        self.h = step.h;
+        let mut changed = false;
+        for (i, (part, known)) in self.each.iter_mut().zip(&mut self.versions).enumerate() {
+            let version = Some(signals.models.version(i));
+            if *known == version && !new_step {
+                continue;
+            }
+            *known = version;
+            let model = signals.models.model(i).ok_or_else(|| no_model(signals, i))?;
+            update(part, i, model).map_err(|cause| bad_model(signals, i, cause))?;
+            changed = true;
+        }
+        Ok(changed)
+    }
+}
+
+/// Row i of a row-major matrix times a vector.
+#[inline]
+pub(crate) fn row(matrix: &[f64], i: usize, vector: &[f64]) -> f64 {
+    let width = vector.len();
+    matrix[i * width..(i + 1) * width].iter().zip(vector).map(|(a, v)| a * v).sum()
+}
+
+/// A ramp of slope 1 over a step h is h (Q_0 / 2 + Q_1 / (2 sqrt 3)).
+pub(crate) const RAMP: [f64; 2] = [0.5, 0.288_675_134_594_812_9];

@@ -28,6 +28,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     let care = read_care(&section, problems);
+    let retry = section.get("retry_discarded").map(|_| section.truth("retry_discarded", problems));
     section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
     let written = section.text("file", problems)?;
     let path = problems.folder().join(written);
@@ -38,9 +39,11 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let interface = interface?;
     check_binary(&file, interface, &section, problems)?;
     let (isolation, step_timeout) = care.filter(|_| named)?;
+    let retry_discarded = retry.unwrap_or(Some(false))?;
     let options = CoSimulationOptions {
         parameters: set.clone(),
         step_timeout: step_timeout.map(Duration::from_secs_f64),
+        retry_discarded,
         ..CoSimulationOptions::default()
     };
     let part = CoSimulationPart::new(Arc::clone(&file), &entry.key, options, isolation)
@@ -56,6 +59,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
         set,
         isolation,
         step_timeout,
+        retry_discarded,
     };
     Some(Fmu { spec, file, part: Box::new(part) })
 }

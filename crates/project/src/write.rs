@@ -86,6 +86,9 @@ impl Project {
             if let Some(limit) = fmu.step_timeout {
                 out.key("step_timeout", quoted(&exact_time(limit)));
             }
+            if fmu.retry_discarded {
+                out.key("retry_discarded", "true");
+            }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));
                 out.key("set", inline_text(pairs));

@@ -80,7 +80,10 @@ pub struct FmuSpec {
     pub isolation: Isolation,
     /// How long a call may take, in s.
     pub step_timeout: Option<f64>,
+    /// Whether steps that it discards are done again in shorter ones.
+    pub retry_discarded: bool,
 }
 
 /// Keys of an FMU that are not parameters.
-pub(crate) const FMU_KEYS: &[&str] = &["file", "set", "interface", "solver", "isolation", "step_timeout"];
+pub(crate) const FMU_KEYS: &[&str] =
+    &["file", "set", "interface", "solver", "isolation", "step_timeout", "retry_discarded"];

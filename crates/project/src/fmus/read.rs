@@ -31,6 +31,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     let care = read_care(&section, problems);
+    let retry = section.get("retry_discarded").map(|_| section.truth("retry_discarded", problems));
     section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
     let written = section.text("file", problems)?;
     let path = problems.folder().join(written);
@@ -41,8 +42,18 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let interface = interface?;
     check_binary(&file, interface, &section, problems)?;
     let (isolation, step_timeout) = care.filter(|_| named)?;
+    let retry_discarded = retry.unwrap_or(Some(false))?;
+    if retry_discarded && interface == FmuInterface::ModelExchange {
+        problems.report(section.origin_of("retry_discarded"), || {
+            let message =
+                "`retry_discarded` has no meaning here: costep chooses the steps of this FMU itself";
+            Error::new(Code::Conflict, message).hint("remove it")
+        });
+        return None;
+    }
     let solver = read_solver(&section, interface, problems)?;
-    let part = make_part(&file, &entry.key, interface, Use { set: &set, solver, isolation, step_timeout })
+    let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded };
+    let part = make_part(&file, &entry.key, interface, how)
         .map_err(|error| problems.report(given.origin, || in_words_of_project(error, &path)))
         .ok()?;
     let interface_given = section.get("interface").is_some();
@@ -60,6 +71,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
         set,
         isolation,
         step_timeout,
+        retry_discarded,
     };
     Some(Fmu { spec, file, part })
 }
@@ -70,6 +82,7 @@ struct Use<'a> {
     solver: Option<Solver>,
     isolation: Isolation,
     step_timeout: Option<f64>,
+    retry_discarded: bool,
 }
 
 fn make_part(
@@ -78,12 +91,17 @@ fn make_part(
     interface: FmuInterface,
     how: Use<'_>,
 ) -> Result<Box<dyn Part>, Error> {
-    let Use { set, solver, isolation, step_timeout } = how;
+    let Use { set, solver, isolation, step_timeout, retry_discarded } = how;
     let (file, parameters) = (Arc::clone(file), set.to_vec());
     let step_timeout = step_timeout.map(Duration::from_secs_f64);
     Ok(match interface {
         FmuInterface::CoSimulation => {
-            let options = CoSimulationOptions { parameters, step_timeout, ..CoSimulationOptions::default() };
+            let options = CoSimulationOptions {
+                parameters,
+                step_timeout,
+                retry_discarded,
+                ..CoSimulationOptions::default()
+            };
             Box::new(CoSimulationPart::new(file, name, options, isolation)?)
         }
         FmuInterface::ModelExchange => {

@@ -80,8 +80,9 @@ struct Recorder {
 impl Recorder {
     fn new(engine: &Engine, file: &Path) -> Self {
         let signals = engine.outputs().len() + engine.coupled().len();
-        let column = |i: usize| Column { name: format!("signal{i}"), unit: None };
-        let columns: Vec<_> = (0..=signals).map(column).collect();
+        let names = (0..signals).map(|i| format!("signal{i}"));
+        let columns: Vec<_> =
+            std::iter::once("t".to_owned()).chain(names).map(|name| Column { name, unit: None }).collect();
         Self {
             recording: Recording::create(file, &columns, &[]).expect("a file"),
             row: vec![0.0; signals + 1],

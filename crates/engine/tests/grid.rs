@@ -19,10 +19,10 @@ fn step(coupling: (f64, f64), start: [f64; 4], label: &str, h: f64) -> Vec<f64> 
         Engine::new(coupled(&model("dual-mass", &parameters), &Solver::Exact, &method(label), h, h)).unwrap();
     engine.step().unwrap();
     let state = engine.save().unwrap();
-    // Each native part saves its time, its states with their number, and its inputs with their number.
+    // Each native part saves its time, its states and its inputs with their numbers, and a block that is empty here.
     let number = |at: usize| f64::from_le_bytes(state[at..at + 8].try_into().unwrap());
-    let second = state.len() - 8 * (1 + 3 + 3);
-    let first = second - 8 * (1 + 3 + 2);
+    let second = state.len() - 8 * (1 + 3 + 3 + 1);
+    let first = second - 8 * (1 + 3 + 2 + 1);
     [first, second].iter().flat_map(|at| [number(at + 16), number(at + 24)]).collect()
 }
 

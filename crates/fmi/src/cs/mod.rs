@@ -68,32 +68,36 @@ enum Phase {
 }
 
 /// An instance of an FMU for Co-Simulation.
+// What every step touches stands together at the front: thousands of instances do not fit into the caches.
+#[repr(C)]
 pub struct CoSimulationSubsystem {
-    description: Description,
-    inputs: Signals,
-    outputs: Signals,
+    instance: Instance,
     phase: Phase,
+    /// Inputs follow polynomials by intermediate update (FMI 3).
+    follows: bool,
     /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
     any_step: bool,
-    inner_step: Option<f64>,
+    /// Highest order of input derivatives that the FMU was given in the last step.
+    given: usize,
     /// Start of the interval that the stored state is of.
     saved_time: f64,
     time: f64,
+    /// Outputs inside the last step, if asked for.
+    samples: Option<Box<Samples>>,
+    linear: Option<Box<Linear>>,
+    inputs: Signals,
+    outputs: Signals,
+    description: Description,
+    inner_step: Option<f64>,
     /// Input the FMU has at the present time; kept if there is a local model.
     active: Vec<f64>,
     saved_active: Vec<f64>,
     /// Order of input derivatives in the stored state.
     saved_given: usize,
     derivatives: InputDerivatives,
-    /// Inputs follow polynomials by intermediate update (FMI 3).
-    follows: bool,
-    /// Outputs inside the last step, if asked for.
-    samples: Option<Box<Samples>>,
-    linear: Option<Box<Linear>>,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
     saved: FmuState,
-    instance: Instance,
 }
 
 /// Derivatives of inputs in the order of their order, for one call per step.
@@ -102,20 +106,13 @@ struct InputDerivatives {
     references: Vec<u32>,
     orders: Vec<i32>,
     values: Vec<f64>,
-    /// Highest order that the FMU was given in the last step.
-    given: usize,
 }
 
 impl InputDerivatives {
     fn new(references: &[u32], order: usize) -> Self {
         let count = references.len() * order;
         let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
-        Self {
-            references: references.repeat(order),
-            orders: orders.collect(),
-            values: vec![0.0; count],
-            given: 0,
-        }
+        Self { references: references.repeat(order), orders: orders.collect(), values: vec![0.0; count] }
     }
 }
 
@@ -211,6 +208,7 @@ impl CoSimulationSubsystem {
             time: 0.0,
             saved_active: active.clone(),
             saved_given: 0,
+            given: 0,
             active,
             linear: linear.map(Box::new),
             settings,
@@ -259,10 +257,12 @@ impl CoSimulationSubsystem {
         Ok(())
     }
 
+    #[inline]
     fn set_inputs(&self, u: &[f64]) -> Result<()> {
         if u.is_empty() { Ok(()) } else { self.instance.set_reals(&self.inputs.references, u) }
     }
 
+    #[inline]
     fn get_outputs(&self, y: &mut [f64]) -> Result<()> {
         if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
     }
@@ -282,6 +282,48 @@ impl CoSimulationSubsystem {
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
         Ok(())
+    }
+
+    /// No state before the start of this interval will be put back.
+    #[inline]
+    fn no_return(&self, interval: Interval) -> bool {
+        self.saved_time.is_nan() || self.saved_time >= interval.start
+    }
+
+    /// A step with input polynomials or with values exchanged inside. Out of line, so that the plain one stays short.
+    #[inline(never)]
+    fn step_with_more(
+        &mut self,
+        interval: Interval,
+        u: InputSegment<'_>,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        let exchanges = self.samples.is_some() || (self.follows && u.order() > 0);
+        if exchanges {
+            self.begin_exchange(interval, u, y)?;
+        }
+        self.set_inputs(u.coefficients(0))?;
+        if u.order().max(self.given) > 0 && !u.is_empty() && !self.follows {
+            self.set_derivatives(u)?;
+        }
+        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
+            Ok(reached) => reached,
+            Err(error) => {
+                if exchanges {
+                    self.instance.exchange().cancel();
+                }
+                return Err(error);
+            }
+        };
+        self.time = interval.end;
+        if self.linear.is_some() {
+            u.evaluate(interval.length, &mut self.active);
+        }
+        self.get_outputs(y)?;
+        if exchanges {
+            self.finish_exchange(interval, y)?;
+        }
+        Ok(StepOutcome { reached })
     }
 
     /// Readies the exchange of values inside a step.
@@ -316,9 +358,9 @@ impl CoSimulationSubsystem {
     /// Sets the derivatives of the inputs: a! times the coefficient of s^a. Those of the last step that are not given any
     /// more become zero.
     fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
-        let InputDerivatives { references, orders, values, given } = &mut self.derivatives;
-        let (width, order) = (u.len(), u.order().max(*given));
-        *given = u.order();
+        let InputDerivatives { references, orders, values } = &mut self.derivatives;
+        let (width, order) = (u.len(), u.order().max(self.given));
+        self.given = u.order();
         let mut factorial = 1.0;
         for a in 1..=order {
             factorial *= a as f64;
@@ -360,7 +402,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.phase = Phase::Initialising;
         self.time = experiment.start;
         self.saved_time = f64::NAN;
-        self.derivatives.given = 0;
+        self.given = 0;
         self.set(Moment::Within)
     }
 
@@ -380,38 +422,22 @@ impl Subsystem for CoSimulationSubsystem {
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         self.start()?;
-        let exchanges = self.samples.is_some() || (self.follows && u.order() > 0);
-        if exchanges {
-            self.begin_exchange(interval, u, y)?;
+        if self.samples.is_some() || u.order().max(self.given) > 0 {
+            return self.step_with_more(interval, u, y);
         }
-        self.set_inputs(u.coefficients(0))?;
-        if u.order().max(self.derivatives.given) > 0 && !u.is_empty() && !self.follows {
-            self.set_derivatives(u)?;
-        }
-        // A stored state of an earlier time may be put back.
-        let no_return = self.saved_time.is_nan() || self.saved_time >= interval.start;
-        let reached = match self.instance.do_step(interval, no_return) {
-            Ok(reached) => reached,
-            Err(error) => {
-                if exchanges {
-                    self.instance.exchange().cancel();
-                }
-                return Err(error);
-            }
-        };
+        let held = u.coefficients(0);
+        self.set_inputs(held)?;
+        let reached = self.instance.do_step(interval, self.no_return(interval))?;
         self.time = interval.end;
         if self.linear.is_some() {
-            match (u.order(), u.coefficients(0), &mut self.active[..]) {
+            match (held, &mut self.active[..]) {
                 // Without the call that a copy of unknown length is.
-                (0, [c], [active]) => *active = *c,
-                (0, [c, d], [active, other]) => (*active, *other) = (*c, *d),
-                (_, _, active) => u.evaluate(interval.length, active),
+                ([c], [active]) => *active = *c,
+                ([c, d], [active, other]) => (*active, *other) = (*c, *d),
+                (held, active) => active.copy_from_slice(held),
             }
         }
         self.get_outputs(y)?;
-        if exchanges {
-            self.finish_exchange(interval, y)?;
-        }
         Ok(StepOutcome { reached })
     }
 
@@ -423,7 +449,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.instance.get_state(&mut self.saved)?;
         self.saved_time = self.time;
         self.saved_active.copy_from_slice(&self.active);
-        self.saved_given = self.derivatives.given;
+        self.saved_given = self.given;
         Ok(())
     }
 
@@ -435,7 +461,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.instance.set_state(&self.saved)?;
         self.time = self.saved_time;
         self.active.copy_from_slice(&self.saved_active);
-        self.derivatives.given = self.saved_given;
+        self.given = self.saved_given;
         Ok(())
     }
 
@@ -485,7 +511,7 @@ impl Subsystem for CoSimulationSubsystem {
         out.integer((self.phase == Phase::Stepping).into());
         out.real(self.time);
         out.reals(&self.active);
-        out.integer(self.derivatives.given as u64);
+        out.integer(self.given as u64);
         out.block(&bytes?);
         Ok(())
     }
@@ -500,7 +526,7 @@ impl Subsystem for CoSimulationSubsystem {
         }
         self.time = from.real()?;
         from.reals(&mut self.active)?;
-        self.derivatives.given = from.index(self.description.capabilities.input_order + 1)?;
+        self.given = from.index(self.description.capabilities.input_order + 1)?;
         let mut state = FmuState::none();
         self.instance.deserialize(from.block()?, &mut state)?;
         let outcome = self.instance.set_state(&state);

@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use costep_core::{Experiment, InputPolynomials, Subsystem};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary};
+use costep_fmi::{
+    CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, ModelExchangeOptions,
+    ModelExchangeSubsystem, Use,
+};
+use costep_integrate::Solver;
 use serde_json::{Value, json};
 
 pub(crate) fn here() -> PathBuf {
@@ -106,6 +110,13 @@ pub(crate) fn step_in_costep(
     let library = FmuLibrary::load(&mut Fmu::open(fmu).unwrap()).unwrap();
     let mut subsystem = CoSimulationSubsystem::new(&library, "fmu", options).unwrap();
     step_subsystem(&mut subsystem, step, steps, true)
+}
+
+/// An FMU for Model Exchange, integrated by costep.
+pub(crate) fn exchange(fmu: &Path, solver: Solver) -> ModelExchangeSubsystem {
+    let library = FmuLibrary::load_for(&mut Fmu::open(fmu).unwrap(), Use::ModelExchange).unwrap();
+    let options = ModelExchangeOptions { solver, ..ModelExchangeOptions::default() };
+    ModelExchangeSubsystem::new(&library, "fmu", &options).unwrap()
 }
 
 /// Steps a subsystem under held inputs that follow a cosine, or under zeros.

@@ -1,0 +1,137 @@
+//! FMUs of others, from package registries or built on the spot: each runs in costep as it does in FMPy.
+
+mod common;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{
+    cache, difference, exchange, fmpy, here, python, rows, run, skipped, step_in_costep, step_subsystem,
+    steps_job,
+};
+use costep_core::Subsystem as _;
+use costep_fmi::{CoSimulationOptions, Fmu, Severity, preload};
+use costep_integrate::Solver;
+use serde_json::json;
+
+const STEPS: u64 = 100;
+
+/// The folder with the FMUs of registries, fetched once.
+fn fetched() -> PathBuf {
+    let (folder, script) = (cache().join("third-party"), here().join("fetch_fmus.py"));
+    let (wanted, stamp) = (fs::read_to_string(&script).unwrap(), folder.join("fetched.txt"));
+    let lock = File::create(cache().join("third-party.lock")).unwrap();
+    lock.lock().unwrap();
+    if fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
+        return folder;
+    }
+    run(Command::new(python()).arg(&script).arg(&folder));
+    fs::write(&stamp, wanted).unwrap();
+    folder
+}
+
+/// Steps an FMU for Co-Simulation in both programs; gives the largest difference.
+fn compare(path: &Path, step: f64) -> f64 {
+    let result = fmpy(&[steps_job(path, step, STEPS)]).remove(0);
+    let ours = step_in_costep(path, &CoSimulationOptions::default(), step, STEPS);
+    let moved = difference(&ours, &vec![ours[0].clone(); ours.len()]);
+    assert!(moved > 1e-6, "{} stands still", path.display());
+    let worst = difference(&ours, &rows(&result));
+    println!("{}: {worst:e}", path.display());
+    worst
+}
+
+#[test]
+fn a_bouncing_ball_and_an_openmodelica_fmu_run_as_in_fmpy() {
+    if skipped() {
+        return;
+    }
+    let folder = fetched();
+    for (file, step) in [
+        ("pyfmi-CS2.0-bouncingBall.fmu", 0.01),
+        ("cosimtlk-fmus-ModSim.Examples.InputTest.fmu", 0.01),
+        ("sim-explorer-BouncingBall0-BouncingBall.fmu", 0.01),
+    ] {
+        let worst = compare(&folder.join(file), step);
+        assert!(worst <= 1e-12, "{file}: {worst:e}");
+    }
+}
+
+#[test]
+fn fmus_for_model_exchange_run_as_with_cvode_in_fmpy() {
+    if skipped() {
+        return;
+    }
+    const STEP: f64 = 0.01;
+    let folder = fetched();
+    // The bouncing balls have state events; both programs find them within their tolerances.
+    for (file, allowed) in [
+        ("pyfmi-ME2.0-bouncingBall.fmu", 1e-6),
+        ("cosimtlk-fmus-ModSim.Examples.InputTest.fmu", 1e-8),
+        ("sim-explorer-BouncingBall0-BouncingBall.fmu", 1e-6),
+    ] {
+        let path = folder.join(file);
+        let mut fmu = exchange(&path, Solver::Dopri5(1e-10));
+        let outputs: Vec<_> = fmu.description().outputs.iter().map(|port| port.name.clone()).collect();
+        let ours = step_subsystem(&mut fmu, STEP, STEPS, false);
+        let job = json!({
+            "job": "simulate", "kind": "me", "fmu": path, "step": STEP, "steps": STEPS, "outputs": outputs,
+        });
+        let theirs: Vec<_> = rows(&fmpy(&[job])[0]).into_iter().map(|row| row[1..].to_vec()).collect();
+        let worst = difference(&ours, &theirs);
+        println!("{file}: {worst:e}");
+        assert!(worst <= allowed, "{file}: {worst:e}");
+    }
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_with_a_reason() {
+    if skipped() {
+        return;
+    }
+    let folder = fetched();
+    for file in
+        ["pyfmi-CS1.0-bouncingBall.fmu", "pyfmi-ME1.0-bouncingBall.fmu", "sim-explorer-data-identity.fmu"]
+    {
+        let error = Fmu::open(folder.join(file)).err().map(|error| error.code());
+        assert_eq!(error, Some(costep_core::Code::FmiVersion), "{file}");
+    }
+    for file in ["pyfmi-ME2.0-bouncingBall.fmu", "cosimtlk-fmus-ModSim.Examples.InputTest.fmu"] {
+        let fmu = Fmu::open(folder.join(file)).unwrap();
+        assert!(fmu.description().model_exchange.is_some(), "{file}");
+    }
+}
+
+/// Loads the library of the Python that builds the FMUs. False if it has none: then nothing but Python can run them.
+fn python_library() -> bool {
+    let script = "import sysconfig as s; v = s.get_config_var; \
+                  print(v('LIBDIR') + '/' + (v('INSTSONAME') or '') if v('Py_ENABLE_SHARED') else '')";
+    let path = run(Command::new(python()).args(["-c", script]));
+    let found = preload(Path::new(path.trim())).is_ok();
+    if !found {
+        eprintln!("this Python has no shared library at `{}`; another one is looked for", path.trim());
+    }
+    found
+}
+
+#[test]
+fn fmus_of_python_code_run_as_in_fmpy() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    python_library();
+    for (builder, script, file) in
+        [("pythonfmu", "spring2.py", "Spring2.fmu"), ("pythonfmu3", "spring3.py", "Spring3.fmu")]
+    {
+        let mut build = Command::new(python());
+        build.args(["-m", builder, "build", "-f"]).arg(here().join(script)).arg("-d").arg(folder.path());
+        run(&mut build);
+        let path = folder.path().join(file);
+        let findings = Fmu::open(&path).unwrap().validate();
+        assert!(findings.iter().all(|finding| finding.severity != Severity::Error), "{findings:?}");
+        let worst = compare(&path, 0.01);
+        assert!(worst <= 1e-12, "{file}: {worst:e}");
+    }
+}

@@ -34,6 +34,9 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     document.units(f)?;
     writeln!(f, "  <LogCategories><Category name=\"logStatusError\"/></LogCategories>")?;
     document.experiment(f)?;
+    if let Some(solver) = document.solver() {
+        writeln!(f, "  <VendorAnnotations><Tool name=\"costep\">{solver}</Tool></VendorAnnotations>")?;
+    }
     writeln!(f, "  <ModelVariables>")?;
     for variable in &sheet.variables {
         let derivative = match variable.role {

@@ -198,8 +198,12 @@ impl CoSimulationSubsystem {
             capabilities.input_order = 0;
         }
         let (input_order, rollback) = (capabilities.input_order, capabilities.rollback);
-        let linear =
-            if capabilities.local_model { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
+        // States are also read where finite differences with rollback may take the place of derivatives.
+        let reads = capabilities.local_model || rollback;
+        let mut linear = if reads { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
+        if let Some(linear) = &mut linear {
+            linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
+        }
         let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
         Ok(Self {
             description,
@@ -532,8 +536,10 @@ impl Subsystem for CoSimulationSubsystem {
         // In initialisation mode directional derivatives are those of the initialisation.
         self.start()?;
         match &mut self.linear {
-            Some(linear) => linear.fill(&self.instance, &self.inputs, (u, &self.active), model),
-            None => Err(self.unsupported("a local model")),
+            Some(linear) if self.description.capabilities.local_model => {
+                linear.fill(&self.instance, &self.inputs, (u, &self.active), model)
+            }
+            _ => Err(self.unsupported("a local model")),
         }
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod builder;
 pub(crate) mod interface;
 pub(crate) mod lists;
+pub(crate) mod solver;
 pub(crate) mod structure;
 pub(crate) mod value;
 pub(crate) mod variable;
@@ -23,6 +24,7 @@ use crate::text::short;
 use crate::units::Unit;
 use crate::xml::{Element, Flaw, Xml};
 use builder::Builder;
+use solver::StatedSolver;
 use interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 use structure::{ModelStructure, State};
 use variable::{Dimension, TypeDefinition, Variable};
@@ -116,6 +118,8 @@ pub struct ModelDescription {
     pub log_categories: Vec<LogCategory>,
     /// Proposal for a run.
     pub default_experiment: DefaultExperiment,
+    /// How it solves its equations in Co-Simulation, if an annotation for costep says so.
+    pub solver: Option<StatedSolver>,
     /// Outputs, derivatives, unknowns, and what they depend on.
     pub structure: ModelStructure,
     /// Number of event indicators, elements of arrays counted (Model Exchange).

@@ -2,8 +2,8 @@
 //! polynomials over it.
 
 use costep_core::{
-    Code, Description, Error, Experiment, InputPolynomials, InputSegment, Interval, LocalModel, MicroSamples, Needs,
-    Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Code, Description, Error, Experiment, InputPolynomials, InputSegment, Interval, LocalModel, MicroSamples,
+    Needs, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 /// Divides the steps of the chosen subsystems that take less than the method gives. Gives their numbers.

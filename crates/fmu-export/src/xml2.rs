@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use costep_fmu_runtime::{Capability, Role};
+use costep_fmu_runtime::{Capability, MAX_ORDER, Role};
 
 use crate::description::{Document, numbers};
 use crate::sheet::Unknown;
@@ -34,8 +34,14 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     document.units(f)?;
     writeln!(f, "  <LogCategories><Category name=\"logStatusError\"/></LogCategories>")?;
     document.experiment(f)?;
-    if let Some(solver) = document.solver() {
-        writeln!(f, "  <VendorAnnotations><Tool name=\"costep\">{solver}</Tool></VendorAnnotations>")?;
+    let solver = document.solver().unwrap_or_default();
+    let interpolates = options.co_simulation && document.can(Capability::InputDerivatives);
+    let inputs = if interpolates { format!("<Inputs derivatives=\"{MAX_ORDER}\"/>") } else { String::new() };
+    if !(solver.is_empty() && inputs.is_empty()) {
+        writeln!(
+            f,
+            "  <VendorAnnotations><Tool name=\"costep\">{solver}{inputs}</Tool></VendorAnnotations>"
+        )?;
     }
     writeln!(f, "  <ModelVariables>")?;
     for variable in &sheet.variables {

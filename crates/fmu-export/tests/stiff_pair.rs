@@ -89,6 +89,20 @@ fn of_order(order: usize) -> CoSimulationOptions {
     CoSimulationOptions { input_order: Some(order), ..CoSimulationOptions::default() }
 }
 
+/// As a project without settings hands inputs over: FMI 2 with ramps, FMI 3 with what the method gives.
+#[test]
+fn nothing_has_to_be_set() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        exported(version, &[Capability::State], folder.path());
+        let measured = errors(folder.path(), &CoSimulationOptions::default(), "auto");
+        println!("{version}: {measured:?}");
+        for (error, bar) in measured.iter().zip(BARS) {
+            assert!(*error <= bar, "{version}: {measured:?}");
+        }
+    }
+}
+
 #[test]
 fn predictive_coupling_stays_below_the_bars() {
     let folder = tempfile::tempdir().unwrap();
@@ -126,8 +140,13 @@ fn a_changed_inner_step_is_known() {
     for version in [FmiVersion::V2, FmiVersion::V3] {
         exported(version, &[], folder.path());
         let parameters = vec![("h".to_owned(), Values::Float64(vec![2e-5]))];
-        let error =
-            error(folder.path(), &CoSimulationOptions { parameters, ..of_order(3) }, "predictive", 1e-3, 2e-5);
+        let error = error(
+            folder.path(),
+            &CoSimulationOptions { parameters, ..of_order(3) },
+            "predictive",
+            1e-3,
+            2e-5,
+        );
         println!("{version}: {error:.1e}");
         assert!(error < 1e-6, "{version}: {error:e}");
     }
@@ -154,7 +173,10 @@ fn what_finite_differences_lack_is_said() {
     for version in [FmiVersion::V2, FmiVersion::V3] {
         exported(version, &[Capability::DirectionalDerivatives, Capability::State], folder.path());
         let failure = |method: &str| {
-            engine(folder.path(), &of_order(3), method, 1e-3).err().unwrap_or_else(|| panic!("{method}")).to_string()
+            engine(folder.path(), &of_order(3), method, 1e-3)
+                .err()
+                .unwrap_or_else(|| panic!("{method}"))
+                .to_string()
         };
         assert!(failure("predictive").contains("`S1` gives no Jacobians"), "{}", failure("predictive"));
         let text = failure("predictive:source=finite-difference");

@@ -38,8 +38,8 @@ pub struct CoSimulationOptions {
     /// Values of parameters, inputs and start values, by name. `Float64` and `Int64` fit any type of number that
     /// holds the value; an enumeration also takes the name of an item.
     pub parameters: Vec<(String, Values)>,
-    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = 1 in FMI 2, where the
-    /// FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
+    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = what an annotation for
+    /// costep says, else 1 in FMI 2, where the FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
     pub input_order: Option<usize>,
     /// Tolerance for the solver of the FMU.
     pub tolerance: Option<f64>,
@@ -155,7 +155,7 @@ impl Signature {
             Some(order) => order.min(MAX_ORDER),
             // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
             None if follows => MAX_ORDER,
-            None => 1,
+            None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
         };
         let local_model = kind.interface.provides_directional_derivatives
             && Linear::new(fmu, (&inputs, &outputs), &sizes)?.is_some();

@@ -113,6 +113,7 @@ impl<'a> Builder<'a> {
             log_categories: Vec::new(),
             default_experiment: DefaultExperiment::default(),
             solver: None,
+            input_derivatives: None,
             structure: ModelStructure::default(),
             number_of_event_indicators: events,
             variables: Vec::new(),

@@ -24,8 +24,8 @@ use crate::text::short;
 use crate::units::Unit;
 use crate::xml::{Element, Flaw, Xml};
 use builder::Builder;
-use solver::StatedSolver;
 use interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
+use solver::StatedSolver;
 use structure::{ModelStructure, State};
 use variable::{Dimension, TypeDefinition, Variable};
 use words::{Causality, NamingConvention, VariableType};
@@ -120,6 +120,8 @@ pub struct ModelDescription {
     pub default_experiment: DefaultExperiment,
     /// How it solves its equations in Co-Simulation, if an annotation for costep says so.
     pub solver: Option<StatedSolver>,
+    /// Highest order of input derivatives that it takes, if an annotation for costep says so.
+    pub input_derivatives: Option<usize>,
     /// Outputs, derivatives, unknowns, and what they depend on.
     pub structure: ModelStructure,
     /// Number of event indicators, elements of arrays counted (Model Exchange).

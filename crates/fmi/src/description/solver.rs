@@ -1,14 +1,16 @@
-//! What an annotation says about the solver of an FMU for Co-Simulation.
+//! What annotations for costep say about an FMU for Co-Simulation: its solver, and the inputs it takes.
 //!
 //! ```text
 //! FMI 2  <VendorAnnotations><Tool name="costep"><Solver .../></Tool></VendorAnnotations>
 //! FMI 3  <Annotations><Annotation type="costep"><Solver .../></Annotation></Annotations>
 //!        <Solver method="explicit-euler" step="1e-5" parameter="micro_step"/>
+//! FMI 2  <Inputs derivatives="6"/>
 //! ```
 //!
 //! A communication step is divided into the least number of equal Euler steps that are not longer than `step`, or than
 //! the value of the variable `parameter`, where there is one. A fixed inner step alone (`fixedInternalStepSize` of FMI 3)
-//! does not say by which formula the FMU steps, so nothing is concluded from it.
+//! does not say by which formula the FMU steps, so nothing is concluded from it. `derivatives` is the highest order of
+//! input derivatives that the FMU evaluates, for which FMI 2 has no attribute.
 
 use std::io::Read;
 
@@ -42,8 +44,13 @@ pub(crate) fn read<R: Read>(
             continue;
         }
         while xml.child(3, &mut element)? {
-            if element.name() == "Solver" {
-                builder.description.solver = solver(&element, builder);
+            match element.name() {
+                "Solver" => builder.description.solver = solver(&element, builder),
+                "Inputs" => {
+                    let order: Option<u32> = element.read("derivatives", &mut builder.report);
+                    builder.description.input_derivatives = order.map(|order| order as usize);
+                }
+                _ => {}
             }
         }
     }

@@ -1,4 +1,7 @@
 //! The options of pre-step stabilisation: the parameters of tables 3.2 and 3.3 of the thesis, and ours.
+//!
+//! `paper` leaves `phi_steps` as it is given: table 3.5 has 543 steps for the phi integrals, which are computed exactly by
+//! default; `phi_steps=543` gives the quadrature of the thesis.
 
 use costep_core::{OptionKind, OptionSpec, Options};
 use costep_ident::sources::{EVERY, REFRESH, SOURCE};

@@ -11,7 +11,7 @@ use costep_core::{Code, Error, Experiment, Interval, Result};
 use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{self, Callbacks, Functions2};
-use crate::call::ffi3::IntermediateUpdate;
+use crate::call::ffi3::{Functions3, IntermediateUpdate};
 use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
@@ -25,18 +25,20 @@ const TIME_TOLERANCE: f64 = 1e-9;
 
 /// An instance of an FMU. Which call is allowed when is the business of its owner; an instance only sees to it that
 /// nothing is called after Fatal.
+// What every call touches comes first.
+#[repr(C)]
 pub(crate) struct Instance {
     pub(crate) handle: *mut c_void,
     pub(crate) library: Arc<FmuLibrary>,
-    name: CString,
     /// Shows which call it is in to whoever watches this process.
     slot: Slot,
+    /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
+    ended: Cell<bool>,
+    name: CString,
     environment: Box<Environment>,
     /// The FMU keeps a pointer to these (FMI 2).
     _callbacks: Option<Box<Callbacks>>,
     warnings: Cell<u64>,
-    /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
-    ended: Cell<bool>,
 }
 
 // SAFETY: an FMU may be called from any thread, one at a time; nothing else has the handle, and the log is behind a
@@ -407,23 +409,28 @@ impl Instance {
                 self.check(status, "DoStep")?;
                 Ok(interval.end)
             }
-            Functions::V3(f) => {
-                let do_step = self.need(f.do_step, "DoStep")?;
-                let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
-                // SAFETY: the instance is alive and initialised, the places to write to live.
-                let status = self.watched(Call::DoStep, || unsafe {
-                    let flags = (&raw mut event, &raw mut ends, &raw mut early);
-                    do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
-                });
-                if status == DISCARD || (status <= 1 && (ends | early) != 0) {
-                    return Err(self.incomplete(interval, Some(last), ends != 0));
-                }
-                self.check(status, "DoStep")?;
-                let missed = (last - interval.end).abs();
-                let near = missed <= TIME_TOLERANCE * length + 4.0 * f64::EPSILON * interval.end.abs();
-                Ok(if near { interval.end } else { last })
-            }
+            Functions::V3(f) => self.do_step_3(f, interval, no_return),
         }
+    }
+
+    /// A step of FMI 3. Out of line, so that the other one needs no room for its results.
+    #[inline(never)]
+    fn do_step_3(&self, f: &Functions3, interval: Interval, no_return: bool) -> Result<f64> {
+        let (start, length) = (interval.start, interval.length);
+        let do_step = self.need(f.do_step, "DoStep")?;
+        let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
+        // SAFETY: the instance is alive and initialised, the places to write to live.
+        let status = self.watched(Call::DoStep, || unsafe {
+            let flags = (&raw mut event, &raw mut ends, &raw mut early);
+            do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
+        });
+        if status == DISCARD || (status <= 1 && (ends | early) != 0) {
+            return Err(self.incomplete(interval, Some(last), ends != 0));
+        }
+        self.check(status, "DoStep")?;
+        let missed = (last - interval.end).abs();
+        let near = missed <= TIME_TOLERANCE * length + 4.0 * f64::EPSILON * interval.end.abs();
+        Ok(if near { interval.end } else { last })
     }
 
     /// The error for a step that FMI 2 discarded: asks how far it came.

@@ -20,6 +20,9 @@ pub(crate) struct Cli {
     /// Print results and errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// Files of a process that is supervised
+    #[arg(long, hide = true)]
+    pub(crate) watched: Option<String>,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -42,15 +45,17 @@ pub(crate) enum Verb {
     Methods(ListArgs),
     /// List the built-in models, or explain one
     Models(ListArgs),
-    /// Turn a recording into CSV or Parquet
+    /// Turn a recording into CSV or Parquet, or a project into an SSP
     Export(ExportArgs),
+    /// Turn an SSP into a project folder
+    Import(ImportArgs),
     /// Write the parts of a built-in model as FMUs
     ExportFmu(ExportFmuArgs),
     /// List results of papers, or compute one again and compare it with what the paper claims
     Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
     Plot(PlotArgs),
-    /// Show what an FMU offers and what is wrong with it
+    /// Show what an FMU or SSP offers and what is wrong with it
     Inspect(InspectArgs),
     /// Explain an error code
     Explain(ExplainArgs),
@@ -175,6 +180,9 @@ pub(crate) struct LimitArgs {
     /// Stop after this wall time
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) time_limit: Option<Duration>,
+    /// Memory that a run with FMUs may use, with unit: `2GiB`
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) memory_limit: Option<u64>,
 }
 
 #[derive(Args)]
@@ -212,11 +220,14 @@ pub(crate) struct ListArgs {
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// A recording, or the folder of a run
+    /// A recording or the folder of a run; with --ssp a project
     pub(crate) file: PathBuf,
-    /// File to write; its ending decides: .csv or .parquet
-    #[arg(long, value_name = "FILE", required_unless_present = "list")]
+    /// File to write; its ending decides: .csv or .parquet; with --ssp .ssp
+    #[arg(long, visible_alias = "out", value_name = "FILE", required_unless_present = "list")]
     pub(crate) to: Option<PathBuf>,
+    /// Write a project of FMUs as an SSP
+    #[arg(long, conflicts_with_all = ["list", "signals"])]
+    pub(crate) ssp: bool,
     /// Columns, with `*` as wildcard: `s1.*,s2.F` [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) signals: Vec<String>,
@@ -287,8 +298,17 @@ pub(crate) struct PlotArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct ImportArgs {
+    /// An .ssp or .ssd
+    pub(crate) file: PathBuf,
+    /// Folder for the project
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// An FMU
+    /// An FMU, .ssp or .ssd
     pub(crate) file: PathBuf,
 }
 
@@ -305,6 +325,24 @@ fn time(text: &str) -> Result<f64, String> {
 fn seconds(text: &str) -> Result<Duration, String> {
     let value = time(text)?;
     Duration::try_from_secs_f64(value).map_err(|_| "a wall time is at least 0 and less than 1e19 s".into())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, f64); 7] = [
+        ("KiB", 1024.0),
+        ("MiB", 1048576.0),
+        ("GiB", 1073741824.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("B", 1.0),
+    ];
+    let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (number, factor) = unit.ok_or("a size has a unit: kB, MB, GB, KiB, MiB or GiB")?;
+    match number.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value * factor < 1e18 => Ok((value * factor) as u64),
+        _ => Err(format!("`{number}` is no size")),
+    }
 }
 
 /// A mistake of the command line as one of our errors: the first paragraph is the message, the tip or the usage

@@ -36,7 +36,8 @@ impl Failure {
                 style::note(&format!("{} errors", self.0.len()));
             }
         }
-        ExitCode::from(self.0.first().map_or(ExitClass::Bug, |error| error.code().entry().exit).code())
+        let class = self.0.first().map_or(ExitClass::Bug, |error| error.code().entry().exit);
+        crate::supervision::exit_code(class.code())
     }
 }
 

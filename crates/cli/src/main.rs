@@ -9,6 +9,7 @@ mod report;
 mod session;
 mod solution;
 mod style;
+mod supervision;
 mod table;
 mod verbs;
 
@@ -25,10 +26,16 @@ fn main() -> ExitCode {
         Err(error) => return args::report(&error),
     };
     let json = cli.json;
-    match dispatch(cli) {
+    if let Some(Err(error)) = cli.watched.as_ref().map(|files| supervision::begin(files, json)) {
+        return Failure::from(error).report(json);
+    }
+    let code = match dispatch(cli) {
         Ok(code) => code,
         Err(failure) => failure.report(json),
-    }
+    };
+    // Nothing of an FMU is left now that could still fail.
+    supervision::end();
+    code
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
@@ -46,6 +53,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::ExportFmu(args) => verbs::export_fmu::run(&args, output),
         Verb::Reproduce(args) => verbs::reproduce::run(&args, output),
         Verb::Plot(args) => verbs::plot::run(&args, output),
+        Verb::Import(args) => verbs::import::run(&args, output),
         Verb::Inspect(args) => verbs::inspect::run(&args, output),
         Verb::Explain(args) => verbs::explain::run(&args, output),
     }

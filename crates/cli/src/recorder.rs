@@ -10,6 +10,8 @@ use costep_engine::{Checkpoints, Engine, Flow, Observer};
 use costep_project::{Project, RecordSpec};
 use costep_results::{Column, Recording};
 
+use crate::supervision;
+
 /// Key of the metadata that lists the columns of outputs.
 pub(crate) const OUTPUTS: &str = "outputs";
 /// Key of the metadata for the macro step.
@@ -143,6 +145,7 @@ impl Recorder {
         let diagnostics = self.row.len() - self.plan.diagnostics;
         engine.diagnostics(&mut self.row[diagnostics..]);
         self.last_time = engine.time();
+        supervision::keep_row(self.recording.rows(), &self.row);
         self.recording.row(&self.row)
     }
 
@@ -167,7 +170,7 @@ impl Recorder {
                 self.no_checkpoints = Some(error);
                 Ok(())
             }
-            outcome => outcome,
+            outcome => outcome.inspect(|()| supervision::show_checkpoint(engine.time())),
         }
     }
 }

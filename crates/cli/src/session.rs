@@ -85,7 +85,8 @@ fn try_measured_run(
 ) -> Result<()> {
     let mut engine = engine(project, choice, true)?;
     let mut trace = Trace::new(engine.outputs().len(), true);
-    let mut all: Vec<&mut dyn Observer> = vec![&mut trace];
+    let mut shown = crate::supervision::Shown;
+    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown];
     all.extend(observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
     let start = Instant::now();
     let outcome = engine.run(&mut all);

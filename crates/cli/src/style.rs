@@ -54,8 +54,16 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
 
 /// Prints a result on standard output. A reader that has gone away (`| head`) is no error; a full disk is.
 pub(crate) fn print(text: &str) -> Result<()> {
+    if crate::supervision::hold_back(text) {
+        return Ok(());
+    }
     let mut stdout = anstream::stdout();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// The outcome of writing to standard output.
+pub(crate) fn written(outcome: std::io::Result<()>) -> Result<()> {
+    match outcome {
         Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Error::new(Code::FileNotReadable, "cannot write to standard output").because(cause))
         }

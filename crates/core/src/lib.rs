@@ -2,6 +2,7 @@
 //! traits of subsystems and coupling methods, errors. No input or output, no `unsafe`.
 
 pub mod codes;
+pub mod companion;
 pub mod coupling;
 pub mod description;
 pub mod differences;
@@ -23,6 +24,7 @@ pub mod subsystem;
 pub mod suggest;
 
 pub use codes::{Code, ExitClass};
+pub use companion::{Companion, CompanionForm};
 pub use coupling::{Connection, Coupling};
 pub use description::{Capabilities, Description, Layout, MicroSampling, Port};
 pub use differences::Differences;

@@ -1,8 +1,8 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Coupling, Description, External, History, InputPolynomials, Interval, Layout, ModelSource, OptionSpec,
-    Options, Result, StateReader, StateWriter, Subsystem,
+    Companion, Coupling, Description, External, History, InputPolynomials, Interval, Layout, ModelSource,
+    OptionSpec, Options, Result, StateReader, StateWriter, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -28,6 +28,8 @@ pub struct Needs {
     pub local_models: bool,
     /// Inputs whose source has already stepped keep what the method has given them, instead of being interpolated.
     pub keeps_known_inputs: bool,
+    /// Subsystems integrate a model of the rest beside their own states: it fills [`Signals::companions`].
+    pub companions: bool,
     /// A held input whose source has already stepped takes the mean over the step, which is of second order,
     /// instead of the value at its end.
     pub hold_known_mean: bool,
@@ -147,6 +149,8 @@ pub struct Signals<'a> {
     pub subsystems: &'a [Box<dyn Subsystem>],
     /// Local models of the subsystems at T^k.
     pub models: &'a dyn ModelSource,
+    /// The rest of the system as each subsystem sees it; empty if no method needs it.
+    pub companions: &'a mut [Companion],
     /// u(T^k) at the end of the last step: the inputs that y^k was read under. Only kept if a method needs local
     /// models or forms its coupled inputs.
     pub u_end: &'a [f64],

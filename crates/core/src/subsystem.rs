@@ -1,8 +1,8 @@
 //! The trait of everything that can be coupled: native models, later FMUs.
 
 use crate::{
-    Code, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result, StateReader,
-    StateWriter,
+    Code, Companion, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result,
+    StateReader, StateWriter,
 };
 
 /// The time span a run covers.
@@ -91,6 +91,21 @@ pub trait Subsystem: Send {
     fn can_step_by(&self, _length: f64) -> bool {
         true
     }
+
+    /// Advances over `interval` with a model of the rest of the system integrated beside its own states: the inputs are
+    /// `u` and the answer of the rest.
+    fn step_with(
+        &mut self,
+        _interval: Interval,
+        _u: InputSegment<'_>,
+        _rest: &Companion,
+        _y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        Err(self.unsupported("a model of the rest beside its own states"))
+    }
+
+    /// The inputs at the end of the last step, if they are not what the polynomials say.
+    fn input_at_end(&self, _u: &mut [f64]) {}
 
     /// Remembers the state. Needs `capabilities.rollback`.
     fn snapshot(&mut self) -> Result<()> {

@@ -14,9 +14,9 @@
 //! takes memory, a lock or a look at a name.
 
 use costep_core::{
-    Arrival, Code, Coupling, Description, Error, Experiment, External, History, InputPolynomials, Interval,
-    Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, Signals, StateReader, StateWriter,
-    StepContext, Subsystem, SystemView, Verdict, mean_outputs,
+    Arrival, Code, Companion, Coupling, Description, Error, Experiment, External, History, InputPolynomials,
+    Interval, Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, Signals, StateReader,
+    StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
 use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
@@ -43,6 +43,7 @@ macro_rules! signals {
             inputs: &mut $engine.inputs,
             subsystems: &$engine.subsystems,
             models: &*$engine.models,
+            companions: &mut $engine.companions,
             u_end: &$engine.u_end,
         }
     };
@@ -80,6 +81,8 @@ pub struct Engine {
     forming: Vec<usize>,
     models: Box<dyn ModelSource>,
     needs_models: bool,
+    /// The rest of the system as each subsystem sees it, if a method asks for it.
+    companions: Vec<Companion>,
     /// Room for means of outputs over the step.
     mean: Vec<f64>,
     /// u(T^k) at the end of the last step, if somebody needs it.
@@ -187,6 +190,7 @@ impl Engine {
         let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
         let segment_orders: Vec<_> = (0..segments).map(segment_order).collect();
         let needs_models = needs.iter().any(|needs| needs.local_models);
+        let wants_companions = needs.iter().any(|needs| needs.companions);
         if needs_models {
             models.prepare(&subsystems, &experiment)?;
         }
@@ -199,6 +203,7 @@ impl Engine {
             forming: (0..groups.len()).filter(|g| needs[*g].forms_coupled).collect(),
             models,
             needs_models,
+            companions: vec![Companion::default(); if wants_companions { segments } else { 0 }],
             mean: vec![0.0; outputs],
             u_end: vec![0.0; inputs],
             divided,
@@ -248,6 +253,9 @@ impl Engine {
             return Ok(());
         }
         self.inputs.evaluate(interval.length, &mut self.u_end);
+        for i in 0..self.companions.len() {
+            self.subsystems[i].input_at_end(&mut self.u_end[self.layout.input_range(i)]);
+        }
         for i in self.divided.iter().copied().filter(|_| self.k > 0) {
             if let Some(held) = self.subsystems[i].held_at_end() {
                 self.u_end[self.layout.input_range(i)].copy_from_slice(held);
@@ -410,6 +418,7 @@ impl Engine {
             layout: &self.layout,
             inputs: &self.inputs,
             orders: &self.segment_orders,
+            companions: &self.companions,
         };
         self.threads.step(&job, &mut self.subsystems, &mut self.y_next)
     }

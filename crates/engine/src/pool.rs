@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
 use costep_core::{
-    Code, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result, Subsystem,
+    Code, Companion, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result,
+    Subsystem,
 };
 
 /// How long an idle worker spins before it sleeps.
@@ -30,6 +31,8 @@ pub(crate) struct Job<'a> {
     pub(crate) inputs: &'a InputPolynomials,
     /// Order of the inputs of each subsystem.
     pub(crate) orders: &'a [usize],
+    /// The rest of the system as each subsystem sees it; empty if nobody asks.
+    pub(crate) companions: &'a [Companion],
 }
 
 /// Steps the subsystems of a stage one after the other.
@@ -51,7 +54,11 @@ fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [
 
 #[inline]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    match subsystem.step(job.interval, job.segment(i), y) {
+    let outcome = match job.companions.get(i) {
+        Some(rest) if rest.is_active() => subsystem.step_with(job.interval, job.segment(i), rest, y),
+        _ => subsystem.step(job.interval, job.segment(i), y),
+    };
+    match outcome {
         Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
         Ok(outcome) => Err(not_reached(job, i, outcome.reached)),
         Err(error) => Err(job.place(i, error)),

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{coupled, model};
 use costep_core::{
-    Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, Result, StepOutcome, Subsystem,
+    Companion, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, Result,
+    StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_integrate::Solver;
@@ -49,6 +50,21 @@ impl Subsystem for Marking {
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         STEPS.set(true);
         self.0.step(interval, u, y)
+    }
+
+    fn step_with(
+        &mut self,
+        interval: Interval,
+        u: InputSegment<'_>,
+        rest: &Companion,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        STEPS.set(true);
+        self.0.step_with(interval, u, rest, y)
+    }
+
+    fn input_at_end(&self, u: &mut [f64]) {
+        self.0.input_at_end(u);
     }
 
     fn snapshot(&mut self) -> Result<()> {

@@ -117,10 +117,10 @@ fn step(pair: &[Linear; 2], label: &str, h: f64) -> Vec<f64> {
     .unwrap();
     engine.step().unwrap();
     let state = engine.save().unwrap();
-    // Each native part saves its time, its states with their number, and its inputs with their number.
+    // Each native part saves its time, its states and its inputs with their numbers, and a block that is empty here.
     let number = |at: usize| f64::from_le_bytes(state[at..at + 8].try_into().unwrap());
     let sizes = [2, 3];
-    let tail = sizes.map(|n| 8 * (1 + 1 + n + 1 + 1));
+    let tail = sizes.map(|n| 8 * (1 + 1 + n + 1 + 1 + 1));
     let mut at = state.len() - tail.iter().sum::<usize>();
     let mut states = Vec::new();
     for (n, length) in sizes.iter().zip(tail) {

@@ -5,6 +5,7 @@
 //! and handles events with any of them. [`Native`] makes a [`costep_core::Subsystem`] of an [`Ode`] and a [`Solver`].
 //! A new integrator is a file that implements [`Integrator`] and a variant of [`Solver`].
 
+mod companion;
 mod composite;
 mod dopri5;
 mod dynamics;

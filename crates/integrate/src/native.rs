@@ -1,10 +1,11 @@
 //! A subsystem that costep integrates itself: equations plus an integrator.
 
 use costep_core::{
-    Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, MicroSampling, Result,
-    StateReader, StateWriter, StepOutcome, Subsystem,
+    Companion, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, MicroSampling,
+    Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
+use crate::companion::{CompanionStep, companion_step};
 use crate::dynamics::Dynamics;
 use crate::euler::Euler;
 use crate::integrator::{Integrator, Sampler};
@@ -26,7 +27,44 @@ pub struct Native<S> {
     saved: Box<Saved>,
     /// There to show points of the solution, if outputs inside the step are asked for.
     sampler: Option<Box<Sampler>>,
+    /// How to step beside a model of the rest of the system.
+    beside: Option<Box<Beside<S>>>,
 }
+
+/// Steps beside a model of the rest of the system; made when they are first asked for.
+struct Beside<S> {
+    solver: Solver,
+    make: MakeCompanionStep<S>,
+    stepper: Option<Box<dyn CompanionStep>>,
+    /// The experiment, if micro samples are asked for.
+    micro: Option<Experiment>,
+    /// What a checkpoint holds for the stepper, until it is made.
+    saved: Vec<u8>,
+}
+
+impl<S: Ode> Beside<S> {
+    /// The stepper, made at first use.
+    fn stepper(&mut self, ode: &S, rest: &Companion) -> Result<&mut dyn CompanionStep> {
+        if self.stepper.is_none() {
+            let mut stepper = (self.make)(ode, &self.solver, rest)?;
+            if let Some(experiment) = &self.micro {
+                stepper.subsystem_mut().record_micro_samples(true, experiment);
+            }
+            if !self.saved.is_empty() {
+                stepper.subsystem_mut().load(&mut StateReader::new(&self.saved))?;
+            }
+            // Nothing can be restored before something has been remembered.
+            stepper.subsystem_mut().snapshot()?;
+            self.stepper = Some(stepper);
+        }
+        match &mut self.stepper {
+            Some(stepper) => Ok(&mut **stepper),
+            None => unreachable!("made above"),
+        }
+    }
+}
+
+type MakeCompanionStep<S> = fn(&S, &Solver, &Companion) -> Result<Box<dyn CompanionStep>>;
 
 /// The integrator of a native subsystem. The smallest one is at hand: thousands of subsystems with it have to fit
 /// into the caches, and a call through a table would be felt.
@@ -150,6 +188,7 @@ impl<S: Ode + 'static> Native<S> {
             u: vec![0.0; inputs],
             saved: Box::new(saved),
             sampler: None,
+            beside: None,
             equations,
             description,
         })
@@ -165,6 +204,46 @@ impl<S: Ode + 'static> Native<S> {
         }
         let sampler = self.sampler.as_deref_mut();
         self.integrator.get_mut().advance(&mut self.equations, interval, input, &mut self.x, sampler)
+    }
+
+    /// Lets it step beside a model of the rest of the system.
+    pub(crate) fn with_companions(mut self, solver: &Solver) -> Self
+    where
+        S: Clone,
+    {
+        let beside = Beside {
+            solver: *solver,
+            make: companion_step::<S>,
+            stepper: None,
+            micro: None,
+            saved: Vec::new(),
+        };
+        self.beside = Some(Box::new(beside));
+        self
+    }
+
+    /// What steps beside a model of the rest, if such a step has been taken.
+    fn companion_stepper(&self) -> Option<&dyn Subsystem> {
+        Some(self.beside.as_ref()?.stepper.as_ref()?.subsystem())
+    }
+
+    fn companion_stepper_mut(&mut self) -> Option<&mut dyn Subsystem> {
+        Some(self.beside.as_mut()?.stepper.as_mut()?.subsystem_mut())
+    }
+
+    /// Puts it elsewhere.
+    pub(crate) fn set_state(&mut self, t: f64, x: &[f64]) {
+        self.t = t;
+        self.x.copy_from_slice(x);
+    }
+
+    /// The input at the end of the last step.
+    pub(crate) fn input(&self) -> &[f64] {
+        &self.u
+    }
+
+    pub(crate) fn ode_mut(&mut self) -> &mut S {
+        &mut self.equations.ode
     }
 
     /// The equations.
@@ -214,12 +293,34 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         Ok(StepOutcome { reached: self.t })
     }
 
+    fn step_with(
+        &mut self,
+        interval: Interval,
+        input: InputSegment<'_>,
+        rest: &Companion,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        let Some(beside) = &mut self.beside else {
+            return Err(self.unsupported("a model of the rest beside its own states"));
+        };
+        let stepper = beside.stepper(&self.equations.ode, rest)?;
+        stepper.step(interval, input, rest, &mut self.x, (y, &mut self.u))?;
+        self.t = interval.end;
+        Ok(StepOutcome { reached: self.t })
+    }
+
+    fn input_at_end(&self, u: &mut [f64]) {
+        if self.companion_stepper().is_some() {
+            u.copy_from_slice(&self.u);
+        }
+    }
+
     fn snapshot(&mut self) -> Result<()> {
         self.saved.t = self.t;
         self.saved.x.copy_from_slice(&self.x);
         self.saved.u.copy_from_slice(&self.u);
         self.integrator.get_mut().snapshot();
-        Ok(())
+        self.companion_stepper_mut().map_or(Ok(()), Subsystem::snapshot)
     }
 
     fn restore(&mut self) -> Result<()> {
@@ -227,7 +328,7 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         self.x.copy_from_slice(&self.saved.x);
         self.u.copy_from_slice(&self.saved.u);
         self.integrator.get_mut().restore();
-        Ok(())
+        self.companion_stepper_mut().map_or(Ok(()), Subsystem::restore)
     }
 
     fn states(&self) -> usize {
@@ -252,6 +353,9 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
         // Too many are refused in `initialise`; here they must only not be asked for.
         let integrator = self.integrator.get();
+        if let Some(beside) = &mut self.beside {
+            beside.micro = on.then_some(*experiment);
+        }
         let too_many = integrator.check_step(experiment.step).is_err();
         let points = if too_many { 0 } else { integrator.points(experiment.step) };
         self.equations.micro = on.then(|| {
@@ -269,6 +373,9 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
     }
 
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+        if let Some(stepper) = self.companion_stepper() {
+            return stepper.micro_samples();
+        }
         let buffer = self.equations.micro.as_ref()?;
         Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
     }
@@ -282,6 +389,16 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         out.reals(&self.x);
         out.reals(&self.u);
         self.integrator.get().save(out);
+        if let Some(beside) = &self.beside {
+            match self.companion_stepper() {
+                None => out.block(&beside.saved),
+                Some(stepper) => {
+                    let mut saved = StateWriter::default();
+                    stepper.save(&mut saved)?;
+                    out.block(&saved.into_bytes());
+                }
+            }
+        }
         Ok(())
     }
 
@@ -289,7 +406,12 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         self.t = from.real()?;
         from.reals(&mut self.x)?;
         from.reals(&mut self.u)?;
-        self.integrator.get_mut().load(from)
+        self.integrator.get_mut().load(from)?;
+        if let Some(beside) = &mut self.beside {
+            beside.saved = from.block()?.to_vec();
+            beside.stepper = None;
+        }
+        Ok(())
     }
 }
 

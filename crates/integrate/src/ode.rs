@@ -1,6 +1,6 @@
 //! A system of equations: x' = f(t, x, u), y = g(t, x, u).
 
-use costep_core::{Code, Description, Error, LocalModel, Result, Subsystem};
+use costep_core::{Code, Description, Error, LocalModel, Port, Result, Subsystem};
 
 use crate::native::Native;
 use crate::solver::Solver;
@@ -74,7 +74,7 @@ impl<S: Ode + Clone + Renamable + 'static> Part for S {
     }
 
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        Ok(Box::new(Native::new(self.clone(), solver)?))
+        Ok(Box::new(Native::new(self.clone(), solver)?.with_companions(solver)))
     }
 
     fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
@@ -94,6 +94,11 @@ impl<S: Ode + Clone + Renamable + 'static> Part for S {
         copy.description_mut().name = name.into();
         Box::new(copy)
     }
+}
+
+/// Typical sizes of ports, in their order.
+pub(crate) fn nominal_from(ports: &[Port], x: &mut [f64]) {
+    x.iter_mut().zip(ports).for_each(|(x, port)| *x = port.nominal.unwrap_or(1.0));
 }
 
 /// Equations whose instance name can be changed.

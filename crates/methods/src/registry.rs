@@ -5,7 +5,7 @@ use costep_core::{Code, CouplingMethod, Error, MethodEntry, ModelSource, NoModel
 
 use costep_ident::sources::{EVERY, REFRESH, SOURCE};
 
-use crate::{auto, feedthrough, foh, identified, mbcorr, nepce, predictive, prestep, soh, zoh};
+use crate::{auto, feedthrough, foh, identified, lis, mbcorr, nepce, predictive, prestep, soh, zoh};
 
 /// Every coupling method.
 pub static METHODS: &[MethodEntry] = &[
@@ -18,6 +18,7 @@ pub static METHODS: &[MethodEntry] = &[
     mbcorr::ENTRY,
     prestep::ENTRY,
     predictive::ENTRY,
+    lis::ENTRY,
     identified::ENTRY,
 ];
 

@@ -8,7 +8,7 @@ use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
 use costep_methods::MethodSpec;
 
-use crate::fmus::{file_in, written};
+use crate::fmus::{Isolation, file_in, written};
 use crate::project::Project;
 use crate::signals::{Side, Signals};
 
@@ -76,6 +76,12 @@ impl Project {
             out.key("file", quoted(&file_in(fmu, folder).to_string_lossy()));
             if fmu.interface_given {
                 out.key("interface", quoted(fmu.interface.word()));
+            }
+            if fmu.isolation != Isolation::default() {
+                out.key("isolation", quoted(fmu.isolation.word()));
+            }
+            if let Some(limit) = fmu.step_timeout {
+                out.key("step_timeout", quoted(&exact_time(limit)));
             }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));

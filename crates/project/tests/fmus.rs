@@ -167,9 +167,8 @@ const MISTAKES: &[(&str, &str, Code, usize, &str)] = &[
     ("interface = \"cs\"", "interface = \"co\"", Code::BadValue, 10, "cs is Co-Simulation"),
     ("interface = \"cs\"", "interface = 2", Code::BadValue, 10, "is a number, not text"),
     ("interface = \"cs\"", "solver = \"euler\"", Code::Conflict, 10, "brings its own"),
-    ("interface = \"cs\"", "isolation = \"process\"", Code::NotPossibleYet, 10, "leave it out"),
     ("interface = \"cs\"", "isolation = \"proces\"", Code::BadValue, 10, "did you mean `process`?"),
-    ("interface = \"cs\"", "step_timeout = \"60 s\"", Code::NotPossibleYet, 10, "--time-limit"),
+    ("interface = \"cs\"", "step_timeout = 1e300", Code::BadValue, 10, "1e300"),
     ("interface = \"cs\"", "step_timeout = \"-1 s\"", Code::BadValue, 10, "more than zero"),
     ("interface = \"cs\"", "step_timeout = \"1 parsec\"", Code::BadQuantity, 10, ""),
     ("c = 2e6", "cc = 2e6", Code::UnknownParameter, 7, "did you mean `c`?"),
@@ -219,7 +218,7 @@ fn all_mistakes_are_reported_at_once() {
     let folder = folder(&["S1", "S2"]);
     let text = RIG
         .replacen("c = 2e6", "cc = 2e6, m = true", 1)
-        .replacen("interface = \"cs\"", "isolation = \"process\"\nstep_timeout = 3", 1)
+        .replacen("interface = \"cs\"", "isolation = \"prozess\"\nstep_timeout = 0", 1)
         .replacen("stop = \"10 ms\"", "stop = \"10 mss\"", 1)
         .replacen("from = \"b.F\"", "form = \"b.F\"", 1);
     let found = read(&folder, &text).err().unwrap();

@@ -78,8 +78,8 @@ pub(crate) fn die_with_parent(lifeline: OwnedFd) -> std::io::Result<()> {
 
 impl Watched {
     /// The real standard output.
-    pub fn stdout(&self) -> &File {
-        &self.stdout
+    pub fn stdout(&self) -> std::io::Result<File> {
+        self.stdout.try_clone()
     }
 
     /// Shows that this many macro steps have led to this time.

@@ -1,8 +1,10 @@
 //! Starts a program with files that it finds by number, in a process group of its own.
 
+use std::ffi::OsString;
 use std::io::Result;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
@@ -26,12 +28,31 @@ pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     Ok(pipe_with(PipeFlags::CLOEXEC)?)
 }
 
-/// Starts a program. Behind `flag` it is told the numbers of a lifeline and of these files.
-pub(crate) fn start(mut command: Command, flag: &str, files: &[BorrowedFd<'_>]) -> Result<Started> {
+/// A program to be started, with its arguments.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The file.
+    pub path: PathBuf,
+    /// What comes behind the flag by which it is told its role.
+    pub arguments: Vec<OsString>,
+}
+
+impl Program {
+    /// The present program once more, even if its file has been replaced meanwhile.
+    pub fn this(arguments: impl IntoIterator<Item = OsString>) -> Self {
+        Self { path: "/proc/self/exe".into(), arguments: arguments.into_iter().collect() }
+    }
+}
+
+/// Starts a program. Behind `flag`, its first argument, it is told the numbers of a lifeline and of these files.
+pub(crate) fn start(program: &Program, flag: &str, files: &[BorrowedFd<'_>]) -> Result<Started> {
     let (end, lifeline) = pipe()?;
     let all: Vec<BorrowedFd<'_>> = [end.as_fd()].into_iter().chain(files.iter().copied()).collect();
     let numbers: Vec<String> = all.iter().map(|file| file.as_raw_fd().to_string()).collect();
-    command.arg(format!("{flag}={}", numbers.join(","))).stdin(Stdio::null()).process_group(0);
+    let name = std::env::args_os().next().unwrap_or_else(|| "costep".into());
+    let mut command = Command::new(&program.path);
+    command.arg0(name).arg(format!("{flag}={}", numbers.join(","))).args(&program.arguments);
+    command.stdin(Stdio::null()).process_group(0);
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let inheritable = |flags: FdFlags| all.iter().try_for_each(|file| fcntl_setfd(file, flags));
     inheritable(FdFlags::empty())?;

@@ -38,6 +38,8 @@ pub use status::{MessageSlot, Slot};
 #[cfg(target_os = "linux")]
 pub use child::{Watched, be_watched, watched};
 #[cfg(target_os = "linux")]
+pub use hand_over::Program;
+#[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
 #[cfg(target_os = "linux")]
 pub use watcher::{WATCHED_FLAG, Watch, supervise};

@@ -2,11 +2,10 @@
 
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use crate::hand_over::{Started, pipe, start};
+use crate::hand_over::{Program, Started, pipe, start};
 use crate::output::Output;
 use crate::page::Page;
 use crate::report::{Culprit, Ending, Report};
@@ -33,13 +32,13 @@ pub struct Watch<'a> {
 /// Starts a program that calls [`be_watched`](crate::be_watched) and stays with it to its end. Lines that foreign code
 /// prints go to `pass_on`.
 pub fn supervise(
-    command: Command,
+    program: &Program,
     watch: &Watch<'_>,
     pass_on: impl Fn(&str) + Send + 'static,
 ) -> std::io::Result<Report> {
     let page = Page::create()?;
     let (read, write) = pipe()?;
-    let mut started = start(command, WATCHED_FLAG, &[page.file(), write.as_fd()])?;
+    let mut started = start(program, WATCHED_FLAG, &[page.file(), write.as_fd()])?;
     drop(write);
     let output = Output::read(read, pass_on)?;
     let ending =

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::args::CheckArgs;
 use crate::failure::{Failure, to_json};
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_error, print_json, say};
+use crate::supervision;
 use crate::table::{number, wall};
 
 pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -23,6 +24,11 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         }
         Err(refusal) => (None, refusal.errors, refusal.warnings),
     };
+    if let Some(project) = project.as_ref().filter(|_| args.probe)
+        && let Some(code) = supervision::elsewhere(project, None, None, output)?
+    {
+        return Ok(code);
+    }
     let probes = match &project {
         Some(project) if args.probe => probe_all(project),
         _ => Vec::new(),
@@ -48,7 +54,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
     let first = errors.first().map(|error| error.code().entry().exit.code());
     let strict = (args.strict && !warnings.is_empty()).then_some(1);
     let failed = (bad_probes > 0).then_some(costep_core::ExitClass::Model.code());
-    Ok(ExitCode::from(first.or(failed).or(strict).unwrap_or(0)))
+    Ok(supervision::exit_code(first.or(failed).or(strict).unwrap_or(0)))
 }
 
 fn summary(project: Option<&Project>, errors: &[Error], warnings: &[Error]) -> Result<(), Error> {

@@ -21,6 +21,7 @@ use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
 use crate::style::{BAD, GOOD, Output, paint, print_error, print_json, say};
+use crate::supervision;
 use crate::table::{number, percent, wall};
 
 /// Names of the files in the folder of a run.
@@ -39,15 +40,23 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     if let Some(step) = &args.step {
         overrides.push(Override::new("step.size", step, format!("--step {step}")));
     }
-    let project = session::load(&args.system, overrides)?;
+    let mut project = session::load(&args.system, overrides)?;
+    let folder =
+        (!args.limits.no_record).then(|| args.out.clone().unwrap_or_else(|| default_folder(&project)));
+    let home = folder.as_deref();
+    if let Some(code) = supervision::elsewhere(&project, home, Some(&args.limits), output)? {
+        return Ok(code);
+    }
+    if let Some(folder) = &folder {
+        project.keep_fmus_in(folder)?;
+    }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     let compared = ReferenceChoice::parse(&project, &args.reference)?;
     let choice = Choice::of(&project);
     let engine = session::engine(&project, &choice, compared.is_some())?;
     let mut job =
         Job { project: &project, engine, files: None, recorder: None, watch: GrowthWatch::default() };
-    if !args.limits.no_record {
-        let folder = args.out.clone().unwrap_or_else(|| default_folder(&project));
+    if let Some(folder) = folder {
         job.record_in(folder, &args.limits)?;
     }
     let reference = compared.make(&project, choice.step)?;
@@ -61,12 +70,16 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
         return Err(error.hint(format!("it has no {PROJECT_COPY}; `costep run --out DIR` makes one")).into());
     }
     let project = costep_project::load(&Source::File(copy), &[])?;
+    if let Some(code) = supervision::elsewhere(&project, Some(&args.dir), Some(&args.limits), output)? {
+        return Ok(code);
+    }
     let mut engine = session::engine(&project, &Choice::of(&project), false)?;
     let mut checkpoints = checkpoints(&args.dir, &project, &args.limits);
     let from = checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir))?;
     let mut watch = GrowthWatch::default();
     let sizes = (engine.outputs().len(), engine.coupled().len());
     watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
+    supervision::show_checkpoint(engine.time());
     output.remark(&format!("resuming at t = {} s from {}", engine.time(), from.display()));
     let file = args.dir.join(RECORDING);
     let recorder = Recorder::resume(&file, &engine, &project, checkpoints)?;
@@ -86,6 +99,11 @@ fn no_checkpoint(error: Error, folder: &Path) -> Error {
 fn default_folder(project: &Project) -> PathBuf {
     match &project.source {
         Source::Builtin(id) => PathBuf::from(format!("costep-{id}")),
+        // A package is one file among others, not a folder of its own.
+        Source::File(path) if project.is_ssp() => {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            PathBuf::from(format!("costep-{name}"))
+        }
         Source::File(path) => path.parent().map(Path::to_path_buf).unwrap_or_default(),
     }
 }
@@ -95,7 +113,9 @@ fn folder_of(file: &Path) -> &Path {
 }
 
 fn checkpoints(folder: &Path, project: &Project, limits: &LimitArgs) -> Checkpoints {
-    Checkpoints::new(folder, project.to_toml_in(folder), limits.checkpoint)
+    // An FMU may go to another folder.
+    let place = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
+    Checkpoints::new(place, project.to_toml_in(folder), limits.checkpoint)
 }
 
 /// A run that is about to start.
@@ -199,6 +219,8 @@ impl Job<'_> {
             observers.push(&mut keeper);
             observers.extend(limit.as_mut().map(|limit| limit as &mut dyn Observer));
             observers.push(&mut stop);
+            let mut shown = supervision::Shown;
+            observers.push(&mut shown);
             self.engine.run(&mut observers)
         };
         report.wall_s = start.elapsed().as_secs_f64();
@@ -236,7 +258,7 @@ impl Job<'_> {
         };
         let ending = Ending { recorded, can_go_on, from, error: outcome.as_ref().err() };
         self.print(&report, reference.map(|reference| &reference.kind), &ending, output)?;
-        Ok(ExitCode::from(report.exit))
+        Ok(supervision::exit_code(report.exit))
     }
 
     /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.

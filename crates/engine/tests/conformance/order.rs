@@ -104,6 +104,11 @@ fn a_start_in_motion_leaves_order_two() {
             let slopes = slopes(&model, entry.id, scheduling, &Solver::Exact);
             println!("{} in motion, {scheduling:?}: {slopes:.2?}", entry.id);
             let order = f64::from(entry.convergence_order.min(2));
+            // Some are exact for linear systems without signals from outside: nothing is left to converge.
+            let finest = errors(&model, entry.id, scheduling, &Solver::Exact, LONGEST_STEP);
+            if finest[STATES].iter().all(|error| *error < 1e-9) {
+                continue;
+            }
             assert!(slopes[STATES].iter().all(|slope| *slope >= order - 0.25), "{}: {slopes:?}", entry.id);
         }
     }

@@ -15,8 +15,17 @@ enum { OK, WARNING, DISCARD, ERROR, FATAL, PENDING };
 enum {
     NO_FAULT, ERROR_ENTER, ERROR_EXIT, ERROR_STEP, ERROR_GET, NAN_OUTPUT, DISCARD_STEP, WARN_STEP, FORMAT_TEXT,
     FATAL_STEP, PENDING_STEP, ERROR_SET, DISCARD_MUTE, END_SIMULATION, TIME_STANDS, STRANGE_STATUS, LOG_FLOOD,
-    EARLY_RETURN, NO_STATE
+    EARLY_RETURN, NO_STATE,
+    /* From here on in fault.c, at the time `at` where they happen in a step. */
+    SEGV_STEP, SEGV_INIT, SEGV_GET, SEGV_SET, SEGV_TERMINATE, SEGV_FREE, SEGV_STATE, ABORT_STEP, EXIT_STEP,
+    STACK_OVERFLOW, DIVIDE_STEP, EXIT_INIT, LOOP_STEP, SLEEP_STEP, HANG_INIT, HANG_TERMINATE, HANG_FREE, EAT_MEMORY,
+    PRINT_LINES, PRINT_FLOOD, CLOSE_STDOUT, FLUSH_DENORMALS, ROUND_UP, ENABLE_TRAPS, CHANGE_FOLDER, SIGNAL_HANDLERS,
+    LEAVE_CHILD, LEAVE_THREAD, CRASH_IN_THREAD, INFINITE_OUTPUT, DENORMAL_OUTPUT, LOG_AND_SEGV, DISCARD_LONG, EVENT_STEP,
+    EXCEPTION_STEP, CHANGE_LOCALE, WRONG_RESTORE, PRINT_ERRORS
 };
+
+/* Where something can go wrong. */
+enum { AT_INIT, AT_STEP, AT_GET, AT_SET, AT_TERMINATE, AT_FREE, AT_STATE };
 
 /* Everything that belongs to the state. */
 typedef struct {
@@ -36,6 +45,8 @@ typedef struct {
     void *update;
     int dirty; /* an input was set since the last step */
     double reached;
+    int event; /* event handling is needed */
+    int events; /* event mode is used */
     char text[64];
     void *environment;
     void (*log)(void *instance, int status, const char *message);
@@ -54,6 +65,10 @@ int is_input(uint32_t reference);
 /* Called after Fatal: the importer must not do that. */
 extern int dead;
 #define ALIVE do { if (dead) abort(); } while (0)
+
+void misbehave(void *instance, int place);
+void throw_exception(void);
+void crash(void);
 
 int common_enter(Instance *i, double start);
 int common_exit(Instance *i);

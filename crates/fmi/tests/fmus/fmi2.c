@@ -32,11 +32,12 @@ EXPORT void *fmi2Instantiate(const char *name, int kind, const char *guid, const
         c->release(i);
         return NULL;
     }
+    if (strncmp(name, "crash", 5) == 0) crash();
     if (strncmp(name, "null", 4) == 0) { c->release(i); return NULL; }
     start_values(i);
     return i;
 }
-EXPORT void fmi2FreeInstance(void *c) { ALIVE; ((Callbacks *)((Instance *)c)->callbacks)->release(c); }
+EXPORT void fmi2FreeInstance(void *c) { ALIVE; misbehave(c, AT_FREE); ((Callbacks *)((Instance *)c)->callbacks)->release(c); }
 EXPORT int fmi2SetDebugLogging(void *c, int on, size_t n, const char *const *names) { (void)c; (void)on; (void)n; (void)names; return OK; }
 EXPORT int fmi2SetupExperiment(void *c, int td, double tol, double start, int sd, double stop) {
     ALIVE; (void)td; (void)tol; (void)sd; (void)stop;
@@ -45,7 +46,7 @@ EXPORT int fmi2SetupExperiment(void *c, int td, double tol, double start, int sd
 }
 EXPORT int fmi2EnterInitializationMode(void *c) { ALIVE; return common_enter(c, ((Instance *)c)->d.time); }
 EXPORT int fmi2ExitInitializationMode(void *c) { ALIVE; return common_exit(c); }
-EXPORT int fmi2Terminate(void *c) { ALIVE; ((Instance *)c)->stepping = 0; return OK; }
+EXPORT int fmi2Terminate(void *c) { ALIVE; misbehave(c, AT_TERMINATE); ((Instance *)c)->stepping = 0; return OK; }
 EXPORT int fmi2Reset(void *c) {
     ALIVE;
     Instance *i = c;

@@ -139,6 +139,7 @@ fn variables(model: &str) -> Table {
                 ("y", 1, "output", None),
                 ("T", 10, "parameter", Some("1")),
                 ("x0", 11, "parameter", Some("0")),
+                ("at", 12, "parameter", Some("0")),
                 ("der(y)", 20, "local", None),
             ],
             &[(1, &[1])],
@@ -294,9 +295,12 @@ pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant
     let token = if variant.wrong_token { "{other}" } else { "{costep test}" };
     let text = description(fmi, model, token, &co_simulation(fmi, model, identifier, variant.attributes));
     let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let throws = variant.flag == "-DEXCEPTIONS";
     let define = format!("-D{}", model.to_uppercase());
-    let flags = [define.as_str(), variant.flag];
-    pack(identifier, &text, (!variant.no_library).then_some((&["model.c", functions], &flags)))
+    let flags = [define.as_str(), variant.flag, if throws { "-lstdc++" } else { "" }];
+    let sources = ["model.c", "fault.c", functions, "throw.cc"];
+    let sources = if throws { &sources[..] } else { &sources[..3] };
+    pack(identifier, &text, (!variant.no_library).then_some((sources, &flags)))
 }
 
 /// Compiles and packs a model for Model Exchange: `Lag`, `Fault`, `S1`, `S2`, `Ball`, `Sampler`, `Chatter` or `Stepper`. A
@@ -357,10 +361,15 @@ fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>)
             let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
             let mut command = Command::new(compiler);
             command.args(["-O2", "-Wall", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"]);
-            command.arg("-DGUID=\"{costep test}\"").args(flags.iter().filter(|flag| !flag.is_empty()));
+            command.arg("-DGUID=\"{costep test}\"");
             // Other crates use this file too.
             let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmi/tests/fmus");
-            command.args(sources.iter().map(|source| home.join(source))).arg("-lm").arg("-o").arg(&library);
+            command
+                .args(sources.iter().map(|source| home.join(source)))
+                .args(flags.iter().filter(|flag| !flag.is_empty()))
+                .args(["-lm", "-lpthread"])
+                .arg("-o")
+                .arg(&library);
             let output = command.output().expect("a C compiler");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         }

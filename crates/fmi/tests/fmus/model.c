@@ -4,7 +4,7 @@
 int dead = 0;
 
 #if defined(LAG) || defined(FAULT)
-/* u(0), y(1), T(10), x0(11), der(y)(20) */
+/* u(0), y(1), T(10), x0(11), at(12), der(y)(20) */
 void start_values(Instance *i) { i->d.r[10] = 1.0; }
 void initialise(Instance *i) { i->d.x[0] = i->d.r[11]; }
 void outputs(Instance *i) {
@@ -110,6 +110,7 @@ void sensitivity(const Instance *i, uint32_t known, double seed, double change[R
 #endif
 
 int common_enter(Instance *i, double start) {
+    misbehave(i, AT_INIT);
     if (i->d.fault == ERROR_ENTER) { i->log(i, ERROR, "no initial state"); return ERROR; }
     i->d.time = start;
     initialise(i);
@@ -125,6 +126,7 @@ int common_exit(Instance *i) {
 }
 
 int common_get(Instance *i, const uint32_t *vr, size_t n, double *values) {
+    if (i->stepping) misbehave(i, AT_GET);
     if (i->d.fault == ERROR_GET && i->stepping) { i->log(i, ERROR, "get failed"); return ERROR; }
     if (i->inside) outputs(i);
     else if (i->stepping && i->dirty) { i->log(i, ERROR, "an input was set and no step done before a get"); return ERROR; }
@@ -133,11 +135,16 @@ int common_get(Instance *i, const uint32_t *vr, size_t n, double *values) {
         if (vr[k] >= REALS) return ERROR;
         values[k] = i->d.r[vr[k]];
     }
-    if (i->d.fault == NAN_OUTPUT && i->stepping && n > 0) values[0] = NAN;
+    if (i->stepping && n > 0 && i->d.time >= i->d.r[12]) {
+        if (i->d.fault == NAN_OUTPUT) values[0] = NAN;
+        if (i->d.fault == INFINITE_OUTPUT) values[0] = -INFINITY;
+        if (i->d.fault == DENORMAL_OUTPUT) values[0] = 1e-310;
+    }
     return OK;
 }
 
 int common_set(Instance *i, const uint32_t *vr, size_t n, const double *values) {
+    if (i->stepping) misbehave(i, AT_SET);
     if (i->d.fault == ERROR_SET && i->stepping) { i->log(i, ERROR, "set failed"); return ERROR; }
     for (size_t k = 0; k < n; k++) {
         if (vr[k] >= REALS) return ERROR;
@@ -149,7 +156,21 @@ int common_set(Instance *i, const uint32_t *vr, size_t n, const double *values) 
 
 int common_step(Instance *i, double start, double h) {
     i->reached = start + h;
-    switch (i->d.fault) {
+    i->event = 0;
+    i->d.time = start;
+    /* A short step beyond the tolerance of `at` is done. */
+    if (i->d.fault == DISCARD_LONG && start + h > i->d.r[12] + 1e-9 && h > 0.06) {
+        i->reached = start + 0.5 * h;
+        i->d.x[0] = 1e30;
+        return DISCARD;
+    }
+    if (i->d.fault == EVENT_STEP && i->events && start < i->d.r[12] && start + h > i->d.r[12]) {
+        /* Comes as far as the event, and returns. */
+        h = i->d.r[12] - start;
+        i->reached = i->d.r[12];
+        i->event = 1;
+    }
+    if (start >= i->d.r[12] - 1e-9) switch (i->d.fault) {
     case ERROR_STEP: i->log(i, ERROR, "the solver failed"); return ERROR;
     case FORMAT_TEXT: i->log(i, ERROR, "%s%s%n%n%s 100 %"); return ERROR;
     case FATAL_STEP: i->log(i, FATAL, "memory is corrupt"); dead = 1; return FATAL;
@@ -160,14 +181,13 @@ int common_step(Instance *i, double start, double h) {
         return DISCARD;
     case TIME_STANDS: i->reached = start; i->dirty = 0; return OK;
     case LOG_FLOOD: for (int k = 0; k < 100000; k++) i->log(i, OK, "still here"); break;
-    default: break;
+    default: misbehave(i, AT_STEP); break;
     }
-    i->d.time = start;
     advance(i, h);
     outputs(i);
     i->d.time = start + h;
     i->dirty = 0;
-    return i->d.fault == WARN_STEP ? WARNING : OK;
+    return i->d.fault == WARN_STEP && start >= i->d.r[12] - 1e-9 ? WARNING : OK;
 }
 
 int common_directional(Instance *i, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx, const double *seed, double *out) {
@@ -184,6 +204,7 @@ int common_directional(Instance *i, const uint32_t *y, size_t ny, const uint32_t
 }
 
 void *common_get_state(Instance *i, void *old) {
+    misbehave(i, AT_STATE);
     if (i->d.fault == NO_STATE) return NULL;
     Data *copy = old ? old : malloc(sizeof(Data));
     *copy = i->d;
@@ -192,5 +213,6 @@ void *common_get_state(Instance *i, void *old) {
 
 void common_set_state(Instance *i, const void *state) {
     i->d = *(const Data *)state;
+    if (i->d.fault == WRONG_RESTORE) i->d.x[0] *= 1.0 + 1e-9;
     i->dirty = 0;
 }

@@ -35,6 +35,29 @@ impl FmuInterface {
     }
 }
 
+/// In which process an FMU runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// With the engine and the other FMUs.
+    #[default]
+    None,
+    /// In a process of its own.
+    Process,
+}
+
+impl Isolation {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::None, Self::Process];
+
+    /// The word in project files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Process => "process",
+        }
+    }
+}
+
 /// An FMU under a name, as the project gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FmuSpec {
@@ -50,6 +73,10 @@ pub struct FmuSpec {
     pub interface_given: bool,
     /// Parameters and start values that were set, as they were written.
     pub set: Vec<(String, Values)>,
+    /// Where it runs.
+    pub isolation: Isolation,
+    /// How long a call may take, in s.
+    pub step_timeout: Option<f64>,
 }
 
 /// Keys of an FMU that are not parameters.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use costep_core::{Description, Result, Subsystem};
+use costep_core::{Code, Description, Error, Result, Subsystem};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem};
 use costep_integrate::{Ode, Part, Solver};
 
-use crate::fmus::FmuFile;
+use crate::fmus::{FmuFile, Isolation};
 
 /// An instance of an FMU for Co-Simulation.
 #[derive(Clone)]
@@ -14,13 +14,19 @@ pub(crate) struct CoSimulationPart {
     file: Arc<FmuFile>,
     options: Arc<CoSimulationOptions>,
     description: Description,
+    isolation: Isolation,
 }
 
 impl CoSimulationPart {
     /// An instance under a name. Nothing of the FMU is loaded yet.
-    pub(crate) fn new(file: Arc<FmuFile>, name: &str, options: CoSimulationOptions) -> Result<Self> {
+    pub(crate) fn new(
+        file: Arc<FmuFile>,
+        name: &str,
+        options: CoSimulationOptions,
+        isolation: Isolation,
+    ) -> Result<Self> {
         let description = CoSimulationSubsystem::describe(&file.description, name, &options)?;
-        Ok(Self { file, options: Arc::new(options), description })
+        Ok(Self { file, options: Arc::new(options), description, isolation })
     }
 }
 
@@ -30,6 +36,10 @@ impl Part for CoSimulationPart {
     }
 
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        if self.isolation == Isolation::Process {
+            let message = "an FMU cannot have a process of its own yet";
+            return Err(Error::new(Code::NotPossibleYet, message).hint("leave `isolation` out"));
+        }
         let library = self.file.library()?;
         Ok(Box::new(CoSimulationSubsystem::new(&library, &self.description.name, &self.options)?))
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
 use costep_fmi::{CoSimulationOptions, ModelDescription, Values, fit_value};
@@ -9,7 +10,7 @@ use costep_integrate::Part;
 
 use crate::document::Entry;
 use crate::fmus::part::CoSimulationPart;
-use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Opened, value};
+use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value};
 use crate::parts::check_name;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
@@ -26,7 +27,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let label = format!("[fmu.{}]", shortened(&entry.key));
     let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
-    let possible = refuse_later_settings(&section, problems);
+    let care = read_care(&section, problems);
     section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
     let written = section.text("file", problems)?;
     let path = problems.folder().join(written);
@@ -36,16 +37,26 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let set = read_set(&file.description, given.entries(), problems)?;
     let interface = interface?;
     check_binary(&file, interface, &section, problems)?;
-    if !(named && possible) {
-        return None;
-    }
-    let options = CoSimulationOptions { parameters: set.clone(), ..CoSimulationOptions::default() };
-    let part = CoSimulationPart::new(Arc::clone(&file), &entry.key, options)
+    let (isolation, step_timeout) = care.filter(|_| named)?;
+    let options = CoSimulationOptions {
+        parameters: set.clone(),
+        step_timeout: step_timeout.map(Duration::from_secs_f64),
+        ..CoSimulationOptions::default()
+    };
+    let part = CoSimulationPart::new(Arc::clone(&file), &entry.key, options, isolation)
         .map_err(|error| problems.report(given.origin, || in_words_of_project(error, &path)))
         .ok()?;
     let interface_given = section.get("interface").is_some();
-    let spec =
-        FmuSpec { name: entry.key.clone(), file: written.into(), path, interface, interface_given, set };
+    let spec = FmuSpec {
+        name: entry.key.clone(),
+        file: written.into(),
+        path,
+        interface,
+        interface_given,
+        set,
+        isolation,
+        step_timeout,
+    };
     Some(Fmu { spec, file, part: Box::new(part) })
 }
 
@@ -101,41 +112,35 @@ fn in_words_of_project(error: Error, path: &Path) -> Error {
     error.because(cause)
 }
 
-/// Settings whose meaning is fixed but which cannot be obeyed yet: never ignored silently.
-fn refuse_later_settings(section: &Section<'_>, problems: &mut Problems<'_>) -> bool {
-    let mut possible = true;
-    if section.get("isolation").is_some() {
-        match section.text("isolation", problems) {
-            Some("none") => {}
-            Some("process") => {
-                possible = false;
+/// `isolation` and `step_timeout`. Nothing if one of them is wrong, which is then reported.
+fn read_care(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<(Isolation, Option<f64>)> {
+    let isolation = match section.get("isolation").map(|_| section.text("isolation", problems)) {
+        None => Some(Isolation::default()),
+        Some(word) => word.and_then(|word| {
+            let known = Isolation::ALL.into_iter().find(|kind| kind.word() == word);
+            if known.is_none() {
                 problems.report(section.origin_of("isolation"), || {
-                    Error::new(Code::NotPossibleYet, "an FMU cannot have a process of its own yet")
-                        .hint("write isolation = \"none\", or leave it out")
+                    let message = format!("unknown isolation `{}`", shortened(word));
+                    suggest(Error::new(Code::BadValue, message), word, Isolation::ALL.map(Isolation::word))
                 });
             }
-            Some(other) => {
-                possible = false;
-                problems.report(section.origin_of("isolation"), || {
-                    let message = format!("unknown isolation `{}`", shortened(other));
-                    suggest(Error::new(Code::BadValue, message), other, ["none", "process"])
-                });
+            known
+        }),
+    };
+    let timeout = match section.get("step_timeout").map(|_| section.time("step_timeout", problems)) {
+        None => Some(None),
+        Some(limit) => limit.and_then(|limit| {
+            if limit > 0.0 && Duration::try_from_secs_f64(limit).is_ok() {
+                return Some(Some(limit));
             }
-            None => possible = false,
-        }
-    }
-    if section.get("step_timeout").is_some() {
-        possible = false;
-        if let Some(limit) = section.time("step_timeout", problems) {
-            problems.report(section.origin_of("step_timeout"), || match limit > 0.0 {
-                true => Error::new(Code::NotPossibleYet, "a single step cannot be limited in time yet")
-                    .hint("limit the whole run by `--time-limit`, and leave `step_timeout` out"),
-                false => Error::new(Code::BadValue, format!("a time limit of {limit} s is not possible"))
-                    .hint("more than zero"),
+            problems.report(section.origin_of("step_timeout"), || {
+                Error::new(Code::BadValue, format!("a time limit of {limit} s is not possible"))
+                    .hint("more than zero")
             });
-        }
-    }
-    possible
+            None
+        }),
+    };
+    Some((isolation?, timeout?))
 }
 
 fn read_interface(

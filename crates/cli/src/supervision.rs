@@ -1,0 +1,250 @@
+//! Runs with FMUs are done by a second process, which this one looks after: an FMU that crashes or hangs ends only that
+//! one, and this one tells what happened. Runs of native models stay in one process: they have nothing to fear.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use costep_core::Result;
+use costep_engine::{Engine, Flow, Observer};
+use costep_project::Project;
+
+use crate::args::LimitArgs;
+use crate::failure::Failure;
+use crate::style::Output;
+
+/// The exit code so far, for the process that watches.
+static EXIT: AtomicU8 = AtomicU8::new(0);
+
+/// An exit code, remembered for the process that watches.
+pub(crate) fn exit_code(code: u8) -> ExitCode {
+    EXIT.store(code, Ordering::Relaxed);
+    ExitCode::from(code)
+}
+
+/// Shows the process that watches how far the run is, and stops when it says so.
+pub(crate) struct Shown;
+
+impl Observer for Shown {
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        system::observe(engine)
+    }
+}
+
+pub(crate) use system::{begin, elsewhere, end, hold_back, keep_row, show_checkpoint};
+
+/// Elsewhere all is done in one process.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::*;
+
+    pub(crate) fn begin(_files: &str, _json: bool) -> Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn end() {}
+
+    pub(crate) fn hold_back(_text: &str) -> bool {
+        false
+    }
+
+    pub(crate) fn keep_row(_number: u64, _row: &[f64]) {}
+
+    pub(crate) fn show_checkpoint(_time: f64) {}
+
+    pub(super) fn observe(_engine: &Engine) -> Result<Flow> {
+        Ok(Flow::Continue)
+    }
+
+    pub(crate) fn elsewhere(
+        _project: &Project,
+        _folder: Option<&Path>,
+        _limits: Option<&LimitArgs>,
+        _output: Output,
+    ) -> Result<Option<ExitCode>, Failure> {
+        Ok(None)
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::io::Write;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::{Mutex, PoisonError};
+
+    use costep_core::{Code, Error, Place};
+    use costep_results::{Recording, Table};
+    use costep_supervise::{Ending, Program, Report, Watch, be_watched, supervise, watched};
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+    use crate::failure::to_json;
+    use crate::style::{note, print_error, print_json, written};
+    use crate::verbs::run::RECORDING;
+
+    /// What a watched process has to say on standard output: kept to its end, because an FMU that fails while it is
+    /// freed makes another result of it.
+    static HELD_BACK: Mutex<String> = Mutex::new(String::new());
+    /// How often Ctrl-C or a termination signal came.
+    static STOPS: AtomicU64 = AtomicU64::new(0);
+
+    /// This process is the one that does the work.
+    pub(crate) fn begin(files: &str, json: bool) -> Result<()> {
+        be_watched(files, json).map(|_| ())
+    }
+
+    /// Everything is done: now standard output gets what was held back.
+    pub(crate) fn end() {
+        let Some(watched) = watched() else { return };
+        let text = std::mem::take(&mut *HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner));
+        let print = |stdout| {
+            let mut stdout = anstream::AutoStream::auto(stdout);
+            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        };
+        if let Err(error) = written(watched.stdout().and_then(print)) {
+            print_error(&error);
+            let _ = exit_code(error.code().entry().exit.code());
+        }
+        watched.finish(EXIT.load(Ordering::Relaxed));
+    }
+
+    /// Takes text for standard output, if it has to wait.
+    pub(crate) fn hold_back(text: &str) -> bool {
+        if watched().is_some() {
+            HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+        }
+        watched().is_some()
+    }
+
+    /// Keeps a row of the recording in case this process dies.
+    pub(crate) fn keep_row(number: u64, row: &[f64]) {
+        if let Some(watched) = watched() {
+            watched.keep_row(number, row);
+        }
+    }
+
+    /// Tells the process that watches of a checkpoint.
+    pub(crate) fn show_checkpoint(time: f64) {
+        if let Some(watched) = watched() {
+            watched.show_checkpoint(time);
+        }
+    }
+
+    pub(super) fn observe(engine: &Engine) -> Result<Flow> {
+        let Some(watched) = watched() else { return Ok(Flow::Continue) };
+        watched.show_progress(engine.k(), engine.time());
+        if watched.is_asked_to_stop() {
+            let place = Place::Run { subsystem: None, signal: None, time: engine.time(), step: engine.k() };
+            return Err(Error::new(Code::Stopped, "stopped by the user").at(place));
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// Has the present command done by a second process, if the project has FMUs; nothing if this process is to do it.
+    /// `folder` is where it records; without `limits` a stop is not soft.
+    pub(crate) fn elsewhere(
+        project: &Project,
+        folder: Option<&Path>,
+        limits: Option<&LimitArgs>,
+        output: Output,
+    ) -> Result<Option<ExitCode>, Failure> {
+        if project.given.fmus.is_empty() || watched().is_some() {
+            return Ok(None);
+        }
+        // Without a handler the run still works; it can only not be stopped softly.
+        let _ = ctrlc::set_handler(|| {
+            STOPS.fetch_add(1, Ordering::Relaxed);
+        });
+        let hard = u64::from(limits.is_none()) + 1;
+        let watch = Watch {
+            stops: &|| STOPS.load(Ordering::Relaxed) * hard,
+            memory_limit: limits.and_then(|limits| limits.memory_limit),
+        };
+        let program = Program::this(std::env::args_os().skip(1));
+        let pass_on = move |line: &str| output.remark(&format!("printed by an FMU: {line}"));
+        let report = supervise(&program, &watch, pass_on).map_err(|cause| {
+            Failure::from(Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause))
+        })?;
+        if report.unseen > 0 {
+            output.remark(&format!("{} further lines printed by FMUs are not shown", report.unseen));
+        }
+        match &report.ending {
+            Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),
+            _ => tell(&report, folder, output).map(Some),
+        }
+    }
+
+    /// What is left of a run that could not come to its own end.
+    struct Kept {
+        rows: u64,
+        time: f64,
+        checkpoint: Option<f64>,
+    }
+
+    fn tell(report: &Report, folder: Option<&Path>, output: Output) -> Result<ExitCode, Failure> {
+        let Some(mut error) = report.error() else { return Ok(ExitCode::SUCCESS) };
+        let kept = match (folder, &error.details().place) {
+            (Some(folder), Place::Run { .. }) => {
+                keep(report, &folder.join(RECORDING)).unwrap_or_else(|lost| {
+                    print_error(&lost);
+                    None
+                })
+            }
+            _ => None,
+        };
+        if let (Some(Kept { checkpoint: Some(time), .. }), Some(folder)) = (&kept, folder) {
+            let resume = format!("`costep resume {}` goes on from t = {time} s", folder.display());
+            error = match &error.details().hint {
+                Some(hint) => {
+                    let hint = format!("{hint}; {resume}");
+                    error.hint(hint)
+                }
+                None => error.hint(resume),
+            };
+        }
+        let code = ExitCode::from(error.code().entry().exit.code());
+        if output.json {
+            let mut object = Map::new();
+            object.insert("errors".into(), json!([to_json(&error)]));
+            let kept = kept.zip(folder).map(|(kept, folder)| {
+                let recording = folder.join(RECORDING).display().to_string();
+                json!({ "recording": recording, "rows": kept.rows, "time": kept.time, "checkpoint": kept.checkpoint })
+            });
+            object.insert("kept".into(), kept.unwrap_or(Value::Null));
+            print_json(&object)?;
+            return Ok(code);
+        }
+        print_error(&error);
+        if let (Some(kept), Some(folder)) = (kept, folder) {
+            let checkpoint =
+                kept.checkpoint.map_or(String::new(), |time| format!(", checkpoint at t = {time} s"));
+            let file = folder.join(RECORDING);
+            note(&format!(
+                "  kept: {} up to t = {} s ({} rows){checkpoint}",
+                file.display(),
+                kept.time,
+                kept.rows
+            ));
+        }
+        Ok(code)
+    }
+
+    /// Adds the rows to the recording that the process had no time to write.
+    fn keep(report: &Report, file: &Path) -> Result<Option<Kept>> {
+        let table = Table::open(file)?;
+        let (columns, rows) = (table.columns().to_vec(), table.rows() as u64);
+        let last = |table: &Table| table.values("t").ok().and_then(|times| times.last().copied());
+        let mut kept = Kept { rows, time: last(&table).unwrap_or(f64::NAN), checkpoint: report.checkpoint() };
+        let missing = report.rows_from(rows, columns.len());
+        if !table.complete() && !missing.is_empty() {
+            let mut recording = Recording::resume(file, &columns, rows)?;
+            for row in missing.chunks_exact(columns.len()) {
+                recording.row(row)?;
+                kept.time = row[0];
+            }
+            recording.flush()?;
+            kept.rows = recording.rows();
+        }
+        Ok((kept.rows > 0).then_some(kept))
+    }
+}

@@ -1,0 +1,404 @@
+//! FMUs that crash, hang and misbehave in every way: the run ends with a message that names FMU, call and time, what was
+//! recorded stays, and no process is left.
+#![cfg(target_os = "linux")]
+
+mod common;
+#[path = "../../fmi/tests/fmus/mod.rs"]
+mod fmus;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::{Desk, Done, Running, finished};
+use costep_results::Table;
+use fmus::{BOTH, Fmi, Variant, build_as};
+use serde_json::Value;
+
+/// Numbers of faults, as in the C source of the FMU.
+mod fault {
+    pub(crate) const NAN: i32 = 5;
+    pub(crate) const SEGV_STEP: i32 = 19;
+    pub(crate) const SEGV_INIT: i32 = 20;
+    pub(crate) const SEGV_GET: i32 = 21;
+    pub(crate) const SEGV_SET: i32 = 22;
+    pub(crate) const SEGV_TERMINATE: i32 = 23;
+    pub(crate) const SEGV_FREE: i32 = 24;
+    pub(crate) const SEGV_STATE: i32 = 25;
+    pub(crate) const ABORT: i32 = 26;
+    pub(crate) const EXIT: i32 = 27;
+    pub(crate) const STACK_OVERFLOW: i32 = 28;
+    pub(crate) const DIVIDE: i32 = 29;
+    pub(crate) const EXIT_INIT: i32 = 30;
+    pub(crate) const LOOP: i32 = 31;
+    pub(crate) const SLEEP: i32 = 32;
+    pub(crate) const HANG_INIT: i32 = 33;
+    pub(crate) const HANG_TERMINATE: i32 = 34;
+    pub(crate) const HANG_FREE: i32 = 35;
+    pub(crate) const EAT_MEMORY: i32 = 36;
+    pub(crate) const PRINT: i32 = 37;
+    pub(crate) const PRINT_FLOOD: i32 = 38;
+    pub(crate) const CLOSE_STDOUT: i32 = 39;
+    pub(crate) const FLUSH_DENORMALS: i32 = 40;
+    pub(crate) const ROUND_UP: i32 = 41;
+    pub(crate) const TRAPS: i32 = 42;
+    pub(crate) const CHANGE_FOLDER: i32 = 43;
+    pub(crate) const SIGNAL_HANDLERS: i32 = 44;
+    pub(crate) const LEAVE_CHILD: i32 = 45;
+    pub(crate) const LEAVE_THREAD: i32 = 46;
+    pub(crate) const CRASH_IN_THREAD: i32 = 47;
+    pub(crate) const INFINITE: i32 = 48;
+    pub(crate) const DENORMAL: i32 = 49;
+    pub(crate) const LOG_AND_SEGV: i32 = 50;
+    pub(crate) const EXCEPTION: i32 = 53;
+    pub(crate) const LOCALE: i32 = 54;
+    pub(crate) const PRINT_ERRORS: i32 = 56;
+}
+
+/// A folder with the FMU and the project `rig`: the FMU, fed by itself, and a good one beside it.
+struct Rig {
+    desk: Desk,
+    step: &'static str,
+    version: char,
+}
+
+impl Rig {
+    fn new(fmi: Fmi) -> Self {
+        Self::with(fmi, Variant::default())
+    }
+
+    fn with(fmi: Fmi, variant: Variant) -> Self {
+        let desk = Desk::new();
+        std::fs::create_dir(desk.path("rig")).unwrap();
+        std::fs::copy(build_as(fmi, "Fault", "Fault", variant).path, desk.path("rig/Fault.fmu")).unwrap();
+        let step = if fmi == Fmi::V2 { "fmi2DoStep" } else { "fmi3DoStep" };
+        Self { desk, step, version: if fmi == Fmi::V2 { '2' } else { '3' } }
+    }
+
+    /// The project with a fault at t = 0.3 s, of an FMU of this name; `more` are keys of its table.
+    fn set(&self, name: &str, fault: i32, more: &str) {
+        let text = format!(
+            "[system]\nstop = \"0.5 s\"\n[step]\nsize = \"0.1 s\"\n[fmu.{name}]\nfile = \"Fault.fmu\"\n{more}\n\
+             set = {{ fault = {fault}, at = 0.3, x0 = 1.0 }}\n[fmu.good]\nfile = \"Fault.fmu\"\n\
+             [[connect]]\nfrom = \"{name}.y\"\nto = \"good.u\"\n[[connect]]\nfrom = \"good.y\"\nto = \"{name}.u\"\n"
+        );
+        self.desk.write("rig/system.toml", text);
+    }
+
+    /// Runs the project as it is. No process is left afterwards.
+    fn run(&self, flags: &str) -> Done {
+        let line = format!("run rig --out out --threads 1 {flags}");
+        let mut command = self.desk.command(line.split_whitespace());
+        command.env("COSTEP_TEST_MARK", self.desk.path("mark"));
+        let done = finished(command, line);
+        assert_eq!(left_over(&self.desk.path("mark")), 0, "{}", done.story());
+        done
+    }
+
+    /// Runs it with a fault.
+    fn fault(&self, fault: i32, flags: &str) -> Done {
+        self.set("bad", fault, "step_timeout = \"0.4 s\"");
+        let _ = std::fs::remove_dir_all(self.desk.path("out"));
+        self.run(flags)
+    }
+
+    /// Times of the rows that were recorded.
+    fn times(&self) -> Vec<f64> {
+        Table::open(&self.desk.path("out/results.arrows")).unwrap().values("t").unwrap().to_vec()
+    }
+
+    fn recorded(&self) -> bool {
+        self.desk.path("out/results.arrows").exists()
+    }
+}
+
+/// Processes that were started with a mark in their environment and still run.
+fn left_over(mark: &Path) -> usize {
+    let mark = mark.to_str().unwrap().as_bytes();
+    let has_mark = |entry: &std::fs::DirEntry| {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        environment.windows(mark.len()).any(|part| part == mark)
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter(has_mark).count()
+}
+
+/// Rows from 0 s to 0.3 s.
+const UP_TO_THE_FAULT: [f64; 4] = [0.0, 0.1, 0.2, 0.1 * 3.0];
+
+#[test]
+fn crashes_in_a_step_keep_every_row() {
+    use fault::*;
+    for fmi in BOTH {
+        let rig = Rig::with(fmi, Variant { flag: "-DEXCEPTIONS", ..Variant::default() });
+        for (fault, how) in [
+            (SEGV_STEP, "died with SIGSEGV"),
+            (LOG_AND_SEGV, "died with SIGSEGV"),
+            (ABORT, "died with SIGABRT"),
+            (EXCEPTION, "died with SIGABRT"),
+            (STACK_OVERFLOW, "died with SIG"),
+            (DIVIDE, "died with SIGFPE"),
+            (EXIT, "ended the program with exit code 0"),
+            (CRASH_IN_THREAD, "died with SIGSEGV"),
+        ] {
+            let done = rig.fault(fault, "").exits(2);
+            let done = done.says(&format!("error[E0405]: `bad` {how}")).says(&format!(" in {}", rig.step));
+            let done = done.says("at t = 0.30000000000000004 s (step 3) in `bad`");
+            let done = done.says("kept: out/results.arrows up to t = 0.30000000000000004 s (4 rows)");
+            if fault == LOG_AND_SEGV {
+                assert!(
+                    done.stderr.contains("its last message: [logStatusError] lookup table out of range"),
+                    "{}",
+                    done.story()
+                );
+            }
+            assert_eq!(rig.times(), UP_TO_THE_FAULT, "{fault}");
+            assert_eq!(done.stdout, "");
+        }
+        // The last words of the process are part of the report.
+        let done = rig.fault(EXCEPTION, "--json").exits(2);
+        let object = done.json();
+        assert_eq!(object["errors"][0]["code"], "E0405");
+        assert!(object["errors"][0]["cause"].as_str().unwrap().contains("foreign exception"), "{object}");
+        assert_eq!((&object["kept"]["rows"], &object["kept"]["checkpoint"]), (&4.into(), &Value::Null));
+    }
+}
+
+#[test]
+fn crashes_in_other_calls_name_the_call() {
+    use fault::*;
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        let (get, set) = if fmi == Fmi::V2 { ("GetReal", "SetReal") } else { ("GetFloat64", "SetFloat64") };
+        for (fault, call, rows) in [
+            (SEGV_INIT, "EnterInitializationMode", 0),
+            (SEGV_GET, get, 3),
+            (SEGV_SET, set, 4),
+            (SEGV_TERMINATE, "Terminate", 6),
+            (SEGV_FREE, "FreeInstance", 6),
+        ] {
+            let done = rig.fault(fault, "").exits(2);
+            let done =
+                done.says(&format!("error[E0405]: `bad` died with SIGSEGV in fmi{}{call}", rig.version));
+            assert_eq!(done.stdout, "", "{}", done.story());
+            match rows {
+                0 => assert!(!rig.recorded()),
+                rows => assert_eq!(rig.times().len(), rows, "{}", done.story()),
+            }
+        }
+        let done = rig.fault(EXIT_INIT, "").exits(2);
+        done.says("`bad` ended the program with exit code 0 in").says("EnterInitializationMode");
+        // States are stored for checkpoints.
+        let done = rig.fault(SEGV_STATE, "--checkpoint 0s").exits(2).says("GetFMU");
+        let done = done.says("checkpoint at t = 0.2 s").says("`costep resume out` goes on from t = 0.2 s");
+        assert!(done.stderr.contains("4 rows"), "{}", done.story());
+
+        rig.set("crash", 0, "");
+        rig.run("").exits(2).says("`crash` died with SIGSEGV in").says("Instantiate");
+        let broken = Rig::with(fmi, Variant { flag: "-DCRASH_ON_LOAD", ..Variant::default() });
+        broken.fault(0, "").exits(2).says("`Fault.fmu` died with SIGSEGV in loading its library");
+    }
+}
+
+#[test]
+fn calls_that_do_not_return_are_ended() {
+    use fault::*;
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        for (fault, call, rows) in [
+            (LOOP, "DoStep", 4),
+            (SLEEP, "DoStep", 4),
+            (HANG_INIT, "EnterInitializationMode", 0),
+            (HANG_TERMINATE, "Terminate", 6),
+            (HANG_FREE, "FreeInstance", 6),
+        ] {
+            let start = Instant::now();
+            let done = rig.fault(fault, "").exits(4);
+            let words = format!("error[E0406]: `bad` in fmi{}{call} has not returned for 400ms", rig.version);
+            let done = done.says(&words).says("step_timeout");
+            assert!(start.elapsed() < Duration::from_secs(20));
+            match rows {
+                0 => assert!(!rig.recorded()),
+                rows => assert_eq!(rig.times().len(), rows, "{}", done.story()),
+            }
+        }
+        let done = rig.fault(LOOP, "--json").exits(4);
+        assert_eq!(done.json()["errors"][0]["code"], "E0406");
+    }
+}
+
+#[test]
+fn memory_is_limited() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        rig.set("bad", fault::EAT_MEMORY, "");
+        let done = rig.run("--memory-limit 256MiB").exits(2);
+        done.says("error[E0407]: more than 256 MiB of memory were used: `bad` in").says(rig.step);
+        assert_eq!(rig.times(), UP_TO_THE_FAULT);
+        rig.fault(0, "--memory-limit 256MiB").exits(0);
+        rig.fault(0, "--memory-limit 256").exits(1).says("a size has a unit");
+    }
+}
+
+#[test]
+fn values_that_are_no_numbers_stop_the_run() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        rig.fault(fault::NAN, "")
+            .exits(2)
+            .says("error[E0402]: `bad.y` became NaN")
+            .says("t = 0.30000000000000004 s");
+        rig.fault(fault::INFINITE, "").exits(2).says("error[E0402]: `bad.y` became -inf");
+        assert_eq!(rig.times().len(), 3);
+        rig.fault(fault::DENORMAL, "").exits(0);
+    }
+}
+
+#[test]
+fn statuses_of_steps_lead_to_codes() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        for (fault, exit, words) in [
+            (3, 2, "error[E0116]: `bad`: "),
+            (9, 2, "error[E0117]: `bad`: "),
+            (10, 2, "error[E0118]: `bad`: "),
+            (6, 2, "error[E0115]: `bad`: the FMU did not complete the step"),
+            (13, 2, "asked to end the simulation"),
+            (15, 2, "the unknown status 42"),
+            (8, 2, "%s%s%n%n%s 100 %"),
+            (1, 2, "no initial state"),
+            (2, 2, "did not converge"),
+            (4, 2, "get failed"),
+            (11, 2, "set failed"),
+            (7, 0, ""),
+            (16, 0, ""),
+        ] {
+            let done = rig.fault(fault, "").exits(exit).says(words);
+            if exit == 2 && ![1, 2, 4, 11].contains(&fault) {
+                assert_eq!(rig.times(), UP_TO_THE_FAULT, "{}", done.story());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_fmus_print_never_disturbs_results() {
+    use fault::*;
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        let plain = rig.fault(0, "--json").exits(0).json();
+        for fault in [PRINT, PRINT_ERRORS, PRINT_FLOOD, CLOSE_STDOUT] {
+            let object = rig.fault(fault, "--json").exits(0).json();
+            assert_eq!((&object["rows"], &object["verdict"]), (&plain["rows"], &plain["verdict"]));
+        }
+        let done = rig.fault(PRINT, "").exits(0).says("printed by an FMU: % hello from the FMU {\"a\": 1}");
+        assert!(done.stdout.starts_with("done in") && !done.stdout.contains("hello"), "{}", done.story());
+        let done = rig.fault(PRINT_FLOOD, "").exits(0).says("line 7").says("further lines printed by FMUs");
+        assert!(done.stderr.lines().count() < 120);
+        assert_eq!(rig.fault(PRINT, "--quiet").exits(0).stderr, "");
+    }
+}
+
+#[test]
+fn other_fmus_are_not_disturbed() {
+    use fault::*;
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        let bits = |table: &Table| -> Vec<Vec<u64>> {
+            let values = |c: &costep_results::Column| {
+                table.values(&c.name).unwrap().iter().map(|v| v.to_bits()).collect()
+            };
+            table.columns().iter().map(values).collect()
+        };
+        let recorded = || bits(&Table::open(&rig.desk.path("out/results.arrows")).unwrap());
+        rig.fault(0, "").exits(0);
+        let plain = recorded();
+        for fault in [FLUSH_DENORMALS, ROUND_UP, TRAPS, LOCALE, LEAVE_THREAD, LEAVE_CHILD, SIGNAL_HANDLERS] {
+            rig.fault(fault, "--checkpoint 0s").exits(0);
+            // In the step that changes it the FMU itself computes otherwise.
+            if fault != ROUND_UP {
+                assert!(recorded() == plain, "{fault}");
+            }
+        }
+        // A folder of its own does not lead recording and checkpoints astray.
+        rig.fault(CHANGE_FOLDER, "--checkpoint 0s").exits(0);
+        assert!(recorded() == plain && rig.desk.path("out/checkpoint").exists());
+    }
+}
+
+#[test]
+fn faults_of_a_comparison_are_reported_too() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        rig.set("bad", fault::SEGV_STEP, "");
+        let done = rig.desk.run("compare rig --methods zoh,foh --reference none --json").exits(2);
+        assert_eq!(done.json()["errors"][0]["code"], "E0405");
+        rig.set("bad", fault::SLEEP, "step_timeout = \"0.4 s\"");
+        rig.desk.run("compare rig --methods zoh --reference none").exits(4).says("E0406");
+        rig.set("bad", fault::SEGV_INIT, "");
+        rig.desk.run("check rig").exits(0);
+        rig.desk
+            .run("check rig --probe")
+            .exits(2)
+            .says("`bad` died with SIGSEGV in")
+            .says("InitializationMode");
+    }
+}
+
+/// Waits until the recording is there and the FMU sleeps; the numbers of watcher and watched process.
+fn sleeping(rig: &Rig) -> (Running, u32) {
+    let mut command = rig.desk.command("run rig --out out".split_whitespace());
+    command.env("COSTEP_TEST_MARK", rig.desk.path("mark"));
+    let running = Running::of(command);
+    let start = Instant::now();
+    let child = loop {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        let path = format!("/proc/{0}/task/{0}/children", running.id());
+        let children = std::fs::read_to_string(path).unwrap_or_default();
+        match children.split_whitespace().next() {
+            Some(child) if rig.recorded() => break child.parse().unwrap(),
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    std::thread::sleep(Duration::from_millis(100));
+    (running, child)
+}
+
+fn no_process_is_left(rig: &Rig) {
+    let start = Instant::now();
+    while left_over(&rig.desk.path("mark")) > 0 {
+        assert!(start.elapsed() < Duration::from_secs(10), "a process is left");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn killing_either_process_ends_both_and_keeps_the_recording() {
+    let rig = Rig::new(Fmi::V2);
+    rig.set("bad", fault::SLEEP, "");
+    for kill_watcher in [true, false] {
+        let _ = std::fs::remove_dir_all(rig.desk.path("out"));
+        let (running, child) = sleeping(&rig);
+        if kill_watcher {
+            running.kill();
+        } else {
+            let kill = std::process::Command::new("kill").args(["-9", &child.to_string()]).status();
+            assert!(kill.unwrap().success());
+            assert_eq!(running.wait().code(), Some(130));
+            assert_eq!(rig.times(), UP_TO_THE_FAULT);
+        }
+        no_process_is_left(&rig);
+        assert!(Table::open(&rig.desk.path("out/results.arrows")).is_ok());
+    }
+}
+
+#[test]
+fn a_second_signal_ends_a_hung_fmu_at_once() {
+    let rig = Rig::new(Fmi::V3);
+    rig.set("bad", fault::SLEEP, "");
+    let (running, _) = sleeping(&rig);
+    running.signal("INT");
+    std::thread::sleep(Duration::from_millis(100));
+    running.signal("TERM");
+    assert_eq!(running.wait().code(), Some(130));
+    no_process_is_left(&rig);
+    assert_eq!(rig.times(), UP_TO_THE_FAULT);
+}

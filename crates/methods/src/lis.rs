@@ -1,0 +1,365 @@
+//! Linearly implicit stabilisation [V14]: inside a macro step each subsystem integrates a linear model of all others
+//! beside its own states, so that its inputs answer to its own outputs.
+//!
+//! ```text
+//! xi_o' = x_o'(T^k) + A_o xi_o + B_o (u_o - u_o(T^k)),   u_s = u_s(T^k) + K_so (C_o xi_o + D_o (u_o - u_o(T^k)))
+//! ```
+//!
+//! o: all others of the same loop, coupled among themselves; s: the subsystem itself, whose outputs drive them.
+//! `form = exact` integrates xi as it stands. The paper's forms take one implicit step instead: `rate` is [V14 (26)] to
+//! the letter (u' from (19), whose right-hand side is xi / tau and not its derivative: first order in h with r = 1/2),
+//! `value` is the algebraic form, which is the accurate one with r = 1/2. General K and D instead of (20).
+//! Signals from outside of the others are frozen over the step. Only for subsystems that costep integrates itself; for
+//! others `predictive` does the like with polynomials. One small matrix per subsystem; n^3 in the states of a loop.
+
+use costep_core::graph::Graph;
+use costep_core::{
+    Arrival, Code, Companion, CompanionForm, CouplingMethod, Error, InputSet, Layout, LocalModel,
+    MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals, StepContext, SystemView,
+};
+use costep_linalg::{Lu, Matrix};
+
+use crate::shared::models::no_model;
+use crate::shared::seen_outputs::{SeenOutputs, singular_loop};
+
+/// Row of the registry.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "lis",
+    title: "linearly implicit stabilisation",
+    summary: "Each subsystem integrates a linear model of the others beside its own states, so that its inputs \
+              answer inside the step. Exact for linear systems. Only for subsystems that costep integrates itself.",
+    equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
+    source: "[V14] (15) to (26), corrected",
+    convergence_order: 2,
+    options: &[
+        OptionSpec {
+            name: "form",
+            kind: OptionKind::Choice(&["exact", "rate", "value"]),
+            help: "integrate the model of the others, or take one implicit step for its rate or its value",
+        },
+        OptionSpec {
+            name: "implicitness",
+            kind: OptionKind::Real { default: 1.0, min: 0.0, max: 1.0 },
+            help: "of rate and value: 1 backward Euler, 1/2 trapezoidal",
+        },
+    ],
+    build,
+};
+
+/// Loops with more states than this are refused: every subsystem would integrate all of them.
+const MOST_STATES: usize = 400;
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    let implicitness = options.real("implicitness");
+    let form = match options.text("form") {
+        "rate" => CompanionForm::Rate(implicitness),
+        "value" => CompanionForm::Value(implicitness),
+        _ => CompanionForm::Exact,
+    };
+    Box::new(Lis {
+        form,
+        outputs: SeenOutputs::corrected(),
+        inputs: InputSet::All(0),
+        layout: Layout::default(),
+        rests: Vec::new(),
+        versions: Vec::new(),
+    })
+}
+
+struct Lis {
+    form: CompanionForm,
+    /// Coupled inputs without stale feed-through: the linearisation starts from consistent values.
+    outputs: SeenOutputs,
+    inputs: InputSet,
+    layout: Layout,
+    rests: Vec<Rest>,
+    versions: Vec<Option<u64>>,
+}
+
+/// A connection between two stacked vectors: (input, output, gain).
+type Link = (usize, usize, f64);
+
+/// All others of the loop of a subsystem.
+#[derive(Default)]
+struct Rest {
+    members: Vec<Member>,
+    /// Connections between the others, from the subsystem to them, and from them to it.
+    among: Vec<Link>,
+    from_own: Vec<Link>,
+    to_own: Vec<Link>,
+    room: Option<Room>,
+}
+
+/// One of the others, and where its signals start in the stacked vectors.
+struct Member {
+    subsystem: usize,
+    inputs: usize,
+    outputs: usize,
+}
+
+/// Memory to assemble a rest in.
+struct Room {
+    /// I - K D, factored.
+    factors: Lu,
+    /// Inputs of the others per unit of xi and of dy.
+    answer: Matrix,
+    column: Vec<f64>,
+}
+
+impl CouplingMethod for Lis {
+    fn needs(&self) -> Needs {
+        Needs {
+            input_order: 1,
+            forms_coupled: true,
+            local_models: true,
+            keeps_known_inputs: true,
+            companions: true,
+            ..Needs::default()
+        }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.outputs.prepare(system);
+        self.inputs = system.inputs.clone();
+        self.layout = system.layout.clone();
+        self.rests = rests(system);
+        self.versions = vec![None; system.layout.subsystems()];
+        Ok(())
+    }
+
+    fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {
+        self.outputs.form_coupled(arrival, coupled)
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.inputs.copy(signals.coupled, signals.inputs.coefficients_mut(0));
+        for j in self.inputs.iter() {
+            let slope = (signals.external_next[j] - signals.external[j]) / step.h;
+            signals.inputs.coefficients_mut(1)[j] = slope;
+        }
+        self.refresh(signals)?;
+        self.set_rates(signals)
+    }
+}
+
+impl Lis {
+    /// Assembles the rests anew if a model has changed.
+    fn refresh(&mut self, signals: &mut Signals<'_>) -> Result<()> {
+        let mut changed = false;
+        for (i, version) in self.versions.iter_mut().enumerate() {
+            if signals.models.model(i).is_none() {
+                return Err(no_model(signals, i));
+            }
+            let new = Some(signals.models.version(i));
+            changed |= *version != new;
+            *version = new;
+        }
+        if changed {
+            for (s, rest) in self.rests.iter_mut().enumerate() {
+                rest.assemble(s, self.form, &self.layout, signals)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// xi'(T^k) = f(x, u(T^k)) of the others: what the model source gives is under the inputs of the last step.
+    fn set_rates(&self, signals: &mut Signals<'_>) -> Result<()> {
+        for (s, rest) in self.rests.iter().enumerate() {
+            let mut at = 0;
+            for member in &rest.members {
+                let Some(model) = signals.models.model(member.subsystem) else {
+                    return Err(no_model(signals, member.subsystem));
+                };
+                let us = self.layout.input_range(member.subsystem);
+                let rates = &mut signals.companions[s].model.x_dot[at..at + model.states];
+                for (i, rate) in rates.iter_mut().enumerate() {
+                    let row = &model.b[i * model.inputs..(i + 1) * model.inputs];
+                    let jump = |(b, j): (&f64, usize)| b * (signals.coupled[j] - signals.u_end[j]);
+                    *rate = model.x_dot[i] + row.iter().zip(us.clone()).map(jump).sum::<f64>();
+                }
+                at += model.states;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The others of each subsystem, with their connections.
+fn rests(system: &SystemView<'_>) -> Vec<Rest> {
+    let layout = system.layout;
+    let mut arrows = Vec::new();
+    for j in system.inputs.iter() {
+        arrows
+            .extend(system.coupling.sources(j).map(|(i, _)| (layout.output_owner(i), layout.input_owner(j))));
+    }
+    arrows.sort_unstable();
+    arrows.dedup();
+    let graph = Graph::new(layout.subsystems(), &arrows);
+    let mut rests: Vec<Rest> = (0..layout.subsystems()).map(|_| Rest::default()).collect();
+    for mut component in graph.components().into_iter().filter(|component| graph.is_loop(component)) {
+        // By name, so that round-off does not depend on how the subsystems are numbered.
+        component.sort_by(|a, b| system.descriptions[*a].name.cmp(&system.descriptions[*b].name));
+        for s in &component {
+            rests[*s] = Rest::new(*s, component.iter().copied().filter(|o| o != s), system);
+        }
+    }
+    rests
+}
+
+impl Rest {
+    fn new(own: usize, others: impl Iterator<Item = usize>, system: &SystemView<'_>) -> Self {
+        let layout = system.layout;
+        let mut rest = Self::default();
+        let (mut inputs, mut outputs) = (0, 0);
+        for subsystem in others {
+            rest.members.push(Member { subsystem, inputs, outputs });
+            inputs += layout.input_range(subsystem).len();
+            outputs += layout.output_range(subsystem).len();
+        }
+        for j in system.inputs.iter() {
+            for (i, gain) in system.coupling.sources(j) {
+                let (to, from) = (layout.input_owner(j), layout.output_owner(i));
+                let input = j - layout.input_range(to).start;
+                let output = i - layout.output_range(from).start;
+                let place =
+                    |subsystem: usize| rest.members.iter().find(|member| member.subsystem == subsystem);
+                match (place(to), place(from)) {
+                    (Some(to), Some(from)) => {
+                        rest.among.push((to.inputs + input, from.outputs + output, gain))
+                    }
+                    (Some(to), None) if from == own => rest.from_own.push((to.inputs + input, output, gain)),
+                    (None, Some(from)) if to == own => rest.to_own.push((input, from.outputs + output, gain)),
+                    _ => {}
+                }
+            }
+        }
+        rest
+    }
+
+    /// a = A + B G K C, b = B G K_os, c = K_so (C + D G K C), d = K_so D G K_os with G = (I - K D)^-1.
+    fn assemble(
+        &mut self,
+        own: usize,
+        form: CompanionForm,
+        layout: &Layout,
+        signals: &mut Signals<'_>,
+    ) -> Result<()> {
+        if self.members.is_empty() {
+            return Ok(());
+        }
+        let models = signals.models;
+        let size = |(n, m): (usize, usize), member: &Member| {
+            let model = models.model(member.subsystem);
+            (n + model.map_or(0, |model| model.states), m + layout.input_range(member.subsystem).len())
+        };
+        let (states, inputs) = self.members.iter().fold((0, 0), size);
+        let (own_inputs, own_outputs) = (layout.input_range(own).len(), layout.output_range(own).len());
+        if states > MOST_STATES {
+            return Err(too_large(states));
+        }
+        let companion = &mut signals.companions[own];
+        if companion.model.states != states || self.room.is_none() {
+            *companion = Companion { form, model: LocalModel::new(states, own_outputs, own_inputs) };
+            self.room = Some(Room {
+                factors: Lu::new(inputs),
+                answer: Matrix::zeros(inputs, states + own_outputs),
+                column: vec![0.0; inputs],
+            });
+        }
+        self.solve_inputs(models, states)?;
+        self.fill(models, companion);
+        let passes = |i: usize| models.model(i).is_some_and(|model| model.d.iter().any(|d| *d != 0.0));
+        if companion.model.d.iter().any(|d| *d != 0.0) && passes(own) {
+            let name = &signals.subsystems[own].description().name;
+            return Err(straight_loop(name));
+        }
+        Ok(())
+    }
+
+    /// G [K C, K_os]: inputs of the others per unit of xi and of dy.
+    fn solve_inputs(&mut self, models: &dyn costep_core::ModelSource, states: usize) -> Result<()> {
+        let Self { members, among, from_own, room, .. } = self;
+        let Some(Room { factors, answer, column }) = room else { return Ok(()) };
+        factors.matrix_mut().set_identity();
+        answer.fill(0.0);
+        for (input, output, gain) in among.iter() {
+            let mut state = 0;
+            for member in members.iter() {
+                let Some(model) = models.model(member.subsystem) else { continue };
+                if let Some(row) = output.checked_sub(member.outputs).filter(|row| *row < model.outputs) {
+                    for k in 0..model.states {
+                        answer[(*input, state + k)] += gain * model.c[row * model.states + k];
+                    }
+                    for k in 0..model.inputs {
+                        let d = model.d[row * model.inputs + k];
+                        factors.matrix_mut()[(*input, member.inputs + k)] -= gain * d;
+                    }
+                }
+                state += model.states;
+            }
+        }
+        for (input, output, gain) in from_own.iter() {
+            answer[(*input, states + output)] += gain;
+        }
+        if among.is_empty() {
+            return Ok(());
+        }
+        if !factors.factor() {
+            return Err(singular_loop());
+        }
+        for j in 0..answer.columns() {
+            (0..answer.rows()).for_each(|i| column[i] = answer[(i, j)]);
+            factors.solve(column);
+            (0..answer.rows()).for_each(|i| answer[(i, j)] = column[i]);
+        }
+        Ok(())
+    }
+
+    fn fill(&self, models: &dyn costep_core::ModelSource, companion: &mut Companion) {
+        let Some(Room { answer, .. }) = &self.room else { return };
+        let LocalModel { states: n, inputs: m, a, b, c, d, .. } = &mut companion.model;
+        let (n, m) = (*n, *m);
+        [&mut *a, b, c, d].into_iter().for_each(|block| block.fill(0.0));
+        // Per unit of column j: the inputs of a member.
+        let input = |member: &Member, k: usize, j: usize| answer[(member.inputs + k, j)];
+        let mut at = 0;
+        for member in &self.members {
+            let Some(model) = models.model(member.subsystem) else { continue };
+            for i in 0..model.states {
+                let row = |j: usize| -> f64 {
+                    (0..model.inputs).map(|k| model.b[i * model.inputs + k] * input(member, k, j)).sum()
+                };
+                (0..n).for_each(|j| a[(at + i) * n + j] = row(j));
+                (0..m).for_each(|j| b[(at + i) * m + j] = row(n + j));
+                (0..model.states).for_each(|j| a[(at + i) * n + at + j] += model.a[i * model.states + j]);
+            }
+            for (own_input, output, gain) in &self.to_own {
+                let Some(row) = output.checked_sub(member.outputs).filter(|row| *row < model.outputs) else {
+                    continue;
+                };
+                let through = |j: usize| -> f64 {
+                    (0..model.inputs).map(|k| model.d[row * model.inputs + k] * input(member, k, j)).sum()
+                };
+                (0..n).for_each(|j| c[own_input * n + j] += gain * through(j));
+                (0..m).for_each(|j| d[own_input * m + j] += gain * through(n + j));
+                (0..model.states)
+                    .for_each(|j| c[own_input * n + at + j] += gain * model.c[row * model.states + j]);
+            }
+            at += model.states;
+        }
+    }
+}
+
+#[cold]
+fn too_large(states: usize) -> Error {
+    Error::new(Code::NeedsMissing, format!("a loop with {states} states is too large for `lis`"))
+        .because(format!("each subsystem would integrate all of them; the limit is {MOST_STATES}"))
+        .hint("take `predictive`, whose cost grows linearly")
+}
+
+#[cold]
+fn straight_loop(name: &str) -> Error {
+    Error::new(Code::AlgebraicLoop, format!("`lis` cannot answer `{name}` at once"))
+        .because("its outputs pass straight through the others back to its inputs, and through itself")
+        .hint("take `predictive`")
+}

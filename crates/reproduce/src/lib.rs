@@ -8,6 +8,7 @@
 //! | `case`, `work`, `series` | running systems, on all cores; curves and colours |
 //! | `data` | the table behind a figure |
 //! | `genser2018_*`, `genser2020_*`, `haid2018` | one file per figure or group of figures |
+//! | `identified_default` | identified coupling on many cases |
 //!
 //! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [H18] Haid 2018.
 
@@ -19,6 +20,7 @@ mod genser2020_errors;
 mod genser2020_regions;
 mod genser2020_signals;
 mod haid2018;
+mod identified_default;
 mod registry;
 mod series;
 mod study;

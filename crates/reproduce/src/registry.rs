@@ -4,7 +4,8 @@ use costep_core::{Code, Error, Result};
 
 use crate::study::Study;
 use crate::{
-    genser2018_angles, genser2018_errors, genser2020_errors, genser2020_regions, genser2020_signals, haid2018,
+    genser2018_angles, genser2018_errors, genser2020_errors, genser2020_regions, genser2020_signals,
+    haid2018, identified_default,
 };
 
 /// Every study.
@@ -20,6 +21,7 @@ pub static STUDIES: &[Study] = &[
     genser2020_signals::FIG_3_64,
     genser2020_signals::FIG_3_65,
     genser2020_signals::FIG_3_66,
+    identified_default::STUDY,
 ];
 
 /// The study with this name.

@@ -335,6 +335,9 @@ impl Job<'_> {
             report.macro_steps,
             simulated / report.wall_s.max(1e-9),
         )?;
+        if let Some(times) = &report.times {
+            say!("time     {}", times.shares(report.wall_s))?;
+        }
         let verdict = match report.verdict {
             Verdict::Stable => paint(GOOD, "STABLE"),
             _ => paint(BAD, "UNSTABLE"),

@@ -29,6 +29,8 @@ const TIME_TOLERANCE: f64 = 1e-9;
 #[repr(C)]
 pub(crate) struct Instance {
     pub(crate) handle: *mut c_void,
+    /// The calls of a step under held inputs, if it is one of FMI 2.
+    plain: Option<PlainStep>,
     pub(crate) library: Arc<FmuLibrary>,
     /// Shows which call it is in to whoever watches this process.
     slot: Slot,
@@ -41,6 +43,35 @@ pub(crate) struct Instance {
     warnings: Cell<u64>,
     /// The FMU has asked to end the simulation.
     wants_end: Cell<bool>,
+}
+
+/// The calls of a step under held inputs in FMI 2, looked up once.
+#[derive(Clone, Copy)]
+struct PlainStep {
+    set: ffi2::SetReal,
+    do_step: ffi2::DoStep,
+    get: ffi2::GetReal,
+}
+
+impl PlainStep {
+    fn of(library: &FmuLibrary) -> Option<Self> {
+        match &library.functions {
+            Functions::V2(f) => Some(Self { set: f.set_real, do_step: f.do_step?, get: f.get_real }),
+            Functions::V3(_) => None,
+        }
+    }
+}
+
+/// How a plain step went.
+pub(crate) enum PlainOutcome {
+    /// As asked for.
+    Done,
+    /// This instance has no plain steps: nothing has been called.
+    NotPossible,
+    /// The FMU discarded it; inputs have been set.
+    Discarded,
+    /// A call failed.
+    Failed(Error),
 }
 
 // SAFETY: an FMU may be called from any thread, one at a time; nothing else has the handle, and the log is behind a
@@ -142,6 +173,7 @@ impl Instance {
         }
         Ok(Self {
             handle,
+            plain: PlainStep::of(library),
             library: Arc::clone(library),
             name: c_name,
             slot,
@@ -398,6 +430,70 @@ impl Instance {
         self.call(Call::SetInputDerivatives, || unsafe {
             function(self.handle, references.as_ptr(), count, orders.as_ptr(), values.as_ptr())
         })
+    }
+
+    /// Sets held inputs, advances over an interval and gets the outputs: three calls into the FMU and little else, for
+    /// systems of many small FMUs. Inputs and outputs come with their value references.
+    #[inline(always)]
+    pub(crate) fn step_plainly(
+        &self,
+        interval: Interval,
+        no_return: bool,
+        (inputs, u): (&[u32], &[f64]),
+        (outputs, y): (&[u32], &mut [f64]),
+    ) -> PlainOutcome {
+        let Some(PlainStep { set, do_step, get }) = self.plain else { return PlainOutcome::NotPossible };
+        assert!(inputs.len() == u.len() && outputs.len() == y.len());
+        if !u.is_empty() {
+            self.slot.enter(Call::SetReals);
+            // SAFETY: the instance is alive, the lengths are equal.
+            let status = unsafe { set(self.handle, inputs.as_ptr(), inputs.len(), u.as_ptr()) };
+            if status != OK
+                && let Some(failed) = self.plain_failure(status, Call::SetReals)
+            {
+                return failed;
+            }
+        }
+        self.slot.enter(Call::DoStep);
+        // SAFETY: the instance is alive and initialised.
+        let status = unsafe { do_step(self.handle, interval.start, interval.length, no_return.into()) };
+        floating_point::restore_results();
+        if status != OK
+            && let Some(failed) = self.plain_failure(status, Call::DoStep)
+        {
+            return failed;
+        }
+        if !y.is_empty() {
+            self.slot.enter(Call::GetReals);
+            // SAFETY: the instance is alive, the lengths are equal.
+            let status = unsafe { get(self.handle, outputs.as_ptr(), outputs.len(), y.as_mut_ptr()) };
+            if status != OK
+                && let Some(failed) = self.plain_failure(status, Call::GetReals)
+            {
+                return failed;
+            }
+        }
+        self.slot.leave();
+        PlainOutcome::Done
+    }
+
+    /// What a status other than OK means for a plain step; nothing if it can go on.
+    #[cold]
+    fn plain_failure(&self, status: c_int, call: Call) -> Option<PlainOutcome> {
+        self.slot.leave();
+        if status == DISCARD && call as u64 == Call::DoStep as u64 {
+            return Some(PlainOutcome::Discarded);
+        }
+        self.not_ok(status, call.name(self.version())).err().map(PlainOutcome::Failed)
+    }
+
+    /// What the FMU says of a step that it discarded.
+    #[cold]
+    pub(crate) fn why_discarded(&self, interval: Interval) -> Error {
+        match &self.library.functions {
+            Functions::V2(f) => self.discarded(f, interval),
+            Functions::V3(_) => self.incomplete(interval, None, false),
+        }
     }
 
     /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.

@@ -3,6 +3,7 @@
 use costep_analysis::{Reference, Trace};
 use costep_core::{Code, Experiment, InputSet, Result};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
@@ -31,6 +32,11 @@ impl Case {
     /// The model itself.
     pub(crate) fn model(&self) -> Result<Model> {
         costep_models::find(self.model)?.model(&self.parameters).map(|(_, model)| model)
+    }
+
+    /// When it ends.
+    pub(crate) fn stop(&self) -> f64 {
+        self.stop
     }
 
     fn experiment(&self, step: f64) -> Experiment {
@@ -63,7 +69,8 @@ impl Case {
         let mut trace = Trace::new(layout.outputs(), micro);
         match engine.run(&mut [&mut trace]) {
             Ok(()) => Ok(Run { trace, ended: true }),
-            Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite) => {
+            // A solver with step control gives up on signals that run away before they overflow.
+            Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite | Code::StepTooSmall) => {
                 Ok(Run { trace, ended: false })
             }
             Err(error) => Err(error),
@@ -74,5 +81,10 @@ impl Case {
     pub(crate) fn monolithic(&self, step: f64, micro: bool) -> Result<Reference> {
         let model = self.model()?;
         Reference::new(&model, model.solver, &self.experiment(step), micro)
+    }
+
+    /// The monolithic solution by this solver, at the communication points.
+    pub(crate) fn solved(&self, solver: Solver, step: f64) -> Result<Reference> {
+        Reference::new(&self.model()?, solver, &self.experiment(step), false)
     }
 }

@@ -21,6 +21,7 @@ mod rk4;
 mod roots;
 mod solver;
 mod stepper;
+mod whole;
 
 pub use composite::Composite;
 pub use dynamics::{AfterEvent, Dynamics, Hybrid};
@@ -30,3 +31,4 @@ pub use native::Native;
 pub use ode::{Ode, Part, Renamable};
 pub use solver::Solver;
 pub use stepper::Stepper;
+pub use whole::{Component, members};

@@ -121,6 +121,10 @@ impl<S: Ode> Dynamics for Watched<S> {
         self.ode.states()
     }
 
+    fn state_name(&self, i: usize) -> String {
+        self.ode.state_name(i)
+    }
+
     fn inputs(&self) -> usize {
         self.ode.description().inputs.len()
     }

@@ -2,9 +2,9 @@
 
 use costep_core::{
     Capabilities, Code, Connection, Description, Error, Experiment, External, Layout, MicroSampling, Port,
-    Result,
+    Result, Subsystem,
 };
-use costep_integrate::{Composite, Part, Solver};
+use costep_integrate::{Composite, Part, Solver, members};
 
 use crate::parameters::{ParameterSpec, Parameters};
 
@@ -92,6 +92,17 @@ impl Model {
     /// Whether the equations of all parts are known, so that there is a monolithic twin.
     pub fn has_equations(&self) -> bool {
         self.parts.iter().all(|part| part.equations().is_some())
+    }
+
+    /// Whether all parts can be solved as one: natively, or as FMUs for Model Exchange.
+    pub fn can_be_one(&self) -> bool {
+        self.parts.iter().all(|part| part.can_be_component())
+    }
+
+    /// One subsystem per part, which are one system inside, solved by this solver.
+    pub fn members(&self, solver: &Solver) -> Result<Vec<Box<dyn Subsystem>>> {
+        let parts = self.parts.iter().map(|part| part.component()).collect::<Result<_>>()?;
+        members(parts, &self.connections, self.externals.clone(), solver)
     }
 
     /// All parts as one system of equations. An error if those of a part are not known.

@@ -12,6 +12,23 @@ pub(crate) fn timed<R>(work: impl FnOnce() -> Result<R>) -> Result<(R, f64)> {
     Ok((result, spent.unwrap_or_else(|| clock.elapsed().as_secs_f64())))
 }
 
+/// The shortest of several times on the clock of short works, in s each: what they cost when nobody disturbs them. One
+/// after the other in every round, so that a busy machine slows down all of them.
+pub(crate) fn shortest<const N: usize>(
+    rounds: usize,
+    work: impl Fn(usize) -> Result<()>,
+) -> Result<[f64; N]> {
+    let mut seconds = [f64::INFINITY; N];
+    for _ in 0..rounds.max(1) {
+        for (k, seconds) in seconds.iter_mut().enumerate() {
+            let clock = Instant::now();
+            work(k)?;
+            *seconds = seconds.min(clock.elapsed().as_secs_f64());
+        }
+    }
+    Ok(seconds)
+}
+
 /// CPU time of this thread so far. Linux brings it up to date every few milliseconds.
 fn thread_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;

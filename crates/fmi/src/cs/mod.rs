@@ -112,11 +112,7 @@ impl InputDerivatives {
     fn new(references: &[u32], order: usize) -> Self {
         let count = references.len() * order;
         let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
-        Self {
-            references: references.repeat(order),
-            orders: orders.collect(),
-            values: vec![0.0; count],
-        }
+        Self { references: references.repeat(order), orders: orders.collect(), values: vec![0.0; count] }
     }
 }
 

@@ -4,7 +4,7 @@ use costep_core::{Error, Result};
 use costep_integrate::multistep::{AtPoint, Family, Reason, Statistics};
 
 use super::segments::{MODES, Setting};
-use crate::cpu::timed;
+use crate::cpu::shortest;
 use crate::work::Work;
 
 /// A family of settings.
@@ -51,19 +51,13 @@ impl Trials {
         })
     }
 
-    /// CPU time of each mode in s, over settings that all modes end, `rounds` times each.
+    /// CPU time of each mode in s, over settings that all modes end: the sum over settings of the shortest of `rounds`.
     pub(super) fn cpu(settings: &[&Setting], rounds: usize) -> Result<[f64; 4]> {
         let mut seconds = [0.0; 4];
-        // Mode after mode in every round, so that a busy machine slows down all of them.
-        for _ in 0..rounds {
-            for (mode, seconds) in MODES.into_iter().zip(&mut seconds) {
-                let (_, spent) = timed(|| {
-                    settings
-                        .iter()
-                        .try_for_each(|setting| given_up(setting.run(Family::Bdf, mode, |_| ())).map(|_| ()))
-                })?;
-                *seconds += spent;
-            }
+        for setting in settings {
+            let times: [f64; 4] =
+                shortest(rounds, |k| given_up(setting.run(Family::Bdf, MODES[k], |_| ())).map(|_| ()))?;
+            seconds.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
         }
         Ok(seconds)
     }

@@ -119,3 +119,24 @@ fn pendulum_errors_agree_over_all_steps() {
         }
     }
 }
+
+/// 0.0168 is the error of the inner explicit Euler steps, which no coupling can undo.
+#[test]
+fn predictive_coupling_keeps_the_asymptotic_error_of_the_pendulum() {
+    let model = model("pendulum-oscillator", &[("micro_step", 1e-4)]);
+    for step in [0.001, 0.01, 0.02, 0.04] {
+        let (trace, _) = run(&model, "predictive", step, 1.0);
+        let error = paper_error(&model, 1.0, &trace).unwrap().unwrap();
+        assert!(error < 1.2 * 0.0168, "{step}: {error}");
+    }
+}
+
+/// Without impulses, and with unknown ones of 5e4 N on mass 1.
+#[test]
+fn predictive_coupling_follows_the_nonlinear_oscillator() {
+    for force in [0.0, 5e4] {
+        let model = model("dual-mass-nonlinear", &[("force", force)]);
+        let eps = measures(&model, "predictive", 1e-3, 1.0).eps_mono;
+        assert!(eps < 0.005, "{force}: {eps}");
+    }
+}

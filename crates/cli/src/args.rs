@@ -45,15 +45,17 @@ pub(crate) enum Verb {
     Methods(ListArgs),
     /// List the built-in models, or explain one
     Models(ListArgs),
-    /// Turn a recording into CSV or Parquet
+    /// Turn a recording into CSV or Parquet, or a project into an SSP
     Export(ExportArgs),
+    /// Turn an SSP into a project folder
+    Import(ImportArgs),
     /// Write the parts of a built-in model as FMUs
     ExportFmu(ExportFmuArgs),
     /// List results of papers, or compute one again and compare it with what the paper claims
     Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
     Plot(PlotArgs),
-    /// Show what an FMU offers and what is wrong with it
+    /// Show what an FMU or SSP offers and what is wrong with it
     Inspect(InspectArgs),
     /// Explain an error code
     Explain(ExplainArgs),
@@ -218,11 +220,14 @@ pub(crate) struct ListArgs {
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// A recording, or the folder of a run
+    /// A recording or the folder of a run; with --ssp a project
     pub(crate) file: PathBuf,
-    /// File to write; its ending decides: .csv or .parquet
-    #[arg(long, value_name = "FILE", required_unless_present = "list")]
+    /// File to write; its ending decides: .csv or .parquet; with --ssp .ssp
+    #[arg(long, visible_alias = "out", value_name = "FILE", required_unless_present = "list")]
     pub(crate) to: Option<PathBuf>,
+    /// Write a project of FMUs as an SSP
+    #[arg(long, conflicts_with_all = ["list", "signals"])]
+    pub(crate) ssp: bool,
     /// Columns, with `*` as wildcard: `s1.*,s2.F` [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) signals: Vec<String>,
@@ -293,8 +298,17 @@ pub(crate) struct PlotArgs {
 }
 
 #[derive(Args)]
+pub(crate) struct ImportArgs {
+    /// An .ssp or .ssd
+    pub(crate) file: PathBuf,
+    /// Folder for the project
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// An FMU
+    /// An FMU, .ssp or .ssd
     pub(crate) file: PathBuf,
 }
 

@@ -27,6 +27,43 @@ impl Verdict {
     }
 }
 
+/// Where the wall time of a run went.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Times {
+    /// Seconds in the steps of each part: the mean of those that were timed, times their number.
+    pub(crate) parts: Map<String, Value>,
+    /// The rest of the wall time; nothing if parts were stepped at the same time on several threads.
+    pub(crate) master_s: Option<f64>,
+}
+
+impl Times {
+    fn of(engine: &Engine, wall: f64) -> Self {
+        let seconds = engine.step_seconds();
+        let rest = wall - seconds.iter().sum::<f64>();
+        let names = engine.descriptions().iter().map(|description| description.name.clone());
+        let parts = names.zip(&seconds).map(|(name, seconds)| (name, json!(seconds))).collect();
+        Self { parts, master_s: (rest >= 0.0).then_some(rest) }
+    }
+
+    /// `s1 61 %  s2 33 %  master 6 %`, the parts that take most first.
+    pub(crate) fn shares(&self, wall: f64) -> String {
+        const SHOWN: usize = 5;
+        let mut parts: Vec<(&str, f64)> =
+            self.parts.iter().map(|(name, s)| (name.as_str(), s.as_f64().unwrap_or(0.0))).collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let others: f64 = parts.iter().skip(SHOWN).map(|(_, seconds)| seconds).sum();
+        let rest = parts.len().saturating_sub(SHOWN);
+        let mut words: Vec<(String, f64)> =
+            parts.iter().take(SHOWN).map(|(name, seconds)| ((*name).to_owned(), *seconds)).collect();
+        if rest > 0 {
+            words.push((format!("{rest} others"), others));
+        }
+        words.extend(self.master_s.map(|seconds| ("master".to_owned(), seconds)));
+        let word = |(name, seconds): &(String, f64)| format!("{name} {:.0} %", 100.0 * seconds / wall);
+        words.iter().map(word).collect::<Vec<_>>().join("  ")
+    }
+}
+
 /// One run.
 #[derive(Serialize)]
 pub(crate) struct RunReport {
@@ -49,6 +86,10 @@ pub(crate) struct RunReport {
     pub(crate) macro_steps: u64,
     pub(crate) subsystem_steps: u64,
     pub(crate) wall_s: f64,
+    /// Simulated time per wall time.
+    pub(crate) real_time_factor: Option<f64>,
+    /// Seconds in the steps of each part, estimated from some of them, and in everything else.
+    pub(crate) times: Option<Times>,
     pub(crate) message: Option<String>,
     /// The error behind the message, if the run ended with one.
     pub(crate) error: Option<Value>,
@@ -75,6 +116,8 @@ impl RunReport {
             macro_steps: 0,
             subsystem_steps: 0,
             wall_s: 0.0,
+            real_time_factor: None,
+            times: None,
             message: None,
             error: None,
             exit: 0,
@@ -86,6 +129,11 @@ impl RunReport {
         self.model_source = engine.uses_models().then(|| "exact".into());
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();
+        if self.wall_s > 0.0 && engine.steps_here() > 0 {
+            let simulated = engine.steps_here() as f64 * engine.experiment().step;
+            self.real_time_factor = Some(simulated / self.wall_s);
+            self.times = Some(Times::of(engine, self.wall_s));
+        }
     }
 
     /// Takes over what was measured.

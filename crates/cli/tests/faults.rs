@@ -49,6 +49,7 @@ mod fault {
     pub(crate) const INFINITE: i32 = 48;
     pub(crate) const DENORMAL: i32 = 49;
     pub(crate) const LOG_AND_SEGV: i32 = 50;
+    pub(crate) const DISCARD_LONG: i32 = 51;
     pub(crate) const EXCEPTION: i32 = 53;
     pub(crate) const LOCALE: i32 = 54;
     pub(crate) const PRINT_ERRORS: i32 = 56;
@@ -276,6 +277,24 @@ fn statuses_of_steps_lead_to_codes() {
                 assert_eq!(rig.times(), UP_TO_THE_FAULT, "{}", done.story());
             }
         }
+    }
+}
+
+#[test]
+fn discarded_steps_are_done_again_if_wanted() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        rig.set("bad", fault::DISCARD_LONG, "");
+        rig.run("--method zoh").exits(2).says("error[E0115]").says("write `retry_discarded = true`");
+        assert_eq!(rig.times(), UP_TO_THE_FAULT);
+        rig.set("bad", fault::DISCARD_LONG, "retry_discarded = true");
+        rig.run("--method zoh").exits(0);
+        assert_eq!(rig.times().len(), 6);
+        assert!(
+            std::fs::read_to_string(rig.desk.path("out/run.toml"))
+                .unwrap()
+                .contains("retry_discarded = true")
+        );
     }
 }
 

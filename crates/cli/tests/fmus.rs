@@ -95,7 +95,12 @@ fn comparisons_say_what_the_reference_is() {
         .exits(0)
         .says("reference: the same system with `auto` at a step of 20 us; at twice that step it differs by");
     desk.run("compare pair --reference dopri5").exits(1).says("FMUs do not tell theirs");
-    desk.run("run pair --method nepce --reference step:50us --json").exits(0).json();
+    let run = desk.run("run pair --method nepce --reference step:50us --json").exits(0).json();
+    let times = &run["times"];
+    let parts: f64 = ["s1", "s2"].iter().map(|part| times["parts"][part].as_f64().unwrap()).sum();
+    assert!(parts > 0.0 && run["real_time_factor"].as_f64().unwrap() > 0.0, "{run}");
+    // Estimates, so that they need not add up to the last digit.
+    assert!(parts < 2.0 * run["wall_s"].as_f64().unwrap(), "{run}");
 }
 
 #[test]

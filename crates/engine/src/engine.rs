@@ -20,6 +20,7 @@ use costep_core::{
 };
 
 use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
+use crate::clocks::Clocks;
 use crate::guard::{Guard, Moment};
 use crate::initialise::initialise;
 use crate::pool::{Job, place};
@@ -107,6 +108,12 @@ pub struct Engine {
     /// Length of the step that `inputs` are of: h, that of a part, or 0 at the start.
     last_length: f64,
     subsystem_steps: u64,
+    /// Times of steps, and whether this step is timed.
+    clocks: Clocks,
+    timed: bool,
+    /// Accepted steps of this process, and all, with those that were repeated.
+    stepped: u64,
+    attempts: u64,
 }
 
 impl Engine {
@@ -219,6 +226,10 @@ impl Engine {
             inputs: InputPolynomials::new(inputs, input_order),
             last_length: 0.0,
             subsystem_steps: 0,
+            clocks: Clocks::new(segments),
+            timed: false,
+            stepped: 0,
+            attempts: 0,
             experiment,
             subsystems,
             descriptions,
@@ -284,7 +295,15 @@ impl Engine {
             return Err(Error::new(Code::Bug, "the run has failed before and cannot be stepped on"));
         }
         self.failed = true;
+        self.timed = self.clocks.is_due(self.stepped);
+        if self.timed {
+            self.clocks.warm_up(self.stepped);
+        }
         self.step_once()?;
+        if self.timed {
+            self.clocks.done(self.stepped);
+        }
+        self.stepped += 1;
         self.failed = false;
         Ok(())
     }
@@ -364,6 +383,7 @@ impl Engine {
             self.take_means(stage);
         }
         self.subsystem_steps += self.subsystems.len() as u64;
+        self.attempts += 1;
         let mut verdict = Verdict::Accept;
         for group in &mut self.groups {
             let signals = signals!(self);
@@ -418,6 +438,7 @@ impl Engine {
             layout: &self.layout,
             inputs: &self.inputs,
             orders: &self.segment_orders,
+            clocks: self.timed.then_some(self.clocks.all()),
             companions: &self.companions,
         };
         self.threads.step(&job, &mut self.subsystems, &mut self.y_next)
@@ -618,6 +639,17 @@ impl Engine {
     /// How many steps of single subsystems were done, repetitions included.
     pub fn subsystem_steps(&self) -> u64 {
         self.subsystem_steps
+    }
+
+    /// Seconds that this process has spent in the steps of each subsystem: the mean of the steps that were timed, times
+    /// their number. Long steps are all timed, of short ones some, late in a run one in 256.
+    pub fn step_seconds(&self) -> Vec<f64> {
+        self.clocks.seconds(self.attempts)
+    }
+
+    /// Number of macro steps that this process has done: fewer than all if the run was resumed.
+    pub fn steps_here(&self) -> u64 {
+        self.stepped
     }
 
     /// Whether a method uses local models.

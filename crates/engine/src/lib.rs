@@ -4,6 +4,7 @@
 
 mod checkpoint;
 mod checks;
+mod clocks;
 mod engine;
 mod guard;
 mod initialise;

@@ -17,6 +17,8 @@ use costep_core::{
     Subsystem,
 };
 
+use crate::clocks::Clock;
+
 /// How long an idle worker spins before it sleeps.
 const SPINS: u32 = 4_000;
 
@@ -31,6 +33,8 @@ pub(crate) struct Job<'a> {
     pub(crate) inputs: &'a InputPolynomials,
     /// Order of the inputs of each subsystem.
     pub(crate) orders: &'a [usize],
+    /// The clocks of all subsystems, if this step is timed.
+    pub(crate) clocks: Option<&'a [Clock]>,
     /// The rest of the system as each subsystem sees it; empty if nobody asks.
     pub(crate) companions: &'a [Companion],
 }
@@ -54,9 +58,13 @@ fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [
 
 #[inline]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    let outcome = match job.companions.get(i) {
+    let mut step = || match job.companions.get(i) {
         Some(rest) if rest.is_active() => subsystem.step_with(job.interval, job.segment(i), rest, y),
         _ => subsystem.step(job.interval, job.segment(i), y),
+    };
+    let outcome = match job.clocks {
+        None => step(),
+        Some(clocks) => clocks[i].time(step),
     };
     match outcome {
         Ok(outcome) if outcome.reached == job.interval.end => Ok(()),

@@ -83,6 +83,45 @@ fn a_discarded_step_may_leave_the_time_unknown() {
 }
 
 #[test]
+fn discarded_steps_are_done_in_shorter_ones_where_the_state_is_stored() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        // Discards steps longer than 0.06 s, and spoils its state.
+        let fussy = |retry_discarded: bool| {
+            let options = CoSimulationOptions {
+                retry_discarded,
+                ..options(&[("fault", 51.0), ("at", 2.0), ("x0", 1.0)])
+            };
+            CoSimulationSubsystem::new(&library, "fussy", &options).unwrap()
+        };
+        let mut good = CoSimulationSubsystem::new(&library, "good", &options(&[("x0", 1.0)])).unwrap();
+        good.initialise(&RUN).unwrap();
+        let (mut y, inputs) = ([0.0], InputPolynomials::new(1, 0));
+        good.initial_outputs(&[1.0], &mut y).unwrap();
+        for k in 0..16 {
+            let short = Experiment { step: 0.5 / 16.0, ..RUN };
+            good.step(short.interval(k), inputs.segment(0..1, 0), &mut y).unwrap();
+        }
+        let (outcome, value) = run(&mut fussy(true)).unwrap();
+        assert_eq!((outcome.reached, value), (2.5, y[0]), "{fmi:?}");
+
+        expect(&run(&mut fussy(false)).unwrap_err(), Code::FmuDiscard, &["retry_discarded = true"]);
+        // A state that the coupling method has stored serves as well.
+        let mut stored = fussy(false);
+        stored.initialise(&RUN).unwrap();
+        stored.initial_outputs(&[1.0], &mut [0.0]).unwrap();
+        stored.snapshot().unwrap();
+        assert_eq!(step(&mut stored).unwrap().1, y[0]);
+        // Who asks for the end, or discards every step, is not asked for ever.
+        for fault in [6.0, 13.0] {
+            let options = CoSimulationOptions { retry_discarded: true, ..options(&[("fault", fault)]) };
+            let mut subsystem = CoSimulationSubsystem::new(&library, "stubborn", &options).unwrap();
+            assert_eq!(run(&mut subsystem).unwrap_err().code(), Code::FmuDiscard);
+        }
+    }
+}
+
+#[test]
 fn numbers_and_times_are_left_to_the_engine() {
     for fmi in BOTH {
         let library = build(fmi, "Fault").load();

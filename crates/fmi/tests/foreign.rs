@@ -1,14 +1,33 @@
 //! FMUs of others, by hand: `COSTEP_FMUS=a.fmu:b.fmu cargo test -p costep-fmi --test foreign -- --ignored --nocapture`.
-//! Runs each over a hundred steps and prints what came out.
+//! Runs each over a hundred steps and prints what came out. With `COSTEP_SOLVER=dopri5:1e-8` they are integrated, if they
+//! are for Model Exchange.
 
 use costep_core::{Experiment, InputPolynomials, Result, Subsystem};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary};
+use costep_fmi::{
+    CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, ModelExchangeOptions,
+    ModelExchangeSubsystem, Use,
+};
+use costep_integrate::Solver;
 
 fn run(path: &std::path::Path) -> Result<String> {
-    let library = FmuLibrary::load(&mut Fmu::open(path)?)?;
     let logging = std::env::var_os("COSTEP_LOG").map(|_| true);
+    if let Ok(solver) = std::env::var("COSTEP_SOLVER") {
+        let library = FmuLibrary::load_for(&mut Fmu::open(path)?, Use::ModelExchange)?;
+        let solver = Solver::parse(&solver, 1e-3)?;
+        let options = ModelExchangeOptions { solver, logging, ..ModelExchangeOptions::default() };
+        let mut subsystem = ModelExchangeSubsystem::new(&library, "fmu", &options)?;
+        let text = run_steps(&library, &mut subsystem)?;
+        let (notes, state) = (subsystem.notes(), subsystem.state());
+        return Ok(format!("{text}\n  {:?}\n  states {state:?}\n  {notes:?}", subsystem.events()));
+    }
+    let library = FmuLibrary::load(&mut Fmu::open(path)?)?;
     let options = CoSimulationOptions { logging, ..CoSimulationOptions::default() };
     let mut subsystem = CoSimulationSubsystem::new(&library, "fmu", &options)?;
+    let text = run_steps(&library, &mut subsystem)?;
+    Ok(format!("{text}, {} warnings, {} messages", subsystem.warnings(), subsystem.message_count()))
+}
+
+fn run_steps(library: &FmuLibrary, subsystem: &mut dyn Subsystem) -> Result<String> {
     let defaults = library.description().default_experiment;
     let start = defaults.start_time.unwrap_or(0.0);
     let stop = defaults.stop_time.unwrap_or(start + 1.0);
@@ -33,12 +52,8 @@ fn run(path: &std::path::Path) -> Result<String> {
         }
     }
     subsystem.terminate();
-    let warnings = subsystem.warnings();
-    let messages = subsystem.message_count();
     let capabilities = &description.capabilities;
-    Ok(format!(
-        "{m} inputs, {r} outputs, {capabilities:?}, {warnings} warnings, {messages} messages\n  {first:?}\n  {y:?}"
-    ))
+    Ok(format!("{m} inputs, {r} outputs, {capabilities:?}\n  {first:?}\n  {y:?}"))
 }
 
 #[test]

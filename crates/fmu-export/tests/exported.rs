@@ -8,8 +8,12 @@ use std::sync::Arc;
 use common::{difference, step_in_costep};
 use costep_core::{Code, Experiment, InputSet, LocalModel, StateReader, StateWriter, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmiVersion, Fmu, FmuLibrary};
+use costep_fmi::{
+    CoSimulationOptions, CoSimulationSubsystem, FmiVersion, Fmu, FmuLibrary, ModelExchangeOptions,
+    ModelExchangeSubsystem, Use,
+};
 use costep_fmu_export::{Capability, Options, export};
+use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
@@ -59,6 +63,38 @@ fn run(model: &Model, subsystems: Vec<Box<dyn Subsystem>>, method: &str) -> Vec<
         rows.push(engine.outputs().to_vec());
     }
     rows
+}
+
+/// An FMU that costep integrates.
+fn integrated(path: &Path, solver: Solver) -> Box<dyn Subsystem> {
+    let library = FmuLibrary::load_for(&mut Fmu::open(path).unwrap(), Use::ModelExchange).unwrap();
+    let options = ModelExchangeOptions { solver, ..ModelExchangeOptions::default() };
+    Box::new(ModelExchangeSubsystem::new(&library, "fmu", &options).unwrap())
+}
+
+#[test]
+fn integrated_fmus_equal_the_built_in_models_with_the_same_integrator() {
+    let folder = tempfile::tempdir().unwrap();
+    for id in ["dual-mass", "hydraulic"] {
+        let model = costep_models::find(id).unwrap().model(&[]).unwrap().1;
+        let exported = VERSIONS
+            .map(|version| paths(id, &[], &options(version), &folder.path().join(format!("{version:?}"))));
+        let micro = model.experiment.step / 100.0;
+        for (solver, allowed) in
+            [(Solver::Euler(micro), 1e-9), (Solver::Rk4(micro), 1e-9), (Solver::Dopri5(1e-12), 1e-9)]
+        {
+            for method in ["zoh", "foh"] {
+                let parts = model.parts.iter().map(|part| part.subsystem(&solver).unwrap()).collect();
+                let native = run(&model, parts, method);
+                for (version, paths) in VERSIONS.iter().zip(&exported) {
+                    let fmus = paths.iter().map(|path| integrated(path, solver)).collect();
+                    let worst = difference(&native, &run(&model, fmus, method));
+                    println!("{id} {version:?} {} {method}: {worst:e}", solver.label());
+                    assert!(worst <= allowed, "{id} {version:?} {} {method}: {worst:e}", solver.label());
+                }
+            }
+        }
+    }
 }
 
 #[test]

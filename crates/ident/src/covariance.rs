@@ -57,6 +57,29 @@ impl Covariance {
         self.root.row_mut(j).iter_mut().for_each(|x| *x *= factor);
     }
 
+    /// Takes in, if parameter j is hardly known at all, that it is zero up to a large variance. A measurement like any
+    /// other, so that what is known of combinations stays; cutting a diagonal entry of P would destroy it. Says whether `gain` holds what a
+    /// unit of this parameter changes all of them by.
+    pub fn confine(&mut self, j: usize) -> bool {
+        let limit = GREATEST_GROWTH * self.start;
+        let row = self.root.row(j);
+        let variance: f64 = row.iter().map(|x| x * x).sum();
+        if variance <= limit {
+            return false;
+        }
+        // As in `update` with f = e_j / sqrt(limit) and nothing forgotten.
+        self.projected.copy_from_slice(row);
+        self.gain.fill(0.0);
+        self.root.multiply_add(&self.projected, &mut self.gain);
+        let kappa = (1.0 - (limit / (limit + variance)).sqrt()) / variance;
+        for (i, gain) in self.gain.iter_mut().enumerate() {
+            let factor = kappa * *gain;
+            self.root.row_mut(i).iter_mut().zip(&self.projected).for_each(|(s, g)| *s -= factor * g);
+            *gain /= limit + variance;
+        }
+        true
+    }
+
     /// Takes in a regressor f. Gives f^T P f before it, how uncertain its prediction was.
     pub fn update(&mut self, f: &[f64], forgetting: Forgetting) -> f64 {
         self.projected.fill(0.0);
@@ -140,6 +163,21 @@ mod tests {
                 p[i][j] = growth * (p[i][j] - weight * pf[i] * pf[j]);
             }
         }
+    }
+
+    #[test]
+    fn a_confined_parameter_has_a_variance_again_and_its_combinations_stay() {
+        let mut covariance = Covariance::new(2, 1e-6);
+        // p0 + p1 is known well; in other units p0 is not known at all.
+        covariance.update(&[1e6, 1e6], Forgetting::Exponential(1.0));
+        covariance.scale_parameter(0, 1e6);
+        assert!(covariance.confine(0) && !covariance.confine(1));
+        let entry = |i: usize, j: usize| -> f64 {
+            covariance.root.row(i).iter().zip(covariance.root.row(j)).map(|(a, b)| a * b).sum()
+        };
+        assert!((entry(0, 0) - 1.0).abs() < 1e-5, "{}", entry(0, 0));
+        let sum = 1e-12 * entry(0, 0) + 2e-6 * entry(0, 1) + entry(1, 1);
+        assert!(sum < 1e-11, "{sum}");
     }
 
     #[test]

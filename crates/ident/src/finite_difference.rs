@@ -69,9 +69,8 @@ impl ModelSource for FiniteDifference {
             }
         }
         (self.stop, self.step) = (experiment.stop, experiment.step);
-        let room = |subsystem: &Box<dyn Subsystem>| room_for(&**subsystem);
-        self.models = subsystems.iter().map(|s| Renewed::new(room(s), self.refresh)).collect();
-        self.probes = subsystems.iter().map(|s| Probe::new(s.description(), room(s))).collect();
+        self.models = subsystems.iter().map(|s| Renewed::new(room_for(&**s), self.refresh)).collect();
+        self.probes = subsystems.iter().map(|s| Probe::new(s.description(), room_for(&**s))).collect();
         Ok(())
     }
 

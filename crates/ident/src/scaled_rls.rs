@@ -95,11 +95,26 @@ impl ScaledRls {
             if let Some(growth) = raise(&mut self.scale[j], phi[j].abs().max(least[j])) {
                 self.theta.row_mut(j).iter_mut().for_each(|theta| *theta *= growth);
                 self.covariance.scale_parameter(j, growth);
+                self.confine(j);
             }
         }
         for i in 0..targets.len() {
             if let Some(growth) = raise(&mut self.target_scale[i], targets[i].abs().max(least_target[i])) {
                 (0..phi.len()).for_each(|j| self.theta[(j, i)] /= growth);
+            }
+        }
+    }
+
+    /// Values that were tiny when they were first seen must not leave a parameter without any prior: along combinations that the
+    /// data never show, what was fitted to the tiny values would stay, in units that have become huge.
+    fn confine(&mut self, j: usize) {
+        if !self.covariance.confine(j) {
+            return;
+        }
+        for i in 0..self.target_scale.len() {
+            let excess = self.theta[(j, i)];
+            for (l, gain) in self.covariance.gain().iter().enumerate() {
+                self.theta[(l, i)] -= gain * excess;
             }
         }
     }

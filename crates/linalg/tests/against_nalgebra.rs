@@ -91,7 +91,11 @@ proptest! {
         let expected = to_nalgebra(&a).pseudo_inverse(1e-12).unwrap();
         let condition = to_nalgebra(&a).norm() * expected.norm();
         prop_assume!(condition < 1e6);
-        close(&result, &expected, 1e-13 * condition * condition)?;
+        // nalgebra stops its iteration early at times, which leaves 1e-11; ours is checked by Penrose's conditions.
+        close(&result, &expected, 1e-10 * condition * condition)?;
+        let (a, inverse) = (to_nalgebra(&a), to_nalgebra(&result));
+        let error = (&a * &inverse * &a - &a).norm() + (&inverse * &a * &inverse - &inverse).norm();
+        prop_assert!(error <= 1e-13 * condition * (1.0 + inverse.norm()), "{error:e}");
     }
 }
 

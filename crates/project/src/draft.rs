@@ -9,6 +9,7 @@ use costep_fmi::Values;
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;
 use crate::overrides::Override;
+use crate::parse;
 use crate::problems::Problems;
 use crate::project::{self, Project};
 use crate::source::Source;
@@ -86,6 +87,18 @@ impl Draft {
     /// Gives any key of a project file its value: `&["system", "stop"]`. Intermediate tables are made.
     pub fn set(&mut self, path: &[&str], value: DraftValue, provenance: Provenance) {
         let origin = Origin::Draft(provenance.0);
+        let text = |text: String| Node { value: Value::Text(text), origin };
+        let value = match value {
+            DraftValue::Text(text) => Value::Text(text),
+            DraftValue::Number(number) => Value::Real(number),
+            DraftValue::Truth(truth) => Value::Truth(truth),
+            DraftValue::Texts(texts) => Value::List(texts.into_iter().map(text).collect()),
+        };
+        self.set_node(path, Node { value, origin });
+    }
+
+    fn set_node(&mut self, path: &[&str], node: Node) {
+        let origin = node.origin;
         let Some((last, before)) = path.split_last() else { return };
         let mut table = &mut self.root;
         for name in before {
@@ -96,14 +109,7 @@ impl Draft {
             let Value::Table(inner) = &mut node.value else { return };
             table = inner;
         }
-        let text = |text: String| Node { value: Value::Text(text), origin };
-        let value = match value {
-            DraftValue::Text(text) => Value::Text(text),
-            DraftValue::Number(number) => Value::Real(number),
-            DraftValue::Truth(truth) => Value::Truth(truth),
-            DraftValue::Texts(texts) => Value::List(texts.into_iter().map(text).collect()),
-        };
-        table.set(last, Node { value, origin });
+        table.set(last, node);
     }
 
     /// Adds an FMU.
@@ -153,6 +159,22 @@ impl Draft {
         table.set("to", Node { value: Value::Text(to.into()), origin });
         table.set("value", Node { value: Value::Real(value), origin });
         self.push("external", Node { value: Value::Table(table), origin });
+    }
+
+    /// Gives any key the value that a text in TOML stands for.
+    pub(crate) fn set_toml(&mut self, path: &[&str], text: &str, provenance: Provenance) {
+        let node = parse::value(text, Origin::Draft(provenance.0));
+        self.set_node(path, node);
+    }
+
+    /// The same for a key of the last connection.
+    pub(crate) fn set_in_connection(&mut self, key: &str, text: &str, provenance: Provenance) {
+        let node = parse::value(text, Origin::Draft(provenance.0));
+        if let Some(Value::List(items)) = self.root.get_mut("connect").map(|list| &mut list.value)
+            && let Some(Value::Table(last)) = items.last_mut().map(|item| &mut item.value)
+        {
+            last.set(key, node);
+        }
     }
 
     fn push(&mut self, key: &str, node: Node) {

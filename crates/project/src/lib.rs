@@ -2,7 +2,7 @@
 //! overrides of the command line to a checked [`Project`]. All mistakes are reported at once, each with its
 //! line or flag and what to do about it.
 //!
-//! `draft.rs` is the way in for readers of other formats. `document.rs` is the parsed file with the place of every value; `overrides.rs` changes it; the files named
+//! `draft.rs` is the way in for readers of other formats, `ssp.rs` the one that reads system structures. `document.rs` is the parsed file with the place of every value; `overrides.rs` changes it; the files named
 //! after tables of the project file check them; `write.rs` writes the effective project, `scaffold.rs` a new
 //! one for given FMUs.
 
@@ -24,6 +24,7 @@ mod section;
 mod settings;
 mod signals;
 mod source;
+pub mod ssp;
 mod units;
 mod write;
 

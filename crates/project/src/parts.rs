@@ -282,11 +282,13 @@ fn read_set(model: &ModelEntry, given: &[Entry], problems: &mut Problems<'_>) ->
 pub(crate) fn check_name(name: &str, of: &str, origin: Origin, problems: &mut Problems<'_>) -> bool {
     const MAX_NAME: usize = 64;
     let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    let good = !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(plain);
+    // Parts of a nested system are named by their path: `drive/engine`.
+    let good =
+        name.len() <= MAX_NAME && name.split('/').all(|word| !word.is_empty() && word.chars().all(plain));
     if !good {
         problems.report(origin, || {
             Error::new(Code::BadValue, format!("`{}` cannot be the name of a {of}", shortened(name)))
-                .hint(format!("allowed: up to {MAX_NAME} letters, digits, `_` and `-`"))
+                .hint(format!("allowed: up to {MAX_NAME} letters, digits, `_`, `-`, and `/` between them"))
         });
     }
     good

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use costep_core::{Code, Error, External};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_models::Model;
+use tempfile::TempDir;
 
 use crate::advice;
 use crate::connections::{self, ExternalSpec, Wiring};
@@ -19,6 +21,7 @@ use crate::problems::Problems;
 use crate::section::{Section, refuse_unknown_keys};
 use crate::settings::{self, RecordSpec};
 use crate::source::{self, Source};
+use crate::ssp;
 
 /// The tables of a project file.
 pub(crate) const TABLES: &[&str] = &[
@@ -67,6 +70,8 @@ pub struct Project {
     pub given: Given,
     /// What is allowed but probably not meant, with codes that start with W.
     pub warnings: Vec<Error>,
+    /// The FMUs of a package, unpacked for as long as the project lives.
+    pub(crate) unpacked: Option<Arc<TempDir>>,
     /// What is worth knowing before a run, with codes that start with W.
     pub advice: Vec<Error>,
 }
@@ -107,6 +112,7 @@ pub fn load(source: &Source, overrides: &[Override]) -> Result<Project, Vec<Erro
 /// The same; a refusal comes with the warnings too.
 pub fn examine(source: &Source, overrides: &[Override]) -> Result<Project, Refusal> {
     match source {
+        Source::File(path) if costep_ssp::is_ssp(path) => ssp::load(path, overrides),
         Source::File(path) => {
             let path = source::project_file(path);
             let text = source::read(&path).map_err(|error| vec![error])?;
@@ -209,6 +215,7 @@ fn read_project(
         offsets,
         given,
         warnings: Vec::new(),
+        unpacked: None,
         advice: Vec::new(),
     })
 }

@@ -77,11 +77,17 @@ impl Project {
             if fmu.interface_given {
                 out.key("interface", quoted(fmu.interface.word()));
             }
+            if let Some(solver) = fmu.solver {
+                out.key("solver", quoted(&solver.label()));
+            }
             if fmu.isolation != Isolation::default() {
                 out.key("isolation", quoted(fmu.isolation.word()));
             }
             if let Some(limit) = fmu.step_timeout {
                 out.key("step_timeout", quoted(&exact_time(limit)));
+            }
+            if fmu.retry_discarded {
+                out.key("retry_discarded", "true");
             }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));

@@ -13,7 +13,7 @@ use common::{codes, line};
 use costep_core::{Code, Error, External, Place};
 use costep_fmi::Values;
 use costep_project::{ConnectEntry, Draft, DraftValue, FmuEntry, FmuInterface, Override, Project, load_text};
-use fmus::{Fmi, Variant, build, build_as, build_edited, build_wide};
+use fmus::{Fmi, Variant, build, build_as, build_edited, build_exchange, build_wide};
 use tempfile::TempDir;
 
 /// Line 1 is `[system]`.
@@ -48,7 +48,7 @@ fn folder(names: &[&str]) -> TempDir {
             "S2" => build(Fmi::V3, "S2"),
             "Fault" => build(Fmi::V3, "Fault"),
             "Wide" => build_wide(),
-            "Exchange" => build_edited(Fmi::V2, "S1", exchange),
+            "Exchange" => build_exchange(Fmi::V2, "S1", false, ""),
             "Rpm" => with_unit("rpm"),
             "Rad" => with_unit("rad/s"),
             "Celsius" => with_unit("degC"),
@@ -64,13 +64,6 @@ fn folder(names: &[&str]) -> TempDir {
     std::fs::write(folder.path().join("text.fmu"), "no archive").unwrap();
     std::fs::create_dir(folder.path().join("folder.fmu")).unwrap();
     folder
-}
-
-/// The FMU offers Model Exchange only.
-fn exchange(text: String) -> String {
-    let (before, rest) = text.split_once("<CoSimulation").unwrap();
-    let (_, after) = rest.split_once("/>").unwrap();
-    format!("{before}<ModelExchange modelIdentifier=\"S1\"/>{after}")
 }
 
 /// Input and output of a lag have a unit.
@@ -109,6 +102,31 @@ fn fmus_are_parts_like_others() {
     assert!(!project.model.has_equations() && project.warnings.is_empty());
     // F of S2 passes both inputs straight through.
     assert_eq!(project.model.parts[1].description().feedthrough, [vec![0, 1], vec![], vec![]]);
+}
+
+#[test]
+fn fmus_for_model_exchange_are_integrated() {
+    let folder = folder(&["Exchange", "S2"]);
+    let text = RIG.replace("S1.fmu", "Exchange.fmu");
+    let project = good(&folder, &text);
+    // Nobody said that it is to be integrated.
+    let warning = project.warnings[0].to_string();
+    assert_eq!(project.warnings[0].code(), Code::IntegratedHere);
+    assert!(warning.contains("`a`") && warning.contains("dopri5:1e-8"), "{warning}");
+    let said = text.replace("Exchange.fmu\"", "Exchange.fmu\"\ninterface = \"me\"\nsolver = \"rk4:50us\"");
+    let project = good(&folder, &said);
+    assert!(project.warnings.is_empty());
+    assert_eq!(good(&folder, &project.to_toml()).given.fmus, project.given.fmus);
+    let mut subsystem = project.model.parts[0].subsystem(&project.model.solver).unwrap();
+    let experiment = costep_core::Experiment { start: 0.0, stop: 1e-3, step: 1e-3 };
+    let mut y = [0.0; 2];
+    subsystem.initialise(&experiment).unwrap();
+    subsystem.initial_outputs(&[0.0], &mut y).unwrap();
+    assert_eq!(y, [0.2, 0.0]);
+    let inputs = costep_core::InputPolynomials::new(1, 0);
+    subsystem.step(experiment.interval(0), inputs.segment(0..1, 0), &mut y).unwrap();
+    // Undamped but for a little: x = 0.2 cos(w t), w^2 = c/m = 2e5.
+    assert!((y[0] - 0.2 * (2e5f64.sqrt() * 1e-3).cos()).abs() < 1e-4, "{}", y[0]);
 }
 
 #[test]
@@ -162,7 +180,28 @@ const MISTAKES: &[(&str, &str, Code, usize, &str)] = &[
     ("file = \"S1.fmu\"", "file = 3", Code::BadValue, 6, "`file` in [fmu.a] is a number"),
     ("file = \"S1.fmu\"", "fle = \"S1.fmu\"", Code::UnknownKey, 6, "did you mean `file`?"),
     ("file = \"S1.fmu\"", "", Code::Missing, 5, "[fmu.a] needs `file`"),
-    ("file = \"S1.fmu\"", "file = \"Exchange.fmu\"", Code::NotPossibleYet, 6, "Model Exchange"),
+    (
+        "file = \"S1.fmu\"",
+        "file = \"Exchange.fmu\"\nsolver = \"dopr5\"",
+        Code::BadValue,
+        7,
+        "did you mean `dopri5`?",
+    ),
+    ("file = \"S1.fmu\"", "file = \"Exchange.fmu\"\nsolver = \"exact\"", Code::BadValue, 7, "linear native"),
+    (
+        "file = \"S1.fmu\"",
+        "file = \"Exchange.fmu\"\nsolver = \"dopri5:2\"",
+        Code::BadValue,
+        7,
+        "tolerance of 2",
+    ),
+    (
+        "file = \"S1.fmu\"",
+        "file = \"Exchange.fmu\"\ninterface = \"cs\"",
+        Code::FmuInterface,
+        7,
+        "Model Exchange (me)",
+    ),
     ("interface = \"cs\"", "interface = \"me\"", Code::FmuInterface, 10, "it offers Co-Simulation (cs)"),
     ("interface = \"cs\"", "interface = \"co\"", Code::BadValue, 10, "cs is Co-Simulation"),
     ("interface = \"cs\"", "interface = 2", Code::BadValue, 10, "is a number, not text"),

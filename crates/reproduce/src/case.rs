@@ -1,17 +1,22 @@
 //! A system with parameters, run with a coupling method.
 
 use costep_analysis::{Reference, Trace};
-use costep_core::{Code, Experiment, InputSet, Result};
+use costep_core::{Code, Experiment, External, InputSet, Result};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_models::Model;
+
+/// Tolerance of a reference that stands for the exact solution.
+const TIGHT: f64 = 1e-12;
 
 /// A built-in model with parameters and an end time.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     model: &'static str,
     parameters: Vec<(String, f64)>,
+    /// Signals from outside at inputs of parts.
+    externals: Vec<(usize, usize, External)>,
     stop: f64,
 }
 
@@ -26,12 +31,22 @@ pub(crate) struct Run {
 impl Case {
     pub(crate) fn new(model: &'static str, parameters: &[(&str, f64)], stop: f64) -> Self {
         let parameters = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
-        Self { model, parameters, stop }
+        Self { model, parameters, externals: Vec::new(), stop }
+    }
+
+    /// With a signal from outside at an input of a part.
+    pub(crate) fn driven(mut self, part: usize, input: usize, signal: External) -> Self {
+        self.externals.push((part, input, signal));
+        self
     }
 
     /// The model itself.
     pub(crate) fn model(&self) -> Result<Model> {
-        costep_models::find(self.model)?.model(&self.parameters).map(|(_, model)| model)
+        let (_, model) = costep_models::find(self.model)?.model(&self.parameters)?;
+        let drive = |model: Model, (part, input, signal): &(usize, usize, External)| {
+            model.driven(*part, *input, signal.clone())
+        };
+        Ok(self.externals.iter().fold(model, drive))
     }
 
     /// When it ends.
@@ -80,7 +95,10 @@ impl Case {
     /// The monolithic solution with the same inner solver, at the communication points of this step and inside.
     pub(crate) fn monolithic(&self, step: f64, micro: bool) -> Result<Reference> {
         let model = self.model()?;
-        Reference::new(&model, model.solver, &self.experiment(step), micro)
+        // Under signals from outside the monolithic system has no exact steps.
+        let driven = model.solver == Solver::Exact && !model.externals.is_empty();
+        let solver = if driven { Solver::Dopri5(TIGHT) } else { model.solver };
+        Reference::new(&model, solver, &self.experiment(step), micro)
     }
 
     /// The monolithic solution by this solver, at the communication points.

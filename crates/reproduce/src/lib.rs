@@ -9,6 +9,7 @@
 //! | `cpu` | what computing costs |
 //! | `data` | the table behind a figure |
 //! | `genser2018_*`, `genser2020_*`, `haid2018`, `viel2014`, `andersson2016` | one file per figure or group of figures |
+//! | `identified_default` | identified coupling on many cases |
 //!
 //! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [H18] Haid 2018, [V14] Viel 2014,
 //! [A16] Andersson et al. 2016.
@@ -23,6 +24,7 @@ mod genser2020_errors;
 mod genser2020_regions;
 mod genser2020_signals;
 mod haid2018;
+mod identified_default;
 mod registry;
 mod series;
 mod study;

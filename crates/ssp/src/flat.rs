@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use costep_core::Place;
+
 use crate::model::{Implementation, Value};
 use crate::note::{Note, Severity};
 
@@ -42,10 +44,23 @@ pub struct Component {
     pub file: PathBuf,
     /// Which interface is wanted.
     pub implementation: Implementation,
-    /// Values of variables, by their names in the FMU.
-    pub set: Vec<(String, Value)>,
+    /// Values of variables.
+    pub set: Vec<SetValue>,
     /// Settings of costep: key and value in TOML.
     pub settings: Vec<(String, String)>,
+    /// Where it is declared.
+    pub place: Place,
+}
+
+/// A value for a variable of an FMU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetValue {
+    /// Name of the variable in the FMU.
+    pub name: String,
+    /// Its value.
+    pub value: Value,
+    /// Where it is given.
+    pub place: Place,
 }
 
 /// A signal from an output to an input: input = `factor` * output + `offset`.
@@ -61,4 +76,6 @@ pub struct Link {
     pub offset: f64,
     /// Settings of costep: key and value in TOML.
     pub settings: Vec<(String, String)>,
+    /// Where its last connection is declared.
+    pub place: Place,
 }

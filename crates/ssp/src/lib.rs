@@ -29,7 +29,7 @@ use std::path::Path;
 
 use costep_core::{Error, Result};
 
-pub use flat::{Component, Flat, Link};
+pub use flat::{Component, Flat, Link, SetValue};
 pub use model::{Implementation, Value};
 pub use note::{Note, Severity};
 

@@ -11,7 +11,7 @@ use crate::model::{Implementation, Value};
 /// Tables of a project file that an annotation may give, and keys of components and links.
 const TABLES: [&str; 8] = ["step", "method", "schedule", "group", "external", "record", "guard", "run"];
 const COMPONENT_KEYS: [&str; 4] = ["interface", "solver", "isolation", "step_timeout"];
-const LINK_KEYS: [&str; 2] = ["group", "bond"];
+const LINK_KEYS: [&str; 3] = ["group", "bond", "sum"];
 /// The only key of `[system]` that the structure itself does not say.
 const SOLVER: &str = "system.solver";
 
@@ -21,6 +21,9 @@ impl Flat {
         let mut text = String::new();
         for (key, value) in self.settings.iter().filter(|(key, _)| TABLES.contains(&key.as_str())) {
             line(&mut text, key, value);
+        }
+        if !self.settings.iter().any(|(key, _)| key == "step") {
+            text += "# SSP says nothing about the macro step: give it here or by `--step`.\n# step = { size = \"1 ms\" }\n";
         }
         text += "\n[system]\n";
         line(&mut text, "name", &quoted(&self.name));
@@ -102,7 +105,7 @@ fn write_component(component: &Component, file: &str, text: &mut String) {
         let pairs: Vec<String> = component
             .set
             .iter()
-            .map(|(name, value)| format!("{} = {}", quoted(name), value_text(value)))
+            .map(|set| format!("{} = {}", quoted(&set.name), value_text(&set.value)))
             .collect();
         line(text, "set", &format!("{{ {} }}", pairs.join(", ")));
     }

@@ -7,7 +7,7 @@ use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{Code, Error, Experiment};
 use costep_engine::Observer;
 use costep_methods::{METHODS, MethodSpec, registry};
-use costep_project::Project;
+use costep_project::{Override, Project};
 use serde_json::json;
 
 use crate::args::CompareArgs;
@@ -22,10 +22,11 @@ use crate::supervision;
 use crate::table::{Cell, number, percent, render, wall};
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failure> {
-    let project = session::load(&args.system, Vec::new())?;
+    let project = session::load(&args.system, first_step(args.steps.as_deref()).into_iter().collect())?;
     if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
         return Ok(code);
     }
+    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     let methods = methods(args.methods.as_deref())?;
     let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
     let choice = ReferenceChoice::parse(&project, &args.reference)?;
@@ -71,6 +72,13 @@ fn methods(text: Option<&str>) -> Result<Vec<MethodSpec>, Error> {
         }
     };
     if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
+}
+
+/// The first of the steps as that of the project, which then needs none of its own.
+fn first_step(text: Option<&str>) -> Option<Override> {
+    let first = text?.split(',').next()?.trim();
+    let good = parse_time(first).is_ok_and(|step| step > 0.0);
+    good.then(|| Override::new("step.size", first, format!("--steps {first}")))
 }
 
 fn steps(text: Option<&str>, experiment: &Experiment) -> Result<Vec<f64>, Error> {

@@ -1,9 +1,10 @@
-//! `costep export`: a recording as CSV or Parquet.
+//! `costep export`: a recording as CSV or Parquet, or a project as an SSP.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use costep_core::{Code, Error};
+use costep_project::Source;
 use costep_results::{Table, export_csv, export_parquet};
 use serde_json::json;
 
@@ -13,6 +14,9 @@ use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
+    if args.ssp {
+        return write_ssp(args, output);
+    }
     let source = if args.file.is_dir() { args.file.join(super::run::RECORDING) } else { args.file.clone() };
     let Some(target) = &args.to else { return list(&source, output) };
     let ending = target.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -21,7 +25,14 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
         "parquet" => export_parquet(&source, target, &args.signals)?,
         _ => {
             let message = format!("`{}` ends in neither .csv nor .parquet", target.display());
-            return Err(Error::new(Code::CommandLine, message).into());
+            let error = Error::new(Code::CommandLine, message);
+            return Err(match ending {
+                "ssp" => {
+                    error.hint("`costep export --ssp PROJECT --out FILE.ssp` writes a project as an SSP")
+                }
+                _ => error,
+            }
+            .into());
         }
     };
     if output.json {
@@ -43,6 +54,23 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
     }
     // What could be read is exported; that something could not be read must not look like success.
     Ok(exported.damage.map_or(ExitCode::SUCCESS, |damage| ExitCode::from(damage.code().entry().exit.code())))
+}
+
+fn write_ssp(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
+    let Some(target) = &args.to else {
+        return Err(Error::new(Code::CommandLine, "the file to write is missing")
+            .hint("--out FILE.ssp")
+            .into());
+    };
+    let project = costep_project::load(&Source::find(&args.file.to_string_lossy())?, &[])?;
+    project.write_ssp(target)?;
+    if output.json {
+        print_json(&json!({ "file": target.display().to_string(), "components": project.given.fmus.len() }))?;
+    } else {
+        let count = project.given.fmus.len();
+        output.remark(&format!("{}: {count} components", target.display()));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {

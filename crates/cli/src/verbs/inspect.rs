@@ -9,8 +9,12 @@ use serde_json::{Value, json};
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
+use crate::verbs::inspect_ssp;
 
 pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
+    if costep_ssp::is_ssp(&args.file) {
+        return inspect_ssp::run(&args.file, output);
+    }
     let fmu = Fmu::open(&args.file)?;
     let findings = fmu.validate();
     if output.json {

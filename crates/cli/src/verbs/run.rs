@@ -40,12 +40,15 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     if let Some(step) = &args.step {
         overrides.push(Override::new("step.size", step, format!("--step {step}")));
     }
-    let project = session::load(&args.system, overrides)?;
+    let mut project = session::load(&args.system, overrides)?;
     let folder =
         (!args.limits.no_record).then(|| args.out.clone().unwrap_or_else(|| default_folder(&project)));
     let home = folder.as_deref();
     if let Some(code) = supervision::elsewhere(&project, home, Some(&args.limits), output)? {
         return Ok(code);
+    }
+    if let Some(folder) = &folder {
+        project.keep_fmus_in(folder)?;
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     let compared = ReferenceChoice::parse(&project, &args.reference)?;
@@ -96,6 +99,11 @@ fn no_checkpoint(error: Error, folder: &Path) -> Error {
 fn default_folder(project: &Project) -> PathBuf {
     match &project.source {
         Source::Builtin(id) => PathBuf::from(format!("costep-{id}")),
+        // A package is one file among others, not a folder of its own.
+        Source::File(path) if project.is_ssp() => {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            PathBuf::from(format!("costep-{name}"))
+        }
         Source::File(path) => path.parent().map(Path::to_path_buf).unwrap_or_default(),
     }
 }
@@ -327,6 +335,9 @@ impl Job<'_> {
             report.macro_steps,
             simulated / report.wall_s.max(1e-9),
         )?;
+        if let Some(times) = &report.times {
+            say!("time     {}", times.shares(report.wall_s))?;
+        }
         let verdict = match report.verdict {
             Verdict::Stable => paint(GOOD, "STABLE"),
             _ => paint(BAD, "UNSTABLE"),

@@ -37,6 +37,8 @@ pub(crate) struct Instance {
     warnings: Cell<u64>,
     /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
     ended: Cell<bool>,
+    /// The FMU has asked to end the simulation.
+    wants_end: Cell<bool>,
 }
 
 // SAFETY: an FMU may be called from any thread, one at a time; nothing else has the handle, and the log is behind a
@@ -145,6 +147,7 @@ impl Instance {
             _callbacks: callbacks,
             warnings: Cell::new(0),
             ended: Cell::new(false),
+            wants_end: Cell::new(false),
         })
     }
 
@@ -166,6 +169,11 @@ impl Instance {
     /// Number of calls that returned Warning.
     pub(crate) fn warnings(&self) -> u64 {
         self.warnings.get()
+    }
+
+    /// Whether the FMU asked to end the simulation when it last left a step undone.
+    pub(crate) fn wants_end(&self) -> bool {
+        self.wants_end.get()
     }
 
     /// An error if nothing may be called any more.
@@ -450,6 +458,7 @@ impl Instance {
     #[cold]
     fn incomplete(&self, interval: Interval, last: Option<f64>, ends: bool) -> Error {
         floating_point::restore();
+        self.wants_end.set(ends);
         let how = if ends { "asked to end the simulation in" } else { "did not complete" };
         let reached = match last {
             Some(time) => format!("it reached t = {time} s"),

@@ -27,6 +27,8 @@ use signals::Signals;
 
 pub use settings::fit_value;
 
+/// How often a discarded step is halved.
+const MOST_HALVINGS: u32 = 10;
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
 
@@ -47,6 +49,9 @@ pub struct CoSimulationOptions {
     /// How long a call into the FMU may take before whoever watches this process ends it. Zero = as long as it wants;
     /// None = [`DEFAULT_TIMEOUT`].
     pub step_timeout: Option<Duration>,
+    /// The state is stored before every step, so that a step that the FMU discards can be done again in shorter ones.
+    /// Without it this happens only where the coupling method has the state stored anyway.
+    pub retry_discarded: bool,
 }
 
 impl CoSimulationOptions {
@@ -97,6 +102,8 @@ pub struct CoSimulationSubsystem {
     derivatives: InputDerivatives,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
+    /// Discarded steps are done again in shorter ones.
+    retries: bool,
     saved: FmuState,
 }
 
@@ -190,7 +197,7 @@ impl CoSimulationSubsystem {
         if !follows && !instance.takes_input_derivatives() {
             capabilities.input_order = 0;
         }
-        let input_order = capabilities.input_order;
+        let (input_order, rollback) = (capabilities.input_order, capabilities.rollback);
         let linear =
             if capabilities.local_model { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
         let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
@@ -213,6 +220,7 @@ impl CoSimulationSubsystem {
             linear: linear.map(Box::new),
             settings,
             tolerance: options.tolerance,
+            retries: options.retry_discarded && rollback,
             saved: FmuState::none(),
             instance,
         })
@@ -326,6 +334,51 @@ impl CoSimulationSubsystem {
         Ok(StepOutcome { reached })
     }
 
+    /// Does a step that the FMU discarded again in shorter ones under held inputs, from the state stored at its start.
+    #[cold]
+    fn do_again(&mut self, interval: Interval, held: &[f64], error: Error) -> Result<f64> {
+        let mut last = error;
+        if self.saved.is_none() || self.saved_time != interval.start || !self.can_shorten() {
+            return Err(match last.code() {
+                Code::FmuDiscard if self.description.capabilities.rollback && self.can_shorten() => {
+                    last.hint("try a smaller step, or write `retry_discarded = true` to have it done in shorter ones")
+                }
+                _ => last,
+            });
+        }
+        for halvings in 1..=MOST_HALVINGS {
+            if last.code() != Code::FmuDiscard || self.instance.wants_end() {
+                break;
+            }
+            self.instance.set_state(&self.saved)?;
+            match self.in_pieces(interval, held, 1 << halvings) {
+                Ok(reached) => return Ok(reached),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// Whether the FMU takes steps of any length.
+    fn can_shorten(&self) -> bool {
+        self.instance.library.co_simulation().can_handle_variable_communication_step_size
+    }
+
+    fn in_pieces(&self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
+        let length = interval.length / f64::from(pieces);
+        let mut reached = interval.start;
+        for piece in 1..=pieces {
+            let end = if piece == pieces { interval.end } else { interval.start + f64::from(piece) * length };
+            self.set_inputs(held)?;
+            let asked = Interval { start: reached, end, length };
+            reached = self.instance.do_step(asked, false)?;
+            if reached != end {
+                break;
+            }
+        }
+        Ok(reached)
+    }
+
     /// Readies the exchange of values inside a step.
     #[inline(never)]
     fn begin_exchange(&self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<()> {
@@ -425,9 +478,15 @@ impl Subsystem for CoSimulationSubsystem {
         if self.samples.is_some() || u.order().max(self.given) > 0 {
             return self.step_with_more(interval, u, y);
         }
+        if self.retries {
+            self.snapshot()?;
+        }
         let held = u.coefficients(0);
         self.set_inputs(held)?;
-        let reached = self.instance.do_step(interval, self.no_return(interval))?;
+        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
+            Ok(reached) => reached,
+            Err(error) => self.do_again(interval, held, error)?,
+        };
         self.time = interval.end;
         if self.linear.is_some() {
             match (held, &mut self.active[..]) {

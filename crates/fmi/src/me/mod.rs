@@ -86,6 +86,8 @@ pub struct ModelExchangeSubsystem {
     sampler: Option<Box<Sampler>>,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
+    /// Inner step of explicit Euler; 0 = another solver.
+    euler_step: f64,
     rollback: Rollback,
     saved: Saved,
 }
@@ -243,6 +245,7 @@ impl ModelExchangeSubsystem {
             sampler: None,
             settings: signature.settings,
             tolerance: options.solver.tolerance(),
+            euler_step: if let Solver::Euler(step) = options.solver { step } else { 0.0 },
             rollback: signature.rollback,
             saved: Saved {
                 t: f64::NAN,
@@ -492,7 +495,16 @@ impl Subsystem for ModelExchangeSubsystem {
         }
         self.dynamics.linearise(self.t, &self.x, u, model)?;
         model.x.copy_from_slice(&self.x);
+        model.nominal.copy_from_slice(&self.dynamics.nominal);
+        model.euler_step = self.euler_step;
         Ok(())
+    }
+
+    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
+        self.start()?;
+        x.copy_from_slice(&self.x);
+        self.dynamics.derivatives(self.t, &self.x, u, x_dot)?;
+        Ok(true)
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {

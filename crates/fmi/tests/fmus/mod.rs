@@ -329,7 +329,7 @@ pub(crate) fn build_edited(fmi: Fmi, model: &str, edit: impl Fn(String) -> Strin
     let text = edit(description(fmi, model, "{costep test}", &co_simulation(fmi, model, model, "")));
     let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
     let define = format!("-D{}", model.to_uppercase());
-    pack(model, &text, Some((&["model.c", functions], &[&define])))
+    pack(model, &text, Some((&["model.c", "fault.c", functions], &[&define])))
 }
 
 /// An FMU of FMI 3.0 with arrays, `n` times 2 elements each.

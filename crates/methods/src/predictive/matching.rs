@@ -57,13 +57,13 @@ impl Matching {
             let order = orders[column / width].unwrap_or(0);
             (order > 0 || exact) && orders[column / width].is_some() && column % width <= order
         };
-        for i in 0..n {
+        for (i, nominal) in nominal.iter().copied().enumerate().take(n) {
             for column in 0..columns {
                 let gain = response.input_to_state[(i, column)] * input_sizes[column / width];
                 self.scaled[(i, column)] = if is_free(column) { gain } else { 0.0 };
             }
             let reach = self.scaled.row(i).iter().map(|gain| gain * gain).sum::<f64>().sqrt();
-            let size = if nominal[i] > 0.0 { nominal[i] } else { reach };
+            let size = if nominal > 0.0 { nominal } else { reach };
             self.sizes[i] = if size > 0.0 { size } else { 1.0 };
             self.scaled.row_mut(i).iter_mut().for_each(|gain| *gain /= self.sizes[i]);
         }

@@ -66,10 +66,10 @@ impl Observer {
         let width = response.input_to_state.columns() / m.max(1);
         let constant = |i: usize, q: usize| response.input_to_state[(i, q * width)] * input_sizes[q];
         let Riccati { transition, output, noise: q, sizes, .. } = &mut self.riccati;
-        for i in 0..n {
+        for (i, size) in sizes[..n].iter_mut().enumerate() {
             let reach = (0..m).map(|q| constant(i, q).powi(2)).sum::<f64>().sqrt();
-            let size = if model.nominal[i] > 0.0 { model.nominal[i] } else { reach };
-            sizes[i] = if size > 0.0 { size } else { 1.0 };
+            let known = if model.nominal[i] > 0.0 { model.nominal[i] } else { reach };
+            *size = if known > 0.0 { known } else { 1.0 };
         }
         sizes[n..].copy_from_slice(&input_sizes[..self.disturbances]);
         transition.fill(0.0);

@@ -26,7 +26,9 @@ impl Sizes {
         }
         self.started = true;
         for (sizes, values) in [(&mut self.outputs, y), (&mut self.inputs, u)] {
-            for (size, value) in sizes.iter_mut().zip(values).filter(|(size, _)| !(**size > 0.0)) {
+            for (size, value) in
+                sizes.iter_mut().zip(values).filter(|(size, _)| **size == 0.0 || size.is_nan())
+            {
                 *size = if value.abs() > 0.0 && value.is_finite() { value.abs() } else { 1.0 };
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::{Error, Result};
-use costep_fmi::{Fmu, FmuLibrary, ModelDescription};
+use costep_fmi::{Fmu, FmuLibrary, ModelDescription, Use};
 
 /// An FMU file that was read, shared by all parts that are instances of it.
 pub(crate) struct FmuFile {
@@ -16,14 +16,15 @@ pub(crate) struct FmuFile {
 
 struct Loaded {
     fmu: Fmu,
-    library: Option<Arc<FmuLibrary>>,
+    /// For each use that was asked for.
+    libraries: Vec<Arc<FmuLibrary>>,
 }
 
 impl FmuFile {
     fn open(path: &Path) -> Result<Self> {
         let fmu = Fmu::open(path)?;
         let description = fmu.description().clone();
-        Ok(Self { description, loaded: Mutex::new(Loaded { fmu, library: None }) })
+        Ok(Self { description, loaded: Mutex::new(Loaded { fmu, libraries: Vec::new() }) })
     }
 
     /// An error if it has no binary for this platform.
@@ -31,14 +32,15 @@ impl FmuFile {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).fmu.library(identifier).map(|_| ())
     }
 
-    /// Its library for Co-Simulation. The first call unpacks and loads it.
-    pub(crate) fn library(&self) -> Result<Arc<FmuLibrary>> {
+    /// Its library for one use. The first call unpacks and loads it.
+    pub(crate) fn library(&self, usage: Use) -> Result<Arc<FmuLibrary>> {
         let loaded = &mut *self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(library) = &loaded.library {
+        if let Some(library) = loaded.libraries.iter().find(|library| library.usage() == usage) {
             return Ok(Arc::clone(library));
         }
-        let library = FmuLibrary::load(&mut loaded.fmu)?;
-        Ok(Arc::clone(loaded.library.insert(library)))
+        let library = FmuLibrary::load_for(&mut loaded.fmu, usage)?;
+        loaded.libraries.push(Arc::clone(&library));
+        Ok(library)
     }
 }
 

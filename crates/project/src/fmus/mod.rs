@@ -11,6 +11,7 @@ mod value;
 use std::path::PathBuf;
 
 use costep_fmi::Values;
+use costep_integrate::Solver;
 
 pub(crate) use file::{FmuFile, Opened};
 pub(crate) use read::{Fmu, file_in, read};
@@ -71,13 +72,18 @@ pub struct FmuSpec {
     pub interface: FmuInterface,
     /// Whether the project names it.
     pub interface_given: bool,
+    /// The integrator of an FMU for Model Exchange, if the project names it.
+    pub solver: Option<Solver>,
     /// Parameters and start values that were set, as they were written.
     pub set: Vec<(String, Values)>,
     /// Where it runs.
     pub isolation: Isolation,
     /// How long a call may take, in s.
     pub step_timeout: Option<f64>,
+    /// Whether steps that it discards are done again in shorter ones.
+    pub retry_discarded: bool,
 }
 
 /// Keys of an FMU that are not parameters.
-pub(crate) const FMU_KEYS: &[&str] = &["file", "set", "interface", "solver", "isolation", "step_timeout"];
+pub(crate) const FMU_KEYS: &[&str] =
+    &["file", "set", "interface", "solver", "isolation", "step_timeout", "retry_discarded"];

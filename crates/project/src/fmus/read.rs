@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{CoSimulationOptions, ModelDescription, Values, fit_value};
-use costep_integrate::Part;
+use costep_fmi::{CoSimulationOptions, ModelDescription, ModelExchangeOptions, Values, fit_value};
+use costep_integrate::{Part, Solver};
 
 use crate::document::Entry;
-use crate::fmus::part::CoSimulationPart;
+use crate::fmus::part::{CoSimulationPart, ModelExchangePart};
 use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value};
 use crate::parts::check_name;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
+
+/// Inner step of `euler` and `rk4` without a value, in s.
+const DEFAULT_INNER_STEP: f64 = 1e-4;
 
 /// An FMU of the project that was found good.
 pub(crate) struct Fmu {
@@ -28,6 +31,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     let care = read_care(&section, problems);
+    let retry = section.get("retry_discarded").map(|_| section.truth("retry_discarded", problems));
     section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
     let written = section.text("file", problems)?;
     let path = problems.folder().join(written);
@@ -38,26 +42,109 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let interface = interface?;
     check_binary(&file, interface, &section, problems)?;
     let (isolation, step_timeout) = care.filter(|_| named)?;
-    let options = CoSimulationOptions {
-        parameters: set.clone(),
-        step_timeout: step_timeout.map(Duration::from_secs_f64),
-        ..CoSimulationOptions::default()
-    };
-    let part = CoSimulationPart::new(Arc::clone(&file), &entry.key, options, isolation)
+    let retry_discarded = retry.unwrap_or(Some(false))?;
+    if retry_discarded && interface == FmuInterface::ModelExchange {
+        problems.report(section.origin_of("retry_discarded"), || {
+            let message =
+                "`retry_discarded` has no meaning here: costep chooses the steps of this FMU itself";
+            Error::new(Code::Conflict, message).hint("remove it")
+        });
+        return None;
+    }
+    let solver = read_solver(&section, interface, problems)?;
+    let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded };
+    let part = make_part(&file, &entry.key, interface, how)
         .map_err(|error| problems.report(given.origin, || in_words_of_project(error, &path)))
         .ok()?;
     let interface_given = section.get("interface").is_some();
+    if interface == FmuInterface::ModelExchange && !interface_given {
+        problems.warn(section.origin_of("file"), || by_model_exchange(&entry.key, solver));
+    }
+    let (name, file_name) = (entry.key.clone(), written.into());
     let spec = FmuSpec {
-        name: entry.key.clone(),
-        file: written.into(),
+        name,
+        file: file_name,
         path,
         interface,
         interface_given,
+        solver,
         set,
         isolation,
         step_timeout,
+        retry_discarded,
     };
-    Some(Fmu { spec, file, part: Box::new(part) })
+    Some(Fmu { spec, file, part })
+}
+
+/// How an FMU is to be used, as the project says.
+struct Use<'a> {
+    set: &'a [(String, Values)],
+    solver: Option<Solver>,
+    isolation: Isolation,
+    step_timeout: Option<f64>,
+    retry_discarded: bool,
+}
+
+fn make_part(
+    file: &Arc<FmuFile>,
+    name: &str,
+    interface: FmuInterface,
+    how: Use<'_>,
+) -> Result<Box<dyn Part>, Error> {
+    let Use { set, solver, isolation, step_timeout, retry_discarded } = how;
+    let (file, parameters) = (Arc::clone(file), set.to_vec());
+    let step_timeout = step_timeout.map(Duration::from_secs_f64);
+    Ok(match interface {
+        FmuInterface::CoSimulation => {
+            let options = CoSimulationOptions {
+                parameters,
+                step_timeout,
+                retry_discarded,
+                ..CoSimulationOptions::default()
+            };
+            Box::new(CoSimulationPart::new(file, name, options, isolation)?)
+        }
+        FmuInterface::ModelExchange => {
+            let default = ModelExchangeOptions::default();
+            let solver = solver.unwrap_or(default.solver);
+            let options = ModelExchangeOptions { parameters, solver, step_timeout, ..default };
+            Box::new(ModelExchangePart::new(file, name, options, isolation)?)
+        }
+    })
+}
+
+/// The remark for an FMU that decides by what it offers.
+fn by_model_exchange(name: &str, solver: Option<Solver>) -> Error {
+    let solver = solver.unwrap_or(ModelExchangeOptions::default().solver).label();
+    let message = format!("`{name}` is for Model Exchange only: costep integrates it by `{solver}`");
+    Error::new(Code::IntegratedHere, message)
+        .hint("write `interface = \"me\"` to say that this is meant, and `solver` to choose")
+}
+
+/// The integrator of an FMU for Model Exchange; inner nothing = not given.
+fn read_solver(
+    section: &Section<'_>,
+    interface: FmuInterface,
+    problems: &mut Problems<'_>,
+) -> Option<Option<Solver>> {
+    if section.get("solver").is_none() {
+        return Some(None);
+    }
+    let origin = section.origin_of("solver");
+    if interface == FmuInterface::CoSimulation {
+        problems.report(origin, || {
+            let message = "`solver` has no meaning here: an FMU for Co-Simulation brings its own";
+            Error::new(Code::Conflict, message).hint("remove it")
+        });
+        return None;
+    }
+    let text = section.text("solver", problems)?;
+    let read = |text: &str| match Solver::parse(text, DEFAULT_INNER_STEP)? {
+        Solver::Exact => Err(Error::new(Code::BadValue, "the solver `exact` is for linear native parts")
+            .hint("use `dopri5:1e-8`, `bdf:1e-6` or another")),
+        solver => Ok(solver),
+    };
+    read(text).map(Some).map_err(|error| problems.report(origin, || error)).ok()
 }
 
 fn open(
@@ -180,31 +267,11 @@ fn read_interface(
         problems.report(origin, || {
             Error::new(Code::FmuInterface, format!("`{}` is not for {name}", path.display()))
                 .because(format!("it offers {offers}"))
-                .hint("export it for Co-Simulation from the tool it comes from")
+                .hint("export it for Co-Simulation or Model Exchange from the tool it comes from")
         });
         return None;
     }
-    match interface {
-        FmuInterface::CoSimulation => check_no_solver(section, problems).then_some(interface),
-        FmuInterface::ModelExchange => {
-            let origin = if section.get("interface").is_some() { origin } else { section.origin_of("file") };
-            problems.report(origin, || {
-                Error::new(Code::NotPossibleYet, "FMUs for Model Exchange cannot be run yet")
-                    .hint("export it for Co-Simulation from the tool it comes from")
-            });
-            None
-        }
-    }
-}
-
-fn check_no_solver(section: &Section<'_>, problems: &mut Problems<'_>) -> bool {
-    if section.get("solver").is_some() {
-        problems.report(section.origin_of("solver"), || {
-            let message = "`solver` has no meaning here: an FMU for Co-Simulation brings its own";
-            Error::new(Code::Conflict, message).hint("remove it")
-        });
-    }
-    section.get("solver").is_none()
+    Some(interface)
 }
 
 fn check_binary(

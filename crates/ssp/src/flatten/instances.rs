@@ -156,6 +156,7 @@ impl Flattener {
             implementation: component.implementation,
             set: Vec::new(),
             settings: component.common.settings.clone(),
+            place: spot.place(),
         });
         self.sources.push(fmu.clone());
         for connector in &component.common.connectors {

@@ -128,6 +128,7 @@ impl Flattener {
             factor: map.factor,
             offset: map.offset,
             settings: settings.clone(),
+            place: last.place(),
         };
         Some(outputs.into_iter().zip(inputs).map(link).collect())
     }

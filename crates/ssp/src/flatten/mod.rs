@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use costep_core::{Code, Error, Result};
+use costep_core::{Code, Error, Place, Result};
 use costep_fmi::{ModelDescription, Unit};
 
 use crate::flat::{Component, Flat};
@@ -186,6 +186,12 @@ impl Flattener {
 impl Spot {
     pub(crate) fn of(document: &Document, line: u32, element: &str) -> Self {
         Self { file: document.file.clone(), line, element: element.into() }
+    }
+
+    /// The same for errors.
+    pub(crate) fn place(&self) -> Place {
+        let line = (self.line > 0).then_some(self.line as usize);
+        Place::File { path: PathBuf::from(&*self.file), line, text: None }
     }
 
     /// Another line of the same element.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use costep_core::Code;
 use costep_fmi::{Causality, VariableType, short};
 
+use crate::flat::SetValue;
 use crate::flatten::passages::{Carried, PassError, pass};
 use crate::flatten::ports::unit_of;
 use crate::flatten::{Flattener, NamedValue, Spot};
@@ -19,7 +20,7 @@ enum Target {
 }
 
 /// Values by component and variable.
-type Assigned = HashMap<(usize, usize), Value>;
+type Assigned = HashMap<(usize, usize), (Value, Spot)>;
 
 impl Flattener {
     pub(super) fn apply_parameters(&mut self) {
@@ -31,9 +32,9 @@ impl Flattener {
         }
         let mut assigned: Vec<_> = assigned.into_iter().collect();
         assigned.sort_by_key(|(place, _)| *place);
-        for ((component, variable), value) in assigned {
+        for ((component, variable), (value, spot)) in assigned {
             let name = self.sources[component].description.variables()[variable].name.clone();
-            self.components[component].set.push((name, value));
+            self.components[component].set.push(SetValue { name, value, place: spot.place() });
         }
     }
 
@@ -128,7 +129,7 @@ impl Flattener {
         }
         let outcome = pass(value, &unit, passage, &target, &origin.items);
         if let Some((value, _)) = self.passed(outcome, &origin.spot) {
-            assigned.insert((component, variable), value);
+            assigned.insert((component, variable), (value, origin.spot.clone()));
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use costep_core::{Code, Error};
 use costep_fmi::{ModelDescription, Variable, VariableType};
 
-use crate::flat::{Component, Flat};
+use crate::flat::{Component, Flat, SetValue};
 use crate::model::Value;
 use crate::read::values::SSV;
 use crate::write::Packed;
@@ -41,7 +41,7 @@ pub(super) fn write(
 fn write_set(component: &Component, description: &ModelDescription, errors: &mut Vec<Error>) -> String {
     let mut units = Units::default();
     let mut rows: Vec<(&Variable, &Value)> = Vec::new();
-    for (name, value) in &component.set {
+    for SetValue { name, value, .. } in &component.set {
         match description.variable(name) {
             Some(variable) => {
                 units.add(description, variable);

@@ -223,7 +223,7 @@ pub(crate) fn links(flat: &Flat) -> Vec<String> {
 /// The value of a variable of a component.
 pub(crate) fn value(flat: &Flat, component: &str, variable: &str) -> Option<Value> {
     let component = flat.components.iter().find(|known| known.name == component).expect(component);
-    component.set.iter().find(|(name, _)| name == variable).map(|(_, value)| value.clone())
+    component.set.iter().find(|set| set.name == variable).map(|set| set.value.clone())
 }
 
 /// Asserts that there is nothing to complain about.

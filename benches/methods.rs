@@ -1,0 +1,70 @@
+//! Cost of a macro step of the model-based methods: two subsystems, and chains of up to 10,000. Every method beside a
+//! plain hold of the same system in alternation, because single timings on a shared machine mean little. The Jacobians are
+//! those of linear parts: read at every step, and found unchanged.
+//!
+//! `cargo bench -p costep-benches --bench methods`
+#![allow(missing_docs)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use costep_core::{Experiment, InputSet};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_integrate::Solver;
+use costep_methods::MethodSpec;
+
+const STEP: f64 = 1e-3;
+
+/// A benchmark model with one inner step per macro step, so that the coupling is what is measured.
+fn engine(id: &str, parameters: &[(&str, f64)], method: &str) -> Engine {
+    let given: Vec<_> = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
+    let model = costep_models::find(id).expect("a model").model(&given).expect("its parameters").1;
+    let spec = MethodSpec::parse(method).expect("a registered method");
+    Engine::new(System {
+        subsystems: model.parts.iter().map(|p| p.subsystem(&Solver::Euler(STEP)).expect("Euler")).collect(),
+        connections: model.connections.clone(),
+        models: spec.models(),
+        externals: Vec::new(),
+        groups: vec![Group { method: spec.build(), inputs: InputSet::All(model.layout().inputs()) }],
+        scheduling: Scheduling::Parallel,
+        bounds: Vec::new(),
+        experiment: Experiment { start: 0.0, stop: 1e6, step: STEP },
+        threads: Threads::Fixed(1),
+        micro_samples: false,
+    })
+    .expect("a valid system")
+}
+
+/// Least time of a step over rounds in which all engines take their turn.
+fn best(engines: &mut [Engine], rounds: usize, calls: usize) -> Vec<f64> {
+    let mut best = vec![f64::MAX; engines.len()];
+    for _ in 0..rounds {
+        for (engine, best) in engines.iter_mut().zip(&mut best) {
+            let start = Instant::now();
+            (0..calls).for_each(|_| engine.step().expect("it does not fail"));
+            *best = best.min(start.elapsed().as_secs_f64() / calls as f64);
+            black_box(engine.outputs()[0]);
+        }
+    }
+    best
+}
+
+fn main() {
+    let methods = ["zoh", "mbcorr", "prestep", "predictive"];
+    let soft = [("ck", 1e3), ("dk", 1.0), ("c1", 1e3), ("c2", 1e3)];
+    let mut engines = methods.map(|method| engine("dual-mass", &soft, method));
+    println!("two subsystems, us per macro step (and beyond zoh)");
+    let best_of_two = best(&mut engines, 200, 500);
+    for (method, time) in methods.iter().zip(&best_of_two) {
+        println!("{method:>12} {:>8.3} {:>8.3}", 1e6 * time, 1e6 * (time - best_of_two[0]));
+    }
+    println!("\nchain, ns per macro step and subsystem");
+    println!("{:>8} {:>10} {:>10} {:>10}", "N", "zoh", "mbcorr", "predictive");
+    for n in [10, 100, 1000, 10_000] {
+        let soft = [("n", n as f64), ("k", 100.0), ("d", 0.1), ("kg", 100.0)];
+        let mut engines = ["zoh", "mbcorr", "predictive"].map(|method| engine("chain", &soft, method));
+        let times = best(&mut engines, 30, (20_000 / n).max(3));
+        let per_part: Vec<_> = times.iter().map(|time| 1e9 * time / n as f64).collect();
+        println!("{n:>8} {:>10.1} {:>10.1} {:>10.1}", per_part[0], per_part[1], per_part[2]);
+    }
+}

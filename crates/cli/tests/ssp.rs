@@ -1,0 +1,291 @@
+//! System structures (SSP), used as a user does.
+//! Unix only: the FMUs are compiled here with options of gcc and clang.
+#![cfg(unix)]
+
+mod common;
+#[path = "../../fmi/tests/fmus/mod.rs"]
+mod fmus;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use common::{Desk, table};
+use fmus::{Fmi, build, build_edited};
+use zip::write::SimpleFileOptions;
+
+/// Number of lags in the ring.
+const RING: usize = 5;
+
+/// A ring of lags, each with its own start and time constant, in a nested system from the fourth on.
+fn ring_structure() -> String {
+    let component = |index: usize| {
+        format!(
+            r#"<ssd:Component name="lag{index}" source="resources/Lag.fmu"><ssd:Connectors>
+<ssd:Connector name="u" kind="input"><ssc:Real/></ssd:Connector><ssd:Connector name="y" kind="output"><ssc:Real/></ssd:Connector></ssd:Connectors>
+<ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues><ssv:ParameterSet version="1.0" name="p"><ssv:Parameters>
+<ssv:Parameter name="x0"><ssv:Real value="{}"/></ssv:Parameter><ssv:Parameter name="T"><ssv:Real value="{}"/></ssv:Parameter>
+</ssv:Parameters></ssv:ParameterSet></ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings></ssd:Component>"#,
+            start(index),
+            constant(index)
+        )
+    };
+    let connection = |from: &str, to: &str| {
+        let end = |text: &str, side: &str| match text.split_once('.') {
+            Some((element, name)) => format!(r#"{side}Element="{element}" {side}Connector="{name}""#),
+            None => format!(r#"{side}Connector="{text}""#),
+        };
+        format!("<ssd:Connection {} {}/>", end(from, "start"), end(to, "end"))
+    };
+    let inner: String = (3..RING).map(component).collect();
+    let outer: String = (0..3).map(component).collect();
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription" xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon"
+ xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues" version="1.0" name="ring">
+<ssd:System name="root"><ssd:Elements>{outer}
+<ssd:System name="sub"><ssd:Connectors><ssd:Connector name="in" kind="input"><ssc:Real/></ssd:Connector><ssd:Connector name="out" kind="output"><ssc:Real/></ssd:Connector></ssd:Connectors>
+<ssd:Elements>{inner}</ssd:Elements><ssd:Connections>{}{}{}</ssd:Connections></ssd:System></ssd:Elements>
+<ssd:Connections>{}{}{}{}</ssd:Connections></ssd:System>
+<ssd:DefaultExperiment startTime="0" stopTime="2"/></ssd:SystemStructureDescription>"#,
+        connection("in", "lag3.u"),
+        connection("lag3.y", "lag4.u"),
+        connection("lag4.y", "out"),
+        connection("lag0.y", "lag1.u"),
+        connection("lag2.u", "lag1.y"),
+        connection("lag2.y", "sub.in"),
+        connection("sub.out", "lag0.u"),
+    )
+}
+
+fn start(index: usize) -> f64 {
+    1.0 - 0.3 * index as f64
+}
+
+fn constant(index: usize) -> f64 {
+    0.1 + 0.07 * index as f64
+}
+
+fn lag_name(index: usize) -> String {
+    if index < 3 { format!("lag{index}") } else { format!("sub/lag{index}") }
+}
+
+/// The same ring as a project file.
+fn ring_project() -> String {
+    let mut text = "[system]\nstop = \"2 s\"\n".to_owned();
+    for index in 0..RING {
+        let set = format!("{{ x0 = {:?}, T = {:?} }}", start(index), constant(index));
+        let _ = writeln!(text, "[fmu.\"{}\"]\nfile = \"Lag.fmu\"\nset = {set}", lag_name(index));
+    }
+    // In the order in which the reader of structures finds the inputs.
+    for index in [1, 2, 3, 4, 0] {
+        let (from, to) = (lag_name((index + RING - 1) % RING), lag_name(index));
+        let _ = writeln!(text, "[[connect]]\nfrom = \"{from}.y\"\nto = \"{to}.u\"");
+    }
+    text
+}
+
+fn package(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// A folder with `ring.ssp` and the project `ring`.
+fn ring() -> Desk {
+    let desk = Desk::new();
+    let fmu = std::fs::read(build(Fmi::V2, "Lag").path).unwrap();
+    desk.write("ring/system.toml", ring_project());
+    desk.write("ring/Lag.fmu", &fmu);
+    let files = [("SystemStructure.ssd", ring_structure().into_bytes()), ("resources/Lag.fmu", fmu)];
+    desk.write("ring.ssp", package(&files));
+    desk
+}
+
+/// The recording of a run as CSV.
+fn csv(desk: &Desk, folder: &str) -> String {
+    desk.run(&format!("export {folder} --to {folder}.csv")).exits(0);
+    std::fs::read_to_string(desk.path(format!("{folder}.csv"))).unwrap()
+}
+
+/// Columns by name, as bits.
+fn columns(csv: &str) -> Vec<(String, Vec<u64>)> {
+    let (names, rows) = table(csv);
+    let column = |at: usize| rows.iter().map(|row| row[at].to_bits()).collect();
+    let mut columns: Vec<_> =
+        names.iter().enumerate().map(|(at, name)| ((*name).to_owned(), column(at))).collect();
+    columns.sort();
+    columns
+}
+
+#[test]
+fn a_ring_as_a_structure_equals_the_ring_as_a_project_bit_by_bit() {
+    let desk = ring();
+    for method in ["zoh", "foh"] {
+        for system in ["ring", "ring.ssp"] {
+            desk.run(&format!("run {system} --step 10ms --method {method} --out out-{system}")).exits(0);
+        }
+        let (project, structure) = (columns(&csv(&desk, "out-ring")), columns(&csv(&desk, "out-ring.ssp")));
+        assert!(project.len() > RING && project[0].1.len() > 100);
+        assert_eq!(project, structure, "{method}");
+    }
+    // The folder of the run needs the package no more.
+    std::fs::remove_file(desk.path("ring.ssp")).unwrap();
+    desk.run("run out-ring.ssp/run.toml --out again").exits(0);
+    assert_eq!(columns(&csv(&desk, "again")), columns(&csv(&desk, "out-ring.ssp")));
+}
+
+#[test]
+fn structures_can_be_compared_inspected_and_imported() {
+    let desk = ring();
+    desk.run("run ring.ssp").exits(1).says("step");
+    let json =
+        desk.run("compare ring.ssp --methods zoh,foh --steps 10ms --reference none --json").exits(0).json();
+    assert_eq!(json["runs"].as_array().unwrap().len(), 2);
+    let json = desk.run("inspect ring.ssp --json").exits(0).json();
+    assert_eq!(json["components"].as_array().unwrap().len(), RING);
+    assert_eq!(json["connections"].as_array().unwrap().len(), RING);
+    assert!(desk.run("inspect ring.ssp").exits(0).stdout.contains("sub/lag4"));
+    desk.run("import ring.ssp --out made").exits(0);
+    desk.run("import ring.ssp --out made").exits(1).says("exists already");
+    desk.run("run made --step 10ms --method zoh --out out-made").exits(0);
+    desk.run("run ring --step 10ms --method zoh --out out-ring").exits(0);
+    assert_eq!(columns(&csv(&desk, "out-made")), columns(&csv(&desk, "out-ring")));
+}
+
+/// All that a project of FMUs can say and SSP can hold, in the language of costep or its own.
+const RIG: &str = r#"[system]
+name = "rig"
+stop = "50 ms"
+[step]
+size = "1 ms"
+[method]
+id = "nepce"
+alpha = 0.5
+[schedule]
+kind = "parallel"
+[group.fast]
+id = "zoh"
+inputs = ["warm.u"]
+[fmu.s1]
+file = "S1.fmu"
+interface = "cs"
+set = { c = 2e6, x0 = 0.2 }
+[fmu.s2]
+file = "S2.fmu"
+[fmu.warm]
+file = "Kelvin.fmu"
+[fmu.cold]
+file = "Celsius.fmu"
+set = { x0 = 20.5 }
+[[connect]]
+from = "s2.F"
+to = "s1.F"
+bond = "spring"
+[[connect]]
+from = "s1.x"
+to = "s2.u1"
+gain = 1.0
+[[connect]]
+from = "s1.v"
+to = "s2.u2"
+sum = true
+[[connect]]
+from = "cold.y"
+to = "warm.u"
+unit = "convert"
+[[external]]
+to = "s2.u2"
+sum = true
+sine = { amplitude = 0.01, frequency = 20 }
+[[external]]
+to = "cold.u"
+step = { value = 5.0, start = 0.01 }
+[record]
+every = "2 ms"
+[guard]
+bounds = { "s1.x" = [-10, 10] }
+"#;
+
+fn with_unit(unit: &str) -> std::path::PathBuf {
+    let definitions = "<UnitDefinitions><Unit name=\"degC\"><BaseUnit K=\"1\" offset=\"273.15\"/></Unit>\
+        <Unit name=\"K\"><BaseUnit K=\"1\"/></Unit></UnitDefinitions><ModelVariables>";
+    let edit = |text: String| {
+        let text = text.replacen("<ModelVariables>", definitions, 1);
+        let mut parts = text.split("<ScalarVariable");
+        let mut edited = parts.next().unwrap().to_owned();
+        for part in parts {
+            let is_signal = part.contains("name=\"u\"") || part.contains("name=\"y\"");
+            let part = if is_signal {
+                part.replacen("<Real", &format!("<Real unit=\"{unit}\""), 1)
+            } else {
+                part.into()
+            };
+            edited += "<ScalarVariable";
+            edited += &part;
+        }
+        edited
+    };
+    let fmu = build_edited(Fmi::V2, "Lag", edit);
+    let kept = std::env::temp_dir().join(format!("costep-test-{unit}-{}.fmu", std::process::id()));
+    std::fs::copy(&fmu.path, &kept).unwrap();
+    kept
+}
+
+#[test]
+fn a_project_survives_the_way_through_a_structure() {
+    let desk = Desk::new();
+    desk.write("rig/system.toml", RIG);
+    for model in ["S1", "S2"] {
+        std::fs::copy(build(Fmi::V2, model).path, desk.path(format!("rig/{model}.fmu"))).unwrap();
+    }
+    for (unit, name) in [("K", "Kelvin"), ("degC", "Celsius")] {
+        std::fs::rename(with_unit(unit), desk.path(format!("rig/{name}.fmu"))).unwrap();
+    }
+    desk.run("run rig --out first").exits(0);
+    desk.run("export --ssp rig --out rig.ssp").exits(0);
+    let run = desk.run("run rig.ssp --out second").exits(0);
+    assert!(!run.stderr.contains("warning"), "{}", run.story());
+    desk.run("import rig.ssp --out made").exits(0);
+    desk.run("run made --out third").exits(0);
+    desk.run("export --ssp rig.ssp --out again.ssp").exits(0);
+    desk.run("run again.ssp --out fourth").exits(0);
+    let first = columns(&csv(&desk, "first"));
+    assert!(
+        first.iter().any(|(name, _)| name == "warm.y"),
+        "{:?}",
+        first.iter().map(|(name, _)| name).collect::<Vec<_>>()
+    );
+    for other in ["second", "third", "fourth"] {
+        assert_eq!(first, columns(&csv(&desk, other)), "{other}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_or_written_is_said() {
+    let desk = ring();
+    let broken = ring_structure().replacen("resources/Lag.fmu", "http://example.org/Lag.fmu", 1).replacen(
+        r#"startElement="lag2" startConnector="u""#,
+        r#"startElement="lag9" startConnector="u""#,
+        1,
+    );
+    desk.write(
+        "broken.ssp",
+        package(&[
+            ("SystemStructure.ssd", broken.into_bytes()),
+            ("resources/Lag.fmu", std::fs::read(desk.path("ring/Lag.fmu")).unwrap()),
+        ]),
+    );
+    let run = desk.run("run broken.ssp --step 10ms").exits(1).says("error[E0142]").says("no element `lag9`");
+    assert!(run.stderr.contains("broken.ssp/SystemStructure.ssd:"), "{}", run.story());
+    desk.run("inspect broken.ssp").exits(1);
+    desk.run("import broken.ssp --out partly").exits(1);
+    assert!(std::fs::read_to_string(desk.path("partly/system.toml")).unwrap().contains("# error[E0142]"));
+    desk.run("export --ssp dual-mass --out x.ssp").exits(1).says("is no FMU");
+    assert!(!desk.path("x.ssp").exists());
+    desk.run("run nothing.ssp").exits(1);
+    desk.write("text.ssp", "no archive");
+    desk.run("run text.ssp").exits(1).says("E0101");
+}

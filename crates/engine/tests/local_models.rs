@@ -1,0 +1,169 @@
+//! Local models that are missing, wrong or late: clear messages, or runs that go on.
+
+mod common;
+
+use common::{coupled, method, model};
+use costep_core::{
+    Capabilities, Code, Connection, Description, Experiment, InputSegment, InputSet, Interval, LocalModel,
+    Port, Result, StepOutcome, Subsystem,
+};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_integrate::Solver;
+
+/// y = gain u, with Jacobians as given.
+struct Gain {
+    description: Description,
+    gain: f64,
+    d: f64,
+}
+
+impl Gain {
+    fn boxed(name: &str, gain: f64, d: f64, capabilities: Capabilities) -> Box<dyn Subsystem> {
+        let port = |name: &str| vec![Port { name: name.into(), unit: None, nominal: None }];
+        let description = Description {
+            name: name.into(),
+            inputs: port("u"),
+            outputs: port("y"),
+            feedthrough: vec![vec![0]],
+            capabilities,
+        };
+        Box::new(Self { description, gain, d })
+    }
+}
+
+impl Subsystem for Gain {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn initialise(&mut self, _experiment: &Experiment) -> Result<()> {
+        Ok(())
+    }
+
+    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
+        y[0] = self.gain * u[0];
+        Ok(())
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        u.evaluate(interval.length, y);
+        y[0] *= self.gain;
+        Ok(StepOutcome { reached: interval.end })
+    }
+
+    fn local_model(&mut self, _u: &[f64], model: &mut LocalModel) -> Result<()> {
+        model.d[0] = self.d;
+        Ok(())
+    }
+}
+
+fn able(local_model: bool) -> Capabilities {
+    Capabilities { rollback: false, input_order: 8, local_model, micro_samples: None }
+}
+
+/// Two gains in a loop.
+fn looped(label: &str, parts: Vec<Box<dyn Subsystem>>) -> Result<()> {
+    let spec = method(label);
+    let mut engine = Engine::new(System {
+        subsystems: parts,
+        connections: vec![
+            Connection { output: 0, input: 1, gain: 1.0 },
+            Connection { output: 1, input: 0, gain: 1.0 },
+        ],
+        models: spec.models(),
+        externals: Vec::new(),
+        groups: vec![Group { method: spec.build(), inputs: InputSet::All(2) }],
+        scheduling: Scheduling::Parallel,
+        bounds: Vec::new(),
+        experiment: Experiment { start: 0.0, stop: 1.0, step: 0.1 },
+        threads: Threads::Fixed(1),
+        micro_samples: false,
+    })?;
+    (0..3).try_for_each(|_| engine.step())
+}
+
+const MODEL_BASED: [&str; 6] =
+    ["feedthrough", "mbcorr", "prestep", "predictive", "predictive:fit=sharp", "predictive:fit=end"];
+
+#[test]
+fn a_subsystem_without_jacobians_is_named() {
+    for label in MODEL_BASED {
+        let parts =
+            vec![Gain::boxed("known", 0.5, 0.5, able(true)), Gain::boxed("dark", 0.5, 0.5, able(false))];
+        let error = looped(label, parts).unwrap_err();
+        assert_eq!(error.code(), Code::NeedsMissing, "{label}: {error}");
+        assert!(error.to_string().contains("`dark` gives no Jacobians"), "{label}: {error}");
+    }
+    let parts = vec![Gain::boxed("known", 0.5, 0.5, able(true)), Gain::boxed("dark", 0.5, 0.5, able(false))];
+    let error = looped("predictive:source=finite-difference", parts).unwrap_err();
+    assert!(error.code() == Code::NeedsMissing && error.to_string().contains("rollback"), "{error}");
+}
+
+#[test]
+fn a_singular_loop_is_an_algebraic_loop() {
+    for label in MODEL_BASED {
+        // The parts settle, but their Jacobians claim a loop of gain one.
+        let parts = vec![Gain::boxed("a", 0.5, 2.0, able(true)), Gain::boxed("b", 0.5, 0.5, able(true))];
+        let error = looped(label, parts).unwrap_err();
+        assert_eq!(error.code(), Code::AlgebraicLoop, "{label}: {error}");
+    }
+}
+
+#[test]
+fn jacobians_that_are_not_finite_are_refused() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        for label in MODEL_BASED {
+            let parts = vec![Gain::boxed("a", 0.5, bad, able(true)), Gain::boxed("b", 0.5, 0.5, able(true))];
+            let error = looped(label, parts).unwrap_err();
+            assert_eq!(error.code(), Code::NotFinite, "{label}: {error}");
+            assert!(error.to_string().contains("the Jacobians of `a`"), "{label}: {error}");
+        }
+    }
+}
+
+#[test]
+fn zero_jacobians_leave_a_hold() {
+    for label in MODEL_BASED {
+        let parts = vec![Gain::boxed("a", 0.5, 0.0, able(true)), Gain::boxed("b", 0.5, 0.0, able(true))];
+        looped(label, parts).unwrap();
+    }
+}
+
+/// Outputs of the nonlinear oscillator after some steps.
+fn outputs(label: &str, solver: &Solver) -> Vec<f64> {
+    let nonlinear = model("dual-mass-nonlinear", &[("force", 0.0)]);
+    let mut engine = Engine::new(coupled(&nonlinear, solver, &method(label), 0.1, 1e-3)).unwrap();
+    (0..50).for_each(|_| engine.step().unwrap());
+    engine.outputs().to_vec()
+}
+
+#[test]
+fn differences_and_renewal_on_demand_do_as_well_as_jacobians() {
+    let solver = Solver::Rk4(1e-5);
+    let exact = outputs("predictive", &solver);
+    let near = |label: &str, tolerance: f64| {
+        let other = outputs(label, &solver);
+        // Relative to the typical sizes of x, v and F.
+        let errors = exact.iter().zip(&other).zip([0.1, 31.6, 2e4]);
+        let worst = errors.map(|((a, b), size)| (a - b).abs() / size).fold(0.0, f64::max);
+        println!("{label}: {worst:.1e}");
+        assert!(worst < tolerance, "{label}: {exact:?} {other:?}");
+    };
+    near("predictive:refresh=changed,offsets=held", 1e-3);
+    near("predictive:source=finite-difference,offsets=held", 5e-3);
+}
+
+/// The linear oscillator by differences: the same run as with Jacobians.
+#[test]
+fn differences_are_exact_for_linear_subsystems() {
+    let run = |label: &str| {
+        let linear = model("dual-mass", &[("ck", 2e5), ("dk", 200.0)]);
+        let mut engine = Engine::new(coupled(&linear, &Solver::Exact, &method(label), 0.1, 1e-3)).unwrap();
+        (0..50).for_each(|_| engine.step().unwrap());
+        engine.outputs().to_vec()
+    };
+    let (exact, differences) = (run("predictive"), run("predictive:source=finite-difference"));
+    for (a, b) in exact.iter().zip(&differences) {
+        assert!((a / b - 1.0).abs() < 1e-6, "{exact:?} {differences:?}");
+    }
+}

@@ -1,0 +1,335 @@
+//! System structures (SSP) as projects, and projects as system structures.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use costep_core::{Code, Error, Place};
+use costep_fmi::{TEMPORARY_PREFIX, Values};
+use costep_ssp::{Component, Flat, Implementation, Link, Note, SetValue, Severity, Value};
+use tempfile::TempDir;
+
+use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
+use crate::fmus::FmuInterface;
+use crate::overrides::Override;
+use crate::project::{Project, Refusal};
+use crate::signals::split_signal;
+
+/// Folder for the FMUs of a package, inside of that of a run.
+const FMU_FOLDER: &str = "fmus";
+
+/// Reads and checks an .ssp or .ssd. The FMUs are unpacked into a temporary folder.
+pub(crate) fn load(path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
+    let unpacked = temporary_folder().map_err(|error| vec![error])?;
+    let flat = costep_ssp::open(path, unpacked.path()).map_err(|error| vec![error])?;
+    let errors: Vec<Error> = flat.errors().map(Note::to_error).collect();
+    let warnings = warnings(&flat.notes, path);
+    if !errors.is_empty() {
+        return Err(Refusal { errors, warnings });
+    }
+    let mut project = draft(&flat, path).load(overrides)?;
+    project.warnings.splice(0..0, warnings);
+    project.unpacked = Some(Arc::new(unpacked));
+    Ok(project)
+}
+
+fn temporary_folder() -> Result<TempDir, Error> {
+    tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir().map_err(|cause| {
+        Error::new(Code::FileNotReadable, "cannot create a temporary folder for the FMUs").because(cause)
+    })
+}
+
+/// Warnings one by one; of remarks only the number, because they do not matter to a run.
+fn warnings(notes: &[Note], path: &Path) -> Vec<Error> {
+    let of = |severity| notes.iter().filter(move |note| note.severity == severity);
+    let mut warnings: Vec<Error> = of(Severity::Warning)
+        .map(|note| {
+            let error = note.to_error();
+            let cause = error.details().cause.clone();
+            let warning =
+                Error::new(Code::SspWarning, note.message.clone()).at(error.details().place.clone());
+            cause.into_iter().fold(warning, |warning, cause| warning.because(cause))
+        })
+        .collect();
+    let remarks = of(Severity::Remark).count();
+    if remarks > 0 {
+        let message = format!("{remarks} things in the system structure have no effect here");
+        let hint = format!("`costep inspect {}` lists them", path.display());
+        warnings.push(Error::new(Code::SspRemarks, message).hint(hint));
+    }
+    warnings
+}
+
+/// The project that a system structure describes, with the places of its parts.
+fn draft(flat: &Flat, path: &Path) -> Draft {
+    let mut draft = Draft::new(flat.name.clone(), path);
+    let whole = draft.provenance(Place::File { path: path.into(), line: None, text: None });
+    draft.set(&["system", "name"], DraftValue::Text(flat.name.clone()), whole);
+    for (key, time) in [("start", flat.start), ("stop", flat.stop)] {
+        if let Some(time) = time {
+            draft.set(&["system", key], DraftValue::Number(time), whole);
+        }
+    }
+    for (key, text) in &flat.settings {
+        draft.set_toml(&key.split('.').collect::<Vec<_>>(), text, whole);
+    }
+    for component in &flat.components {
+        add_component(component, &mut draft);
+    }
+    for link in &flat.links {
+        let provenance = draft.provenance(link.place.clone());
+        let name =
+            |(component, port): &(usize, String)| format!("{}.{port}", flat.components[*component].name);
+        draft.connect(ConnectEntry {
+            from: name(&link.from),
+            to: name(&link.to),
+            // With a gain, units are not compared again: the structure had the last word.
+            gain: Some(link.factor),
+            offset: link.offset,
+            convert: false,
+            provenance,
+        });
+        link.settings.iter().for_each(|(key, text)| draft.set_in_connection(key, text, provenance));
+    }
+    draft
+}
+
+fn add_component(component: &Component, draft: &mut Draft) {
+    let provenance = draft.provenance(component.place.clone());
+    let interface = match component.implementation {
+        Implementation::Any => None,
+        Implementation::CoSimulation => Some(FmuInterface::CoSimulation),
+        Implementation::ModelExchange => Some(FmuInterface::ModelExchange),
+    };
+    let set = component.set.iter().map(|set| {
+        let values = match &set.value {
+            Value::Real(values) => Values::Float64(values.clone()),
+            Value::Integer(values) => Values::Int64(values.clone()),
+            Value::Boolean(values) => Values::Boolean(values.clone()),
+            Value::Text(values) => Values::String(values.clone()),
+        };
+        (set.name.clone(), values, draft.provenance(set.place.clone()))
+    });
+    let set = set.collect();
+    // Names of files are relative to the folder of the structure, but these are relative to ours.
+    let file = std::path::absolute(&component.file).unwrap_or_else(|_| component.file.clone());
+    draft.add_fmu(FmuEntry { name: component.name.clone(), file, interface, set, provenance });
+    for (key, text) in &component.settings {
+        draft.set_toml(&["fmu", &component.name, key], text, provenance);
+    }
+}
+
+/// What an import made.
+pub struct Imported {
+    /// The project file.
+    pub file: PathBuf,
+    /// The system as it was read.
+    pub flat: Flat,
+}
+
+/// Writes an .ssp or .ssd as a project folder: `system.toml` and the FMUs. Everything that was not kept is among the notes.
+pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
+    let unpacked = temporary_folder()?;
+    let flat = costep_ssp::open(path, unpacked.path())?;
+    let file = folder.join("system.toml");
+    if file.exists() {
+        let message = format!("`{}` exists already", file.display());
+        return Err(Error::new(Code::FileNotReadable, message)
+            .in_file(&file)
+            .hint("choose another folder by `--out`"));
+    }
+    fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
+    let copies = copy_files(flat.components.iter().map(|component| component.file.as_path()), folder, "")?;
+    let mut text = String::new();
+    for note in &flat.notes {
+        text += &format!("# {}\n", note.to_string().replace(['\n', '\r'], " "));
+    }
+    text += &flat.to_toml(|path| copies.get(path).cloned().unwrap_or_default());
+    fs::write(&file, text).map_err(|cause| unwritable(&file, &cause))?;
+    Ok(Imported { file, flat })
+}
+
+/// Copies files into `folder/inner` under their own names, made unique. Gives for each the path relative to `folder`.
+fn copy_files<'a>(
+    files: impl Iterator<Item = &'a Path>,
+    folder: &Path,
+    inner: &str,
+) -> Result<HashMap<PathBuf, String>, Error> {
+    let target = folder.join(inner);
+    fs::create_dir_all(&target).map_err(|cause| unwritable(&target, &cause))?;
+    let mut copies: HashMap<PathBuf, String> = HashMap::new();
+    for file in files {
+        if copies.contains_key(file) {
+            continue;
+        }
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let mut name = format!("{stem}.fmu");
+        let mut number = 2;
+        while copies.values().any(|taken| taken.rsplit('/').next() == Some(&name)) {
+            name = format!("{stem}_{number}.fmu");
+            number += 1;
+        }
+        let to = target.join(&name);
+        // By way of a new file: the old one may be in use by another run.
+        let part = target.join(format!(".{name}.{}.part", std::process::id()));
+        fs::copy(file, &part)
+            .and_then(|_| fs::rename(&part, &to))
+            .map_err(|cause| unwritable(&to, &cause))?;
+        copies.insert(file.to_owned(), if inner.is_empty() { name } else { format!("{inner}/{name}") });
+    }
+    Ok(copies)
+}
+
+fn unwritable(path: &Path, cause: &io::Error) -> Error {
+    Error::new(Code::FileNotReadable, format!("cannot write `{}`", path.display()))
+        .in_file(path)
+        .because(cause)
+}
+
+impl Project {
+    /// Whether it was read from a system structure.
+    pub fn is_ssp(&self) -> bool {
+        self.unpacked.is_some()
+    }
+
+    /// Copies FMUs that are unpacked for the life of this project into the folder of a run, so that the run can be
+    /// resumed later.
+    pub fn keep_fmus_in(&mut self, folder: &Path) -> Result<(), Error> {
+        let Some(unpacked) = self.unpacked.clone() else { return Ok(()) };
+        let root = std::path::absolute(unpacked.path()).unwrap_or_else(|_| unpacked.path().into());
+        let ours =
+            self.given.fmus.iter().map(|fmu| fmu.path.as_path()).filter(|path| path.starts_with(&root));
+        let ours: Vec<PathBuf> = ours.map(Path::to_path_buf).collect();
+        if ours.is_empty() {
+            return Ok(());
+        }
+        let copies = copy_files(ours.iter().map(PathBuf::as_path), folder, FMU_FOLDER)?;
+        for fmu in &mut self.given.fmus {
+            if let Some(copy) = copies.get(&fmu.path) {
+                fmu.path = folder.join(copy);
+                fmu.file = copy.into();
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the project as an .ssp. Everything that SSP cannot express is reported at once.
+    pub fn write_ssp(&self, path: &Path) -> Result<(), Vec<Error>> {
+        costep_ssp::write(&self.to_flat()?, path)
+    }
+
+    /// The project as a flat system; made from its written form, so that no setting is forgotten.
+    fn to_flat(&self) -> Result<Flat, Vec<Error>> {
+        self.refuse_other_parts()?;
+        let bug = |what: &str| vec![Error::new(Code::Bug, format!("the project is written without {what}"))];
+        let mut table: toml::Table = self.to_toml().parse().map_err(|_| bug("being TOML"))?;
+        let mut fmus = take_table(&mut table, "fmu").ok_or_else(|| bug("its FMUs"))?;
+        let mut components = Vec::new();
+        for spec in &self.given.fmus {
+            let mut own = take_table(&mut fmus, &spec.name).ok_or_else(|| bug(&spec.name))?;
+            own.remove("file");
+            own.remove("set");
+            own.remove("interface");
+            components.push(Component {
+                name: spec.name.clone(),
+                file: spec.path.clone(),
+                implementation: match (spec.interface_given, spec.interface) {
+                    (false, _) => Implementation::Any,
+                    (true, FmuInterface::CoSimulation) => Implementation::CoSimulation,
+                    (true, FmuInterface::ModelExchange) => Implementation::ModelExchange,
+                },
+                set: spec.set.iter().map(set_value).collect(),
+                settings: inline(own),
+                place: Place::Nowhere,
+            });
+        }
+        let connections = match table.remove("connect") {
+            Some(toml::Value::Array(connections)) => connections,
+            _ => Vec::new(),
+        };
+        let index: HashMap<&str, usize> = components
+            .iter()
+            .enumerate()
+            .map(|(index, component)| (component.name.as_str(), index))
+            .collect();
+        let links = connections.into_iter().map(|connection| link(connection, &index));
+        let links = links.collect::<Option<_>>().ok_or_else(|| bug("a connection"))?;
+        let mut settings = Vec::new();
+        if let Some(solver) = take_table(&mut table, "system").and_then(|mut system| system.remove("solver"))
+        {
+            settings.push(("system.solver".into(), solver.to_string()));
+        }
+        settings.extend(inline(table));
+        let experiment = &self.model.experiment;
+        Ok(Flat {
+            name: self.name.clone(),
+            version: String::new(),
+            start: Some(experiment.start),
+            stop: Some(experiment.stop),
+            components,
+            links,
+            settings,
+            notes: Vec::new(),
+        })
+    }
+
+    /// SSP knows components that are files; equations of costep are none.
+    fn refuse_other_parts(&self) -> Result<(), Vec<Error>> {
+        let count = self.model.parts.len() - self.given.fmus.len();
+        let names = self.model.parts.iter().take(count).map(|part| part.description().name.clone());
+        let refuse = |name: String| {
+            Error::new(
+                Code::SspUnsupported,
+                format!("the part `{name}` is no FMU, and an SSP consists of FMUs"),
+            )
+            .hint("export the model as FMUs and use them in its place")
+        };
+        let errors: Vec<Error> = names.map(refuse).collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+}
+
+fn take_table(table: &mut toml::Table, key: &str) -> Option<toml::Table> {
+    match table.remove(key) {
+        Some(toml::Value::Table(inner)) => Some(inner),
+        _ => None,
+    }
+}
+
+/// Keys and values on one line each; empty tables say nothing.
+fn inline(table: toml::Table) -> Vec<(String, String)> {
+    let says = |value: &toml::Value| !value.as_table().is_some_and(toml::Table::is_empty);
+    table.into_iter().filter(|(_, value)| says(value)).map(|(key, value)| (key, value.to_string())).collect()
+}
+
+fn set_value((name, values): &(String, Values)) -> SetValue {
+    let value = match values {
+        Values::Boolean(values) => Value::Boolean(values.clone()),
+        Values::String(values) => Value::Text(values.clone()),
+        Values::Binary(values) => {
+            let digits = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            Value::Text(values.iter().map(digits).collect())
+        }
+        Values::Int64(values) => Value::Integer(values.clone()),
+        numbers => Value::Real((0..numbers.len()).filter_map(|index| numbers.number(index)).collect()),
+    };
+    SetValue { name: name.clone(), value, place: Place::Nowhere }
+}
+
+fn link(connection: toml::Value, components: &HashMap<&str, usize>) -> Option<Link> {
+    let toml::Value::Table(mut table) = connection else { return None };
+    let mut end = |key: &str| {
+        let text = table.remove(key)?.as_str()?.to_owned();
+        let (part, port) = split_signal(&text)?;
+        Some((*components.get(part)?, port.to_owned()))
+    };
+    let (from, to) = (end("from")?, end("to")?);
+    let mut number = |key: &str, default: f64| match table.remove(key) {
+        Some(value) => value.as_float().or(value.as_integer().map(|value| value as f64)),
+        None => Some(default),
+    };
+    let (factor, offset) = (number("gain", 1.0)?, number("offset", 0.0)?);
+    Some(Link { from, to, factor, offset, settings: inline(table), place: Place::Nowhere })
+}

@@ -26,7 +26,7 @@ mod whole;
 pub use composite::Composite;
 pub use dynamics::{AfterEvent, Dynamics, Hybrid};
 pub use events::{EventCounts, EventDriver};
-pub use integrator::{Integrator, Sampler, Start, Stretch};
+pub use integrator::{DIAGNOSTICS, Integrator, Sampler, Start, Stretch};
 pub use native::Native;
 pub use ode::{Ode, Part, Renamable};
 pub use solver::Solver;

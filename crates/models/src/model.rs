@@ -151,6 +151,16 @@ pub(crate) fn nominal_from(ports: &[Port], x: &mut [f64]) {
     x.iter_mut().zip(ports).for_each(|(x, port)| *x = port.nominal.unwrap_or(1.0));
 }
 
+/// Names the states of a part, for messages.
+macro_rules! state_names {
+    ($($name:literal),*) => {
+        fn state_name(&self, i: usize) -> String {
+            [$($name),*].get(i).map_or_else(|| format!("x[{i}]"), |name| (*name).into())
+        }
+    };
+}
+pub(crate) use state_names;
+
 /// Lets a part be renamed: it keeps its description in a field of that name.
 macro_rules! renamable {
     ($part:ty) => {

@@ -14,7 +14,9 @@ use costep_core::{
     Capabilities, Code, Description, Differences, Error, Experiment, InputSegment, Interval, LocalModel,
     MicroSamples, MicroSampling, ModelOrigin, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
-use costep_integrate::{AfterEvent, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
+use costep_integrate::{
+    AfterEvent, DIAGNOSTICS, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver,
+};
 
 use crate::call::instance::Instance;
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
@@ -523,6 +525,16 @@ impl Subsystem for ModelExchangeSubsystem {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
         let buffer = self.dynamics.micro.as_ref()?;
         Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        if self.integrator.diagnostics().is_some() { &DIAGNOSTICS } else { &[] }
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        if let Some(numbers) = self.integrator.diagnostics() {
+            row.copy_from_slice(&numbers);
+        }
     }
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {

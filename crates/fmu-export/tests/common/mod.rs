@@ -1,5 +1,5 @@
 //! Python with FMPy for the tests, in a virtual environment of its own that is kept between runs.
-#![allow(dead_code, reason = "each test program uses another part")]
+#![allow(dead_code, unused_imports, reason = "each test program uses another part")]
 
 mod python;
 

@@ -10,7 +10,7 @@ use costep_core::{
 use super::{Component, MicroBuffer, Whole};
 use crate::dynamics::Dynamics as _;
 use crate::events::EventDriver;
-use crate::integrator::{Integrator, Sampler};
+use crate::integrator::{DIAGNOSTICS, Integrator, Sampler};
 use crate::solver::Solver;
 
 /// Room for samples at events, beyond those between.
@@ -219,6 +219,17 @@ impl Subsystem for Member {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
         let buffer = self.micro.as_ref()?;
         Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        // One integrator has one history.
+        if self.index == 0 && self.running().integrator.diagnostics().is_some() { &DIAGNOSTICS } else { &[] }
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        if let Some(numbers) = self.running().integrator.diagnostics().filter(|_| !row.is_empty()) {
+            row.copy_from_slice(&numbers);
+        }
     }
 
     fn energy(&self) -> Option<f64> {

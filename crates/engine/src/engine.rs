@@ -609,6 +609,9 @@ impl Engine {
     /// u(T^k): the inputs that were active at the end of the last step.
     pub fn inputs_at_end(&self, u: &mut [f64]) {
         self.inputs.evaluate(self.last_length, u);
+        for (i, subsystem) in self.subsystems.iter().enumerate() {
+            subsystem.input_at_end(&mut u[self.layout.input_range(i)]);
+        }
     }
 
     /// One per subsystem.

@@ -51,7 +51,8 @@ pub fn members(
             local_model: false,
             micro_samples: Some(micro_samples),
         };
-        Box::new(Member { shared: Arc::clone(&shared), index, description, energy: None, micro: None })
+        let shared = Arc::clone(&shared);
+        Box::new(Member { shared, index, description, energy: None, inputs: Vec::new(), micro: None })
     };
     Ok(descriptions.into_iter().enumerate().map(member).collect())
 }
@@ -162,6 +163,8 @@ struct Member {
     index: usize,
     description: Description,
     energy: Option<f64>,
+    /// The inputs at the end of the last step; none before the first.
+    inputs: Vec<f64>,
     /// Its own outputs inside the last step.
     micro: Option<Box<MicroBuffer>>,
 }
@@ -197,8 +200,10 @@ impl Subsystem for Member {
         let Whole { parts, states, layout, u, y: all, micro, .. } = &running.whole;
         let own = layout.output_range(self.index);
         y.copy_from_slice(&all[own.clone()]);
-        let x = &running.x[states[self.index].clone()];
-        self.energy = parts[self.index].energy(x, &u[layout.input_range(self.index)]);
+        let (x, u) = (&running.x[states[self.index].clone()], &u[layout.input_range(self.index)]);
+        self.energy = parts[self.index].energy(x, u);
+        self.inputs.clear();
+        self.inputs.extend_from_slice(u);
         if let (Some(buffer), Some(micro)) = (&mut self.micro, micro) {
             buffer.times.clone_from(&micro.times);
             buffer.outputs.clear();
@@ -207,6 +212,12 @@ impl Subsystem for Member {
             }
         }
         Ok(StepOutcome { reached: running.t })
+    }
+
+    fn input_at_end(&self, u: &mut [f64]) {
+        if self.inputs.len() == u.len() {
+            u.copy_from_slice(&self.inputs);
+        }
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
-use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::io::FdFlags;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -44,8 +44,10 @@ unsafe impl Sync for SharedMemory {}
 impl SharedMemory {
     /// New memory. Its file is not inherited by other programs, unless it is handed to one.
     pub(crate) fn create(length: usize) -> std::io::Result<Self> {
-        let file = memfd_create("costep", MemfdFlags::CLOEXEC)?;
+        let file = memfd_create("costep", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, length as u64)?;
+        // Whoever it is handed to cannot pull it away from under the others.
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
         Self::map(file, length)
     }
 

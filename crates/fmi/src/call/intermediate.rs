@@ -186,10 +186,10 @@ impl Exchange {
 pub(crate) unsafe extern "C" fn intermediate_update(
     environment: *mut c_void,
     time: f64,
-    set_requested: bool,
-    get_allowed: bool,
-    step_finished: bool,
-    _can_return_early: bool,
+    set_requested: Flag,
+    get_allowed: Flag,
+    step_finished: Flag,
+    _can_return_early: Flag,
     early_return: *mut Flag,
     _early_return_time: *mut f64,
 ) {
@@ -201,7 +201,7 @@ pub(crate) unsafe extern "C" fn intermediate_update(
     let Some(environment) = (unsafe { environment.cast::<Environment>().as_ref() }) else { return };
     // An FMU that calls back from inside a get or set, or from two threads at once, is not answered.
     if let Ok(mut exchange) = environment.exchange.try_lock() {
-        exchange.update(time, set_requested, get_allowed && step_finished);
+        exchange.update(time, set_requested != 0, get_allowed != 0 && step_finished != 0);
     }
 }
 

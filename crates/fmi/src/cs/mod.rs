@@ -105,6 +105,9 @@ pub struct CoSimulationSubsystem {
     /// Discarded steps are done again in shorter ones.
     retries: bool,
     saved: FmuState,
+    /// State at the start of the last step and its time, if discarded steps are done again.
+    before: FmuState,
+    before_time: f64,
 }
 
 /// Derivatives of inputs in the order of their order, for one call per step.
@@ -222,6 +225,8 @@ impl CoSimulationSubsystem {
             tolerance: options.tolerance,
             retries: options.retry_discarded && rollback,
             saved: FmuState::none(),
+            before: FmuState::none(),
+            before_time: f64::NAN,
             instance,
         })
     }
@@ -295,7 +300,7 @@ impl CoSimulationSubsystem {
     /// No state before the start of this interval will be put back.
     #[inline]
     fn no_return(&self, interval: Interval) -> bool {
-        self.saved_time.is_nan() || self.saved_time >= interval.start
+        !self.retries && (self.saved_time.is_nan() || self.saved_time >= interval.start)
     }
 
     /// Keeps the input that holds at the end of a step, where a local model will ask for it.
@@ -360,7 +365,9 @@ impl CoSimulationSubsystem {
             return self.step_with_more(interval, u, y);
         }
         if self.retries {
-            self.snapshot()?;
+            // Not where `snapshot` stores: somebody may want to go back further.
+            self.instance.get_state(&mut self.before)?;
+            self.before_time = interval.start;
         }
         let held = u.coefficients(0);
         self.set_inputs(held)?;
@@ -411,7 +418,7 @@ impl CoSimulationSubsystem {
     #[cold]
     fn do_again(&mut self, interval: Interval, held: &[f64], error: Error) -> Result<f64> {
         let mut last = error;
-        if self.saved.is_none() || self.saved_time != interval.start || !self.can_shorten() {
+        if self.before.is_none() || self.before_time != interval.start || !self.can_shorten() {
             return Err(match last.code() {
                 Code::FmuDiscard if self.description.capabilities.rollback && self.can_shorten() => {
                     last.hint("try a smaller step, or write `retry_discarded = true` to have it done in shorter ones")
@@ -423,7 +430,7 @@ impl CoSimulationSubsystem {
             if last.code() != Code::FmuDiscard || self.instance.wants_end() {
                 break;
             }
-            self.instance.set_state(&self.saved)?;
+            self.instance.set_state(&self.before)?;
             match self.in_pieces(interval, held, 1 << halvings) {
                 Ok(reached) => return Ok(reached),
                 Err(error) => last = error,
@@ -673,6 +680,7 @@ impl Drop for CoSimulationSubsystem {
     fn drop(&mut self) {
         // Then the instance is freed, and with the last one the library is unloaded and its folder removed.
         self.instance.free_state(&mut self.saved);
+        self.instance.free_state(&mut self.before);
         if self.phase == Phase::Stepping {
             self.instance.terminate();
         }

@@ -234,6 +234,9 @@ impl FmuDynamics {
                 nominal_x.copy_from_slice(&self.nominal);
                 differences.fill((x, u), (nominal_x, nominal_u), (model, y), |x, u, x_dot, y| {
                     self.derivatives(t, x, u, x_dot)?;
+                    if y.is_empty() {
+                        return Ok(());
+                    }
                     let outcome = self.instance.get_reals(&self.outputs.references, y);
                     self.evaluated(outcome, y)
                 })

@@ -13,11 +13,12 @@ use crate::description::words::{Causality, Variability, VariableType};
 
 /// The variables of one direction. Those with a point in 64 bits come first; what is not said of others is said of them.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Signals {
+    /// Their value references; the first field, because every step needs them and nothing else.
+    pub(crate) references: Vec<u32>,
     /// Indices of the variables.
     pub(crate) variables: Vec<usize>,
-    /// Their value references.
-    pub(crate) references: Vec<u32>,
     /// Number of elements of each.
     pub(crate) elements: Vec<usize>,
     /// Those of other types, if there are any.

@@ -26,7 +26,7 @@ use crate::initialise::initialise;
 use crate::pool::{Job, place};
 use crate::schedule::Schedule;
 use crate::substeps::divide_steps;
-use crate::system::{Group, System};
+use crate::system::{Group, System, take_held};
 use crate::threads::ThreadChoice;
 
 /// What methods see. A macro, because it borrows fields of the engine beside the groups that are at work.
@@ -71,6 +71,8 @@ pub struct Engine {
     input_orders: Vec<usize>,
     /// Where the inputs of each subsystem are, in the highest order of its groups.
     segments: Vec<SegmentPlace>,
+    /// Inputs of discrete signals, which no method forms.
+    held: Vec<usize>,
     /// Whether an input is held at its mean where that is known, by its group.
     hold_known_mean: Vec<bool>,
     needs_known_means: bool,
@@ -134,6 +136,7 @@ impl Engine {
         let mut descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
+        let held = take_held(&mut groups, &descriptions);
         // A default group whose inputs have all been given to others has nothing to do.
         groups.retain(|group| !group.inputs.is_empty());
         check_indices(&connections, &externals, &bounds, &layout)?;
@@ -243,6 +246,7 @@ impl Engine {
             input_orders,
             needs_known_means: hold_known_mean.contains(&true),
             hold_known_mean,
+            held,
             schedule,
         };
         engine.initialise()?;
@@ -376,6 +380,9 @@ impl Engine {
         for group in &mut self.groups {
             let mut signals = signals!(self);
             group.method.pre_step(context, &mut signals)?;
+        }
+        for j in &self.held {
+            self.inputs.coefficients_mut(0)[*j] = self.coupled[*j];
         }
         self.guard.check_inputs(Moment { time: context.t, step: context.k }, &self.inputs)?;
         for stage in 0..self.schedule.stages.len() {
@@ -611,6 +618,9 @@ impl Engine {
     /// u(T^k): the inputs that were active at the end of the last step.
     pub fn inputs_at_end(&self, u: &mut [f64]) {
         self.inputs.evaluate(self.last_length, u);
+        for (i, subsystem) in self.subsystems.iter().enumerate() {
+            subsystem.input_at_end(&mut u[self.layout.input_range(i)]);
+        }
     }
 
     /// One per subsystem.
@@ -649,6 +659,11 @@ impl Engine {
         self.clocks.seconds(self.attempts)
     }
 
+    /// Whether subsystems are stepped at the same time on several threads.
+    pub fn steps_in_parallel(&self) -> bool {
+        matches!(self.threads, ThreadChoice::Pool(_))
+    }
+
     /// Number of macro steps that this process has done: fewer than all if the run was resumed.
     pub fn steps_here(&self) -> u64 {
         self.stepped
@@ -664,20 +679,30 @@ impl Engine {
         self.groups.iter().filter_map(|group| group.method.remark())
     }
 
-    /// Names of the extra columns of the methods; with the number of the group if there are several.
+    /// Names of the extra columns: of the methods, with the number of the group if there are several, and of the
+    /// subsystems, with their names.
     pub fn diagnostic_names(&self) -> Vec<String> {
         let several = self.groups.len() > 1;
         let name = |g: usize, name: String| if several { format!("group{g}.{name}") } else { name };
         let names = self.groups.iter().map(|group| group.method.diagnostic_names());
-        names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n))).collect()
+        let of_methods = names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n)));
+        let of_subsystems = self.subsystems.iter().zip(&self.descriptions).flat_map(|(subsystem, of)| {
+            subsystem.diagnostic_names().iter().map(move |name| format!("{}.{name}", of.name))
+        });
+        of_methods.chain(of_subsystems).collect()
     }
 
-    /// Values of the extra columns of the methods.
+    /// Values of the extra columns.
     pub fn diagnostics(&self, row: &mut [f64]) {
         let mut rest = row;
         for (group, count) in self.groups.iter().zip(&self.diagnostic_counts) {
             let (own, others) = rest.split_at_mut(*count);
             group.method.diagnostics(own);
+            rest = others;
+        }
+        for subsystem in &self.subsystems {
+            let (own, others) = rest.split_at_mut(subsystem.diagnostic_names().len());
+            subsystem.diagnostics(own);
             rest = others;
         }
     }

@@ -3,6 +3,7 @@
 //! Inputs are polynomials of time and exact at every evaluation. Jumps of them at communication points are events, as
 //! are changes of event indicators, announced times and wishes after inner steps; see [`EventDriver`].
 
+mod component;
 mod dynamics;
 mod memory;
 
@@ -13,7 +14,9 @@ use costep_core::{
     Capabilities, Code, Description, Differences, Error, Experiment, InputSegment, Interval, LocalModel,
     MicroSamples, MicroSampling, ModelOrigin, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
-use costep_integrate::{Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
+use costep_integrate::{
+    AfterEvent, DIAGNOSTICS, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver,
+};
 
 use crate::call::instance::Instance;
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
@@ -154,8 +157,8 @@ impl Signature {
         };
         let capabilities = Capabilities {
             rollback: rollback != Rollback::No,
-            // Discrete inputs are held over a step.
-            input_order: if continuous_inputs.is_some() { 0 } else { usize::MAX },
+            // Discrete inputs are held by the engine, as their ports say.
+            input_order: usize::MAX,
             local_model: states.width() > 0,
             micro_samples: Some(micro_samples),
         };
@@ -187,7 +190,7 @@ impl Signature {
 /// Memory for differences. Inputs without a nominal value are taken to be of size 1.
 fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
     let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
-    let (n, m, r) = (states.width(), inputs.len(), outputs.width());
+    let (n, m, r) = (states.width(), inputs.len(), outputs.total());
     Slopes::Differences(Box::new(DifferenceMemory {
         differences: Differences::new(n, m, r),
         nominal_x: vec![1.0; n],
@@ -214,7 +217,7 @@ impl ModelExchangeSubsystem {
             signature.slopes =
                 differences(&signature.states, &signature.outputs, &signature.description.inputs);
         }
-        let (states, inputs) = (signature.states.width(), signature.inputs.width());
+        let (states, inputs) = (signature.states.width(), signature.inputs.total());
         let told = Told { t: f64::NAN, u: vec![f64::NAN; inputs], last_event: f64::NEG_INFINITY };
         let mut dynamics = FmuDynamics {
             name: name.to_owned(),
@@ -330,6 +333,15 @@ impl ModelExchangeSubsystem {
 
     #[cold]
     fn start_slowly(&mut self) -> Result<()> {
+        let after = self.leave_initialisation()?;
+        let u = self.dynamics.told.u.clone();
+        self.driver.start(&mut self.dynamics, (self.t, &mut self.x, &u), after)?;
+        self.phase = Phase::Stepping;
+        Ok(())
+    }
+
+    /// Ends the initialisation and reads states and nominal values.
+    fn leave_initialisation(&mut self) -> Result<AfterEvent> {
         self.instance().alive()?;
         if self.phase != Phase::Initialising {
             return Err(self.instance().error(Code::Bug, "it is used before its initialisation"));
@@ -345,13 +357,11 @@ impl ModelExchangeSubsystem {
         let mut u = self.dynamics.told.u.clone();
         if u.iter().any(|u| u.is_nan()) {
             // Nobody has asked for initial outputs: the inputs are what the FMU has.
-            self.dynamics.instance.get_reals(&self.dynamics.inputs.references, &mut u)?;
+            self.dynamics.inputs.get(&self.dynamics.instance, &mut u)?;
             self.dynamics.told.u.copy_from_slice(&u);
         }
         after.states_changed = true;
-        self.driver.start(&mut self.dynamics, (self.t, &mut self.x, &u), after)?;
-        self.phase = Phase::Stepping;
-        Ok(())
+        Ok(after)
     }
 
     /// Says why an evaluation was not possible, if that is what made an integrator give up.
@@ -407,7 +417,7 @@ impl Subsystem for ModelExchangeSubsystem {
             return Err(self.instance().error(Code::Bug, what));
         }
         self.dynamics.set_inputs(u)?;
-        if y.is_empty() { Ok(()) } else { self.instance().get_reals(&self.dynamics.outputs.references, y) }
+        self.dynamics.outputs.get(self.instance(), y)
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
@@ -515,6 +525,16 @@ impl Subsystem for ModelExchangeSubsystem {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
         let buffer = self.dynamics.micro.as_ref()?;
         Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        if self.integrator.diagnostics().is_some() { &DIAGNOSTICS } else { &[] }
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        if let Some(numbers) = self.integrator.diagnostics() {
+            row.copy_from_slice(&numbers);
+        }
     }
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {

@@ -6,7 +6,7 @@ use costep_core::{Code, Description, Error, Result, Subsystem};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem, Use,
 };
-use costep_integrate::{Ode, Part, Solver};
+use costep_integrate::{Component, Ode, Part, Solver};
 
 use crate::fmus::{FmuFile, Isolation};
 
@@ -100,6 +100,16 @@ impl Part for ModelExchangePart {
         check_isolation(self.isolation)?;
         let library = self.file.library(Use::ModelExchange)?;
         Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
+    }
+
+    fn component(&self) -> Result<Box<dyn Component>> {
+        check_isolation(self.isolation)?;
+        let library = self.file.library(Use::ModelExchange)?;
+        Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
+    }
+
+    fn can_be_component(&self) -> bool {
+        true
     }
 
     fn equations(&self) -> Option<Box<dyn Ode>> {

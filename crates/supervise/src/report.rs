@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
 
+use crate::call::Call;
 use crate::page::Page;
 use crate::status::SlotData;
 
@@ -28,9 +29,10 @@ impl Culprit {
         Some(Self { name: slot.name(), call, message: slot.message() })
     }
 
-    /// All FMUs that are in a call.
+    /// All FMUs that are in a call of this process: those that can have ended it.
     pub(crate) fn all(slots: &[SlotData]) -> Vec<Self> {
-        slots.iter().filter_map(Self::of).collect()
+        let is_here = |slot: &&SlotData| slot.read().call != Some(Call::Elsewhere);
+        slots.iter().filter(is_here).filter_map(Self::of).collect()
     }
 }
 

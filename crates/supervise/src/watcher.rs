@@ -94,7 +94,8 @@ impl Watcher<'_> {
         if let Some(limit) = self.watch.memory_limit
             && memory(started).is_some_and(|used| used > limit)
         {
-            return Some(Ending::OutOfMemory { limit, culprits: self.culprits() });
+            let culprits = self.page.slots().iter().filter_map(Culprit::of).collect();
+            return Some(Ending::OutOfMemory { limit, culprits });
         }
         let (index, limit) = self.clock.hung(self.page.slots(), tick)?;
         if is_debugged(started) {

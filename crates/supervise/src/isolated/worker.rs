@@ -10,10 +10,12 @@ use super::WORKER_FLAG;
 use super::area::{Area, Sizes, store_bytes};
 use super::mailbox::{Mailbox, Request};
 use super::words::read_error;
+use crate::call::Call;
 use crate::child::watched;
 use crate::clock::CallClock;
 use crate::hand_over::{Program, Started, start};
 use crate::report::{Culprit, Ending, describe, last_message};
+use crate::status::Slot;
 use crate::watcher::is_debugged;
 
 /// Time between two looks whether the process is still alive. An answer is noticed at once.
@@ -34,6 +36,8 @@ pub(super) struct Worker {
     pub(super) mailbox: Mailbox,
     pub(super) area: Area,
     name: String,
+    /// Shows that it is being asked; how long it may take is the business of this side.
+    slot: Slot,
     /// Nothing if it has failed.
     started: RefCell<Option<Started>>,
     /// Why it cannot be asked any more.
@@ -59,6 +63,7 @@ impl Worker {
             mailbox,
             area,
             name: name.to_owned(),
+            slot: Slot::new(name, 0, None),
             started: RefCell::new(Some(started)),
             failure: RefCell::new(None),
         };
@@ -71,10 +76,10 @@ impl Worker {
         if let Some(failure) = &*self.failure.borrow() {
             return Err(failure.clone());
         }
-        self.mailbox.ask(request);
-        if !self.mailbox.is_answered(LOOK) {
-            self.wait()?;
-        }
+        self.slot.during(Call::Elsewhere, || {
+            self.mailbox.ask(request);
+            if self.mailbox.is_answered(LOOK) { Ok(()) } else { self.wait() }
+        })?;
         if self.mailbox.has_failed() {
             return Err(read_error(&self.area.load_bytes(&self.mailbox, ERROR)));
         }

@@ -39,6 +39,6 @@ pub use method::{
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
 pub use model_source::{ModelSource, NoModels, Observation};
 pub use options::{OptionKind, OptionSpec, Options, Value};
-pub use polynomial::{InputPolynomials, InputSegment};
+pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use state::{StateReader, StateWriter};
 pub use subsystem::{Experiment, Interval, StepOutcome, Subsystem};

@@ -45,15 +45,28 @@ impl InputPolynomials {
     }
 
     /// The inputs of one subsystem, of an order that it takes; the coefficients beyond are zero.
-    #[inline]
     ///
     /// # Panics
     /// If it has more than 2^24 inputs or an order of more than 255.
+    #[inline]
     pub fn segment(&self, range: std::ops::Range<usize>, order: usize) -> InputSegment<'_> {
+        self.at(self.place(range, order))
+    }
+
+    /// Where a segment is, for [`InputPolynomials::at`] in every step.
+    ///
+    /// # Panics
+    /// If it has more than 2^24 inputs or an order of more than 255.
+    pub fn place(&self, range: std::ops::Range<usize>, order: usize) -> SegmentPlace {
         debug_assert!(range.end <= self.inputs && order <= self.order);
         assert!(range.len() < 1 << 24 && order < 1 << 8, "{} inputs of order {order}", range.len());
-        let place = (range.start as u64) << 32 | (range.len() as u64) << 8 | order as u64;
-        InputSegment { polynomials: self, place }
+        SegmentPlace((range.start as u64) << 32 | (range.len() as u64) << 8 | order as u64)
+    }
+
+    /// The segment at a place that [`InputPolynomials::place`] gave.
+    #[inline(always)]
+    pub fn at(&self, place: SegmentPlace) -> InputSegment<'_> {
+        InputSegment { polynomials: self, place: place.0 }
     }
 
     /// The value of input `j` at `s` seconds after the start of the step.
@@ -73,6 +86,13 @@ impl InputPolynomials {
         }
     }
 }
+
+/// Where the inputs of a subsystem are among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentPlace(
+    /// First input (32 bits), number of inputs (24), order (8).
+    u64,
+);
 
 /// The inputs of one subsystem over one macro step. Two words, so that it travels in registers: handed over
 /// through memory it cost a fifth of the step of a small subsystem.

@@ -15,8 +15,8 @@
 
 use costep_core::{
     Arrival, Code, Companion, Coupling, Description, Error, Experiment, External, History, InputPolynomials,
-    Interval, Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, Signals, StateReader,
-    StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
+    Interval, Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, SegmentPlace, Signals,
+    StateReader, StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
 use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
@@ -69,8 +69,8 @@ pub struct Engine {
     diagnostic_counts: Vec<usize>,
     /// Order of the polynomial of each input, by its group.
     input_orders: Vec<usize>,
-    /// Order of the inputs of each subsystem, by the highest of its groups.
-    segment_orders: Vec<usize>,
+    /// Where the inputs of each subsystem are, in the highest order of its groups.
+    segments: Vec<SegmentPlace>,
     /// Whether an input is held at its mean where that is known, by its group.
     hold_known_mean: Vec<bool>,
     needs_known_means: bool,
@@ -195,7 +195,9 @@ impl Engine {
             needs.iter().map(|needs| needs.history).max().unwrap_or(0).max(usize::from(input_order > 1));
         let (inputs, outputs, segments) = (layout.inputs(), layout.outputs(), layout.subsystems());
         let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
-        let segment_orders: Vec<_> = (0..segments).map(segment_order).collect();
+        let polynomials = InputPolynomials::new(inputs, input_order);
+        let place = |i: usize| polynomials.place(layout.input_range(i), segment_order(i));
+        let places: Vec<_> = (0..segments).map(place).collect();
         let needs_models = needs.iter().any(|needs| needs.local_models);
         let wants_companions = needs.iter().any(|needs| needs.companions);
         if needs_models {
@@ -223,7 +225,7 @@ impl Engine {
             external: vec![0.0; inputs],
             external_next: vec![0.0; inputs],
             history: History::new(inputs, history_depth),
-            inputs: InputPolynomials::new(inputs, input_order),
+            inputs: polynomials,
             last_length: 0.0,
             subsystem_steps: 0,
             clocks: Clocks::new(segments),
@@ -237,7 +239,7 @@ impl Engine {
             coupling,
             externals,
             groups,
-            segment_orders,
+            segments: places,
             input_orders,
             needs_known_means: hold_known_mean.contains(&true),
             hold_known_mean,
@@ -437,7 +439,7 @@ impl Engine {
             descriptions: &self.descriptions,
             layout: &self.layout,
             inputs: &self.inputs,
-            orders: &self.segment_orders,
+            segments: &self.segments,
             clocks: self.timed.then_some(self.clocks.all()),
             companions: &self.companions,
         };

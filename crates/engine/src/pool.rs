@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::any::Any;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use std::thread::{JoinHandle, Thread};
 
 use costep_core::{
     Code, Companion, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result,
-    Subsystem,
+    SegmentPlace, StepOutcome, Subsystem,
 };
 
 use crate::clocks::Clock;
@@ -31,8 +31,8 @@ pub(crate) struct Job<'a> {
     pub(crate) stage: &'a [usize],
     pub(crate) layout: &'a Layout,
     pub(crate) inputs: &'a InputPolynomials,
-    /// Order of the inputs of each subsystem.
-    pub(crate) orders: &'a [usize],
+    /// Where the inputs of each subsystem are.
+    pub(crate) segments: &'a [SegmentPlace],
     /// The clocks of all subsystems, if this step is timed.
     pub(crate) clocks: Option<&'a [Clock]>,
     /// The rest of the system as each subsystem sees it; empty if nobody asks.
@@ -41,10 +41,15 @@ pub(crate) struct Job<'a> {
 
 /// Steps the subsystems of a stage one after the other.
 pub(crate) fn step_serial(job: &Job<'_>, subsystems: &mut [Box<dyn Subsystem>], y: &mut [f64]) -> Result<()> {
-    for i in job.stage.iter().copied() {
-        step_caught(job, i, &mut *subsystems[i], &mut y[job.layout.output_range(i)])?;
-    }
-    Ok(())
+    // One net for all: a net for each would be felt by small subsystems.
+    let current = Cell::new(usize::MAX);
+    let all = catch_unwind(AssertUnwindSafe(|| {
+        job.stage.iter().try_for_each(|i| {
+            current.set(*i);
+            step_one(job, *i, &mut *subsystems[*i], &mut y[job.layout.output_range(*i)])
+        })
+    }));
+    all.unwrap_or_else(|payload| Err(panicked(job, current.get(), payload)))
 }
 
 /// Steps a subsystem; its panics become errors, on one thread as on many. A subsystem that has panicked is not asked
@@ -56,20 +61,35 @@ fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [
     }
 }
 
-#[inline]
+#[inline(always)]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    let mut step = || match job.companions.get(i) {
-        Some(rest) if rest.is_active() => subsystem.step_with(job.interval, job.segment(i), rest, y),
-        _ => subsystem.step(job.interval, job.segment(i), y),
-    };
-    let outcome = match job.clocks {
-        None => step(),
-        Some(clocks) => clocks[i].time(step),
+    let outcome = if job.clocks.is_none() && job.companions.is_empty() {
+        subsystem.step(job.interval, job.segment(i), y)
+    } else {
+        step_with_more(job, i, subsystem, y)
     };
     match outcome {
         Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
         Ok(outcome) => Err(not_reached(job, i, outcome.reached)),
         Err(error) => Err(job.place(i, error)),
+    }
+}
+
+/// A step that is timed, or beside a model of the rest. Out of line, so that plain ones stay short.
+#[inline(never)]
+fn step_with_more(
+    job: &Job<'_>,
+    i: usize,
+    subsystem: &mut dyn Subsystem,
+    y: &mut [f64],
+) -> Result<StepOutcome> {
+    let mut step = || match job.companions.get(i) {
+        Some(rest) if rest.is_active() => subsystem.step_with(job.interval, job.segment(i), rest, y),
+        _ => subsystem.step(job.interval, job.segment(i), y),
+    };
+    match job.clocks {
+        None => step(),
+        Some(clocks) => clocks[i].time(step),
     }
 }
 
@@ -92,9 +112,9 @@ fn panicked(job: &Job<'_>, i: usize, payload: Box<dyn Any + Send>) -> Error {
 }
 
 impl Job<'_> {
-    #[inline]
+    #[inline(always)]
     fn segment(&self, i: usize) -> InputSegment<'_> {
-        self.inputs.segment(self.layout.input_range(i), self.orders[i])
+        self.inputs.at(self.segments[i])
     }
 
     #[cold]

@@ -218,6 +218,21 @@ impl Slot {
         result
     }
 
+    /// From now on the FMU is in this call, until the next mark or [`Slot::leave`]. For calls that follow each other at
+    /// once.
+    #[inline(always)]
+    pub fn enter(&self, call: Call) {
+        let calls = self.calls.get().wrapping_add(1 << CALL_BITS);
+        self.calls.set(calls);
+        self.data.word.store(calls | call as u64, Relaxed);
+    }
+
+    /// The FMU is in no call any more.
+    #[inline(always)]
+    pub fn leave(&self) {
+        self.data.word.store(self.calls.get(), Relaxed);
+    }
+
     /// A handle for those who pass on messages of the FMU.
     pub fn messages(&self) -> MessageSlot {
         MessageSlot(self.data)

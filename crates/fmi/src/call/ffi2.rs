@@ -35,6 +35,13 @@ pub(crate) struct Callbacks {
     pub(crate) environment: *mut c_void,
 }
 
+/// `fmi2SetRealTYPE`.
+pub(crate) type SetReal = unsafe extern "C" fn(Component, *const u32, usize, *const f64) -> Status;
+/// `fmi2GetRealTYPE`.
+pub(crate) type GetReal = unsafe extern "C" fn(Component, *const u32, usize, *mut f64) -> Status;
+/// `fmi2DoStepTYPE`.
+pub(crate) type DoStep = unsafe extern "C" fn(Component, f64, f64, Boolean) -> Status;
+
 unsafe extern "C" {
     /// Memory for FMUs, from the C library.
     pub(crate) fn calloc(count: usize, size: usize) -> *mut c_void;

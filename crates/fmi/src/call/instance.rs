@@ -11,7 +11,7 @@ use costep_core::{Code, Error, Experiment, Interval, Result};
 use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{self, Callbacks, Functions2};
-use crate::call::ffi3::IntermediateUpdate;
+use crate::call::ffi3::{Functions3, IntermediateUpdate};
 use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
@@ -25,20 +25,53 @@ const TIME_TOLERANCE: f64 = 1e-9;
 
 /// An instance of an FMU. Which call is allowed when is the business of its owner; an instance only sees to it that
 /// nothing is called after Fatal.
+// What every call touches comes first.
+#[repr(C)]
 pub(crate) struct Instance {
     pub(crate) handle: *mut c_void,
+    /// The calls of a step under held inputs, if it is one of FMI 2.
+    plain: Option<PlainStep>,
     pub(crate) library: Arc<FmuLibrary>,
-    name: CString,
     /// Shows which call it is in to whoever watches this process.
     slot: Slot,
+    /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
+    ended: Cell<bool>,
+    name: CString,
     environment: Box<Environment>,
     /// The FMU keeps a pointer to these (FMI 2).
     _callbacks: Option<Box<Callbacks>>,
     warnings: Cell<u64>,
-    /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
-    ended: Cell<bool>,
     /// The FMU has asked to end the simulation.
     wants_end: Cell<bool>,
+}
+
+/// The calls of a step under held inputs in FMI 2, looked up once.
+#[derive(Clone, Copy)]
+struct PlainStep {
+    set: ffi2::SetReal,
+    do_step: ffi2::DoStep,
+    get: ffi2::GetReal,
+}
+
+impl PlainStep {
+    fn of(library: &FmuLibrary) -> Option<Self> {
+        match &library.functions {
+            Functions::V2(f) => Some(Self { set: f.set_real, do_step: f.do_step?, get: f.get_real }),
+            Functions::V3(_) => None,
+        }
+    }
+}
+
+/// How a plain step went.
+pub(crate) enum PlainOutcome {
+    /// As asked for.
+    Done,
+    /// This instance has no plain steps: nothing has been called.
+    NotPossible,
+    /// The FMU discarded it; inputs have been set.
+    Discarded,
+    /// A call failed.
+    Failed(Error),
 }
 
 // SAFETY: an FMU may be called from any thread, one at a time; nothing else has the handle, and the log is behind a
@@ -140,6 +173,7 @@ impl Instance {
         }
         Ok(Self {
             handle,
+            plain: PlainStep::of(library),
             library: Arc::clone(library),
             name: c_name,
             slot,
@@ -398,6 +432,70 @@ impl Instance {
         })
     }
 
+    /// Sets held inputs, advances over an interval and gets the outputs: three calls into the FMU and little else, for
+    /// systems of many small FMUs. Inputs and outputs come with their value references.
+    #[inline(always)]
+    pub(crate) fn step_plainly(
+        &self,
+        interval: Interval,
+        no_return: bool,
+        (inputs, u): (&[u32], &[f64]),
+        (outputs, y): (&[u32], &mut [f64]),
+    ) -> PlainOutcome {
+        let Some(PlainStep { set, do_step, get }) = self.plain else { return PlainOutcome::NotPossible };
+        assert!(inputs.len() == u.len() && outputs.len() == y.len());
+        if !u.is_empty() {
+            self.slot.enter(Call::SetReals);
+            // SAFETY: the instance is alive, the lengths are equal.
+            let status = unsafe { set(self.handle, inputs.as_ptr(), inputs.len(), u.as_ptr()) };
+            if status != OK
+                && let Some(failed) = self.plain_failure(status, Call::SetReals)
+            {
+                return failed;
+            }
+        }
+        self.slot.enter(Call::DoStep);
+        // SAFETY: the instance is alive and initialised.
+        let status = unsafe { do_step(self.handle, interval.start, interval.length, no_return.into()) };
+        floating_point::restore_results();
+        if status != OK
+            && let Some(failed) = self.plain_failure(status, Call::DoStep)
+        {
+            return failed;
+        }
+        if !y.is_empty() {
+            self.slot.enter(Call::GetReals);
+            // SAFETY: the instance is alive, the lengths are equal.
+            let status = unsafe { get(self.handle, outputs.as_ptr(), outputs.len(), y.as_mut_ptr()) };
+            if status != OK
+                && let Some(failed) = self.plain_failure(status, Call::GetReals)
+            {
+                return failed;
+            }
+        }
+        self.slot.leave();
+        PlainOutcome::Done
+    }
+
+    /// What a status other than OK means for a plain step; nothing if it can go on.
+    #[cold]
+    fn plain_failure(&self, status: c_int, call: Call) -> Option<PlainOutcome> {
+        self.slot.leave();
+        if status == DISCARD && call as u64 == Call::DoStep as u64 {
+            return Some(PlainOutcome::Discarded);
+        }
+        self.not_ok(status, call.name(self.version())).err().map(PlainOutcome::Failed)
+    }
+
+    /// What the FMU says of a step that it discarded.
+    #[cold]
+    pub(crate) fn why_discarded(&self, interval: Interval) -> Error {
+        match &self.library.functions {
+            Functions::V2(f) => self.discarded(f, interval),
+            Functions::V3(_) => self.incomplete(interval, None, false),
+        }
+    }
+
     /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.
     #[inline]
     pub(crate) fn do_step(&self, interval: Interval, no_return: bool) -> Result<f64> {
@@ -415,23 +513,28 @@ impl Instance {
                 self.check(status, "DoStep")?;
                 Ok(interval.end)
             }
-            Functions::V3(f) => {
-                let do_step = self.need(f.do_step, "DoStep")?;
-                let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
-                // SAFETY: the instance is alive and initialised, the places to write to live.
-                let status = self.watched(Call::DoStep, || unsafe {
-                    let flags = (&raw mut event, &raw mut ends, &raw mut early);
-                    do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
-                });
-                if status == DISCARD || (status <= 1 && (ends | early) != 0) {
-                    return Err(self.incomplete(interval, Some(last), ends != 0));
-                }
-                self.check(status, "DoStep")?;
-                let missed = (last - interval.end).abs();
-                let near = missed <= TIME_TOLERANCE * length + 4.0 * f64::EPSILON * interval.end.abs();
-                Ok(if near { interval.end } else { last })
-            }
+            Functions::V3(f) => self.do_step_3(f, interval, no_return),
         }
+    }
+
+    /// A step of FMI 3. Out of line, so that the other one needs no room for its results.
+    #[inline(never)]
+    fn do_step_3(&self, f: &Functions3, interval: Interval, no_return: bool) -> Result<f64> {
+        let (start, length) = (interval.start, interval.length);
+        let do_step = self.need(f.do_step, "DoStep")?;
+        let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
+        // SAFETY: the instance is alive and initialised, the places to write to live.
+        let status = self.watched(Call::DoStep, || unsafe {
+            let flags = (&raw mut event, &raw mut ends, &raw mut early);
+            do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
+        });
+        if status == DISCARD || (status <= 1 && (ends | early) != 0) {
+            return Err(self.incomplete(interval, Some(last), ends != 0));
+        }
+        self.check(status, "DoStep")?;
+        let missed = (last - interval.end).abs();
+        let near = missed <= TIME_TOLERANCE * length + 4.0 * f64::EPSILON * interval.end.abs();
+        Ok(if near { interval.end } else { last })
     }
 
     /// The error for a step that FMI 2 discarded: asks how far it came.

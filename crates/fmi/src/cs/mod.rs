@@ -12,7 +12,7 @@ use costep_core::{
     MicroSampling, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
-use crate::call::instance::Instance;
+use crate::call::instance::{Instance, PlainOutcome};
 use crate::call::intermediate::{Exchanged, Samples};
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
@@ -312,8 +312,81 @@ impl CoSimulationSubsystem {
         self.saved_time.is_nan() || self.saved_time >= interval.start
     }
 
-    /// A step with input polynomials or with values exchanged inside. Out of line, so that the plain one stays short.
+    /// Keeps the input that holds at the end of a step, where a local model will ask for it.
+    #[inline(always)]
+    fn keep_active(&mut self, held: &[f64]) {
+        if self.linear.is_some() {
+            match (held, &mut self.active[..]) {
+                // Without the call that a copy of unknown length is.
+                ([c], [active]) => *active = *c,
+                ([c, d], [active, other]) => (*active, *other) = (*c, *d),
+                (held, active) => active.copy_from_slice(held),
+            }
+        }
+    }
+
+    /// Whether a step needs no more than to set inputs, to step and to get outputs.
+    #[inline(always)]
+    fn is_plain(&self, u: InputSegment<'_>) -> bool {
+        let is_ready = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
+        is_ready && u.order().max(self.given) == 0 && self.instance.alive().is_ok()
+    }
+
+    /// What follows a plain step that did not go as asked for.
+    #[cold]
+    fn after_plain(
+        &mut self,
+        outcome: PlainOutcome,
+        interval: Interval,
+        u: InputSegment<'_>,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        match outcome {
+            PlainOutcome::Done => Ok(StepOutcome { reached: interval.end }),
+            PlainOutcome::NotPossible => self.step_in_full(interval, u, y),
+            PlainOutcome::Failed(error) => Err(error),
+            PlainOutcome::Discarded => {
+                let error = self.instance.why_discarded(interval);
+                let reached = self.do_again(interval, u.coefficients(0), error)?;
+                self.after_step(interval, u.coefficients(0), y)?;
+                Ok(StepOutcome { reached })
+            }
+        }
+    }
+
+    /// Reads the outputs after a step under held inputs.
+    fn after_step(&mut self, interval: Interval, held: &[f64], y: &mut [f64]) -> Result<()> {
+        self.time = interval.end;
+        self.keep_active(held);
+        self.get_outputs(y)
+    }
+
+    /// A step of any kind. Out of line, so that the plain one stays short.
     #[inline(never)]
+    fn step_in_full(
+        &mut self,
+        interval: Interval,
+        u: InputSegment<'_>,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        self.start()?;
+        if self.samples.is_some() || u.order().max(self.given) > 0 {
+            return self.step_with_more(interval, u, y);
+        }
+        if self.retries {
+            self.snapshot()?;
+        }
+        let held = u.coefficients(0);
+        self.set_inputs(held)?;
+        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
+            Ok(reached) => reached,
+            Err(error) => self.do_again(interval, held, error)?,
+        };
+        self.after_step(interval, held, y)?;
+        Ok(StepOutcome { reached })
+    }
+
+    /// A step with input polynomials or with values exchanged inside.
     fn step_with_more(
         &mut self,
         interval: Interval,
@@ -488,30 +561,20 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        self.start()?;
-        if self.samples.is_some() || u.order().max(self.given) > 0 {
-            return self.step_with_more(interval, u, y);
-        }
-        if self.retries {
-            self.snapshot()?;
+        if !self.is_plain(u) {
+            return self.step_in_full(interval, u, y);
         }
         let held = u.coefficients(0);
-        self.set_inputs(held)?;
-        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
-            Ok(reached) => reached,
-            Err(error) => self.do_again(interval, held, error)?,
-        };
-        self.time = interval.end;
-        if self.linear.is_some() {
-            match (held, &mut self.active[..]) {
-                // Without the call that a copy of unknown length is.
-                ([c], [active]) => *active = *c,
-                ([c, d], [active, other]) => (*active, *other) = (*c, *d),
-                (held, active) => active.copy_from_slice(held),
+        let no_return = self.no_return(interval);
+        let (inputs, outputs) = (&self.inputs.references[..], &self.outputs.references[..]);
+        match self.instance.step_plainly(interval, no_return, (inputs, held), (outputs, y)) {
+            PlainOutcome::Done => {
+                self.time = interval.end;
+                self.keep_active(held);
+                Ok(StepOutcome { reached: interval.end })
             }
+            other => self.after_plain(other, interval, u, y),
         }
-        self.get_outputs(y)?;
-        Ok(StepOutcome { reached })
     }
 
     fn snapshot(&mut self) -> Result<()> {

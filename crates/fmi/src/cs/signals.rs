@@ -9,11 +9,12 @@ use crate::description::words::{Causality, VariableType};
 
 /// The variables of one direction.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Signals {
+    /// Their value references; the first field, because every step needs them and nothing else.
+    pub(crate) references: Vec<u32>,
     /// Indices of the variables.
     pub(crate) variables: Vec<usize>,
-    /// Their value references.
-    pub(crate) references: Vec<u32>,
     /// Number of elements of each.
     pub(crate) elements: Vec<usize>,
 }

@@ -104,8 +104,9 @@ mod system {
 
     /// Hosts an FMU, if that is what this process was started for. Otherwise others can be started for it from now on.
     pub(crate) fn host() -> Option<ExitCode> {
-        let first = std::env::args().nth(1);
-        let files = first.as_deref().and_then(|first| first.strip_prefix(WORKER_FLAG)?.strip_prefix('='));
+        let first = std::env::args_os().nth(1);
+        let first = first.as_ref().and_then(|first| first.to_str());
+        let files = first.and_then(|first| first.strip_prefix(WORKER_FLAG)?.strip_prefix('='));
         let Some(files) = files else {
             offer_workers();
             return None;

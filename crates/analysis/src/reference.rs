@@ -43,6 +43,12 @@ impl Reference {
         Ok(Self { kind: ReferenceKind::Monolithic(solver), trace })
     }
 
+    /// Runs an engine whose subsystems are one system inside, over the communication points of `experiment`.
+    pub fn whole(mut engine: Engine, solver: Solver, experiment: &Experiment) -> Result<Self> {
+        let trace = sampled(&mut engine, experiment.steps(), 1)?;
+        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace })
+    }
+
     /// Runs the coupled system at `1 / refinement` of the macro step and at twice that step. `engine` makes engines for
     /// an experiment.
     pub fn fine_step(

@@ -54,16 +54,16 @@ impl ReferenceChoice {
             ));
         }
         let solver = Solver::parse(text, default_micro_step(project))?;
-        if project.model.has_equations() {
+        if project.model.can_be_one() {
             return Ok(Self::Monolithic(solver));
         }
         Err(Error::new(Code::CommandLine, format!("`--reference {text}` needs the equations of all parts"))
-            .because("FMUs do not tell theirs")
+            .because("FMUs for Co-Simulation do not tell theirs")
             .hint("use `--reference step`: the same system at a much smaller step"))
     }
 
     fn same(project: &Project) -> Self {
-        match project.model.has_equations() {
+        match project.model.can_be_one() {
             true => Self::Monolithic(monolithic_solver(project)),
             false => Self::FineStep(None),
         }
@@ -82,6 +82,10 @@ impl ReferenceChoice {
             Self::Monolithic(solver) => {
                 // Points inside the steps are the same only if the inner solver is.
                 let micro = solver == project.model.solver;
+                if !project.model.has_equations() {
+                    let engine = session::whole(project, solver, &experiment, false)?;
+                    return Reference::whole(engine, solver, &experiment).map(Some);
+                }
                 Reference::new(&project.model, solver, &experiment, micro).map(Some)
             }
             Self::FineStep(fine) => fine_step(project, &experiment, fine).map(Some),
@@ -93,7 +97,9 @@ impl ReferenceChoice {
 pub(crate) fn monolithic_solver(project: &Project) -> Solver {
     match project.model.solver {
         // Under signals from outside the monolithic system has no exact steps.
-        Solver::Exact if !project.model.externals.is_empty() => Solver::Dopri5(TIGHT),
+        Solver::Exact if !project.model.externals.is_empty() || !project.model.has_equations() => {
+            Solver::Dopri5(TIGHT)
+        }
         solver => solver,
     }
 }

@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use costep_analysis::{Reference, Trace, measure, paper_error};
-use costep_core::{Experiment, Result};
-use costep_engine::{Engine, Group, Observer, System};
-use costep_methods::MethodSpec;
+use costep_core::{Code, Error, Experiment, Result};
+use costep_engine::{Engine, Group, Observer, Scheduling, System, Threads};
+use costep_integrate::Solver;
+use costep_integrate::multistep::{AtPoint, Family};
+use costep_methods::{MethodSpec, monolithic};
 use costep_project::{Override, Project, Source};
 use serde_json::{Map, Value, json};
 
@@ -41,6 +43,14 @@ impl<'a> Choice<'a> {
 
 /// An engine for a project.
 pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool) -> Result<Engine> {
+    if monolithic::is_monolithic(choice.method) {
+        return whole(
+            project,
+            whole_solver(project, choice.method),
+            &choice.experiment(project),
+            micro_samples,
+        );
+    }
     let model = &project.model;
     let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver)).collect::<Result<_>>()?;
     let group = |(index, spec): (usize, &costep_project::GroupSpec)| Group {
@@ -60,6 +70,47 @@ pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool
         threads: project.threads,
         micro_samples,
     })
+}
+
+/// An engine whose subsystems are one system inside, solved by this solver.
+pub(crate) fn whole(
+    project: &Project,
+    solver: Solver,
+    experiment: &Experiment,
+    micro_samples: bool,
+) -> Result<Engine> {
+    let model = &project.model;
+    if let [_, group, ..] = &project.groups[..] {
+        let message = format!("`monolithic` cannot be combined with `{}`", group.method.label());
+        return Err(Error::new(Code::NeedsMissing, message)
+            .because("it solves all parts as one, so that nothing is left for groups")
+            .hint("leave out the groups"));
+    }
+    let hold = monolithic::hold()?;
+    Engine::new(System {
+        subsystems: model.members(&solver)?,
+        connections: model.connections.clone(),
+        models: Box::new(costep_core::NoModels),
+        externals: model.externals.clone(),
+        groups: vec![Group { method: hold.build(), inputs: project.groups[0].inputs.clone() }],
+        scheduling: Scheduling::Parallel,
+        bounds: project.bounds.clone(),
+        experiment: *experiment,
+        // All work is done by whoever comes first.
+        threads: Threads::Fixed(1),
+        micro_samples,
+    })
+}
+
+/// The integrator that `monolithic` asks for.
+fn whole_solver(project: &Project, method: &MethodSpec) -> Solver {
+    let tolerance = method.options.real("tolerance");
+    match method.options.text("solver") {
+        "adams" => Solver::Multistep(Family::Adams, tolerance, AtPoint::Proceed),
+        "dopri5" => Solver::Dopri5(tolerance),
+        "project" => project.model.solver,
+        _ => Solver::Multistep(Family::Bdf, tolerance, AtPoint::Proceed),
+    }
 }
 
 /// Runs a project from start to end and measures it.

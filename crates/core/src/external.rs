@@ -111,6 +111,39 @@ impl External {
             _ => self.value(t),
         }
     }
+
+    /// The value just after time t: at a jump, up to round-off, that of the future.
+    pub fn value_after(&self, t: f64) -> f64 {
+        match self {
+            Self::Square { frequency, start, .. } if *frequency != 0.0 && t >= *start => {
+                self.value(t + 1e-9 / frequency.abs())
+            }
+            _ => self.value(t),
+        }
+    }
+
+    /// The first time after t at which the value may jump.
+    pub fn next_jump(&self, t: f64) -> Option<f64> {
+        match *self {
+            Self::Constant(_) | Self::Table(_) => None,
+            Self::Sine { start, .. } | Self::Square { start, .. } | Self::Step { start, .. } if t < start => {
+                Some(start)
+            }
+            Self::Burst { start, stop, .. } => [start, stop].into_iter().find(|jump| t < *jump),
+            Self::Square { frequency, phase, start, .. } if frequency != 0.0 => {
+                // The sine is zero at multiples of half a period; a hair's breadth before one counts as there.
+                let half_turns = |t: f64| 2.0 * frequency.abs() * (t - start) + sign_free(phase, frequency);
+                let next = (half_turns(t) + 2e-9).floor() + 1.0;
+                Some(start + (next - sign_free(phase, frequency)) / (2.0 * frequency.abs()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Phase in half turns of a sine that is written with a positive frequency.
+fn sign_free(phase: f64, frequency: f64) -> f64 {
+    phase.copysign(phase * frequency) / std::f64::consts::PI
 }
 
 fn oscillation(t: f64, frequency: f64, phase: f64) -> f64 {
@@ -130,6 +163,31 @@ fn interpolate(points: &[(f64, f64)], t: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jumps_are_announced() {
+        let step = External::Step { value: 2.0, start: 1.0 };
+        assert_eq!([0.0, 1.0].map(|t| step.next_jump(t)), [Some(1.0), None]);
+        let burst = External::Burst { amplitude: 1.0, frequency: 1.0, phase: 1.0, start: 1.0, stop: 2.0 };
+        assert_eq!([0.0, 1.0, 2.0].map(|t| burst.next_jump(t)), [Some(1.0), Some(2.0), None]);
+        for (frequency, phase) in [(5.0, 0.0), (5.0, 1.0), (-5.0, 1.0), (0.3, -2.0)] {
+            let square = External::Square { high: 1.0, low: -1.0, frequency, phase, start: 0.5 };
+            let mut t = square.next_jump(0.0).unwrap();
+            assert_eq!(t, 0.5);
+            for _ in 0..20 {
+                let next = square.next_jump(t).unwrap();
+                assert!(next > t && next <= t + 0.5001 / frequency.abs(), "{frequency} {phase}: {t} {next}");
+                assert_eq!(
+                    square.value_before(next),
+                    -square.value_after(next),
+                    "{frequency} {phase} at {next}"
+                );
+                let inside = |share: f64| square.value(t + share * (next - t));
+                assert_eq!([inside(0.01), inside(0.99)], [square.value_after(t); 2]);
+                t = next;
+            }
+        }
+    }
 
     #[test]
     fn tables_are_linear_inside_and_constant_outside() {

@@ -150,6 +150,14 @@ pub trait Subsystem: Send {
         None
     }
 
+    /// Names of numbers that tell how its last step was done. Never changes.
+    fn diagnostic_names(&self) -> &[&'static str] {
+        &[]
+    }
+
+    /// These numbers, in the order of their names.
+    fn diagnostics(&self, _row: &mut [f64]) {}
+
     /// Stored energy at the end of the last step in J, as far as the subsystem knows it.
     fn energy(&self) -> Option<f64> {
         None

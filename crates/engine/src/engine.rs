@@ -611,6 +611,9 @@ impl Engine {
     /// u(T^k): the inputs that were active at the end of the last step.
     pub fn inputs_at_end(&self, u: &mut [f64]) {
         self.inputs.evaluate(self.last_length, u);
+        for (i, subsystem) in self.subsystems.iter().enumerate() {
+            subsystem.input_at_end(&mut u[self.layout.input_range(i)]);
+        }
     }
 
     /// One per subsystem.
@@ -664,20 +667,30 @@ impl Engine {
         self.groups.iter().filter_map(|group| group.method.remark())
     }
 
-    /// Names of the extra columns of the methods; with the number of the group if there are several.
+    /// Names of the extra columns: of the methods, with the number of the group if there are several, and of the
+    /// subsystems, with their names.
     pub fn diagnostic_names(&self) -> Vec<String> {
         let several = self.groups.len() > 1;
         let name = |g: usize, name: String| if several { format!("group{g}.{name}") } else { name };
         let names = self.groups.iter().map(|group| group.method.diagnostic_names());
-        names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n))).collect()
+        let of_methods = names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n)));
+        let of_subsystems = self.subsystems.iter().zip(&self.descriptions).flat_map(|(subsystem, of)| {
+            subsystem.diagnostic_names().iter().map(move |name| format!("{}.{name}", of.name))
+        });
+        of_methods.chain(of_subsystems).collect()
     }
 
-    /// Values of the extra columns of the methods.
+    /// Values of the extra columns.
     pub fn diagnostics(&self, row: &mut [f64]) {
         let mut rest = row;
         for (group, count) in self.groups.iter().zip(&self.diagnostic_counts) {
             let (own, others) = rest.split_at_mut(*count);
             group.method.diagnostics(own);
+            rest = others;
+        }
+        for subsystem in &self.subsystems {
+            let (own, others) = rest.split_at_mut(subsystem.diagnostic_names().len());
+            subsystem.diagnostics(own);
             rest = others;
         }
     }

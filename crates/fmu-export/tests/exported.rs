@@ -13,7 +13,8 @@ use costep_fmi::{
     ModelExchangeSubsystem, Use,
 };
 use costep_fmu_export::{Capability, Options, export};
-use costep_integrate::Solver;
+use costep_integrate::multistep::{AtPoint, Family};
+use costep_integrate::{Component, Solver, members};
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
@@ -91,6 +92,37 @@ fn integrated_fmus_equal_the_built_in_models_with_the_same_integrator() {
                     let worst = difference(&native, &run(&model, fmus, method));
                     println!("{id} {version:?} {} {method}: {worst:e}", solver.label());
                     assert!(worst <= allowed, "{id} {version:?} {} {method}: {worst:e}", solver.label());
+                }
+            }
+        }
+    }
+}
+
+/// FMUs alone, and an FMU beside a native part.
+#[test]
+fn fmus_solved_as_one_equal_the_built_in_models_solved_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for id in ["dual-mass", "hydraulic", "coupled-pendula"] {
+        let model = costep_models::find(id).unwrap().model(&[]).unwrap().1;
+        let bdf = Solver::Multistep(Family::Bdf, 1e-10, AtPoint::Proceed);
+        for solver in [Solver::Dopri5(1e-11), bdf] {
+            let native = run(&model, model.members(&solver).unwrap(), "zoh");
+            for version in VERSIONS {
+                let paths = paths(id, &[], &options(version), &folder.path().join(format!("{version:?}")));
+                for fmus in [1, paths.len()] {
+                    let component = |(i, path): (usize, &PathBuf)| -> Box<dyn Component> {
+                        if i >= fmus {
+                            return model.parts[i].component().unwrap();
+                        }
+                        let library = FmuLibrary::load_for(&mut Fmu::open(path).unwrap(), Use::ModelExchange);
+                        let options = ModelExchangeOptions::default();
+                        Box::new(ModelExchangeSubsystem::new(&library.unwrap(), "fmu", &options).unwrap())
+                    };
+                    let parts = paths.iter().enumerate().map(component).collect();
+                    let whole = members(parts, &model.connections, model.externals.clone(), &solver).unwrap();
+                    let worst = difference(&native, &run(&model, whole, "zoh"));
+                    println!("{id} {version:?} {} {fmus} FMUs: {worst:e}", solver.label());
+                    assert!(worst <= 1e-9, "{id} {version:?} {} {fmus} FMUs: {worst:e}", solver.label());
                 }
             }
         }

@@ -209,10 +209,14 @@ impl<S: Ode> Ode for WithCompanion<S> {
         let (own, rest) = x.split_at_mut(self.ode.states());
         self.ode.nominal_state(own);
         match self.companion.form {
-            // The state of the rest is known by its effect only: what a typical input is worth.
             CompanionForm::Exact => {
-                let LocalModel { states, c, .. } = &self.companion.model;
+                let LocalModel { states, c, nominal, .. } = &self.companion.model;
                 for (i, x) in rest.iter_mut().enumerate() {
+                    if nominal[i] > 0.0 {
+                        *x = nominal[i];
+                        continue;
+                    }
+                    // Known by its effect only: what a typical input is worth.
                     let ports = self.description().inputs.iter().enumerate();
                     let least = ports.filter_map(|(j, port)| {
                         let gain = c[j * states + i].abs();

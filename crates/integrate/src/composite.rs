@@ -133,6 +133,12 @@ impl Ode for Composite {
         }
     }
 
+    fn state_name(&self, state: usize) -> String {
+        let owner = self.states.iter().position(|range| range.contains(&state)).unwrap_or(0);
+        let part = &self.parts[owner];
+        format!("{}.{}", part.description().name, part.state_name(state - self.states[owner].start))
+    }
+
     fn nominal_state(&self, x: &mut [f64]) {
         for (part, range) in self.parts.iter().zip(&self.states) {
             part.nominal_state(&mut x[range.clone()]);
@@ -184,7 +190,11 @@ impl Ode for Composite {
 }
 
 /// Levels of direct feed-through between outputs, as lists of parts.
-fn levels(descriptions: &[Description], layout: &Layout, coupling: &Coupling) -> Result<Vec<Vec<usize>>> {
+pub(crate) fn levels(
+    descriptions: &[Description],
+    layout: &Layout,
+    coupling: &Coupling,
+) -> Result<Vec<Vec<usize>>> {
     let mut arrows = Vec::new();
     for (i, description) in descriptions.iter().enumerate() {
         for (output, inputs) in description.feedthrough.iter().enumerate() {

@@ -7,6 +7,10 @@ use crate::dynamics::Dynamics;
 /// Points inside a macro step, besides its start, that integrators with steps of any length are sampled at.
 pub(crate) const REPORTED_POINTS: usize = 20;
 
+/// What integrators that choose their order and steps tell: order and length of the last inner step, and the number of
+/// inner steps of the last macro step.
+pub const DIAGNOSTICS: [&str; 3] = ["solver.order", "solver.step", "solver.steps"];
+
 /// A part of a macro step without events. Positions `s` are counted from the start of the macro step, as the input
 /// polynomials are.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +80,11 @@ pub trait Integrator<D: Dynamics>: Send {
     /// Refuses a macro step that holds more inner steps than anyone means.
     fn check_step(&self, _h: f64) -> Result<()> {
         Ok(())
+    }
+
+    /// How the last macro step was done, in the order of [`DIAGNOSTICS`]; nothing if that is always the same.
+    fn diagnostics(&self) -> Option<[f64; DIAGNOSTICS.len()]> {
+        None
     }
 
     /// Forgets everything: a run starts.

@@ -21,12 +21,14 @@ mod rk4;
 mod roots;
 mod solver;
 mod stepper;
+mod whole;
 
 pub use composite::Composite;
 pub use dynamics::{AfterEvent, Dynamics, Hybrid};
 pub use events::{EventCounts, EventDriver};
-pub use integrator::{Integrator, Sampler, Start, Stretch};
+pub use integrator::{DIAGNOSTICS, Integrator, Sampler, Start, Stretch};
 pub use native::Native;
 pub use ode::{Ode, Part, Renamable};
 pub use solver::Solver;
 pub use stepper::Stepper;
+pub use whole::{Component, members};

@@ -8,7 +8,7 @@ use costep_core::{
 use crate::companion::{CompanionStep, companion_step};
 use crate::dynamics::Dynamics;
 use crate::euler::Euler;
-use crate::integrator::{Integrator, Sampler};
+use crate::integrator::{DIAGNOSTICS, Integrator, Sampler};
 use crate::ode::Ode;
 use crate::solver::Solver;
 use crate::stepper::Stepper;
@@ -119,6 +119,10 @@ impl<S: Ode> Dynamics for Watched<S> {
 
     fn states(&self) -> usize {
         self.ode.states()
+    }
+
+    fn state_name(&self, i: usize) -> String {
+        self.ode.state_name(i)
     }
 
     fn inputs(&self) -> usize {
@@ -378,6 +382,18 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         }
         let buffer = self.equations.micro.as_ref()?;
         Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        if self.integrator.get().diagnostics().is_some() { &DIAGNOSTICS } else { &[] }
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        match (self.companion_stepper(), self.integrator.get().diagnostics()) {
+            (Some(stepper), _) => stepper.diagnostics(row),
+            (None, Some(numbers)) => row.copy_from_slice(&numbers),
+            (None, None) => {}
+        }
     }
 
     fn energy(&self) -> Option<f64> {

@@ -5,6 +5,7 @@ use costep_core::{Code, Description, Error, LocalModel, Port, Result, Subsystem}
 use crate::native::Native;
 use crate::solver::Solver;
 use crate::stepper::Stepper;
+use crate::whole::{Component, NativeComponent};
 
 /// Equations of a subsystem.
 pub trait Ode: Send {
@@ -16,6 +17,11 @@ pub trait Ode: Send {
 
     /// x(0).
     fn initial_state(&self, x: &mut [f64]);
+
+    /// Name of a state, for messages.
+    fn state_name(&self, i: usize) -> String {
+        format!("x[{i}]")
+    }
 
     /// Typical size of each state, for absolute tolerances.
     fn nominal_state(&self, x: &mut [f64]) {
@@ -58,6 +64,18 @@ pub trait Part: Send {
         Err(Error::new(Code::NeedsMissing, message))
     }
 
+    /// The same as a part of a system that is solved as one; only parts whose equations can be evaluated can be that.
+    fn component(&self) -> Result<Box<dyn Component>> {
+        let message = format!("the equations of `{}` are not known", self.description().name);
+        Err(Error::new(Code::NeedsMissing, message)
+            .because("only native models and FMUs for Model Exchange can be solved as one"))
+    }
+
+    /// Whether [`Part::component`] gives one.
+    fn can_be_component(&self) -> bool {
+        false
+    }
+
     /// A copy of the equations, if they are known.
     fn equations(&self) -> Option<Box<dyn Ode>>;
 
@@ -79,6 +97,14 @@ impl<S: Ode + Clone + Renamable + 'static> Part for S {
 
     fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
         Ok(Box::new(Native::new(self.clone(), solver)?))
+    }
+
+    fn component(&self) -> Result<Box<dyn Component>> {
+        Ok(Box::new(NativeComponent::new(self.clone())))
+    }
+
+    fn can_be_component(&self) -> bool {
+        true
     }
 
     fn equations(&self) -> Option<Box<dyn Ode>> {

@@ -8,6 +8,7 @@ pub mod foh;
 pub mod identified;
 pub mod lis;
 pub mod mbcorr;
+pub mod monolithic;
 pub mod nepce;
 pub mod predictive;
 pub mod prestep;

@@ -317,7 +317,7 @@ impl Rest {
 
     fn fill(&self, models: &dyn costep_core::ModelSource, companion: &mut Companion) {
         let Some(Room { answer, .. }) = &self.room else { return };
-        let LocalModel { states: n, inputs: m, a, b, c, d, .. } = &mut companion.model;
+        let LocalModel { states: n, inputs: m, a, b, c, d, nominal, .. } = &mut companion.model;
         let (n, m) = (*n, *m);
         [&mut *a, b, c, d].into_iter().for_each(|block| block.fill(0.0));
         // Per unit of column j: the inputs of a member.
@@ -325,6 +325,7 @@ impl Rest {
         let mut at = 0;
         for member in &self.members {
             let Some(model) = models.model(member.subsystem) else { continue };
+            nominal[at..at + model.states].copy_from_slice(&model.nominal);
             for i in 0..model.states {
                 let row = |j: usize| -> f64 {
                     (0..model.inputs).map(|k| model.b[i * model.inputs + k] * input(member, k, j)).sum()

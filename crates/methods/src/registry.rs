@@ -5,7 +5,9 @@ use costep_core::{Code, CouplingMethod, Error, MethodEntry, ModelSource, NoModel
 
 use costep_ident::sources::{EVERY, REFRESH, SOURCE};
 
-use crate::{auto, feedthrough, foh, identified, lis, mbcorr, nepce, predictive, prestep, soh, zoh};
+use crate::{
+    auto, feedthrough, foh, identified, lis, mbcorr, monolithic, nepce, predictive, prestep, soh, zoh,
+};
 
 /// Every coupling method.
 pub static METHODS: &[MethodEntry] = &[
@@ -22,11 +24,16 @@ pub static METHODS: &[MethodEntry] = &[
     identified::ENTRY,
 ];
 
+/// All that users can write as a method: the coupling methods, and none at all.
+pub fn all() -> impl Iterator<Item = &'static MethodEntry> {
+    METHODS.iter().chain([&monolithic::ENTRY])
+}
+
 /// The entry with this name.
 pub fn find(id: &str) -> Result<&'static MethodEntry> {
-    METHODS.iter().find(|entry| entry.id == id).ok_or_else(|| {
+    all().find(|entry| entry.id == id).ok_or_else(|| {
         Error::new(Code::UnknownMethod, format!("unknown coupling method `{id}`"))
-            .suggest(id, METHODS.iter().map(|entry| entry.id))
+            .suggest(id, all().map(|entry| entry.id))
     })
 }
 

@@ -8,7 +8,7 @@
 use costep_core::{Description, External, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Part, Solver};
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -111,6 +111,8 @@ impl Ode for Mass {
         2
     }
 
+    state_names!("x", "v");
+
     fn initial_state(&self, x: &mut [f64]) {
         x.fill(0.0);
     }
@@ -190,6 +192,8 @@ impl Ode for Link {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("x", "v");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.fill(0.0);

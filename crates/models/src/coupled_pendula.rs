@@ -9,7 +9,7 @@ use costep_core::{Description, External, LocalModel, MicroSampling, Port};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -141,6 +141,8 @@ impl Ode for Left {
         2
     }
 
+    state_names!("angle", "rate");
+
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&[self.start, 0.0]);
     }
@@ -204,6 +206,8 @@ impl Ode for Right {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("angle", "rate");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&[self.start, 0.0]);

@@ -12,7 +12,7 @@
 use costep_core::{Description, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -110,6 +110,8 @@ impl Ode for Mass {
         2
     }
 
+    state_names!("x", "v");
+
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);
     }
@@ -182,6 +184,8 @@ impl Ode for CoupledMass {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("x", "v");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);

@@ -13,7 +13,7 @@ use costep_core::{Description, LocalModel, MicroSampling};
 use costep_integrate::{Ode, Solver};
 
 use crate::dual_mass::Nominal;
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -124,6 +124,8 @@ impl Ode for DrivenMass {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("x", "v");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);
@@ -239,6 +241,8 @@ impl Ode for ProgressiveMass {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("x", "v");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);

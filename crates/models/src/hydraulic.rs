@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 use costep_core::{Description, External, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, renamable};
+use crate::model::{Model, ModelEntry, describe, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// A litre per minute in m3/s.
@@ -228,6 +228,8 @@ impl Ode for Left {
         2
     }
 
+    state_names!("p", "q");
+
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);
     }
@@ -280,6 +282,8 @@ impl Ode for Right {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("p", "q");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);

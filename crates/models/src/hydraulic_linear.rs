@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 use costep_core::{Description, External, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, renamable};
+use crate::model::{Model, ModelEntry, describe, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// The faster mode of two equal lines is this many times as fast as one line alone.
@@ -88,6 +88,8 @@ impl Ode for Line {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("q", "p");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.fill(0.0);

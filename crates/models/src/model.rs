@@ -2,9 +2,9 @@
 
 use costep_core::{
     Capabilities, Code, Connection, Description, Error, Experiment, External, Layout, MicroSampling, Port,
-    Result,
+    Result, Subsystem,
 };
-use costep_integrate::{Composite, Part, Solver};
+use costep_integrate::{Composite, Part, Solver, members};
 
 use crate::parameters::{ParameterSpec, Parameters};
 
@@ -94,6 +94,17 @@ impl Model {
         self.parts.iter().all(|part| part.equations().is_some())
     }
 
+    /// Whether all parts can be solved as one: natively, or as FMUs for Model Exchange.
+    pub fn can_be_one(&self) -> bool {
+        self.parts.iter().all(|part| part.can_be_component())
+    }
+
+    /// One subsystem per part, which are one system inside, solved by this solver.
+    pub fn members(&self, solver: &Solver) -> Result<Vec<Box<dyn Subsystem>>> {
+        let parts = self.parts.iter().map(|part| part.component()).collect::<Result<_>>()?;
+        members(parts, &self.connections, self.externals.clone(), solver)
+    }
+
     /// All parts as one system of equations. An error if those of a part are not known.
     pub fn monolithic(&self) -> Result<Composite> {
         let unknown = |part: &dyn Part| {
@@ -139,6 +150,16 @@ pub(crate) fn describe(
 pub(crate) fn nominal_from(ports: &[Port], x: &mut [f64]) {
     x.iter_mut().zip(ports).for_each(|(x, port)| *x = port.nominal.unwrap_or(1.0));
 }
+
+/// Names the states of a part, for messages.
+macro_rules! state_names {
+    ($($name:literal),*) => {
+        fn state_name(&self, i: usize) -> String {
+            [$($name),*].get(i).map_or_else(|| format!("x[{i}]"), |name| (*name).into())
+        }
+    };
+}
+pub(crate) use state_names;
 
 /// Lets a part be renamed: it keeps its description in a field of that name.
 macro_rules! renamable {

@@ -14,7 +14,7 @@
 use costep_core::{Description, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -125,6 +125,8 @@ impl Ode for Pendulum {
         2
     }
 
+    state_names!("angle", "rate");
+
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&[self.angle, 0.0]);
     }
@@ -189,6 +191,8 @@ impl Ode for Oscillator {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("x", "v");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&[self.x, 0.0]);

@@ -8,7 +8,7 @@ use costep_core::{Description, LocalModel, MicroSampling, Port};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Ode, Solver};
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable};
+use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -82,6 +82,8 @@ impl Ode for Half {
     fn states(&self) -> usize {
         2
     }
+
+    state_names!("x", "v");
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&self.start);

@@ -49,6 +49,11 @@ impl Case {
         Ok(self.externals.iter().fold(model, drive))
     }
 
+    /// When it ends.
+    pub(crate) fn stop(&self) -> f64 {
+        self.stop
+    }
+
     fn experiment(&self, step: f64) -> Experiment {
         Experiment { start: 0.0, stop: self.stop, step }
     }
@@ -79,7 +84,8 @@ impl Case {
         let mut trace = Trace::new(layout.outputs(), micro);
         match engine.run(&mut [&mut trace]) {
             Ok(()) => Ok(Run { trace, ended: true }),
-            Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite) => {
+            // A solver with step control gives up on signals that run away before they overflow.
+            Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite | Code::StepTooSmall) => {
                 Ok(Run { trace, ended: false })
             }
             Err(error) => Err(error),
@@ -93,5 +99,10 @@ impl Case {
         let driven = model.solver == Solver::Exact && !model.externals.is_empty();
         let solver = if driven { Solver::Dopri5(TIGHT) } else { model.solver };
         Reference::new(&model, solver, &self.experiment(step), micro)
+    }
+
+    /// The monolithic solution by this solver, at the communication points.
+    pub(crate) fn solved(&self, solver: Solver, step: f64) -> Result<Reference> {
+        Reference::new(&self.model()?, solver, &self.experiment(step), false)
     }
 }

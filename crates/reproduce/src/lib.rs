@@ -6,13 +6,17 @@
 //! | `registry` | the list of studies |
 //! | `study` | claim, tolerance, verdict |
 //! | `case`, `work`, `series` | running systems, on all cores; curves and colours |
+//! | `cpu` | what computing costs |
 //! | `data` | the table behind a figure |
-//! | `genser2018_*`, `genser2020_*`, `haid2018` | one file per figure or group of figures |
+//! | `genser2018_*`, `genser2020_*`, `haid2018`, `viel2014`, `andersson2016` | one file per figure or group of figures |
 //! | `identified_default` | identified coupling on many cases |
 //!
-//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [H18] Haid 2018.
+//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [H18] Haid 2018, [V14] Viel 2014,
+//! [A16] Andersson et al. 2016.
 
+mod andersson2016;
 mod case;
+mod cpu;
 mod data;
 mod genser2018_angles;
 mod genser2018_errors;
@@ -24,6 +28,7 @@ mod identified_default;
 mod registry;
 mod series;
 mod study;
+mod viel2014;
 mod work;
 
 pub use data::Data;

@@ -4,8 +4,8 @@ use costep_core::{Code, Error, Result};
 
 use crate::study::Study;
 use crate::{
-    genser2018_angles, genser2018_errors, genser2020_errors, genser2020_regions, genser2020_signals,
-    haid2018, identified_default,
+    andersson2016, genser2018_angles, genser2018_errors, genser2020_errors, genser2020_regions,
+    genser2020_signals, haid2018, identified_default, viel2014,
 };
 
 /// Every study.
@@ -21,6 +21,12 @@ pub static STUDIES: &[Study] = &[
     genser2020_signals::FIG_3_64,
     genser2020_signals::FIG_3_65,
     genser2020_signals::FIG_3_66,
+    viel2014::STABILITY,
+    viel2014::TABLE_2,
+    viel2014::FIG_9,
+    andersson2016::TABLE_2,
+    andersson2016::TABLE_3,
+    andersson2016::TABLE_4,
     identified_default::STUDY,
 ];
 

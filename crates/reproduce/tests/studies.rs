@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use costep_reproduce::{Claimed, Finding, Measured, STUDIES, Verdict, Work, find};
 
-const TAGS: [&str; 3] = ["[G18]", "[T]", "[H18]"];
+const TAGS: [&str; 5] = ["[G18]", "[T]", "[H18]", "[V14]", "[A16]"];
 
 #[test]
 fn every_study_says_where_its_claims_come_from() {
@@ -20,7 +20,8 @@ fn every_study_says_where_its_claims_come_from() {
         for place in study.claims.iter().map(|claim| claim.place).chain([study.source]) {
             let ours = place.starts_with("costep");
             assert!(
-                ours || TAGS.iter().any(|tag| place.starts_with(tag)) && place.contains("Fig"),
+                ours || TAGS.iter().any(|tag| place.starts_with(tag))
+                    && (place.contains("Fig") || place.contains("Table")),
                 "{}: {place}",
                 study.id
             );
@@ -39,8 +40,11 @@ fn every_study_measures_every_claim() {
         for (claim, measured) in study.claims.iter().zip(&computed.measured) {
             let is_number = matches!(claim.claimed, Claimed::Number { .. });
             assert_eq!(matches!(measured, Measured::Number(_)), is_number, "{}: {}", study.id, claim.text);
-            assert!(!Finding::new(claim, measured).reproduced.is_empty());
+            let finding = Finding::new(claim, measured);
+            println!("{}: {}: {} ({})", study.id, claim.text, finding.reproduced, finding.verdict.text());
+            assert!(!finding.reproduced.is_empty());
         }
+        computed.remarks.iter().for_each(|remark| println!("{remark}"));
         assert!(computed.data.rows() > 5, "{}", study.id);
         assert!(computed.figure.to_svg().ends_with("</svg>\n"));
     }

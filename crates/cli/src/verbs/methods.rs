@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use costep_core::{MethodEntry, Result};
-use costep_methods::{METHODS, find};
+use costep_methods::{find, registry};
 use serde_json::{Value, json};
 
 use crate::args::ListArgs;
@@ -13,7 +13,7 @@ use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> {
     match (&args.id, output.json) {
-        (None, true) => print_json(&METHODS.iter().map(to_json).collect::<Vec<_>>())?,
+        (None, true) => print_json(&registry::all().map(to_json).collect::<Vec<_>>())?,
         (None, false) => list()?,
         (Some(id), true) => print_json(&to_json(find(id)?))?,
         (Some(id), false) => explain(find(id)?)?,
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> 
 
 fn list() -> Result<()> {
     let row = |entry: &MethodEntry| vec![Cell::styled(entry.id, STRONG), Cell::new(entry.title)];
-    print(&render(&["method", ""], &METHODS.iter().map(row).collect::<Vec<_>>()))?;
+    print(&render(&["method", ""], &registry::all().map(row).collect::<Vec<_>>()))?;
     say!("\n  `costep methods ID` explains one.")
 }
 
@@ -31,7 +31,10 @@ fn explain(entry: &MethodEntry) -> Result<()> {
     say!("{}  {}\n", paint(STRONG, entry.id), entry.title)?;
     say!("  {}\n", entry.summary)?;
     say!("  rule     {}", entry.equations)?;
-    say!("  order    {}", entry.convergence_order)?;
+    match entry.convergence_order {
+        0 => say!("  order    no coupling error")?,
+        order => say!("  order    {order}")?,
+    }
     say!("  needs    {}", needs(entry).join(", "))?;
     say!("  source   {}\n", entry.source)?;
     let rows: Vec<_> = entry

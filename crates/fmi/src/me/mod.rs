@@ -3,6 +3,7 @@
 //! Inputs are polynomials of time and exact at every evaluation. Jumps of them at communication points are events, as
 //! are changes of event indicators, announced times and wishes after inner steps; see [`EventDriver`].
 
+mod component;
 mod dynamics;
 mod memory;
 
@@ -13,7 +14,9 @@ use costep_core::{
     Capabilities, Code, Description, Differences, Error, Experiment, InputSegment, Interval, LocalModel,
     MicroSamples, MicroSampling, ModelOrigin, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
-use costep_integrate::{Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
+use costep_integrate::{
+    AfterEvent, DIAGNOSTICS, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver,
+};
 
 use crate::call::instance::Instance;
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
@@ -340,6 +343,15 @@ impl ModelExchangeSubsystem {
 
     #[cold]
     fn start_slowly(&mut self) -> Result<()> {
+        let after = self.leave_initialisation()?;
+        let u = self.dynamics.told.u.clone();
+        self.driver.start(&mut self.dynamics, (self.t, &mut self.x, &u), after)?;
+        self.phase = Phase::Stepping;
+        Ok(())
+    }
+
+    /// Ends the initialisation and reads states and nominal values.
+    fn leave_initialisation(&mut self) -> Result<AfterEvent> {
         self.instance().alive()?;
         if self.phase != Phase::Initialising {
             return Err(self.instance().error(Code::Bug, "it is used before its initialisation"));
@@ -359,9 +371,7 @@ impl ModelExchangeSubsystem {
             self.dynamics.told.u.copy_from_slice(&u);
         }
         after.states_changed = true;
-        self.driver.start(&mut self.dynamics, (self.t, &mut self.x, &u), after)?;
-        self.phase = Phase::Stepping;
-        Ok(())
+        Ok(after)
     }
 
     /// Says why an evaluation was not possible, if that is what made an integrator give up.
@@ -525,6 +535,16 @@ impl Subsystem for ModelExchangeSubsystem {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
         let buffer = self.dynamics.micro.as_ref()?;
         Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        if self.integrator.diagnostics().is_some() { &DIAGNOSTICS } else { &[] }
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        if let Some(numbers) = self.integrator.diagnostics() {
+            row.copy_from_slice(&numbers);
+        }
     }
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {

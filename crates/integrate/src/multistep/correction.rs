@@ -7,7 +7,7 @@
 use super::{Equations, Failure, Multistep, Reason};
 
 /// What to do with the history when inputs have changed. The default is what takes the fewest evaluations on the
-/// problems of [A16] and on random starts of them (`tests/predictor.rs`).
+/// problems of [A16] and on random starts of them (`costep reproduce andersson2016-table2` and `-table3`).
 #[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtPoint {
     /// Begin again at order one.

@@ -5,7 +5,7 @@ use costep_linalg::Matrix;
 
 use super::{AtPoint, Equations, Family, Multistep, Settings};
 use crate::dynamics::Dynamics;
-use crate::integrator::{Integrator, Start, Stretch};
+use crate::integrator::{DIAGNOSTICS, Integrator, Start, Stretch};
 
 /// Absolute tolerance of a state, relative to its nominal value and the relative tolerance.
 const ABSOLUTE_SHARE: f64 = 0.01;
@@ -21,8 +21,9 @@ pub(crate) struct MultistepIntegrator {
     /// Whether there is a history to keep.
     has_history: bool,
     saved_has_history: bool,
-    /// Inner steps of this stretch.
+    /// Inner steps of this stretch, and of all stretches of this macro step.
     steps: usize,
+    macro_steps: usize,
     u: Vec<f64>,
     model: LocalModel,
 }
@@ -61,6 +62,7 @@ impl MultistepIntegrator {
             has_history: false,
             saved_has_history: false,
             steps: 0,
+            macro_steps: 0,
             u: vec![0.0; inputs],
             model: LocalModel::new(states, inputs, dynamics.outputs()),
         }
@@ -74,6 +76,9 @@ impl MultistepIntegrator {
 impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
     fn begin(&mut self, stretch: &Stretch<'_>, start: Start, dynamics: &mut D, x: &[f64]) -> Result<()> {
         self.steps = 0;
+        if stretch.from == 0.0 {
+            self.macro_steps = 0;
+        }
         let t = stretch.time(stretch.from);
         if start == Start::Event || !self.is_continued(t, x) {
             let absolute = self.solver.absolute_mut();
@@ -103,6 +108,7 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
         };
         outcome.map_err(|failure| failure.into_error(dynamics.name(), |i| dynamics.state_name(i)))?;
         self.steps += 1;
+        self.macro_steps += 1;
         x.copy_from_slice(solver.x());
         let is_end = solver.t() >= stretch.end;
         Ok(if is_end { stretch.to } else { solver.t() - stretch.start })
@@ -111,6 +117,11 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
     fn interpolate(&mut self, stretch: &Stretch<'_>, _: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
         self.solver.interpolate(stretch.time(s), x);
         Ok(())
+    }
+
+    fn diagnostics(&self) -> Option<[f64; DIAGNOSTICS.len()]> {
+        let (order, step) = (self.solver.last_order(), self.solver.last_step());
+        Some(if self.has_history { [order as f64, step, self.macro_steps as f64] } else { [0.0; 3] })
     }
 
     fn reset(&mut self) {

@@ -10,7 +10,7 @@ use costep_fmi::{
 };
 #[cfg(target_os = "linux")]
 use costep_fmi::{IsolatedUse, isolate_fmu};
-use costep_integrate::{Ode, Part, Solver};
+use costep_integrate::{Component, Ode, Part, Solver};
 
 use crate::fmus::{FmuFile, Isolation};
 
@@ -119,6 +119,23 @@ impl Part for ModelExchangePart {
         }
         let library = self.file.library(Use::ModelExchange)?;
         Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
+    }
+
+    fn component(&self) -> Result<Box<dyn Component>> {
+        if self.isolation == Isolation::Process {
+            let message = format!(
+                "`{}` is in a process of its own: nothing else can integrate it",
+                self.description.name
+            );
+            return Err(costep_core::Error::new(costep_core::Code::NeedsMissing, message)
+                .hint("leave `isolation` out"));
+        }
+        let library = self.file.library(Use::ModelExchange)?;
+        Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
+    }
+
+    fn can_be_component(&self) -> bool {
+        self.isolation == Isolation::None
     }
 
     fn equations(&self) -> Option<Box<dyn Ode>> {

@@ -1,0 +1,102 @@
+//! `monolithic`: systems solved as one, run as a user does.
+
+mod common;
+
+use common::{Desk, table};
+use serde_json::Value;
+
+/// Exported FMUs for Model Exchange, coupled as the two-mass oscillator is.
+const PAIR: &str = r#"[system]
+stop = "0.1 s"
+solver = "dopri5:1e-10"
+
+[step]
+size = "1 ms"
+
+[fmu.s1]
+file = "fmus/s1.fmu"
+interface = "me"
+
+[fmu.s2]
+file = "fmus/s2.fmu"
+interface = "me"
+
+[[connect]]
+from = "s2.F"
+to = "s1.F"
+
+[[connect]]
+from = "s1.x"
+to = "s2.x"
+
+[[connect]]
+from = "s1.v"
+to = "s2.v"
+"#;
+
+fn error_of(run: &Value) -> f64 {
+    run["eps_mono"].as_f64().unwrap()
+}
+
+#[test]
+fn a_native_system_has_no_coupling_error() {
+    let desk = Desk::new();
+    let line = "compare dual-mass --t-end 0.1s --steps 5ms --reference dopri5:1e-12 --json --methods";
+    for method in ["monolithic", "monolithic:solver=adams,tolerance=1e-9", "monolithic:solver=dopri5"] {
+        let json = desk.run(&format!("{line} {method}")).exits(0).json();
+        let error = error_of(&json["runs"][0]);
+        println!("{method}: {error:e}");
+        assert!(error < 1e-5, "{method}: {error:e}");
+        assert!(json["runs"][0]["method"].as_str().unwrap().starts_with("monolithic"));
+    }
+    // The same steps of the same inner solver: nothing is left.
+    let json =
+        desk.run("compare dual-mass --t-end 0.1s --steps 5ms --methods monolithic:solver=project --json");
+    assert!(error_of(&json.exits(0).json()["runs"][0]) < 1e-12);
+}
+
+#[test]
+fn fmus_for_model_exchange_are_measured_against_themselves_solved_as_one() {
+    let desk = Desk::new();
+    desk.run("export-fmu dual-mass --fmi 2 --out fmus").exits(0);
+    desk.write("system.toml", PAIR);
+    let json = desk.run("compare system.toml --methods monolithic,zoh --json").exits(0).json();
+    assert_eq!(json["reference"]["kind"], "monolithic");
+    let (whole, held) = (error_of(&json["runs"][0]), error_of(&json["runs"][1]));
+    println!("monolithic {whole:e}, zoh {held:e}");
+    assert!(whole < 1e-6 && held > 1e-3, "{whole:e} {held:e}");
+}
+
+#[test]
+fn order_and_steps_of_the_solver_are_recorded() {
+    let desk = Desk::new();
+    desk.run("run coupled-pendula --method foh --step 5ms --out foh").exits(0);
+    desk.run("run coupled-pendula --method monolithic --out whole").exits(0);
+    for (folder, columns) in
+        [("foh", vec!["left.solver.order", "right.solver.step"]), ("whole", vec!["left.solver.steps"])]
+    {
+        desk.run(&format!("export {folder} --to {folder}.csv")).exits(0);
+        let text = std::fs::read_to_string(desk.path(format!("{folder}.csv"))).unwrap();
+        let (names, rows) = table(&text);
+        for column in columns {
+            let at = names.iter().position(|name| *name == column);
+            let at = at.unwrap_or_else(|| panic!("no {column} in {names:?}"));
+            assert!(rows[1..].iter().all(|row| row[at] > 0.0), "{folder} {column}");
+        }
+        // What is recorded of a whole holds at every instant.
+        let column = |name: &str| names.iter().position(|other| *other == name).unwrap();
+        let (force, input) = (column("right.fx"), column("left.fx"));
+        assert_eq!(folder == "whole", rows.iter().all(|row| row[force] == row[input]), "{folder}");
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_as_one_is_refused() {
+    let desk = Desk::new();
+    desk.run("export-fmu dual-mass --fmi 2 --out fmus").exits(0);
+    desk.write("system.toml", PAIR.replace("interface = \"me\"", "interface = \"cs\""));
+    desk.run("run system.toml --method monolithic").exits(1).says("`s1`").says("Model Exchange");
+    desk.write("groups.toml", PAIR.to_owned() + "[group.fast]\nid = \"zoh\"\ninputs = [\"s1.*\"]\n");
+    desk.run("run groups.toml --method monolithic").exits(1).says("cannot be combined with `zoh`");
+    desk.run("run dual-mass --method monolithic:tolerance=1").exits(1).says("tolerance");
+}

@@ -1,0 +1,270 @@
+//! Coupled parts, some of which may have events, solved as one system by one integrator: x' = f(t, x) with
+//! u = L y + r(t) at every instant. [`Composite`](crate::Composite) is the same for native parts alone, as an
+//! [`Ode`](crate::Ode); this one has state, time and step events of all parts, and jumps of r(t) as time events.
+
+mod component;
+mod jacobian;
+mod member;
+
+use std::ops::Range;
+
+use costep_core::{Code, Connection, Coupling, Description, Error, External, Layout, LocalModel, Result};
+
+use crate::composite::levels;
+use crate::dynamics::{AfterEvent, Dynamics, Hybrid};
+use jacobian::ClosedLoop;
+
+pub use component::Component;
+pub(crate) use component::NativeComponent;
+pub use member::members;
+
+/// Most rounds of one event: events of parts that cause events of others.
+const MAX_ROUNDS: usize = 100;
+
+/// The parts as one system without inputs, whose outputs are those of all parts.
+pub(crate) struct Whole {
+    parts: Vec<Box<dyn Component>>,
+    states: Vec<Range<usize>>,
+    indicators: Vec<Range<usize>>,
+    layout: Layout,
+    coupling: Coupling,
+    externals: Vec<(usize, External)>,
+    /// Parts to evaluate, level by level: outputs of a level need only inputs fed by lower levels.
+    levels: Vec<Vec<usize>>,
+    /// Time of the last event: from there on signals from outside have their values after a jump.
+    since: f64,
+    /// Time of the next time event of each part.
+    next: Vec<Option<f64>>,
+    u: Vec<f64>,
+    y: Vec<f64>,
+    /// Inputs that the last round of an event was done with.
+    seen: Vec<f64>,
+    closed_loop: Option<Box<ClosedLoop>>,
+    micro: Option<Box<MicroBuffer>>,
+}
+
+/// Outputs inside the last step.
+#[derive(Clone, Debug, Default)]
+struct MicroBuffer {
+    times: Vec<f64>,
+    outputs: Vec<f64>,
+}
+
+impl Whole {
+    /// Couples the parts. Fails if outputs depend on themselves without delay.
+    fn new(
+        parts: Vec<Box<dyn Component>>,
+        connections: &[Connection],
+        externals: Vec<(usize, External)>,
+    ) -> Result<Self> {
+        let descriptions: Vec<Description> = parts.iter().map(|part| part.description().clone()).collect();
+        let layout = Layout::of(&descriptions);
+        let coupling = Coupling::new(layout.inputs(), connections);
+        let levels = levels(&descriptions, &layout, &coupling)?;
+        let states = ranges(parts.iter().map(|part| part.states()));
+        let indicators = ranges(parts.iter().map(|part| part.indicators()));
+        let closed_loop = Some(Box::new(ClosedLoop::new(&parts, &coupling, &layout)));
+        Ok(Self {
+            next: vec![None; parts.len()],
+            u: vec![0.0; layout.inputs()],
+            seen: vec![0.0; layout.inputs()],
+            y: vec![0.0; layout.outputs()],
+            since: f64::NEG_INFINITY,
+            micro: None,
+            parts,
+            states,
+            indicators,
+            layout,
+            coupling,
+            externals,
+            levels,
+            closed_loop,
+        })
+    }
+
+    /// Fills consistent inputs and outputs.
+    fn resolve(&mut self, t: f64, x: &[f64]) -> Result<()> {
+        self.couple(t);
+        for level in 0..self.levels.len() {
+            for k in 0..self.levels[level].len() {
+                let i = self.levels[level][k];
+                let (u, y) = (&self.u[self.layout.input_range(i)], &mut self.y[self.layout.output_range(i)]);
+                self.parts[i].evaluate_outputs(t, &x[self.states[i].clone()], u, y)?;
+            }
+            self.couple(t);
+        }
+        Ok(())
+    }
+
+    /// u = L y + r(t).
+    fn couple(&mut self, t: f64) {
+        self.coupling.apply(&self.y, &mut self.u);
+        for (j, signal) in &self.externals {
+            self.u[*j] += if t <= self.since { signal.value_after(t) } else { signal.value_before(t) };
+        }
+    }
+
+    /// The time of the next event of a part or of a signal from outside.
+    fn next_event(&self, t: f64) -> Option<f64> {
+        let jumps = self.externals.iter().filter_map(|(_, signal)| signal.next_jump(t));
+        self.next.iter().copied().flatten().chain(jumps).min_by(f64::total_cmp)
+    }
+
+    /// Ends the initialisation of all parts and gives the states.
+    fn start(&mut self, t: f64, x: &mut [f64]) -> Result<AfterEvent> {
+        self.since = t;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            self.next[i] = part.start(t, &mut x[self.states[i].clone()])?.next;
+        }
+        // The first event of a part may have changed its outputs.
+        self.event(t, x, &[])?;
+        Ok(AfterEvent { states_changed: true, next: self.next_event(t) })
+    }
+
+    /// The part that owns a state, and the number of the state in it.
+    fn owner(&self, state: usize) -> (usize, usize) {
+        let owner = self.states.iter().position(|range| range.contains(&state)).unwrap_or(0);
+        (owner, state - self.states[owner].start)
+    }
+
+    #[cold]
+    fn endless(&self, t: f64) -> Error {
+        let changed = (0..self.u.len()).find(|j| self.u[*j] != self.seen[*j]).unwrap_or(0);
+        let owner = self.layout.input_owner(changed);
+        let description = self.parts[owner].description();
+        let port = &description.inputs[changed - self.layout.input_range(owner).start].name;
+        let message =
+            format!("the event at t = {t} s does not end, seen at input `{}.{port}`", description.name);
+        Error::new(Code::EventsWithoutEnd, message)
+            .because(format!("events of parts caused events of others {MAX_ROUNDS} times"))
+    }
+}
+
+fn ranges(sizes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let range = |size: usize| {
+        start += size;
+        start - size..start
+    };
+    sizes.map(range).collect()
+}
+
+impl Dynamics for Whole {
+    fn name(&self) -> &str {
+        "the whole system"
+    }
+
+    fn states(&self) -> usize {
+        self.states.last().map_or(0, |range| range.end)
+    }
+
+    fn state_name(&self, state: usize) -> String {
+        let (owner, state) = self.owner(state);
+        format!("{}.{}", self.parts[owner].name(), self.parts[owner].state_name(state))
+    }
+
+    fn inputs(&self) -> usize {
+        0
+    }
+
+    fn outputs(&self) -> usize {
+        self.layout.outputs()
+    }
+
+    fn nominals(&self, x: &mut [f64]) {
+        for (part, range) in self.parts.iter().zip(&self.states) {
+            part.nominals(&mut x[range.clone()]);
+        }
+    }
+
+    fn derivatives(&mut self, t: f64, x: &[f64], _u: &[f64], x_dot: &mut [f64]) -> Result<()> {
+        if x.iter().any(|x| !x.is_finite()) {
+            // Nobody else's code has to cope with that; who is to blame stays visible.
+            x_dot
+                .iter_mut()
+                .zip(x)
+                .for_each(|(x_dot, x)| *x_dot = if x.is_finite() { 0.0 } else { f64::NAN });
+            return Ok(());
+        }
+        self.resolve(t, x)?;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let (states, inputs) = (self.states[i].clone(), self.layout.input_range(i));
+            part.derivatives(t, &x[states.clone()], &self.u[inputs], &mut x_dot[states])?;
+        }
+        Ok(())
+    }
+
+    fn jacobians(&mut self, t: f64, x: &[f64], _u: &[f64], model: &mut LocalModel) -> Result<()> {
+        self.resolve(t, x)?;
+        let Some(mut closed_loop) = self.closed_loop.take() else { return Ok(()) };
+        let outcome = closed_loop.fill(self, t, x, model);
+        self.closed_loop = Some(closed_loop);
+        outcome
+    }
+
+    fn see(&mut self, t: f64, x: &[f64], _u: &[f64]) -> Result<()> {
+        if self.micro.is_some() {
+            self.resolve(t, x)?;
+            if let Some(buffer) = &mut self.micro {
+                buffer.times.push(t);
+                buffer.outputs.extend_from_slice(&self.y);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Hybrid for Whole {
+    fn indicators(&self) -> usize {
+        self.indicators.last().map_or(0, |range| range.end)
+    }
+
+    fn event_indicators(&mut self, t: f64, x: &[f64], _u: &[f64], z: &mut [f64]) -> Result<()> {
+        self.resolve(t, x)?;
+        for (i, part) in self.parts.iter_mut().enumerate().filter(|(i, _)| !self.indicators[*i].is_empty()) {
+            let (x, u) = (&x[self.states[i].clone()], &self.u[self.layout.input_range(i)]);
+            part.event_indicators(t, x, u, &mut z[self.indicators[i].clone()])?;
+        }
+        Ok(())
+    }
+
+    fn step_completed(&mut self, t: f64, x: &[f64], _u: &[f64]) -> Result<bool> {
+        if !self.parts.iter().any(|part| part.has_events()) {
+            return Ok(false);
+        }
+        self.resolve(t, x)?;
+        let mut wants_event = false;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let (x, u) = (&x[self.states[i].clone()], &self.u[self.layout.input_range(i)]);
+            wants_event |= part.step_completed(t, x, u)?;
+        }
+        Ok(wants_event)
+    }
+
+    /// Round after round: the event of a part may change its outputs at once, and with them the inputs of others.
+    fn event(&mut self, t: f64, x: &mut [f64], _u: &[f64]) -> Result<AfterEvent> {
+        self.since = t;
+        let mut states_changed = false;
+        for round in 0.. {
+            self.resolve(t, x)?;
+            // The first round is for what has happened, further ones for what has become of it.
+            if round > 0 && self.u == self.seen {
+                break;
+            }
+            if round == MAX_ROUNDS {
+                return Err(self.endless(t));
+            }
+            for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, part)| part.has_events()) {
+                let inputs = self.layout.input_range(i);
+                if round == 0 || self.u[inputs.clone()] != self.seen[inputs.clone()] {
+                    let x = &mut x[self.states[i].clone()];
+                    let after = part.event(t, x, &self.u[inputs])?;
+                    states_changed |= after.states_changed;
+                    self.next[i] = after.next;
+                }
+            }
+            self.seen.copy_from_slice(&self.u);
+        }
+        Ok(AfterEvent { states_changed, next: self.next_event(t) })
+    }
+}

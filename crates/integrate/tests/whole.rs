@@ -1,0 +1,282 @@
+//! Coupled parts solved as one, with events.
+
+mod common;
+
+use common::{Equations, advance, describe, nothing, started};
+use costep_core::{
+    Code, Connection, Description, Experiment, External, InputPolynomials, LocalModel, Result, StateReader,
+    StateWriter, Subsystem,
+};
+use costep_integrate::multistep::{AtPoint, Family};
+use costep_integrate::{AfterEvent, Component, Composite, Dynamics, Hybrid, Part, Solver, members};
+
+const BDF: Solver = Solver::Multistep(Family::Bdf, 1e-9, AtPoint::Proceed);
+const ADAMS: Solver = Solver::Multistep(Family::Adams, 1e-9, AtPoint::Proceed);
+
+/// x' = -x + u, y = x.
+fn room(start: f64) -> Equations {
+    let mut ode = Equations::new("room", 1, &[0.0], |_, x, u, x_dot| x_dot[0] = u[0] - x[0]);
+    ode.start[0] = start;
+    ode.jacobians = |_, _, model| {
+        (model.a[0], model.b[0], model.c[0], model.d[0]) = (-1.0, 1.0, 1.0, 0.0);
+    };
+    ode
+}
+
+/// Heats with 2 until 1.2 is reached, then waits until it is down to 0.8. Its output has no equations of its own.
+struct Thermostat {
+    description: Description,
+    heats: bool,
+}
+
+impl Dynamics for Thermostat {
+    fn name(&self) -> &str {
+        "thermostat"
+    }
+    fn states(&self) -> usize {
+        0
+    }
+    fn inputs(&self) -> usize {
+        1
+    }
+    fn outputs(&self) -> usize {
+        1
+    }
+    fn nominals(&self, _x: &mut [f64]) {}
+    fn derivatives(&mut self, _t: f64, _x: &[f64], _u: &[f64], _x_dot: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
+    fn jacobians(&mut self, _t: f64, _x: &[f64], _u: &[f64], model: &mut LocalModel) -> Result<()> {
+        model.d.fill(0.0);
+        Ok(())
+    }
+}
+
+impl Hybrid for Thermostat {
+    fn indicators(&self) -> usize {
+        2
+    }
+    fn event_indicators(&mut self, _t: f64, _x: &[f64], u: &[f64], z: &mut [f64]) -> Result<()> {
+        z.copy_from_slice(&[u[0] - 1.2, u[0] - 0.8]);
+        Ok(())
+    }
+    fn step_completed(&mut self, _t: f64, _x: &[f64], _u: &[f64]) -> Result<bool> {
+        Ok(false)
+    }
+    fn event(&mut self, _t: f64, _x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
+        self.heats = if self.heats { u[0] < 1.2 - 1e-9 } else { u[0] <= 0.8 + 1e-9 };
+        Ok(AfterEvent { states_changed: false, next: None })
+    }
+}
+
+impl Component for Thermostat {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+    fn initialise(&mut self, _experiment: &Experiment, _tolerance: Option<f64>) -> Result<()> {
+        self.heats = true;
+        Ok(())
+    }
+    fn initial_outputs(&mut self, _u: &[f64], y: &mut [f64]) -> Result<()> {
+        y[0] = 2.0;
+        Ok(())
+    }
+    fn start(&mut self, _t: f64, _x: &mut [f64]) -> Result<AfterEvent> {
+        Ok(AfterEvent { states_changed: false, next: None })
+    }
+    fn evaluate_outputs(&mut self, _t: f64, _x: &[f64], _u: &[f64], y: &mut [f64]) -> Result<()> {
+        y[0] = if self.heats { 2.0 } else { 0.0 };
+        Ok(())
+    }
+}
+
+fn connect(output: usize, input: usize) -> Connection {
+    Connection { output, input, gain: 1.0 }
+}
+
+fn heated_room(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
+    let thermostat = Thermostat { description: describe("thermostat", 1, &[&[]]), heats: true };
+    let parts: Vec<Box<dyn Component>> = vec![room(0.0).component().unwrap(), Box::new(thermostat)];
+    members(parts, &[connect(0, 1), connect(1, 0)], Vec::new(), solver).unwrap()
+}
+
+/// Runs members; gives their outputs at the ends of all steps, one row each.
+fn run(members: &mut [Box<dyn Subsystem>], step: f64, steps: u64) -> Vec<Vec<f64>> {
+    let experiment = Experiment { start: 0.0, stop: step * steps as f64, step };
+    members.iter_mut().for_each(|member| member.initialise(&experiment).unwrap());
+    (0..steps).map(|k| advance_all(members, &experiment, k)).collect()
+}
+
+fn advance_all(members: &mut [Box<dyn Subsystem>], experiment: &Experiment, k: u64) -> Vec<f64> {
+    let mut row = Vec::new();
+    for member in members {
+        let (inputs, outputs) = (member.description().inputs.len(), member.description().outputs.len());
+        // What they are told does not matter.
+        let mut u = InputPolynomials::new(inputs, 0);
+        u.coefficients_mut(0).fill(1e3);
+        let mut y = vec![0.0; outputs];
+        let outcome = member.step(experiment.interval(k), u.segment(0..inputs, 0), &mut y).unwrap();
+        assert_eq!(outcome.reached, experiment.time(k + 1));
+        row.extend(y);
+    }
+    row
+}
+
+#[test]
+fn the_event_of_a_part_acts_on_the_others_at_once() {
+    let switched = 2.5_f64.ln();
+    let half = 1.5_f64.ln();
+    // From 1.2 down to 0.8 and up again, each in ln 1.5.
+    let exact = |t: f64| {
+        if t < switched {
+            return (2.0 * (1.0 - (-t).exp()), 2.0);
+        }
+        let phase = (t - switched) % (2.0 * half);
+        if phase < half { (1.2 * (-phase).exp(), 0.0) } else { (2.0 - 1.2 * (-(phase - half)).exp(), 2.0) }
+    };
+    for (solver, allowed) in
+        [(Solver::Dopri5(1e-10), 1e-8), (BDF, 1e-6), (ADAMS, 1e-6), (Solver::Rk4(1e-2), 1e-6)]
+    {
+        let rows = run(&mut heated_room(&solver), 0.1, 100);
+        for (k, row) in rows.iter().enumerate() {
+            let (temperature, heat) = exact(0.1 * (k + 1) as f64);
+            assert!((row[0] - temperature).abs() < allowed, "{}: {row:?}, {temperature}", solver.label());
+            assert_eq!(row[1], heat, "{} step {k}", solver.label());
+        }
+    }
+}
+
+/// cubic and sine in a ring, the sine with feed-through, under a signal from outside.
+fn ring() -> ([Equations; 2], [Connection; 2], Vec<(usize, External)>) {
+    let mut cubic = Equations::new("cubic", 1, &[0.5], |_, x, u, x_dot| x_dot[0] = u[0] - x[0].powi(3));
+    cubic.jacobians = |x, _, model| {
+        (model.a[0], model.b[0], model.c[0], model.d[0]) = (-3.0 * x[0] * x[0], 1.0, 1.0, 0.0);
+    };
+    cubic.energy = |x, _| Some(x[0]);
+    let mut sine = Equations::new("sine", 1, &[0.25], |_, x, u, x_dot| x_dot[0] = u[0] - x[0]);
+    sine.description = describe("sine", 1, &[&[0]]);
+    sine.g = |_, x, u, y| y[0] = x[0] + u[0].sin();
+    sine.jacobians = |_, u, model| {
+        (model.a[0], model.b[0], model.c[0], model.d[0]) = (-1.0, 1.0, 1.0, u[0].cos());
+    };
+    let push = External::Sine { amplitude: 0.3, frequency: 0.5, phase: 0.0, start: 0.0 };
+    ([cubic, sine], [connect(0, 1), connect(1, 0)], vec![(0, push)])
+}
+
+fn ring_members(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
+    let (parts, connections, externals) = ring();
+    let parts = parts.iter().map(|part| part.component().unwrap()).collect();
+    members(parts, &connections, externals, solver).unwrap()
+}
+
+#[test]
+fn native_parts_are_solved_as_their_composite_is() {
+    for (solver, allowed) in [(Solver::Dopri5(1e-11), 1e-10), (Solver::Rk4(1e-3), 1e-12), (BDF, 1e-7)] {
+        let (parts, connections, externals) = ring();
+        let equations = parts.iter().filter_map(|part| part.equations()).collect();
+        let mut twin = started(
+            Composite::new(equations, &connections, externals).unwrap(),
+            &Solver::Dopri5(1e-12),
+            0.0,
+            0.1,
+        );
+        for (k, row) in run(&mut ring_members(&solver), 0.1, 50).iter().enumerate() {
+            let interval = Experiment { start: 0.0, stop: 5.0, step: 0.1 }.interval(k as u64);
+            let y = advance(&mut twin, interval.start, interval.end, &nothing());
+            let apart = row.iter().zip(&y).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(apart < allowed, "{} step {k}: {apart:e}", solver.label());
+        }
+    }
+}
+
+/// A jump of a signal from outside is an event: no step is tried across it.
+#[test]
+fn jumps_from_outside_are_hit_exactly() {
+    for solver in [Solver::Dopri5(1e-10), BDF, ADAMS, Solver::Rk4(1e-2)] {
+        let jump = External::Step { value: 3.0, start: 0.35 };
+        let parts = vec![room(1.0).component().unwrap()];
+        let mut whole = members(parts, &[], vec![(0, jump)], &solver).unwrap();
+        let rows = run(&mut whole, 0.1, 10);
+        let exact = |t: f64| (-t).exp() + if t > 0.35 { 3.0 * (1.0 - (0.35 - t).exp()) } else { 0.0 };
+        for (k, row) in rows.iter().enumerate() {
+            let error = (row[0] - exact(0.1 * (k + 1) as f64)).abs();
+            assert!(error < 1e-7, "{} step {k}: {error:e}", solver.label());
+        }
+    }
+}
+
+#[test]
+fn micro_samples_and_energy_are_those_of_each_part() {
+    let mut whole = ring_members(&Solver::Dopri5(1e-10));
+    let experiment = Experiment { start: 0.0, stop: 1.0, step: 0.1 };
+    for member in &mut whole {
+        member.record_micro_samples(true, &experiment);
+        member.initialise(&experiment).unwrap();
+    }
+    let row = advance_all(&mut whole, &experiment, 0);
+    for (member, end) in whole.iter().zip(&row) {
+        let samples = member.micro_samples().unwrap();
+        assert_eq!(samples.times.len(), samples.outputs.len());
+        assert!(samples.times.len() > 10 && samples.times.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(samples.outputs.last(), Some(end));
+    }
+    assert_eq!(whole[0].energy(), Some(row[0]));
+    assert_eq!(whole[1].energy(), None);
+}
+
+#[test]
+fn a_saved_whole_goes_on_bit_by_bit() {
+    for solver in [Solver::Dopri5(1e-8), BDF, ADAMS] {
+        let experiment = Experiment { start: 0.0, stop: 2.0, step: 0.1 };
+        let mut first = ring_members(&solver);
+        run(&mut first, 0.1, 7);
+        let mut out = StateWriter::default();
+        first.iter().for_each(|member| member.save(&mut out).unwrap());
+        let bytes = out.into_bytes();
+        let mut second = ring_members(&solver);
+        second.iter_mut().for_each(|member| member.initialise(&experiment).unwrap());
+        let mut from = StateReader::new(&bytes);
+        second.iter_mut().for_each(|member| member.load(&mut from).unwrap());
+        for k in 7..20 {
+            let rows = [&mut first, &mut second].map(|whole| advance_all(whole, &experiment, k));
+            assert_eq!(rows[0], rows[1], "{} step {k}", solver.label());
+        }
+    }
+}
+
+#[test]
+fn loops_without_delay_and_failures_are_named() {
+    let ([_, sine], ..) = ring();
+    let loops = [connect(0, 0)];
+    let error = members(vec![sine.component().unwrap()], &loops, Vec::new(), &BDF).err().unwrap();
+    assert_eq!(error.code(), Code::AlgebraicLoop);
+
+    let mut burst = Equations::new("burst", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = x[0] * x[0]);
+    burst.jacobians = |x, _, model| (model.a[0], model.c[0]) = (2.0 * x[0], 1.0);
+    let (parts, connections) = ([room(0.0), burst], [connect(1, 0)]);
+    for solver in [BDF, Solver::Dopri5(1e-8)] {
+        let parts = parts.iter().map(|part| part.component().unwrap()).collect();
+        let mut whole = members(parts, &connections, Vec::new(), &solver).unwrap();
+        let experiment = Experiment { start: 0.0, stop: 2.0, step: 2.0 };
+        whole.iter_mut().for_each(|member| member.initialise(&experiment).unwrap());
+        let nothing = InputPolynomials::new(1, 0);
+        let error = whole[0].step(experiment.interval(0), nothing.segment(0..1, 0), &mut [0.0]).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("burst.x[0]") && text.contains("t = "), "{}: {text}", solver.label());
+    }
+}
+
+#[test]
+fn order_and_steps_are_told() {
+    let experiment = Experiment { start: 0.0, stop: 2.0, step: 0.1 };
+    let mut whole = ring_members(&BDF);
+    assert_eq!(whole[0].diagnostic_names(), costep_integrate::DIAGNOSTICS);
+    assert!(whole[1].diagnostic_names().is_empty(), "one integrator has one history");
+    assert!(ring_members(&Solver::Rk4(1e-3))[0].diagnostic_names().is_empty());
+    let mut told = [0.0; 3];
+    run(&mut whole, 0.1, 20);
+    whole[0].diagnostics(&mut told);
+    let [order, step, steps] = told;
+    assert!((2.0..=5.0).contains(&order), "{order}");
+    assert!(step > 0.0 && step <= experiment.step && (1.0..100.0).contains(&steps), "{step} {steps}");
+}

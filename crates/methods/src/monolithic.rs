@@ -1,0 +1,73 @@
+//! No coupling at all: native models and FMUs for Model Exchange are solved as one system by one integrator, with
+//! connections that hold at every instant.
+//!
+//! It replaces the subsystems, so that it is no coupling method: who builds an engine asks [`is_monolithic`], makes the
+//! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
+
+use costep_core::{
+    Code, CouplingMethod, Error, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals,
+    StepContext, SystemView,
+};
+
+use crate::registry::MethodSpec;
+use crate::zoh;
+
+/// Beside the registry: it works with members only, not with every subsystem.
+pub const ENTRY: MethodEntry = MethodEntry {
+    id: "monolithic",
+    title: "all parts solved as one system",
+    summary: "Native models and FMUs for Model Exchange are solved as one system of equations by one integrator, with \
+              all their events; connections hold at every instant, in the order in which outputs depend on inputs. There \
+              is no coupling error. Not for Co-Simulation FMUs, and not beside other methods.",
+    equations: "x' = f(t, x, u),  y = g(t, x, u),  u = L y + r(t)",
+    source: "classical",
+    convergence_order: 0,
+    options: &[
+        OptionSpec {
+            name: "solver",
+            kind: OptionKind::Choice(&["bdf", "adams", "dopri5", "project"]),
+            help: "the integrator; `project`: that of the project, with its own settings",
+        },
+        OptionSpec {
+            name: "tolerance",
+            kind: OptionKind::Real { default: 1e-8, min: 1e-14, max: 0.1 },
+            help: "relative tolerance of the integrator",
+        },
+    ],
+    build,
+};
+
+/// Whether the parts are to be solved as one.
+pub fn is_monolithic(spec: &MethodSpec) -> bool {
+    spec.entry.id == ENTRY.id
+}
+
+/// What fills the inputs of members.
+pub fn hold() -> Result<MethodSpec> {
+    MethodSpec::new(zoh::ENTRY.id, Vec::new())
+}
+
+fn build(_options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(Refused)
+}
+
+/// A system whose parts are not one cannot be run with it.
+struct Refused;
+
+impl CouplingMethod for Refused {
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn prepare(&mut self, _system: &SystemView<'_>) -> Result<()> {
+        Err(Error::new(
+            Code::NeedsMissing,
+            "`monolithic` is for whole systems, not for groups of connections",
+        )
+        .hint("give it in [method], without groups"))
+    }
+
+    fn pre_step(&mut self, _step: &StepContext, _signals: &mut Signals<'_>) -> Result<()> {
+        Err(Error::new(Code::Bug, "`monolithic` was asked for inputs"))
+    }
+}

@@ -2,6 +2,7 @@
 
 mod args;
 mod failure;
+mod messages;
 mod progress;
 mod recorder;
 mod reference;

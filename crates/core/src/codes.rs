@@ -178,7 +178,7 @@ codes! {
     E0215 UnknownName Input "a name is not known here"
         "Something refers to a part, group or subsystem that does not exist. The nearest names are listed."
     E0217 PortType Input "a port cannot be connected"
-        "Signals are numbers: real and whole numbers, truth values and enumerations, elements of arrays one by one. Text and bytes can be set as parameters and start values, not connected."
+        "Signals are numbers: real and whole numbers, truth values and enumerations, elements of arrays one by one. Both ends of a connection are of the same kind; whole numbers also feed real ones. Nothing is rounded, except real numbers to the 32 bits of a Float32. All but Float64 are held over a step, whatever the method. Text and bytes can be set as parameters and start values, not connected."
     E0218 Exists Input "a file would be overwritten"
         "costep does not overwrite projects and models. Choose another folder, or remove the file."
     E0301 UnknownMethod Input "the coupling method does not exist"

@@ -1,7 +1,7 @@
 //! What `costep check` advises: allowed, but worth knowing before a run.
 
 use costep_core::graph::Graph;
-use costep_core::{Code, Connection, Coupling, Error};
+use costep_core::{Code, Connection, Coupling, Error, PortKind};
 
 use crate::parts::Parts;
 use crate::problems::{Problems, shortened};
@@ -52,7 +52,9 @@ fn missing_nominals(parts: &Parts, connections: &[Connection], problems: &mut Pr
         let names: Vec<&str> = outputs
             .clone()
             .zip(&built.description().outputs)
-            .filter(|(output, port)| port.nominal.is_none() && connected(*output))
+            .filter(|(output, port)| {
+                port.nominal.is_none() && port.kind == PortKind::Real && connected(*output)
+            })
             .map(|(_, port)| port.name.as_str())
             .collect();
         if names.is_empty() {

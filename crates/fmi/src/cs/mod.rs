@@ -26,6 +26,7 @@ use settings::{Moment, Setting};
 use signals::Signals;
 
 pub use settings::fit_value;
+pub use signals::port_kind;
 
 /// How often a discarded step is halved.
 const MOST_HALVINGS: u32 = 10;
@@ -80,6 +81,8 @@ pub struct CoSimulationSubsystem {
     phase: Phase,
     /// Inputs follow polynomials by intermediate update (FMI 3).
     follows: bool,
+    /// There are ports of other types than 64 bits with a point.
+    mixed: bool,
     /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
     any_step: bool,
     /// Highest order of input derivatives that the FMU was given in the last step.
@@ -192,9 +195,14 @@ impl CoSimulationSubsystem {
         let exchanged = (follows || samples).then(|| Exchanged {
             inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
             outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
+            row: outputs.total(),
             order: MAX_ORDER,
         });
-        let instance = Instance::new(library, name, logging, exchanged, options.limit())?;
+        let mut instance = Instance::new(library, name, logging, exchanged, options.limit())?;
+        let mixed = inputs.is_mixed() || outputs.is_mixed();
+        if mixed {
+            instance.refuse_plain_steps();
+        }
         // The description promises; the library has to have the functions too.
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= instance.can_store_states();
@@ -205,10 +213,11 @@ impl CoSimulationSubsystem {
         let (input_order, rollback) = (capabilities.input_order, capabilities.rollback);
         let linear =
             if capabilities.local_model { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
-        let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
+        let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
         Ok(Self {
             description,
             derivatives: InputDerivatives::new(&inputs.references, input_order),
+            mixed,
             inputs,
             outputs,
             follows,
@@ -281,11 +290,17 @@ impl CoSimulationSubsystem {
 
     #[inline]
     fn set_inputs(&self, u: &[f64]) -> Result<()> {
+        if self.mixed {
+            return self.inputs.set(&self.instance, u);
+        }
         if u.is_empty() { Ok(()) } else { self.instance.set_reals(&self.inputs.references, u) }
     }
 
     #[inline]
     fn get_outputs(&self, y: &mut [f64]) -> Result<()> {
+        if self.mixed {
+            return self.outputs.get(&self.instance, y);
+        }
         if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
     }
 
@@ -499,7 +514,8 @@ impl CoSimulationSubsystem {
     /// more become zero.
     fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
         let InputDerivatives { references, orders, values } = &mut self.derivatives;
-        let (width, order) = (u.len(), u.order().max(self.given));
+        // Others are held. In FMI 2 each variable has one element.
+        let (width, order) = (self.inputs.references.len(), u.order().max(self.given));
         self.given = u.order();
         let mut factorial = 1.0;
         for a in 1..=order {

@@ -194,7 +194,9 @@ int common_step(Instance *i, double start, double h) {
     outputs(i);
     i->d.time = start + h;
     i->dirty = 0;
-    return i->d.fault == WARN_STEP && start >= i->d.r[12] - 1e-9 ? WARNING : OK;
+    if (i->d.fault != WARN_STEP || start < i->d.r[12] - 1e-9) return OK;
+    i->log(i, WARNING, "the table has been left:\n its last value is used");
+    return WARNING;
 }
 
 int common_directional(Instance *i, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx, const double *seed, double *out) {

@@ -16,6 +16,7 @@
 //! | `call` | the shared library, all `unsafe` code: `ffi2`, `ffi3` its functions; `instance`, `exchange`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
 //! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
+//! | `isolated` | an FMU of either kind in a process of its own |
 //!
 //! ```no_run
 //! use costep_fmi::{Causality, Fmu};
@@ -59,6 +60,8 @@ mod cs;
 mod description;
 mod finding;
 mod fmu;
+#[cfg(target_os = "linux")]
+mod isolated;
 mod limits;
 mod me;
 mod notice;
@@ -83,6 +86,8 @@ pub use description::words::{
 pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescription, Origin};
 pub use finding::{Finding, Severity};
 pub use fmu::{Fmu, TEMPORARY_PREFIX, Unpacked};
+#[cfg(target_os = "linux")]
+pub use isolated::{IsolatedUse, host_fmu, isolate_fmu};
 pub use limits::Limits;
 pub use me::{ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen};

@@ -75,6 +75,13 @@ impl Started {
         }
     }
 
+    /// Whether it has ended. It is not reaped by this.
+    pub(crate) fn has_ended(&self) -> bool {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let looks = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        self.reaped || !matches!(waitid(WaitId::Pid(self.pid()), looks), Ok(None))
+    }
+
     /// Waits for its end. What it has started ends with it: its group still exists as long as it is not reaped.
     pub(crate) fn wait(&mut self) -> Result<std::process::ExitStatus> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};

@@ -28,6 +28,8 @@ unsafe impl Shareable for AtomicU64 {}
 unsafe impl Shareable for crate::status::Header {}
 // SAFETY: consists of atomic integers.
 unsafe impl Shareable for crate::status::SlotData {}
+// SAFETY: consists of atomic integers.
+unsafe impl Shareable for crate::isolated::Control {}
 
 /// A piece of shared memory without a name, zero at first. Pages that are never touched cost nothing.
 pub(crate) struct SharedMemory {
@@ -46,8 +48,8 @@ impl SharedMemory {
     pub(crate) fn create(length: usize) -> std::io::Result<Self> {
         let file = memfd_create("costep", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, length as u64)?;
-        // Whoever it is handed to cannot pull it away from under the others.
-        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW)?;
+        // Memory that the other process makes shorter would end this one with SIGBUS.
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Self::map(file, length)
     }
 

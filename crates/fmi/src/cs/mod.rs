@@ -137,6 +137,8 @@ struct Signature {
     inputs: Signals,
     outputs: Signals,
     follows: bool,
+    /// Of the local model.
+    states: usize,
     description: Description,
 }
 
@@ -163,12 +165,14 @@ impl Signature {
             None if follows => MAX_ORDER,
             None => 1,
         };
-        let local_model = kind.interface.provides_directional_derivatives
-            && Linear::new(fmu, (&inputs, &outputs), &sizes)?.is_some();
+        let linear = match kind.interface.provides_directional_derivatives {
+            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
+            false => None,
+        };
         let capabilities = Capabilities {
             rollback: kind.interface.can_get_and_set_state,
             input_order,
-            local_model,
+            local_model: linear.is_some(),
             micro_samples: samples.then_some(MicroSampling::End),
         };
         let description = Description {
@@ -178,7 +182,8 @@ impl Signature {
             feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
             capabilities,
         };
-        Ok(Self { settings, sizes, inputs, outputs, follows, description })
+        let states = linear.map_or(0, |linear| linear.states());
+        Ok(Self { settings, sizes, inputs, outputs, follows, states, description })
     }
 }
 
@@ -186,7 +191,7 @@ impl CoSimulationSubsystem {
     /// Makes an instance of an FMU under a name.
     pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
         let fmu = library.description();
-        let Signature { settings, sizes, inputs, outputs, follows, mut description } =
+        let Signature { settings, sizes, inputs, outputs, follows, mut description, .. } =
             Signature::of(fmu, library.co_simulation(), name, options)?;
         let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
         let samples = description.capabilities.micro_samples.is_some();
@@ -246,10 +251,19 @@ impl CoSimulationSubsystem {
         name: &str,
         options: &CoSimulationOptions,
     ) -> Result<Description> {
+        Self::outline(fmu, name, options).map(|(description, _)| description)
+    }
+
+    /// The same, with the number of states of its local model.
+    pub(crate) fn outline(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Result<(Description, usize)> {
         let Some(kind) = &fmu.co_simulation else {
             return Err(Error::new(Code::FmuInterface, "the FMU is not for Co-Simulation"));
         };
-        Signature::of(fmu, kind, name, options).map(|signature| signature.description)
+        Signature::of(fmu, kind, name, options).map(|signature| (signature.description, signature.states))
     }
 
     /// The last messages of the FMU, the oldest first.

@@ -266,10 +266,20 @@ impl ModelExchangeSubsystem {
         name: &str,
         options: &ModelExchangeOptions,
     ) -> Result<Description> {
+        Self::outline(fmu, name, options).map(|(description, _)| description)
+    }
+
+    /// The same, with its number of states.
+    pub(crate) fn outline(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &ModelExchangeOptions,
+    ) -> Result<(Description, usize)> {
         let Some(kind) = &fmu.model_exchange else {
             return Err(Error::new(Code::FmuInterface, "the FMU is not for Model Exchange"));
         };
-        Signature::of(fmu, kind, name, options).map(|signature| signature.description)
+        let signature = Signature::of(fmu, kind, name, options)?;
+        Ok((signature.description, signature.states.width()))
     }
 
     /// The last messages of the FMU, the oldest first.

@@ -1,7 +1,7 @@
 //! Counts of steps at joints of inputs, against CVODE 6.4.1 with the same corrections made in its private memory (figures
 //! of an independent C program).
 
-use costep_integrate::multistep::Family;
+use costep_integrate::multistep::{AtPoint, Family};
 
 use super::segments::{MODES, Setting};
 use super::trials::{Row, Trials, median, ratios};

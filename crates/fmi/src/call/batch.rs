@@ -157,6 +157,7 @@ impl Batch {
             // SAFETY (both): the instance is alive, and the FMU is told how many values there are.
             (2 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
                 let (function, from, count, name) = set!(V2, $buffer, $function, $call $(, $cast)?);
+                // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::SetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), count, from)
                 });
@@ -164,6 +165,7 @@ impl Batch {
             }};
             (3 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
                 let (function, from, count, name) = set!(V3, $buffer, $function, $call $(, $cast)?);
+                // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::SetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), references.len(), from, count)
                 });
@@ -202,6 +204,7 @@ impl Batch {
             // SAFETY (both): the instance is alive, and the FMU is told how many values there is room for.
             (2 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
                 let (function, to, count) = get!(V2, $buffer, $function, $call $(, $cast)?);
+                // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::GetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), count, to)
                 });
@@ -210,6 +213,7 @@ impl Batch {
             }};
             (3 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
                 let (function, to, count) = get!(V3, $buffer, $function, $call $(, $cast)?);
+                // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::GetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), references.len(), to, count)
                 });

@@ -447,7 +447,9 @@ impl CoSimulationSubsystem {
     #[cold]
     fn do_again(&mut self, interval: Interval, held: &[f64], error: Error) -> Result<f64> {
         let mut last = error;
-        if self.before.is_none() || self.before_time != interval.start || !self.can_shorten() {
+        let stored = if self.retries { &self.before } else { &self.saved };
+        let stored_at = if self.retries { self.before_time } else { self.saved_time };
+        if stored.is_none() || stored_at != interval.start || !self.can_shorten() {
             return Err(match last.code() {
                 Code::FmuDiscard if self.description.capabilities.rollback && self.can_shorten() => {
                     last.hint("try a smaller step, or write `retry_discarded = true` to have it done in shorter ones")
@@ -459,7 +461,7 @@ impl CoSimulationSubsystem {
             if last.code() != Code::FmuDiscard || self.instance.wants_end() {
                 break;
             }
-            self.instance.set_state(&self.before)?;
+            self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
             match self.in_pieces(interval, held, 1 << halvings) {
                 Ok(reached) => return Ok(reached),
                 Err(error) => last = error,

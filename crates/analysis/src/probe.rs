@@ -41,6 +41,9 @@ impl ProbeReport {
 
 /// Calls a part on its own, with its inputs held at `u`.
 pub fn probe(part: &dyn Part, solver: &Solver, experiment: &Experiment, u: &[f64]) -> Result<ProbeReport> {
+    // FMUs may refuse steps beyond the stop time they are told.
+    let stop = experiment.stop.max(experiment.time(STEPS + 1));
+    let experiment = &Experiment { stop, ..*experiment };
     let mut first = Trial::start(part, solver, experiment, u)?;
     let mut taken_back = None;
     let (mut rows, mut times) = (Vec::new(), Vec::new());

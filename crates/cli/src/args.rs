@@ -55,7 +55,7 @@ pub(crate) enum Verb {
     Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
     Plot(PlotArgs),
-    /// Show what an FMU or SSP offers and what is wrong with it
+    /// Show what is in an FMU, SSP, project, recording or folder of a run
     Inspect(InspectArgs),
     /// Explain an error code
     Explain(ExplainArgs),
@@ -308,7 +308,7 @@ pub(crate) struct ImportArgs {
 
 #[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// An FMU, .ssp or .ssd
+    /// An FMU, .ssp, .ssd, project (.toml), recording (.arrows), or the folder of a project or run
     pub(crate) file: PathBuf,
 }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod failure;
+mod messages;
 mod progress;
 mod recorder;
 mod reference;
@@ -21,6 +22,9 @@ use crate::args::{Cli, Verb};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
+    if let Some(code) = supervision::host() {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return args::report(&error),
@@ -34,8 +38,7 @@ fn main() -> ExitCode {
         Err(failure) => failure.report(json),
     };
     // Nothing of an FMU is left now that could still fail.
-    supervision::end();
-    code
+    supervision::end(json).unwrap_or(code)
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {

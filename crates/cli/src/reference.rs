@@ -157,7 +157,7 @@ pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
     };
     let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64;
     match ReferenceChoice::same(project) {
-        ReferenceChoice::Monolithic(solver) if effort <= AFFORDABLE => {
+        ReferenceChoice::Monolithic(solver) if effort <= AFFORDABLE && model.has_equations() => {
             monolithic_amplitudes(model, solver, experiment).map(Some)
         }
         _ => Ok(None),

@@ -38,8 +38,13 @@ pub(crate) struct Times {
 
 impl Times {
     fn of(engine: &Engine, wall: f64) -> Self {
-        let seconds = engine.step_seconds();
-        let rest = wall - seconds.iter().sum::<f64>();
+        let mut seconds = engine.step_seconds();
+        let mut rest = wall - seconds.iter().sum::<f64>();
+        if !engine.steps_in_parallel() && rest < 0.0 {
+            // The steps that were timed were longer than the others, as they are in a short run.
+            seconds.iter_mut().for_each(|seconds| *seconds *= wall / (wall - rest));
+            rest = 0.0;
+        }
         let names = engine.descriptions().iter().map(|description| description.name.clone());
         let parts = names.zip(&seconds).map(|(name, seconds)| (name, json!(seconds))).collect();
         Self { parts, master_s: (rest >= 0.0).then_some(rest) }
@@ -59,7 +64,9 @@ impl Times {
             words.push((format!("{rest} others"), others));
         }
         words.extend(self.master_s.map(|seconds| ("master".to_owned(), seconds)));
-        let word = |(name, seconds): &(String, f64)| format!("{name} {:.0} %", 100.0 * seconds / wall);
+        // On several threads the times of all parts together may be more than the wall time.
+        let whole = words.iter().map(|(_, seconds)| seconds).sum::<f64>().max(wall);
+        let word = |(name, seconds): &(String, f64)| format!("{name} {:.0} %", 100.0 * seconds / whole);
         words.iter().map(word).collect::<Vec<_>>().join("  ")
     }
 }

@@ -31,7 +31,7 @@ impl Observer for Shown {
     }
 }
 
-pub(crate) use system::{begin, elsewhere, end, hold_back, keep_row, show_checkpoint};
+pub(crate) use system::{begin, elsewhere, end, hold_back, host, keep_row, show_checkpoint};
 
 /// Elsewhere all is done in one process.
 #[cfg(not(target_os = "linux"))]
@@ -42,7 +42,13 @@ mod system {
         Ok(())
     }
 
-    pub(crate) fn end() {}
+    pub(crate) fn end(_json: bool) -> Option<ExitCode> {
+        None
+    }
+
+    pub(crate) fn host() -> Option<ExitCode> {
+        None
+    }
 
     pub(crate) fn hold_back(_text: &str) -> bool {
         false
@@ -74,7 +80,10 @@ mod system {
 
     use costep_core::{Code, Error, Place};
     use costep_results::{Recording, Table};
-    use costep_supervise::{Ending, Program, Report, Watch, be_watched, supervise, watched};
+    use costep_supervise::{
+        Ending, Program, Report, WORKER_FLAG, Watch, be_watched, late_failures, offer_workers, supervise,
+        watched,
+    };
     use serde_json::{Map, Value, json};
 
     use super::*;
@@ -93,9 +102,33 @@ mod system {
         be_watched(files, json).map(|_| ())
     }
 
-    /// Everything is done: now standard output gets what was held back.
-    pub(crate) fn end() {
-        let Some(watched) = watched() else { return };
+    /// Hosts an FMU, if that is what this process was started for. Otherwise others can be started for it from now on.
+    pub(crate) fn host() -> Option<ExitCode> {
+        let first = std::env::args_os().nth(1);
+        let first = first.as_ref().and_then(|first| first.to_str());
+        let files = first.and_then(|first| first.strip_prefix(WORKER_FLAG)?.strip_prefix('='));
+        let Some(files) = files else {
+            offer_workers();
+            return None;
+        };
+        Some(match costep_fmi::host_fmu(files) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                print_error(&error);
+                ExitCode::from(error.code().entry().exit.code())
+            }
+        })
+    }
+
+    /// Everything is done: now standard output gets what was held back. FMUs in processes of their own that failed at
+    /// their very end make another result of it: the exit code is given then.
+    pub(crate) fn end(json: bool) -> Option<ExitCode> {
+        let watched = watched()?;
+        let failures = late_failures();
+        let code = (!failures.is_empty()).then(|| {
+            HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            Failure::from(failures).report(json)
+        });
         let text = std::mem::take(&mut *HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner));
         let print = |stdout| {
             let mut stdout = anstream::AutoStream::auto(stdout);
@@ -106,6 +139,7 @@ mod system {
             let _ = exit_code(error.code().entry().exit.code());
         }
         watched.finish(EXIT.load(Ordering::Relaxed));
+        code
     }
 
     /// Takes text for standard output, if it has to wait.

@@ -55,6 +55,10 @@ macro_rules! codes {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Code { $(#[doc = $title] $name),* }
 
+        impl Code {
+            const ALL: &'static [Self] = &[$(Self::$name),*];
+        }
+
         /// Every code, in the order of the table.
         pub static CODES: &[CodeEntry] = &[$(CodeEntry {
             id: stringify!($id), exit: ExitClass::$exit, title: $title, explanation: $explanation,
@@ -173,10 +177,8 @@ codes! {
         "Each of them is possible alone. The message names both; remove one."
     E0215 UnknownName Input "a name is not known here"
         "Something refers to a part, group or subsystem that does not exist. The nearest names are listed."
-    E0216 NotPossibleYet Input "the setting is understood but cannot be obeyed yet"
-        "costep refuses settings that it could only ignore. The message says what can be done instead."
     E0217 PortType Input "a port cannot be connected"
-        "Signals are numbers: real and whole numbers, truth values and enumerations, elements of arrays one by one. Text and bytes can be set as parameters and start values, not connected."
+        "Signals are numbers: real and whole numbers, truth values and enumerations, elements of arrays one by one. Both ends of a connection are of the same kind; whole numbers also feed real ones. Nothing is rounded, except real numbers to the 32 bits of a Float32. All but Float64 are held over a step, whatever the method. Text and bytes can be set as parameters and start values, not connected."
     E0218 Exists Input "a file would be overwritten"
         "costep does not overwrite projects and models. Choose another folder, or remove the file."
     E0301 UnknownMethod Input "the coupling method does not exist"
@@ -197,7 +199,7 @@ codes! {
         "It reported success, but its time is not the one asked for."
     E0404 StepTooSmall Model "an integrator cannot meet its tolerance"
         "The inner step size fell to round-off level. The system may be discontinuous or too stiff for this integrator."
-    E0405 Crashed Model "an FMU ended the process of the run"
+    E0405 Crashed Model "an FMU ended the process it runs in"
         "It crashed or called `exit`. FMU, call and time are named as far as they are known; everything recorded is kept. `isolation = \"process\"` keeps an FMU apart from the others."
     E0406 Hung TimeLimit "an FMU does not return from a call"
         "The call took longer than `step_timeout` of the FMU (60 s unless given, 10 s at most for its end) and was ended. Everything recorded is kept."
@@ -257,6 +259,11 @@ impl Code {
     pub fn find(id: &str) -> Option<&'static CodeEntry> {
         CODES.iter().find(|entry| entry.id.eq_ignore_ascii_case(id))
     }
+
+    /// The code with exactly this identifier.
+    pub fn of(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.entry().id == id)
+    }
 }
 
 #[cfg(test)]
@@ -271,6 +278,7 @@ mod tests {
     #[test]
     fn a_code_finds_its_own_row() {
         assert_eq!(Code::UnknownPort.entry().id, "E0203");
+        assert_eq!(Code::of("E0203"), Some(Code::UnknownPort));
         assert_eq!(Code::find("e0203").map(|entry| entry.title), Some(Code::UnknownPort.entry().title));
     }
 }

@@ -2,8 +2,41 @@
 
 use std::ops::Range;
 
+/// What the values of a port are. All of them are exchanged as 64-bit numbers with a point, without loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PortKind {
+    /// Numbers with a point.
+    #[default]
+    Real,
+    /// Whole numbers.
+    Integer,
+    /// Truth values, 0 and 1.
+    Boolean,
+    /// Items of an enumeration, by their number.
+    Enumeration,
+}
+
+impl PortKind {
+    /// Whether an output of this kind may feed an input of another: whole numbers are real numbers too; nothing is
+    /// rounded, and truth values and items of enumerations are no numbers.
+    pub fn feeds(self, input: Self) -> bool {
+        self == input || (self, input) == (Self::Integer, Self::Real)
+    }
+}
+
+impl std::fmt::Display for PortKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Real => "real numbers",
+            Self::Integer => "whole numbers",
+            Self::Boolean => "truth values",
+            Self::Enumeration => "items of an enumeration",
+        })
+    }
+}
+
 /// An input or output of a subsystem.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Port {
     /// Name inside the subsystem, `torque`.
     pub name: String,
@@ -11,12 +44,17 @@ pub struct Port {
     pub unit: Option<String>,
     /// Typical size, for relative limits and scaling. `None` = unknown.
     pub nominal: Option<f64>,
+    /// What its values are.
+    pub kind: PortKind,
+    /// As an input it keeps its last value over a step, whatever the coupling method: discrete signals have nothing
+    /// between two values.
+    pub held: bool,
 }
 
 impl Port {
     /// A port with a unit and a typical size.
     pub fn new(name: &str, unit: &str, nominal: f64) -> Self {
-        Self { name: name.into(), unit: Some(unit.into()), nominal: Some(nominal) }
+        Self { name: name.into(), unit: Some(unit.into()), nominal: Some(nominal), ..Self::default() }
     }
 }
 

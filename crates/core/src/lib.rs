@@ -26,7 +26,7 @@ pub mod suggest;
 pub use codes::{Code, ExitClass};
 pub use companion::{Companion, CompanionForm};
 pub use coupling::{Connection, Coupling};
-pub use description::{Capabilities, Description, Layout, MicroSampling, Port};
+pub use description::{Capabilities, Description, Layout, MicroSampling, Port, PortKind};
 pub use differences::Differences;
 pub use error::{Error, Place, Result};
 pub use external::External;

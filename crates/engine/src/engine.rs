@@ -26,7 +26,7 @@ use crate::initialise::initialise;
 use crate::pool::{Job, place};
 use crate::schedule::Schedule;
 use crate::substeps::divide_steps;
-use crate::system::{Group, System};
+use crate::system::{Group, System, take_held};
 use crate::threads::ThreadChoice;
 
 /// What methods see. A macro, because it borrows fields of the engine beside the groups that are at work.
@@ -71,6 +71,8 @@ pub struct Engine {
     input_orders: Vec<usize>,
     /// Where the inputs of each subsystem are, in the highest order of its groups.
     segments: Vec<SegmentPlace>,
+    /// Inputs of discrete signals, which no method forms.
+    held: Vec<usize>,
     /// Whether an input is held at its mean where that is known, by its group.
     hold_known_mean: Vec<bool>,
     needs_known_means: bool,
@@ -134,6 +136,7 @@ impl Engine {
         let mut descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
+        let held = take_held(&mut groups, &descriptions);
         // A default group whose inputs have all been given to others has nothing to do.
         groups.retain(|group| !group.inputs.is_empty());
         check_indices(&connections, &externals, &bounds, &layout)?;
@@ -243,6 +246,7 @@ impl Engine {
             input_orders,
             needs_known_means: hold_known_mean.contains(&true),
             hold_known_mean,
+            held,
             schedule,
         };
         engine.initialise()?;
@@ -376,6 +380,9 @@ impl Engine {
         for group in &mut self.groups {
             let mut signals = signals!(self);
             group.method.pre_step(context, &mut signals)?;
+        }
+        for j in &self.held {
+            self.inputs.coefficients_mut(0)[*j] = self.coupled[*j];
         }
         self.guard.check_inputs(Moment { time: context.t, step: context.k }, &self.inputs)?;
         for stage in 0..self.schedule.stages.len() {
@@ -650,6 +657,11 @@ impl Engine {
     /// their number. Long steps are all timed, of short ones some, late in a run one in 256.
     pub fn step_seconds(&self) -> Vec<f64> {
         self.clocks.seconds(self.attempts)
+    }
+
+    /// Whether subsystems are stepped at the same time on several threads.
+    pub fn steps_in_parallel(&self) -> bool {
+        matches!(self.threads, ThreadChoice::Pool(_))
     }
 
     /// Number of macro steps that this process has done: fewer than all if the run was resumed.

@@ -145,7 +145,7 @@ mod tests {
     use costep_core::{Capabilities, Connection, Port};
 
     fn part(name: &str, feedthrough: bool) -> Description {
-        let port = |name| Port { name: String::from(name), unit: None, nominal: None };
+        let port = |name| Port { name: String::from(name), ..Port::default() };
         Description {
             name: name.into(),
             inputs: vec![port("u")],

@@ -1,6 +1,8 @@
 //! Everything an engine is made of.
 
-use costep_core::{Connection, CouplingMethod, Experiment, External, InputSet, ModelSource, Subsystem};
+use costep_core::{
+    Connection, CouplingMethod, Description, Experiment, External, InputSet, ModelSource, Subsystem,
+};
 
 use crate::guard::Bounds;
 use crate::schedule::Scheduling;
@@ -44,4 +46,17 @@ pub struct System {
     pub threads: Threads,
     /// Ask subsystems for outputs inside the steps, even if no method needs them.
     pub micro_samples: bool,
+}
+
+/// Takes the inputs of discrete signals away from the methods and gives them back: they are held, whatever the method.
+pub(crate) fn take_held(groups: &mut [Group], descriptions: &[Description]) -> Vec<usize> {
+    let ports = descriptions.iter().flat_map(|description| &description.inputs);
+    let held: Vec<usize> = ports.enumerate().filter(|(_, port)| port.held).map(|(j, _)| j).collect();
+    if !held.is_empty() {
+        for group in groups {
+            let kept = group.inputs.iter().filter(|j| held.binary_search(j).is_err());
+            group.inputs = InputSet::Some(kept.collect());
+        }
+    }
+    held
 }

@@ -19,7 +19,7 @@ struct Gain {
 
 impl Gain {
     fn boxed(name: &str, gain: f64, d: f64, capabilities: Capabilities) -> Box<dyn Subsystem> {
-        let port = |name: &str| vec![Port { name: name.into(), unit: None, nominal: None }];
+        let port = |name: &str| vec![Port { name: name.into(), ..Port::default() }];
         let description = Description {
             name: name.into(),
             inputs: port("u"),

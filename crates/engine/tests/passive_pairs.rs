@@ -17,7 +17,7 @@ struct Linear {
 
 impl Linear {
     fn new(name: &str, states: usize, a: &[f64], b: &[f64], c: &[f64], d: f64) -> Self {
-        let port = |name: &str| vec![Port { name: name.into(), unit: None, nominal: None }];
+        let port = |name: &str| vec![Port { name: name.into(), ..Port::default() }];
         let description = Description {
             name: name.into(),
             inputs: port("u"),

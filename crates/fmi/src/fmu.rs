@@ -119,7 +119,7 @@ impl Fmu {
 }
 
 /// A temporary folder that nobody else looks into.
-fn private_folder(parent: &Path) -> io::Result<TempDir> {
+pub(crate) fn private_folder(parent: &Path) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY_PREFIX);
     #[cfg(unix)]

@@ -16,6 +16,7 @@
 //! | `call` | the shared library, all `unsafe` code: `ffi2`, `ffi3` its functions; `instance`, `exchange`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
 //! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
+//! | `isolated` | an FMU of either kind in a process of its own |
 //!
 //! ```no_run
 //! use costep_fmi::{Causality, Fmu};
@@ -59,8 +60,11 @@ mod cs;
 mod description;
 mod finding;
 mod fmu;
+#[cfg(target_os = "linux")]
+mod isolated;
 mod limits;
 mod me;
+mod notice;
 mod text;
 mod units;
 mod validate;
@@ -71,7 +75,7 @@ pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, Use};
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
-pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value, port_kind};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 pub use description::solver::StatedSolver;
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
@@ -83,8 +87,11 @@ pub use description::words::{
 pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescription, Origin};
 pub use finding::{Finding, Severity};
 pub use fmu::{Fmu, TEMPORARY_PREFIX, Unpacked};
+#[cfg(target_os = "linux")]
+pub use isolated::{IsolatedUse, host_fmu, isolate_fmu};
 pub use limits::Limits;
 pub use me::{ModelExchangeOptions, ModelExchangeSubsystem};
+pub use notice::{Notice, listen};
 pub use text::short;
 pub use units::{BaseUnit, Conversion, DisplayUnit, SI_NAMES, Unit, conversion};
 pub use validate::{validate, validate_fmu};

@@ -275,7 +275,8 @@ fn discrete_inputs_are_set_at_events_only() {
     for fmi in BOTH {
         let library = build_exchange(fmi, "Sampler", false, "").load_exchange();
         let mut subsystem = exchange(&library, "sampler", Solver::Rk4(0.01), &[]);
-        assert_eq!(subsystem.description().capabilities.input_order, 0);
+        let held: Vec<_> = subsystem.description().inputs.iter().map(|port| port.held).collect();
+        assert_eq!(held, [false, true]);
         begin(&mut subsystem, &[1.0, 1.0]);
         assert_eq!(step(&mut subsystem, 0, &[2.0, 1.0])[1], 2.0);
         // The gate is closed: no new sample.

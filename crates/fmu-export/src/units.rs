@@ -3,7 +3,7 @@
 use costep_fmi::BaseUnit;
 
 /// Symbols with their exponents of kg, m, s, rad and their factor.
-const SYMBOLS: [(&str, [i32; 4], f64); 13] = [
+const SYMBOLS: [(&str, [i32; 4], f64); 15] = [
     ("kg", [1, 0, 0, 0], 1.0),
     ("m", [0, 1, 0, 0], 1.0),
     ("s", [0, 0, 1, 0], 1.0),
@@ -15,6 +15,8 @@ const SYMBOLS: [(&str, [i32; 4], f64); 13] = [
     ("W", [1, 2, -3, 0], 1.0),
     ("Pa", [1, -1, -2, 0], 1.0),
     ("l", [0, 3, 0, 0], 1e-3),
+    ("L", [0, 3, 0, 0], 1e-3),
+    ("min", [0, 0, 1, 0], 60.0),
     ("ft", [0, 1, 0, 0], 0.3048),
     ("1", [0, 0, 0, 0], 1.0),
 ];

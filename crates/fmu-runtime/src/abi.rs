@@ -35,8 +35,10 @@ pub(crate) enum Log {
 
 impl Log {
     fn write(self, name: &CStr, message: &str) {
-        // A message is a C format in FMI 2.
-        let text = CString::new(message.replace('\0', " ").replace('%', "%%")).unwrap_or_default();
+        // A message is a C format in FMI 2, and plain text in FMI 3.
+        let message = message.replace('\0', " ");
+        let message = if matches!(self, Self::V2(..)) { message.replace('%', "%%") } else { message };
+        let text = CString::new(message).unwrap_or_default();
         let category = c"logStatusError".as_ptr();
         // SAFETY: the importer promises that its logger can be called; all texts end with a zero byte.
         unsafe {

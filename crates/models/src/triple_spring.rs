@@ -66,8 +66,9 @@ renamable!(Half);
 
 impl Half {
     fn new(name: &str, p: &Parameters, keys: [&str; 5]) -> Self {
-        let motion = || vec![Port::new("x", "m", 1.0), Port::new("v", "m/s", 1.0)];
-        let description = describe(name, motion(), motion(), &[&[], &[]], MicroSampling::End);
+        let motion = |x, v| vec![Port::new(x, "m", 1.0), Port::new(v, "m/s", 1.0)];
+        let (inputs, outputs) = (motion("x_other", "v_other"), motion("x", "v"));
+        let description = describe(name, inputs, outputs, &[&[], &[]], MicroSampling::End);
         let [m, k, c, x, v] = keys.map(|key| p.get(key));
         let (k2, c2) = (p.get("k2"), p.get("c2"));
         Self { description, m, k, c, k2, c2, start: [x, v], owns_middle: false }

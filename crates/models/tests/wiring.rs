@@ -47,6 +47,21 @@ fn nominal_values_are_positive() {
 }
 
 #[test]
+fn ports_of_a_part_have_names_of_their_own() {
+    for (id, model) in models() {
+        for part in &model.parts {
+            let description = part.description();
+            let ports = description.inputs.iter().chain(&description.outputs);
+            let mut names: Vec<_> = ports.map(|port| &port.name).collect();
+            let count = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), count, "{id}, {}", description.name);
+        }
+    }
+}
+
+#[test]
 fn every_model_runs_as_in_its_paper() {
     for (id, model) in models() {
         let mut engine = Engine::new(System {

@@ -1,7 +1,7 @@
 //! What `costep check` advises: allowed, but worth knowing before a run.
 
 use costep_core::graph::Graph;
-use costep_core::{Code, Connection, Coupling, Error};
+use costep_core::{Code, Connection, Coupling, Error, PortKind};
 
 use crate::parts::Parts;
 use crate::problems::{Problems, shortened};
@@ -46,13 +46,16 @@ fn direct_loops(parts: &Parts, connections: &[Connection], problems: &mut Proble
 /// Typical sizes set limits and scales; without them 1 is taken.
 fn missing_nominals(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
     let layout = parts.model.layout();
+    let mut connected = vec![false; layout.outputs()];
+    connections.iter().for_each(|connection| connected[connection.output] = true);
     for (part, built) in parts.model.parts.iter().enumerate() {
         let outputs = layout.output_range(part);
-        let connected = |output: usize| connections.iter().any(|connection| connection.output == output);
         let names: Vec<&str> = outputs
             .clone()
             .zip(&built.description().outputs)
-            .filter(|(output, port)| port.nominal.is_none() && connected(*output))
+            .filter(|(output, port)| {
+                port.nominal.is_none() && port.kind == PortKind::Real && connected[*output]
+            })
             .map(|(_, port)| port.name.as_str())
             .collect();
         if names.is_empty() {

@@ -9,6 +9,7 @@ use costep_models::Model;
 use crate::document::{Node, Origin, Table};
 use crate::externals::{self, SHAPES};
 use crate::fmus;
+use crate::kinds;
 use crate::parts::Parts;
 use crate::problems::{Problems, shortened};
 use crate::section::{Section, list};
@@ -114,6 +115,7 @@ fn read_connection(
     let bond = section.text("bond", problems);
     let input = input?;
     if let Ok(output) = output {
+        kinds::check_connection(&section, (output, input), (gain, offset, sum), signals, problems);
         let conversion = units(&section, (output, input), signals, problems);
         let gain = gain.unwrap_or(1.0);
         wiring.connections.push(Connection { output, input, gain: gain * conversion.factor });
@@ -137,6 +139,9 @@ fn read_external(
     let sum = read_sum(&section, problems);
     let signal = externals::read(&section, problems);
     let input = input?;
+    if let Some(signal) = &signal {
+        kinds::check_external(&section, input, signal, sum, signals, problems);
+    }
     wiring.externals.extend(signal.map(|signal| ExternalSpec { input, signal, sum }));
     Ok(Feed { input, origin: section.origin_of("to"), sum })
 }

@@ -13,6 +13,8 @@ mod draft;
 mod externals;
 mod fmus;
 mod groups;
+mod kinds;
+mod marks;
 mod overrides;
 mod parse;
 mod parts;

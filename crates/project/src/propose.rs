@@ -1,6 +1,6 @@
 //! Which output may feed which input of FMUs that nobody has connected yet, by their names and units.
 
-use costep_core::{Description, Port};
+use costep_core::{Description, Port, PortKind};
 use costep_fmi::ModelDescription;
 
 use crate::fmus::{find_port, start_of_port};
@@ -52,6 +52,7 @@ struct Candidate {
     port: String,
     plain: String,
     unit: Option<PortUnit>,
+    kind: PortKind,
     /// Whether the unit says anything: `1` and no unit fit everything.
     telling: bool,
 }
@@ -103,6 +104,7 @@ fn candidates(
                 plain: plain(&port.name),
                 port: port.name.clone(),
                 telling: unit.as_ref().is_some_and(|unit| !matches!(unit.name(), "" | "1" | "-")),
+                kind: port.kind,
                 unit,
             });
         }
@@ -134,6 +136,7 @@ fn proposal(
 ) -> Proposal {
     let fits = |output: &&Candidate| {
         output.part != input.part
+            && output.kind.feeds(input.kind)
             && matches!(relation(output, input), Relation::Same | Relation::Converted(_))
     };
     let (_, fmu) = &fmus[input.part];

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use costep_core::pattern::matches;
-use costep_core::{Code, Description, Error, Port};
+use costep_core::{Code, Description, Error, Port, PortKind};
 use costep_fmi::{Causality, ModelDescription, Variable, VariableType};
 
 use crate::document::Origin;
@@ -44,6 +44,7 @@ impl Side {
 struct Names {
     names: Vec<String>,
     units: Vec<Option<PortUnit>>,
+    kinds: Vec<PortKind>,
     index: HashMap<String, usize>,
 }
 
@@ -54,6 +55,7 @@ impl Names {
             self.index.insert(name.clone(), self.names.len());
             self.names.push(name);
             self.units.push(unit(port));
+            self.kinds.push(port.kind);
         }
     }
 }
@@ -81,7 +83,7 @@ fn unsuitable(variable: &Variable) -> String {
         let name = &variable.name;
         return format!("it is an array: name an element, as in `{name}[1]`");
     }
-    format!("signals are numbers, and its type is {}", variable.kind)
+    format!("signals are numbers and truth values, and its type is {}", variable.kind)
 }
 
 impl Signals {
@@ -144,6 +146,11 @@ impl Signals {
     /// The unit of a signal.
     pub(crate) fn unit(&self, side: Side, index: usize) -> Option<&PortUnit> {
         self.side(side).units.get(index)?.as_ref()
+    }
+
+    /// What the values of a signal are.
+    pub(crate) fn kind(&self, side: Side, index: usize) -> PortKind {
+        self.side(side).kinds.get(index).copied().unwrap_or_default()
     }
 
     /// The index of a signal. A name that does not exist is reported; then the nearest name of an existing

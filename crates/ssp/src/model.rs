@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use costep_core::PortKind;
 use costep_fmi::Unit;
 
 use crate::package::Location;
@@ -178,9 +179,16 @@ pub(crate) const TYPES: [&str; 17] = [
     "Clock",
 ];
 
-/// Whether a type is a number with a point.
-pub(crate) fn is_real(signal: &str) -> bool {
-    matches!(signal, "Real" | "Float64" | "Float32")
+/// Whether a connector of one type passes on values of another. Text, bytes and clocks are no signals.
+pub(crate) fn carries(from: &str, to: &str) -> bool {
+    let kind = |signal: &str| match signal {
+        "Real" | "Float64" | "Float32" => Some(PortKind::Real),
+        "Boolean" => Some(PortKind::Boolean),
+        "Enumeration" => Some(PortKind::Enumeration),
+        "String" | "Binary" | "Clock" => None,
+        _ => Some(PortKind::Integer),
+    };
+    kind(from).zip(kind(to)).is_some_and(|(from, to)| from.feeds(to))
 }
 
 /// One end of a connection: element (none = the system itself) and connector.

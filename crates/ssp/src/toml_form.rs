@@ -10,7 +10,7 @@ use crate::model::{Implementation, Value};
 
 /// Tables of a project file that an annotation may give, and keys of components and links.
 const TABLES: [&str; 8] = ["step", "method", "schedule", "group", "external", "record", "guard", "run"];
-const COMPONENT_KEYS: [&str; 4] = ["interface", "solver", "isolation", "step_timeout"];
+const COMPONENT_KEYS: [&str; 5] = ["interface", "solver", "isolation", "step_timeout", "retry_discarded"];
 const LINK_KEYS: [&str; 3] = ["group", "bond", "sum"];
 /// The only key of `[system]` that the structure itself does not say.
 const SOLVER: &str = "system.solver";

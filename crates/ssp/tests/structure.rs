@@ -301,6 +301,13 @@ fn what_cannot_be_coupled_is_listed() {
         let text = format!("{parts}<ssd:Connections>{connected}</ssd:Connections>");
         expect_error(&Files::new(&ssd(&text)).open().unwrap(), Code::SspUnsupported, words);
     }
+    // Truth values feed truth values.
+    let truths = parts
+        .replace("name=\"flag\" kind=\"input\"><ssc:Real/>", "name=\"flag\" kind=\"input\"><ssc:Boolean/>");
+    assert_ne!(truths, parts);
+    let text = format!("{truths}<ssd:Connections>{}</ssd:Connections>", connection("a.alarm>b.flag", "", ""));
+    let flat = Files::new(&ssd(&text)).open().unwrap();
+    assert!(flat.errors().next().is_none() && flat.links.len() == 1, "{flat:#?}");
     let modelica = r#"<ssd:Component name="m" type="text/x-modelica" source="resources/m.mo"/>"#;
     expect_error(
         &Files::new(&ssd(&elements(modelica))).open().unwrap(),

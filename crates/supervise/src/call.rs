@@ -10,17 +10,20 @@ macro_rules! calls {
             Load = 1,
             /// Unloading its library: its finalisers run.
             Unload,
+            /// Any call, done by another process.
+            Elsewhere,
             $(#[doc = $version3] $name),*
         }
 
         impl Call {
-            const ALL: &'static [Self] = &[Self::Load, Self::Unload, $(Self::$name),*];
+            const ALL: &'static [Self] = &[Self::Load, Self::Unload, Self::Elsewhere, $(Self::$name),*];
 
             /// Its name without the prefix of the version.
             pub fn name(self, version: u32) -> &'static str {
                 match self {
                     Self::Load => "loading its library",
                     Self::Unload => "unloading its library",
+                    Self::Elsewhere => "its own process",
                     $(Self::$name => if version == 2 { $version2 } else { $version3 }),*
                 }
             }
@@ -74,7 +77,7 @@ impl Call {
     /// Its name in the standard: `fmi2DoStep`.
     pub fn full_name(self, version: u32) -> String {
         match self {
-            Self::Load | Self::Unload => self.name(version).to_owned(),
+            Self::Load | Self::Unload | Self::Elsewhere => self.name(version).to_owned(),
             _ => format!("fmi{version}{}", self.name(version)),
         }
     }

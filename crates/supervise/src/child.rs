@@ -90,6 +90,12 @@ impl Watched {
         header.step.store(steps + 1, Relaxed);
     }
 
+    /// Macro steps done, and the time they have led to, as last shown.
+    pub(crate) fn progress(&self) -> (u64, f64) {
+        let header = self.page.header();
+        (header.step.load(Relaxed).saturating_sub(1), f64::from_bits(header.time.load(Relaxed)))
+    }
+
     /// Shows that there is a checkpoint of this time.
     pub fn show_checkpoint(&self, time: f64) {
         let header = self.page.header();

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// Held while files are inheritable, so that no other program started meanwhile gets them.
 static STARTING: Mutex<()> = Mutex::new(());
@@ -70,7 +70,16 @@ impl Started {
     pub(crate) fn kill(&self) {
         if !self.reaped {
             let _ = kill_process_group(self.pid(), Signal::KILL);
+            // It may have left its group.
+            let _ = kill_process(self.pid(), Signal::KILL);
         }
+    }
+
+    /// Whether it has ended. It is not reaped by this.
+    pub(crate) fn has_ended(&self) -> bool {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let looks = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        self.reaped || !matches!(waitid(WaitId::Pid(self.pid()), looks), Ok(None))
     }
 
     /// Waits for its end. What it has started ends with it: its group still exists as long as it is not reaped.

@@ -4,12 +4,16 @@
 //! each FMU shows the call it is in ([`Slot`]), at the price of two stores per call; [`supervise`] starts the process, ends
 //! it when a call hangs or memory runs out, and tells which FMU it died of.
 //!
+//! **Isolated subsystems**: [`Isolated`] is a subsystem whose calls another process does, which hosts nothing else.
+//!
 //! | module | role |
 //! |---|---|
 //! | `memory` | shared memory; all `unsafe` code |
 //! | `call`, `status` | which FMU is in which call |
 //! | `page` | what watcher and watched share |
 //! | `child`, `watcher`, `report`, `output` | the two sides of a supervised run, how it ended, what it printed |
+//! | `clock` | how long calls have taken |
+//! | `isolated` | subsystems in processes of their own |
 //! | `hand_over` | starting processes that never outlive this one |
 //!
 //! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
@@ -20,7 +24,11 @@ mod status;
 #[cfg(target_os = "linux")]
 mod child;
 #[cfg(target_os = "linux")]
+mod clock;
+#[cfg(target_os = "linux")]
 mod hand_over;
+#[cfg(target_os = "linux")]
+mod isolated;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
@@ -39,6 +47,8 @@ pub use status::{MessageSlot, Slot};
 pub use child::{Watched, be_watched, watched};
 #[cfg(target_os = "linux")]
 pub use hand_over::Program;
+#[cfg(target_os = "linux")]
+pub use isolated::{Isolated, Outline, WORKER_FLAG, host, late_failures, offer_workers, worker_program};
 #[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
 #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
-use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::io::FdFlags;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -28,6 +28,8 @@ unsafe impl Shareable for AtomicU64 {}
 unsafe impl Shareable for crate::status::Header {}
 // SAFETY: consists of atomic integers.
 unsafe impl Shareable for crate::status::SlotData {}
+// SAFETY: consists of atomic integers.
+unsafe impl Shareable for crate::isolated::Control {}
 
 /// A piece of shared memory without a name, zero at first. Pages that are never touched cost nothing.
 pub(crate) struct SharedMemory {
@@ -44,8 +46,10 @@ unsafe impl Sync for SharedMemory {}
 impl SharedMemory {
     /// New memory. Its file is not inherited by other programs, unless it is handed to one.
     pub(crate) fn create(length: usize) -> std::io::Result<Self> {
-        let file = memfd_create("costep", MemfdFlags::CLOEXEC)?;
+        let file = memfd_create("costep", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, length as u64)?;
+        // Memory that the other process makes shorter would end this one with SIGBUS.
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Self::map(file, length)
     }
 

@@ -1,11 +1,15 @@
 //! How a watched process ended, in words.
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
 
+use crate::call::Call;
 use crate::page::Page;
+use crate::status::SlotData;
 
 /// An FMU that was in a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +20,20 @@ pub struct Culprit {
     pub call: String,
     /// Its last message.
     pub message: Option<String>,
+}
+
+impl Culprit {
+    /// The FMU of a slot, if it is in a call.
+    pub(crate) fn of(slot: &SlotData) -> Option<Self> {
+        let call = slot.read().call_name()?;
+        Some(Self { name: slot.name(), call, message: slot.message() })
+    }
+
+    /// All FMUs that are in a call of this process: those that can have ended it.
+    pub(crate) fn all(slots: &[SlotData]) -> Vec<Self> {
+        let is_here = |slot: &&SlotData| slot.read().call != Some(Call::Elsewhere);
+        slots.iter().filter(is_here).filter_map(Self::of).collect()
+    }
 }
 
 /// How a watched process ended.
@@ -55,6 +73,16 @@ pub enum Ending {
     Stopped,
 }
 
+impl Ending {
+    /// The end of a process that has not come to its own one.
+    pub(crate) fn of(status: ExitStatus, culprits: Vec<Culprit>) -> Self {
+        match (status.signal(), status.code()) {
+            (Some(signal), _) => Self::Died { signal, culprits },
+            (None, code) => Self::Exited { code: code.unwrap_or(-1), culprits },
+        }
+    }
+}
+
 /// What is left of a watched process.
 pub struct Report {
     /// How it ended.
@@ -80,7 +108,7 @@ impl Report {
 
     /// The error that the process could not report itself; nothing if it came to its own end.
     pub fn error(&self) -> Option<Error> {
-        let (error, culprits) = describe(&self.ending)?;
+        let (error, culprits) = describe(&self.ending, "the process of the run")?;
         let header = self.page.header();
         let (steps, time) = (header.step.load(Relaxed), f64::from_bits(header.time.load(Relaxed)));
         let subsystem = match &culprits {
@@ -91,10 +119,7 @@ impl Report {
             Some(step) => error.at(Place::Run { subsystem, signal: None, time, step }),
             None => error,
         };
-        let message = match culprits {
-            [culprit] => culprit.message.as_ref().map(|text| format!("its last message: {text}")),
-            _ => None,
-        };
+        let message = last_message(culprits);
         let printed =
             || (!self.lines.is_empty()).then(|| format!("last printed: {}", self.lines.join(" | ")));
         Some(match message.or_else(printed) {
@@ -104,20 +129,28 @@ impl Report {
     }
 }
 
-/// An ending as an error, and who is to blame.
-pub(crate) fn describe(ending: &Ending) -> Option<(Error, &[Culprit])> {
+/// What the FMU said last, if it is clear which one is to blame.
+pub(crate) fn last_message(culprits: &[Culprit]) -> Option<String> {
+    match culprits {
+        [culprit] => culprit.message.as_ref().map(|text| format!("its last message: {text}")),
+        _ => None,
+    }
+}
+
+/// An ending of a process, called `process`, as an error, and who is to blame.
+pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, &'a [Culprit])> {
     const KILL: i32 = 9;
     Some(match ending {
         Ending::Finished(_) => return None,
         Ending::Died { signal: KILL, culprits: _ } => {
-            let error = Error::new(Code::Killed, "the process of the run was killed by SIGKILL from outside");
+            let error = Error::new(Code::Killed, format!("{process} was killed by SIGKILL from outside"));
             (error.because("a user, or the system because memory was short"), &[])
         }
         Ending::Died { signal, culprits } => {
-            (crash(culprits, &format!("died with {}", signal_name(*signal))), culprits)
+            (crash(process, culprits, &format!("died with {}", signal_name(*signal))), culprits)
         }
         Ending::Exited { code, culprits } => {
-            (crash(culprits, &format!("ended the program with exit code {code}")), culprits)
+            (crash(process, culprits, &format!("ended the program with exit code {code}")), culprits)
         }
         Ending::Hung { limit, culprits } => {
             let message = format!("{} has not returned for {limit:?}", subject(culprits, "call"));
@@ -149,10 +182,10 @@ fn subject(culprits: &[Culprit], nothing: &str) -> String {
     list.join(" or ")
 }
 
-fn crash(culprits: &[Culprit], how: &str) -> Error {
+fn crash(process: &str, culprits: &[Culprit], how: &str) -> Error {
     match culprits {
         [] => {
-            let message = format!("the process of the run {how} while no FMU was called");
+            let message = format!("{process} {how} while no FMU was called");
             Error::new(Code::Crashed, message).hint("a thread of an FMU may have done it, or a bug of costep")
         }
         [culprit] => Error::new(Code::Crashed, format!("`{}` {how} in {}", culprit.name, culprit.call)),

@@ -201,7 +201,7 @@ impl Slot {
         let data = &board.slots[index];
         let calls = data.word.load(Relaxed) >> CALL_BITS << CALL_BITS;
         data.version.store(version, Relaxed);
-        data.limit.store(limit.map_or(0, |limit| limit.as_millis() as u64), Relaxed);
+        data.limit.store(limit.map_or(0, |limit| (limit.as_millis() as u64).max(1)), Relaxed);
         data.message_length.store(0, Relaxed);
         set_text(&data.name, &data.name_length, name);
         Self { data, index, calls: Cell::new(calls) }

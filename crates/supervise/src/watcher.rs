@@ -1,25 +1,20 @@
 //! The watching side: starts a process that hosts FMUs, looks after it, and says how it ended.
 
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::CallClock;
 use crate::hand_over::{Program, Started, pipe, start};
 use crate::output::Output;
 use crate::page::Page;
 use crate::report::{Culprit, Ending, Report};
-use crate::status::SlotData;
 
 /// The flag by which a program is told that it is watched.
 pub const WATCHED_FLAG: &str = "--watched";
 
-/// Longest time for ending an FMU.
-const GRACE: Duration = Duration::from_secs(10);
 /// Longest time between the end of a process as it sees itself and its real end.
 const LAST_BREATH: Duration = Duration::from_secs(10);
-/// Time counted between two looks at most: while this process was suspended, so was the other.
-const LONGEST_TICK: Duration = Duration::from_secs(1);
 
 /// What to look after.
 pub struct Watch<'a> {
@@ -41,22 +36,16 @@ pub fn supervise(
     let mut started = start(program, WATCHED_FLAG, &[page.file(), write.as_fd()])?;
     drop(write);
     let output = Output::read(read, pass_on)?;
-    let ending =
-        Watcher { page: &page, watch, calls: Vec::new(), finished: Duration::ZERO }.stay(&mut started)?;
+    let ending = Watcher { page: &page, watch, clock: CallClock::new(), finished: Duration::ZERO }
+        .stay(&mut started)?;
     let (lines, unseen) = output.end();
     Ok(Report { ending, page, lines, unseen })
-}
-
-/// How long an FMU has been in the same call.
-struct Since {
-    word: u64,
-    time: Duration,
 }
 
 struct Watcher<'a> {
     page: &'a Page,
     watch: &'a Watch<'a>,
-    calls: Vec<Since>,
+    clock: CallClock,
     /// How long ago the process came to its own end.
     finished: Duration,
 }
@@ -70,16 +59,13 @@ impl Watcher<'_> {
             let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             drop(done);
         });
-        let mut last = Instant::now();
         loop {
             let is_over =
                 end.recv_timeout(self.pause()) == Err(std::sync::mpsc::RecvTimeoutError::Disconnected);
             if is_over {
                 return started.wait().map(|status| self.natural_end(status));
             }
-            let now = Instant::now();
-            let tick = (now - last).min(LONGEST_TICK);
-            last = now;
+            let tick = self.clock.tick();
             if let Some(ending) = self.look(tick, started) {
                 started.kill();
                 started.wait()?;
@@ -108,37 +94,15 @@ impl Watcher<'_> {
         if let Some(limit) = self.watch.memory_limit
             && memory(started).is_some_and(|used| used > limit)
         {
-            return Some(Ending::OutOfMemory { limit, culprits: self.culprits() });
+            let culprits = self.page.slots().iter().filter_map(Culprit::of).collect();
+            return Some(Ending::OutOfMemory { limit, culprits });
         }
-        let (index, limit) = self.hung(tick)?;
+        let (index, limit) = self.clock.hung(self.page.slots(), tick)?;
         if is_debugged(started) {
             return None;
         }
         let culprits = self.page.slots().get(index).and_then(Culprit::of).into_iter().collect();
         Some(Ending::Hung { limit, culprits })
-    }
-
-    /// The FMU that has been in a call for longer than it may.
-    fn hung(&mut self, tick: Duration) -> Option<(usize, Duration)> {
-        let mut found = None;
-        for (index, slot) in self.page.slots().iter().enumerate() {
-            let view = slot.read();
-            if self.calls.len() <= index {
-                self.calls.push(Since { word: view.word, time: Duration::ZERO });
-            }
-            let since = &mut self.calls[index];
-            if since.word != view.word {
-                *since = Since { word: view.word, time: Duration::ZERO };
-                continue;
-            }
-            since.time += tick;
-            let (Some(call), Some(limit)) = (view.call, view.limit) else { continue };
-            let limit = if call.is_ending() { limit.min(GRACE) } else { limit };
-            if since.time > limit {
-                found = Some((index, limit));
-            }
-        }
-        found
     }
 
     fn finished_code(&self) -> Option<u8> {
@@ -149,36 +113,42 @@ impl Watcher<'_> {
     }
 
     fn culprits(&self) -> Vec<Culprit> {
-        self.page.slots().iter().filter_map(Culprit::of).collect()
+        Culprit::all(self.page.slots())
     }
 
     /// It ended without our doing.
     fn natural_end(&self, status: std::process::ExitStatus) -> Ending {
-        match (self.finished_code(), status.signal(), status.code()) {
-            (Some(code), _, _) => Ending::Finished(code),
-            (None, Some(signal), _) => Ending::Died { signal, culprits: self.culprits() },
-            (None, None, code) => Ending::Exited { code: code.unwrap_or(-1), culprits: self.culprits() },
+        match self.finished_code() {
+            Some(code) => Ending::Finished(code),
+            None => Ending::of(status, self.culprits()),
         }
     }
 }
 
-impl Culprit {
-    /// The FMU of a slot, if it is in a call.
-    fn of(slot: &SlotData) -> Option<Self> {
-        let call = slot.read().call_name()?;
-        Some(Self { name: slot.name(), call, message: slot.message() })
-    }
+/// Memory that a process and those it has started for its FMUs use, in bytes.
+fn memory(started: &Started) -> Option<u64> {
+    let pid = started.pid().to_string();
+    let children = workers(&pid).unwrap_or_default();
+    let pages: u64 = children.iter().filter_map(|child| pages(child)).sum();
+    Some(pages.saturating_add(self::pages(&pid)?).saturating_mul(rustix::param::page_size() as u64))
 }
 
-/// Memory a process uses, in bytes.
-fn memory(started: &Started) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{}/statm", started.pid().as_raw_nonzero())).ok()?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages.saturating_mul(rustix::param::page_size() as u64))
+fn pages(pid: &str) -> Option<u64> {
+    std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The processes that any thread of a process has started.
+fn workers(pid: &str) -> std::io::Result<Vec<String>> {
+    let mut children = Vec::new();
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task"))?.flatten() {
+        let list = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        children.extend(list.split_whitespace().map(str::to_owned));
+    }
+    Ok(children)
 }
 
 /// Somebody who looks at a process with a debugger does not want it killed.
-fn is_debugged(started: &Started) -> bool {
+pub(crate) fn is_debugged(started: &Started) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", started.pid().as_raw_nonzero()));
     status.is_ok_and(|text| {
         text.lines().filter_map(|line| line.strip_prefix("TracerPid:")).any(|tracer| tracer.trim() != "0")

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         for card in &probes {
             card.print()?;
         }
-        summary(project.as_ref(), &errors, &warnings)?;
+        summary(project.as_ref(), &errors, &warnings, bad_probes)?;
     }
     let first = errors.first().map(|error| error.code().entry().exit.code());
     let strict = (args.strict && !warnings.is_empty()).then_some(1);
@@ -57,10 +57,18 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
     Ok(supervision::exit_code(first.or(failed).or(strict).unwrap_or(0)))
 }
 
-fn summary(project: Option<&Project>, errors: &[Error], warnings: &[Error]) -> Result<(), Error> {
+fn summary(
+    project: Option<&Project>,
+    errors: &[Error],
+    warnings: &[Error],
+    bad_probes: usize,
+) -> Result<(), Error> {
     let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let found = format!("{}, {}", count(errors.len(), "error"), count(warnings.len(), "warning"));
     match project {
+        Some(_) if bad_probes > 0 => {
+            say!("{}   {}, {found}", paint(BAD, "failed"), count(bad_probes, "part"))
+        }
         Some(project) => say!(
             "{}   {}, {}, {found}",
             paint(GOOD, "ok"),

@@ -9,11 +9,14 @@ use serde_json::{Value, json};
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
-use crate::verbs::inspect_ssp;
+use crate::verbs::{inspect_project, inspect_ssp};
 
 pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
     if costep_ssp::is_ssp(&args.file) {
         return inspect_ssp::run(&args.file, output);
+    }
+    if inspect_project::is_meant(&args.file) {
+        return inspect_project::run(&args.file, output);
     }
     let fmu = Fmu::open(&args.file)?;
     let findings = fmu.validate();

@@ -8,6 +8,7 @@ pub(crate) mod export;
 pub(crate) mod export_fmu;
 pub(crate) mod import;
 pub(crate) mod inspect;
+pub(crate) mod inspect_project;
 pub(crate) mod inspect_ssp;
 pub(crate) mod methods;
 pub(crate) mod models;

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::Failure;
+use crate::messages;
 use crate::progress::RunProgress;
 use crate::recorder::Recorder;
 use crate::reference::{self, ReferenceChoice};
@@ -27,7 +28,7 @@ use crate::table::{number, percent, wall};
 /// Names of the files in the folder of a run.
 pub(crate) const RECORDING: &str = "results.arrows";
 const PREVIOUS_RECORDING: &str = "results.previous.arrows";
-const PROJECT_COPY: &str = "run.toml";
+pub(crate) const PROJECT_COPY: &str = "run.toml";
 
 /// Raised by Ctrl-C and by termination signals.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
         project.keep_fmus_in(folder)?;
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    messages::listen(output);
     let compared = ReferenceChoice::parse(&project, &args.reference)?;
     let choice = Choice::of(&project);
     let engine = session::engine(&project, &choice, compared.is_some())?;
@@ -73,9 +75,10 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     if let Some(code) = supervision::elsewhere(&project, Some(&args.dir), Some(&args.limits), output)? {
         return Ok(code);
     }
+    messages::listen(output);
     let mut engine = session::engine(&project, &Choice::of(&project), false)?;
-    let mut checkpoints = checkpoints(&args.dir, &project, &args.limits);
-    let from = checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir))?;
+    let mut checkpoints = checkpoints(&args.dir, &project, &args.limits)?;
+    let from = checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir, &engine))?;
     let mut watch = GrowthWatch::default();
     let sizes = (engine.outputs().len(), engine.coupled().len());
     watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
@@ -88,12 +91,15 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     job.go(None, true, &args.limits, output)
 }
 
-fn no_checkpoint(error: Error, folder: &Path) -> Error {
+fn no_checkpoint(error: Error, folder: &Path, engine: &Engine) -> Error {
     if error.code() != Code::FileNotReadable {
         return error;
     }
-    let copy = folder.join(PROJECT_COPY);
-    error.hint(format!("the run ended before its first; `costep run {}` starts it anew", copy.display()))
+    let again = format!("`costep run {}` starts it anew", folder.join(PROJECT_COPY).display());
+    match engine.save() {
+        Err(impossible) => error.because(&impossible.details().message).hint(again),
+        Ok(_) => error.hint(format!("the run ended before its first; {again}")),
+    }
 }
 
 fn default_folder(project: &Project) -> PathBuf {
@@ -112,10 +118,11 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().unwrap_or(Path::new(""))
 }
 
-fn checkpoints(folder: &Path, project: &Project, limits: &LimitArgs) -> Checkpoints {
+fn checkpoints(folder: &Path, project: &Project, limits: &LimitArgs) -> Result<Checkpoints, Error> {
     // An FMU may go to another folder.
     let place = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
-    Checkpoints::new(place, project.to_toml_in(folder), limits.checkpoint)
+    let identity = format!("{}{}", project.to_toml_in(folder), project.fmu_marks()?);
+    Ok(Checkpoints::new(place, identity, limits.checkpoint))
 }
 
 /// A run that is about to start.
@@ -164,7 +171,7 @@ impl Job<'_> {
         if file.exists() {
             fs::rename(&file, folder.join(PREVIOUS_RECORDING)).map_err(unwritable(&file))?;
         }
-        let checkpoints = checkpoints(&folder, self.project, limits);
+        let checkpoints = checkpoints(&folder, self.project, limits)?;
         checkpoints.clear()?;
         let metadata = [
             ("system".into(), self.project.name.clone()),
@@ -307,6 +314,7 @@ impl Job<'_> {
             let path = |file: &str| self.files.as_ref().map(|folder| folder.join(file).display().to_string());
             let files = json!({ "recording": path(RECORDING), "project": path(PROJECT_COPY) });
             object.insert("files".into(), files);
+            object.insert("fmus".into(), json!(messages::said()));
             object.insert("rows".into(), json!(ending.recorded.map(|(rows, _)| rows)));
             return print_json(&object);
         }
@@ -337,6 +345,9 @@ impl Job<'_> {
         )?;
         if let Some(times) = &report.times {
             say!("time     {}", times.shares(report.wall_s))?;
+        }
+        if let Some(said) = messages::summary() {
+            say!("FMUs     {said}")?;
         }
         let verdict = match report.verdict {
             Verdict::Stable => paint(GOOD, "STABLE"),

@@ -71,7 +71,7 @@ impl Toy {
 }
 
 fn describe(name: &str, inputs: usize, outputs: usize, feedthrough: bool) -> Description {
-    let port = |letter: &str, i: usize| Port { name: format!("{letter}{i}"), unit: None, nominal: None };
+    let port = |letter: &str, i: usize| Port { name: format!("{letter}{i}"), ..Port::default() };
     let through = if feedthrough { (0..inputs).collect() } else { Vec::new() };
     Description {
         name: name.into(),

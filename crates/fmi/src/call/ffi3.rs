@@ -19,7 +19,7 @@ pub(crate) type LogMessage = unsafe extern "C" fn(*mut c_void, Status, Text, Tex
 /// `fmi3IntermediateUpdateCallback`: environment, time, set requested, get allowed, step finished, can return
 /// early; early return requested and its time.
 pub(crate) type IntermediateUpdate =
-    unsafe extern "C" fn(*mut c_void, f64, bool, bool, bool, bool, *mut Flag, *mut f64);
+    unsafe extern "C" fn(*mut c_void, f64, Flag, Flag, Flag, Flag, *mut Flag, *mut f64);
 
 function_table! {
     /// The functions of an FMU of FMI 3.0. For Co-Simulation `instantiate` and `do_step` are there, which is checked

@@ -56,7 +56,7 @@ mod mode {
                 x = out(xmm_reg) _,
                 y = out(xmm_reg) _,
                 differs = out(reg) differs,
-                options(nostack, readonly, preserves_flags),
+                options(nostack, readonly),
             );
         }
         differs == 0
@@ -79,8 +79,8 @@ mod mode {
         // SAFETY: the mode that Rust expects is set; pending exceptions of the x87 unit are dropped first, because they
         // would be raised when traps change.
         unsafe {
-            asm!("fnclex", "fldcw [{}]", in(reg) &raw const x87, options(nostack, preserves_flags));
-            asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack, preserves_flags));
+            asm!("fnclex", "fldcw [{}]", in(reg) &raw const x87, options(nostack));
+            asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack));
         }
     }
 }

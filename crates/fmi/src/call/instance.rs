@@ -16,6 +16,7 @@ use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
 use crate::call::log::{Message, Status, log2, log3};
+use crate::notice::{Notice, tell};
 
 const OK: c_int = 0;
 const DISCARD: c_int = 2;
@@ -95,7 +96,7 @@ impl Instance {
         }
         library.enter()?;
         let slot = library.slot(name, limit);
-        let owned = Box::new(Environment::showing(slot.messages()));
+        let owned = Box::new(Environment::showing(name, slot.messages()));
         let environment = ptr::from_ref(&*owned).cast_mut().cast::<c_void>();
         let token = library.token.as_ptr();
         let resources = library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr());
@@ -252,6 +253,7 @@ impl Instance {
             Status::Ok => return Ok(()),
             Status::Warning => {
                 self.warnings.set(self.warnings.get() + 1);
+                tell(&self.name.to_string_lossy(), Notice::Warned(call));
                 return Ok(());
             }
             Status::Discard => (Code::FmuDiscard, "Discard".to_owned()),
@@ -475,6 +477,11 @@ impl Instance {
         }
         self.slot.leave();
         PlainOutcome::Done
+    }
+
+    /// Steps need other calls too: those of ports of other types.
+    pub(crate) fn refuse_plain_steps(&mut self) {
+        self.plain = None;
     }
 
     /// What a status other than OK means for a plain step; nothing if it can go on.

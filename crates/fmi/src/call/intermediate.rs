@@ -24,8 +24,8 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// An environment whose last message is shown to whoever watches this process.
-    pub(crate) fn showing(messages: MessageSlot) -> Self {
-        Self { log: LogSink::showing(messages), exchange: Mutex::default() }
+    pub(crate) fn showing(instance: &str, messages: MessageSlot) -> Self {
+        Self { log: LogSink::showing(instance, messages), exchange: Mutex::default() }
     }
 }
 
@@ -46,8 +46,10 @@ pub(crate) struct Exchange {
     target: Option<Target>,
     inputs: Vec<u32>,
     outputs: Vec<u32>,
-    /// Number of outputs, elements counted.
+    /// Number of outputs that are exchanged, elements counted.
     width: usize,
+    /// Number of all outputs: those of other types come behind and keep their values inside a step.
+    row: usize,
     start: f64,
     length: f64,
     /// Order of the inputs of this step; 0 = they are held.
@@ -69,6 +71,8 @@ pub(crate) struct Exchange {
 pub(crate) struct Exchanged {
     pub(crate) inputs: (Vec<u32>, usize),
     pub(crate) outputs: (Vec<u32>, usize),
+    /// Number of all outputs, those of other types included.
+    pub(crate) row: usize,
     /// Highest order of the inputs.
     pub(crate) order: usize,
 }
@@ -80,6 +84,7 @@ impl Exchange {
         self.coefficients = vec![0.0; what.inputs.1 * (what.order + 1)];
         self.u = vec![0.0; what.inputs.1];
         (self.inputs, self.outputs, self.width) = (what.inputs.0, what.outputs.0, what.outputs.1);
+        self.row = what.row;
     }
 
     /// Whether micro samples are wanted.
@@ -88,7 +93,7 @@ impl Exchange {
         if on {
             let expected = expected.min(MOST_SAMPLES);
             self.times.reserve(expected);
-            self.samples.reserve(expected.saturating_mul(self.width));
+            self.samples.reserve(expected.saturating_mul(self.row));
         }
     }
 
@@ -98,7 +103,8 @@ impl Exchange {
         (self.order, self.requests, self.failed) = (u.order(), 0, None);
         // Held inputs need none, and there is no room for them if inputs are not exchanged.
         for a in 0..if u.order() > 0 { u.order() + 1 } else { 0 } {
-            self.coefficients[a * u.len()..(a + 1) * u.len()].copy_from_slice(u.coefficients(a));
+            let width = self.u.len();
+            self.coefficients[a * width..(a + 1) * width].copy_from_slice(&u.coefficients(a)[..width]);
         }
         self.times.clear();
         self.samples.clear();
@@ -121,7 +127,7 @@ impl Exchange {
             let last = self.times.len() - 1;
             if last > 0 && self.is_end(self.times[last]) {
                 self.times.pop();
-                self.samples.truncate(self.samples.len() - self.width);
+                self.samples.truncate(self.samples.len() - self.row);
             }
             self.times.push(end);
             self.samples.extend_from_slice(y);
@@ -160,12 +166,12 @@ impl Exchange {
         if get && self.record && self.width > 0 && time > last {
             if self.times.len() < MOST_SAMPLES {
                 self.times.push(time);
-                self.samples.resize(self.samples.len() + self.width, 0.0);
+                self.samples.extend_from_within(self.samples.len() - self.row..);
             } else {
                 self.times[MOST_SAMPLES - 1] = time;
             }
-            let (n, place) = (self.outputs.len(), self.samples.len() - self.width);
-            let to = self.samples[place..].as_mut_ptr();
+            let (n, place) = (self.outputs.len(), self.samples.len() - self.row);
+            let to = self.samples[place..place + self.width].as_mut_ptr();
             // SAFETY: the FMU has called back and allows this; there is room for `width` values.
             let status = unsafe { get_reals(handle, self.outputs.as_ptr(), n, to, self.width) };
             self.note(status);
@@ -186,10 +192,10 @@ impl Exchange {
 pub(crate) unsafe extern "C" fn intermediate_update(
     environment: *mut c_void,
     time: f64,
-    set_requested: bool,
-    get_allowed: bool,
-    step_finished: bool,
-    _can_return_early: bool,
+    set_requested: Flag,
+    get_allowed: Flag,
+    step_finished: Flag,
+    _can_return_early: Flag,
     early_return: *mut Flag,
     _early_return_time: *mut f64,
 ) {
@@ -201,7 +207,7 @@ pub(crate) unsafe extern "C" fn intermediate_update(
     let Some(environment) = (unsafe { environment.cast::<Environment>().as_ref() }) else { return };
     // An FMU that calls back from inside a get or set, or from two threads at once, is not answered.
     if let Ok(mut exchange) = environment.exchange.try_lock() {
-        exchange.update(time, set_requested, get_allowed && step_finished);
+        exchange.update(time, set_requested != 0, get_allowed != 0 && step_finished != 0);
     }
 }
 

@@ -72,13 +72,18 @@ impl FmuLibrary {
 
     /// Unpacks an FMU into a temporary folder and loads its library for one use.
     pub fn load_for(fmu: &mut Fmu, usage: Use) -> Result<Arc<Self>> {
+        Self::load_in(fmu, usage, &std::env::temp_dir())
+    }
+
+    /// The same with the temporary folder inside of another one.
+    pub fn load_in(fmu: &mut Fmu, usage: Use, parent: &Path) -> Result<Arc<Self>> {
         let path = fmu.path().to_owned();
         let placed = |error: Error| match error.details().place {
             Place::Nowhere => error.in_file(&path),
             _ => error,
         };
         let identifier = interface(fmu.description(), usage).map_err(placed)?.model_identifier.clone();
-        let unpacked = fmu.unpack(&identifier)?;
+        let unpacked = fmu.unpack_in(&identifier, parent)?;
         let slot = Slot::new(&file_name(&path), 0, Some(DEFAULT_TIMEOUT));
         let shared = slot.during(Call::Load, || SharedLibrary::load(unpacked.library())).map_err(placed)?;
         floating_point::restore();
@@ -175,10 +180,18 @@ impl FmuLibrary {
         Slot::new(name, self.version(), limit)
     }
 
+    /// Whether it can have only one instance per process, and has it.
+    pub fn is_taken(&self) -> bool {
+        self.has_only_one() && self.instances() > 0
+    }
+
+    fn has_only_one(&self) -> bool {
+        self.interface().can_be_instantiated_only_once_per_process
+    }
+
     /// Counts an instance; refused if the FMU can have only one at a time and has it.
     pub(crate) fn enter(&self) -> Result<()> {
-        let only_one = self.interface().can_be_instantiated_only_once_per_process;
-        if self.instances.fetch_add(1, Ordering::Relaxed) > 0 && only_one {
+        if self.instances.fetch_add(1, Ordering::Relaxed) > 0 && self.has_only_one() {
             self.leave();
             let message = "the FMU can be instantiated only once per process and has an instance already";
             return Err(Error::new(Code::FmuInterface, message).in_file(&self.path));

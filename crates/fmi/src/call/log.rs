@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use costep_supervise::MessageSlot;
 
 use crate::call::intermediate::Environment;
+use crate::notice::{Notice, tell};
 
 /// Messages kept of an instance; older ones are dropped.
 const KEPT: usize = 64;
@@ -39,6 +40,19 @@ pub enum Status {
 }
 
 impl Status {
+    /// A word for people and for JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Discard => "discard",
+            Self::Error => "error",
+            Self::Fatal => "fatal",
+            Self::Pending => "pending",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
     pub(crate) fn from_raw(raw: c_int) -> Self {
         match raw {
             0 => Self::Ok,
@@ -66,6 +80,8 @@ pub struct Message {
 /// Where the messages of one instance go. FMUs may log from threads of their own.
 #[derive(Debug, Default)]
 pub(crate) struct LogSink {
+    /// Name of the instance.
+    instance: String,
     ring: Mutex<Ring>,
     shown: Option<MessageSlot>,
 }
@@ -78,11 +94,12 @@ struct Ring {
 
 impl LogSink {
     /// A sink whose last message is shown to whoever watches this process.
-    pub(crate) fn showing(messages: MessageSlot) -> Self {
-        Self { ring: Mutex::default(), shown: Some(messages) }
+    pub(crate) fn showing(instance: &str, messages: MessageSlot) -> Self {
+        Self { instance: instance.to_owned(), ring: Mutex::default(), shown: Some(messages) }
     }
 
     fn add(&self, message: Message) {
+        tell(&self.instance, Notice::Logged(&message));
         if let Some(shown) = &self.shown {
             match message.category.as_str() {
                 "" => shown.show(&message.text),

@@ -1,6 +1,7 @@
 //! Calls into the shared library of an FMU. All `unsafe` code of this crate is in this module; what leaves it is safe
 //! to use, as far as the FMU itself behaves.
 
+pub(crate) mod batch;
 pub(crate) mod exchange;
 pub(crate) mod ffi2;
 pub(crate) mod ffi3;

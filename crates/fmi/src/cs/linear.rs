@@ -84,7 +84,11 @@ impl Linear {
         model: &mut LocalModel,
     ) -> Result<()> {
         let (n, m, r) = (model.states, model.inputs, model.outputs);
-        assert!(n == self.states() && m == inputs.width() && n + r == self.column.len());
+        assert!(n == self.states() && m == inputs.total() && n + r >= self.column.len());
+        if m > inputs.width() || n + r > self.column.len() {
+            // Nothing is known of discrete signals; they have no derivatives.
+            [&mut model.b, &mut model.c, &mut model.d].into_iter().for_each(|matrix| matrix.fill(0.0));
+        }
         instance.get_reals(&self.states.references, &mut model.x)?;
         instance.get_reals(&self.derivatives.references, &mut model.x_dot)?;
         model.nominal.copy_from_slice(&self.nominal);

@@ -26,6 +26,7 @@ use settings::{Moment, Setting};
 use signals::Signals;
 
 pub use settings::fit_value;
+pub use signals::port_kind;
 
 /// How often a discarded step is halved.
 const MOST_HALVINGS: u32 = 10;
@@ -80,6 +81,8 @@ pub struct CoSimulationSubsystem {
     phase: Phase,
     /// Inputs follow polynomials by intermediate update (FMI 3).
     follows: bool,
+    /// There are ports of other types than 64 bits with a point.
+    mixed: bool,
     /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
     any_step: bool,
     /// Highest order of input derivatives that the FMU was given in the last step.
@@ -105,6 +108,9 @@ pub struct CoSimulationSubsystem {
     /// Discarded steps are done again in shorter ones.
     retries: bool,
     saved: FmuState,
+    /// State at the start of the last step and its time, if discarded steps are done again.
+    before: FmuState,
+    before_time: f64,
 }
 
 /// Derivatives of inputs in the order of their order, for one call per step.
@@ -131,6 +137,8 @@ struct Signature {
     inputs: Signals,
     outputs: Signals,
     follows: bool,
+    /// Of the local model.
+    states: usize,
     description: Description,
 }
 
@@ -157,12 +165,14 @@ impl Signature {
             None if follows => MAX_ORDER,
             None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
         };
-        let local_model = kind.interface.provides_directional_derivatives
-            && Linear::new(fmu, (&inputs, &outputs), &sizes)?.is_some();
+        let linear = match kind.interface.provides_directional_derivatives {
+            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
+            false => None,
+        };
         let capabilities = Capabilities {
             rollback: kind.interface.can_get_and_set_state,
             input_order,
-            local_model,
+            local_model: linear.is_some(),
             micro_samples: samples.then_some(MicroSampling::End),
         };
         let description = Description {
@@ -172,7 +182,8 @@ impl Signature {
             feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
             capabilities,
         };
-        Ok(Self { settings, sizes, inputs, outputs, follows, description })
+        let states = linear.map_or(0, |linear| linear.states());
+        Ok(Self { settings, sizes, inputs, outputs, follows, states, description })
     }
 }
 
@@ -180,16 +191,21 @@ impl CoSimulationSubsystem {
     /// Makes an instance of an FMU under a name.
     pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
         let fmu = library.description();
-        let Signature { settings, sizes, inputs, outputs, follows, mut description } =
+        let Signature { settings, sizes, inputs, outputs, follows, mut description, .. } =
             Signature::of(fmu, library.co_simulation(), name, options)?;
         let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
         let samples = description.capabilities.micro_samples.is_some();
         let exchanged = (follows || samples).then(|| Exchanged {
             inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
             outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
+            row: outputs.total(),
             order: MAX_ORDER,
         });
-        let instance = Instance::new(library, name, logging, exchanged, options.limit())?;
+        let mut instance = Instance::new(library, name, logging, exchanged, options.limit())?;
+        let mixed = inputs.is_mixed() || outputs.is_mixed();
+        if mixed {
+            instance.refuse_plain_steps();
+        }
         // The description promises; the library has to have the functions too.
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= instance.can_store_states();
@@ -204,10 +220,11 @@ impl CoSimulationSubsystem {
         if let Some(linear) = &mut linear {
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }
-        let active = vec![0.0; if linear.is_some() { inputs.width() } else { 0 }];
+        let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
         Ok(Self {
             description,
             derivatives: InputDerivatives::new(&inputs.references, input_order),
+            mixed,
             inputs,
             outputs,
             follows,
@@ -226,6 +243,8 @@ impl CoSimulationSubsystem {
             tolerance: options.tolerance,
             retries: options.retry_discarded && rollback,
             saved: FmuState::none(),
+            before: FmuState::none(),
+            before_time: f64::NAN,
             instance,
         })
     }
@@ -236,10 +255,19 @@ impl CoSimulationSubsystem {
         name: &str,
         options: &CoSimulationOptions,
     ) -> Result<Description> {
+        Self::outline(fmu, name, options).map(|(description, _)| description)
+    }
+
+    /// The same, with the number of states of its local model.
+    pub(crate) fn outline(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Result<(Description, usize)> {
         let Some(kind) = &fmu.co_simulation else {
             return Err(Error::new(Code::FmuInterface, "the FMU is not for Co-Simulation"));
         };
-        Signature::of(fmu, kind, name, options).map(|signature| signature.description)
+        Signature::of(fmu, kind, name, options).map(|signature| (signature.description, signature.states))
     }
 
     /// The last messages of the FMU, the oldest first.
@@ -271,11 +299,17 @@ impl CoSimulationSubsystem {
 
     #[inline]
     fn set_inputs(&self, u: &[f64]) -> Result<()> {
+        if self.mixed {
+            return self.inputs.set(&self.instance, u);
+        }
         if u.is_empty() { Ok(()) } else { self.instance.set_reals(&self.inputs.references, u) }
     }
 
     #[inline]
     fn get_outputs(&self, y: &mut [f64]) -> Result<()> {
+        if self.mixed {
+            return self.outputs.get(&self.instance, y);
+        }
         if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
     }
 
@@ -299,7 +333,7 @@ impl CoSimulationSubsystem {
     /// No state before the start of this interval will be put back.
     #[inline]
     fn no_return(&self, interval: Interval) -> bool {
-        self.saved_time.is_nan() || self.saved_time >= interval.start
+        !self.retries && (self.saved_time.is_nan() || self.saved_time >= interval.start)
     }
 
     /// Keeps the input that holds at the end of a step, where a local model will ask for it.
@@ -364,7 +398,9 @@ impl CoSimulationSubsystem {
             return self.step_with_more(interval, u, y);
         }
         if self.retries {
-            self.snapshot()?;
+            // Not where `snapshot` stores: somebody may want to go back further.
+            self.instance.get_state(&mut self.before)?;
+            self.before_time = interval.start;
         }
         let held = u.coefficients(0);
         self.set_inputs(held)?;
@@ -415,7 +451,9 @@ impl CoSimulationSubsystem {
     #[cold]
     fn do_again(&mut self, interval: Interval, held: &[f64], error: Error) -> Result<f64> {
         let mut last = error;
-        if self.saved.is_none() || self.saved_time != interval.start || !self.can_shorten() {
+        let stored = if self.retries { &self.before } else { &self.saved };
+        let stored_at = if self.retries { self.before_time } else { self.saved_time };
+        if stored.is_none() || stored_at != interval.start || !self.can_shorten() {
             return Err(match last.code() {
                 Code::FmuDiscard if self.description.capabilities.rollback && self.can_shorten() => {
                     last.hint("try a smaller step, or write `retry_discarded = true` to have it done in shorter ones")
@@ -427,7 +465,7 @@ impl CoSimulationSubsystem {
             if last.code() != Code::FmuDiscard || self.instance.wants_end() {
                 break;
             }
-            self.instance.set_state(&self.saved)?;
+            self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
             match self.in_pieces(interval, held, 1 << halvings) {
                 Ok(reached) => return Ok(reached),
                 Err(error) => last = error,
@@ -489,7 +527,8 @@ impl CoSimulationSubsystem {
     /// more become zero.
     fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
         let InputDerivatives { references, orders, values } = &mut self.derivatives;
-        let (width, order) = (u.len(), u.order().max(self.given));
+        // Others are held. In FMI 2 each variable has one element.
+        let (width, order) = (self.inputs.references.len(), u.order().max(self.given));
         self.given = u.order();
         let mut factorial = 1.0;
         for a in 1..=order {
@@ -679,6 +718,7 @@ impl Drop for CoSimulationSubsystem {
     fn drop(&mut self) {
         // Then the instance is freed, and with the last one the library is unloaded and its folder removed.
         self.instance.free_state(&mut self.saved);
+        self.instance.free_state(&mut self.before);
         if self.phase == Phase::Stepping {
             self.instance.terminate();
         }

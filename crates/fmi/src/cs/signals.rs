@@ -1,14 +1,18 @@
-//! The inputs and outputs of an FMU as ports: variables with a point in 64 bits, arrays flattened.
+//! The inputs and outputs of an FMU as ports: all types but text and bytes, arrays flattened.
 
-use costep_core::{Port, Result};
+use std::cell::RefCell;
 
+use costep_core::{Port, PortKind, Result};
+
+use crate::call::batch::{Batch, carrier};
+use crate::call::instance::Instance;
 use crate::cs::settings::elements;
 use crate::description::ModelDescription;
 use crate::description::variable::{Dimension, Variable};
-use crate::description::words::{Causality, VariableType};
+use crate::description::words::{Causality, Variability, VariableType};
 
-/// The variables of one direction.
-#[derive(Clone, Debug, Default)]
+/// The variables of one direction. Those with a point in 64 bits come first; what is not said of others is said of them.
+#[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Signals {
     /// Their value references; the first field, because every step needs them and nothing else.
@@ -17,26 +21,43 @@ pub(crate) struct Signals {
     pub(crate) variables: Vec<usize>,
     /// Number of elements of each.
     pub(crate) elements: Vec<usize>,
+    /// Those of other types, if there are any.
+    others: Option<Box<Others>>,
+}
+
+/// Variables that go over in calls of their own and are converted.
+#[derive(Debug, Default)]
+struct Others {
+    variables: Vec<usize>,
+    elements: Vec<usize>,
+    width: usize,
+    batches: RefCell<Vec<Batch>>,
 }
 
 impl Signals {
-    /// All that belong to no clock.
+    /// All numbers, truth values and enumerations that belong to no clock.
     pub(crate) fn of(
         description: &ModelDescription,
         causality: Causality,
         sizes: &[(usize, u64)],
     ) -> Result<Self> {
-        let mut signals = Self::default();
+        let (mut signals, mut others) = (Self::default(), Vec::new());
         for index in description.with_causality(causality) {
             let variable = &description.variables()[index];
-            if variable.kind == VariableType::Float64 && variable.clocks.is_empty() {
-                signals.push(description, index, sizes)?;
+            match variable.kind {
+                _ if !variable.clocks.is_empty() => {}
+                VariableType::Float64 => signals.push(description, index, sizes)?,
+                VariableType::String | VariableType::Binary | VariableType::Clock => {}
+                kind => others.push((carrier(description.fmi_version, kind), index)),
             }
+        }
+        if !others.is_empty() {
+            signals.others = Some(Box::new(Others::new(description, &others, sizes)?));
         }
         Ok(signals)
     }
 
-    /// Adds a variable.
+    /// Adds a variable with a point in 64 bits.
     pub(crate) fn push(
         &mut self,
         description: &ModelDescription,
@@ -49,30 +70,125 @@ impl Signals {
         Ok(())
     }
 
-    /// Number of elements of all variables.
+    /// Number of elements.
     pub(crate) fn width(&self) -> usize {
         self.elements.iter().sum()
     }
 
-    /// For each element the position of its variable here.
-    fn owners(&self) -> impl Iterator<Item = usize> {
-        self.elements.iter().enumerate().flat_map(|(at, count)| std::iter::repeat_n(at, *count))
+    /// Number of elements, with those of other types.
+    pub(crate) fn total(&self) -> usize {
+        self.width() + self.others.as_ref().map_or(0, |others| others.width)
+    }
+
+    /// Whether there are variables of other types.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.others.is_some()
+    }
+
+    /// Sets all variables.
+    pub(crate) fn set(&self, instance: &Instance, u: &[f64]) -> Result<()> {
+        let (reals, rest) = u.split_at(u.len() - self.others.as_ref().map_or(0, |others| others.width));
+        if !reals.is_empty() {
+            instance.set_reals(&self.references, reals)?;
+        }
+        self.others.as_ref().map_or(Ok(()), |others| others.set(instance, rest))
+    }
+
+    /// Gets all variables.
+    pub(crate) fn get(&self, instance: &Instance, y: &mut [f64]) -> Result<()> {
+        let others = self.others.as_ref().map_or(0, |others| others.width);
+        let (reals, rest) = y.split_at_mut(y.len() - others);
+        if !reals.is_empty() {
+            instance.get_reals(&self.references, reals)?;
+        }
+        self.others.as_ref().map_or(Ok(()), |others| others.get(instance, rest))
+    }
+
+    /// Variables and numbers of elements, with those of other types.
+    fn all(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let others = self.others.as_deref();
+        let others = others.map_or((&[][..], &[][..]), |others| (&others.variables, &others.elements));
+        let variables = self.variables.iter().chain(others.0);
+        variables.copied().zip(self.elements.iter().chain(others.1).copied())
     }
 
     /// One port per element.
     pub(crate) fn ports(&self, description: &ModelDescription, sizes: &[(usize, u64)]) -> Vec<Port> {
-        let mut ports = Vec::with_capacity(self.width());
-        for (index, count) in self.variables.iter().zip(&self.elements) {
-            let variable = &description.variables()[*index];
-            for element in 0..*count {
+        let mut ports = Vec::with_capacity(self.total());
+        for (index, count) in self.all() {
+            let variable = &description.variables()[index];
+            let is_continuous = variable.variability == Variability::Continuous;
+            for element in 0..count {
                 ports.push(Port {
                     name: element_name(description, variable, element, sizes),
                     unit: variable.unit().map(str::to_owned),
                     nominal: variable.attributes.nominal,
+                    kind: port_kind(variable.kind).unwrap_or_default(),
+                    held: variable.kind != VariableType::Float64 || !is_continuous,
                 });
             }
         }
         ports
+    }
+}
+
+impl Others {
+    /// Variables with the type they are carried as, brought together by it.
+    fn new(
+        description: &ModelDescription,
+        found: &[(VariableType, usize)],
+        sizes: &[(usize, u64)],
+    ) -> Result<Self> {
+        let mut others = Self::default();
+        let mut kinds: Vec<VariableType> = Vec::new();
+        for (kind, _) in found {
+            if kinds.contains(kind) {
+                continue;
+            }
+            kinds.push(*kind);
+            let (mut references, mut names) = (Vec::new(), Vec::new());
+            for (_, index) in found.iter().filter(|(other, _)| other == kind) {
+                let variable = &description.variables()[*index];
+                let count = elements(description, *index, sizes)?;
+                references.push(variable.value_reference);
+                names.extend((0..count).map(|element| element_name(description, variable, element, sizes)));
+                others.variables.push(*index);
+                others.elements.push(count);
+            }
+            others.width += names.len();
+            let batch = Batch::new(description.fmi_version, *kind, references, names);
+            others.batches.get_mut().extend(batch);
+        }
+        Ok(others)
+    }
+
+    fn set(&self, instance: &Instance, mut u: &[f64]) -> Result<()> {
+        for batch in self.batches.borrow_mut().iter_mut() {
+            let (mine, rest) = u.split_at(batch.width());
+            batch.set(instance, mine)?;
+            u = rest;
+        }
+        Ok(())
+    }
+
+    fn get(&self, instance: &Instance, mut y: &mut [f64]) -> Result<()> {
+        for batch in self.batches.borrow_mut().iter_mut() {
+            let (mine, rest) = y.split_at_mut(batch.width());
+            batch.get(instance, mine)?;
+            y = rest;
+        }
+        Ok(())
+    }
+}
+
+/// What the values of a port of this type are; nothing for types that are no signals.
+pub fn port_kind(kind: VariableType) -> Option<PortKind> {
+    match kind {
+        VariableType::Float64 | VariableType::Float32 => Some(PortKind::Real),
+        VariableType::Boolean => Some(PortKind::Boolean),
+        VariableType::Enumeration => Some(PortKind::Enumeration),
+        VariableType::String | VariableType::Binary | VariableType::Clock => None,
+        _ => Some(PortKind::Integer),
     }
 }
 
@@ -113,11 +229,14 @@ pub(crate) fn feedthrough(
     inputs: &Signals,
     outputs: &Signals,
 ) -> Vec<Vec<usize>> {
+    let (inputs, input_elements): (Vec<usize>, Vec<usize>) = inputs.all().unzip();
+    let (outputs, output_elements): (Vec<usize>, Vec<usize>) = outputs.all().unzip();
     let mut starts = vec![0];
-    for count in &inputs.elements {
+    for count in &input_elements {
         starts.push(starts[starts.len() - 1] + count);
     }
-    let rows = description.feedthrough(&inputs.variables, &outputs.variables);
+    let rows = description.feedthrough(&inputs, &outputs);
     let row = |at: usize| rows[at].iter().flat_map(|input| starts[*input]..starts[input + 1]).collect();
-    outputs.owners().map(row).collect()
+    let owners = output_elements.iter().enumerate().flat_map(|(at, count)| std::iter::repeat_n(at, *count));
+    owners.map(row).collect()
 }

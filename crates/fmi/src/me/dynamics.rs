@@ -79,7 +79,8 @@ impl SomeInputs {
             place += count;
         }
         let values = vec![0.0; places.len()];
-        (references.len() < inputs.references.len()).then(|| Box::new(Self { references, places, values }))
+        let all = references.len() == inputs.references.len() && !inputs.is_mixed();
+        (!all).then(|| Box::new(Self { references, places, values }))
     }
 
     fn set(&mut self, instance: &Instance, u: &[f64], told: &mut [f64]) -> Result<()> {
@@ -141,7 +142,7 @@ impl FmuDynamics {
     /// Sets the inputs, if they are others than before. Not all can be set between events.
     pub(crate) fn set_inputs(&mut self, u: &[f64]) -> Result<()> {
         if u != self.told.u {
-            self.instance.set_reals(&self.inputs.references, u)?;
+            self.inputs.set(&self.instance, u)?;
             self.told.u.copy_from_slice(u);
         }
         Ok(())
@@ -150,7 +151,7 @@ impl FmuDynamics {
     /// The outputs at (t, x, u).
     pub(crate) fn evaluate_outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
         self.place(t, x, u)?;
-        if y.is_empty() { Ok(()) } else { self.instance.get_reals(&self.outputs.references, y) }
+        self.outputs.get(&self.instance, y)
     }
 
     /// An evaluation that the FMU discards is one that is not possible here: its values are not numbers, so that the
@@ -232,15 +233,30 @@ impl FmuDynamics {
             Slopes::Differences(memory) => {
                 let DifferenceMemory { differences, nominal_x, nominal_u, y } = &mut **memory;
                 nominal_x.copy_from_slice(&self.nominal);
-                differences.fill((x, u), (nominal_x, nominal_u), (model, y), |x, u, x_dot, y| {
-                    self.derivatives(t, x, u, x_dot)?;
-                    let outcome = self.instance.get_reals(&self.outputs.references, y);
-                    self.evaluated(outcome, y)
-                })
+                let outcome =
+                    differences.fill((x, u), (nominal_x, nominal_u), (model, y), |x, u, x_dot, y| {
+                        self.derivatives(t, x, u, x_dot)?;
+                        if y.is_empty() {
+                            return Ok(());
+                        }
+                        let outcome = self.outputs.get(&self.instance, y);
+                        self.evaluated(outcome, y)
+                    });
+                self.forget_slopes_of_others(model);
+                outcome
             }
         };
         self.slopes = Some(slopes);
         outcome
+    }
+}
+
+impl FmuDynamics {
+    /// Differences of what is not smooth, or rounded to 32 bits, are no derivatives.
+    fn forget_slopes_of_others(&self, model: &mut LocalModel) {
+        let smooth = self.outputs.width();
+        model.c[smooth * model.states..].fill(0.0);
+        model.d[smooth * model.inputs..].fill(0.0);
     }
 }
 
@@ -258,7 +274,7 @@ impl Dynamics for FmuDynamics {
     }
 
     fn outputs(&self) -> usize {
-        self.outputs.width()
+        self.outputs.total()
     }
 
     fn state_name(&self, state: usize) -> String {
@@ -290,7 +306,7 @@ impl Dynamics for FmuDynamics {
         let Some(mut buffer) = self.micro.take() else { return Ok(()) };
         let start = buffer.outputs.len();
         buffer.times.push(t);
-        buffer.outputs.resize(start + self.outputs.width(), 0.0);
+        buffer.outputs.resize(start + self.outputs.total(), 0.0);
         let outcome = self.evaluate_outputs(t, x, u, &mut buffer.outputs[start..]);
         self.micro = Some(buffer);
         outcome

@@ -157,8 +157,8 @@ impl Signature {
         };
         let capabilities = Capabilities {
             rollback: rollback != Rollback::No,
-            // Discrete inputs are held over a step.
-            input_order: if continuous_inputs.is_some() { 0 } else { usize::MAX },
+            // Discrete inputs are held by the engine, as their ports say.
+            input_order: usize::MAX,
             local_model: states.width() > 0,
             micro_samples: Some(micro_samples),
         };
@@ -190,7 +190,7 @@ impl Signature {
 /// Memory for differences. Inputs without a nominal value are taken to be of size 1.
 fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
     let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
-    let (n, m, r) = (states.width(), inputs.len(), outputs.width());
+    let (n, m, r) = (states.width(), inputs.len(), outputs.total());
     Slopes::Differences(Box::new(DifferenceMemory {
         differences: Differences::new(n, m, r),
         nominal_x: vec![1.0; n],
@@ -217,7 +217,7 @@ impl ModelExchangeSubsystem {
             signature.slopes =
                 differences(&signature.states, &signature.outputs, &signature.description.inputs);
         }
-        let (states, inputs) = (signature.states.width(), signature.inputs.width());
+        let (states, inputs) = (signature.states.width(), signature.inputs.total());
         let told = Told { t: f64::NAN, u: vec![f64::NAN; inputs], last_event: f64::NEG_INFINITY };
         let mut dynamics = FmuDynamics {
             name: name.to_owned(),
@@ -266,10 +266,20 @@ impl ModelExchangeSubsystem {
         name: &str,
         options: &ModelExchangeOptions,
     ) -> Result<Description> {
+        Self::outline(fmu, name, options).map(|(description, _)| description)
+    }
+
+    /// The same, with its number of states.
+    pub(crate) fn outline(
+        fmu: &ModelDescription,
+        name: &str,
+        options: &ModelExchangeOptions,
+    ) -> Result<(Description, usize)> {
         let Some(kind) = &fmu.model_exchange else {
             return Err(Error::new(Code::FmuInterface, "the FMU is not for Model Exchange"));
         };
-        Signature::of(fmu, kind, name, options).map(|signature| signature.description)
+        let signature = Signature::of(fmu, kind, name, options)?;
+        Ok((signature.description, signature.states.width()))
     }
 
     /// The last messages of the FMU, the oldest first.
@@ -357,7 +367,7 @@ impl ModelExchangeSubsystem {
         let mut u = self.dynamics.told.u.clone();
         if u.iter().any(|u| u.is_nan()) {
             // Nobody has asked for initial outputs: the inputs are what the FMU has.
-            self.dynamics.instance.get_reals(&self.dynamics.inputs.references, &mut u)?;
+            self.dynamics.inputs.get(&self.dynamics.instance, &mut u)?;
             self.dynamics.told.u.copy_from_slice(&u);
         }
         after.states_changed = true;
@@ -417,7 +427,7 @@ impl Subsystem for ModelExchangeSubsystem {
             return Err(self.instance().error(Code::Bug, what));
         }
         self.dynamics.set_inputs(u)?;
-        if y.is_empty() { Ok(()) } else { self.instance().get_reals(&self.dynamics.outputs.references, y) }
+        self.dynamics.outputs.get(self.instance(), y)
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {

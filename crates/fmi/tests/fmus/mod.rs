@@ -351,6 +351,110 @@ pub(crate) fn build_wide() -> TestFmu {
     pack("Wide", &text, Some((&["wide3.c"], &[])))
 }
 
+/// The variables of [`build_types`]: type in FMI 2, if it has it, and in FMI 3; name; reference of the input.
+const TYPES: [(&str, &str, &str, u32); 12] = [
+    ("Real", "Float64", "real", 1),
+    ("", "Float32", "single", 2),
+    ("", "Int8", "i8", 3),
+    ("", "UInt8", "u8", 4),
+    ("", "Int16", "i16", 5),
+    ("", "UInt16", "u16", 6),
+    ("Integer", "Int32", "i32", 7),
+    ("", "UInt32", "u32", 8),
+    ("", "Int64", "i64", 9),
+    ("", "UInt64", "u64", 10),
+    ("Boolean", "Boolean", "truth", 11),
+    ("Enumeration", "Enumeration", "choice", 12),
+];
+
+/// An FMU with an input `u_NAME` and an output `y_NAME` of every type, which is the input one step before. Outputs `steps`,
+/// `sets` and `gets` count steps, and calls for other types than numbers with a point since the last step.
+pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
+    let (mut list, mut outputs) = (String::new(), String::new());
+    let mut variables: Vec<(&str, String, u32, &str)> = Vec::new();
+    for (kind2, kind3, name, reference) in TYPES {
+        let kind = if fmi == Fmi::V2 { kind2 } else { kind3 };
+        variables.push((kind, format!("u_{name}"), reference, "input"));
+        variables.push((kind, format!("y_{name}"), 100 + reference, "output"));
+    }
+    let integer = if fmi == Fmi::V2 { "Integer" } else { "Int32" };
+    for (at, name) in ["steps", "sets", "gets"].into_iter().enumerate() {
+        variables.push((integer, name.into(), 130 + at as u32, "output"));
+    }
+    for (kind, name, reference, causality) in variables.iter().filter(|variable| !variable.0.is_empty()) {
+        let is_real = matches!(*kind, "Real" | "Float64" | "Float32");
+        let variability = if is_real { "continuous" } else { "discrete" };
+        let start = match (*causality, *kind) {
+            ("output", _) => "",
+            (_, "Boolean") => " start=\"false\"",
+            _ => " start=\"0\"",
+        };
+        let declared = if *kind == "Enumeration" { " declaredType=\"Choice\"" } else { "" };
+        let head = format!(
+            "name=\"{name}\" valueReference=\"{reference}\" causality=\"{causality}\" variability=\"{variability}\""
+        );
+        match fmi {
+            Fmi::V2 => writeln!(list, "<ScalarVariable {head}><{kind}{declared}{start}/></ScalarVariable>"),
+            Fmi::V3 => writeln!(list, "<{kind} {head}{declared}{start}/>"),
+        }
+        .unwrap();
+        if *causality == "output" {
+            let index = list.lines().count();
+            outputs += &match fmi {
+                Fmi::V2 => format!("<Unknown index=\"{index}\" dependencies=\"\"/>"),
+                Fmi::V3 => format!("<Output valueReference=\"{reference}\" dependencies=\"\"/>"),
+            };
+        }
+    }
+    let items = "<Item name=\"none\" value=\"0\"/><Item name=\"some\" value=\"1\"/>";
+    let text = match fmi {
+        Fmi::V2 => format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="Types" guid="types">
+<CoSimulation modelIdentifier="Types" canHandleVariableCommunicationStepSize="true"/>
+<TypeDefinitions><SimpleType name="Choice"><Enumeration>{items}</Enumeration></SimpleType></TypeDefinitions>
+<ModelVariables>{list}</ModelVariables>
+<ModelStructure><Outputs>{outputs}</Outputs></ModelStructure>
+</fmiModelDescription>"#
+        ),
+        Fmi::V3 => format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="Types" instantiationToken="types">
+<CoSimulation modelIdentifier="Types" canHandleVariableCommunicationStepSize="true"/>
+<TypeDefinitions><EnumerationType name="Choice">{items}</EnumerationType></TypeDefinitions>
+<ModelVariables>{list}
+<Int64 name="gap" valueReference="90" causality="parameter" variability="fixed" start="0"/>
+<String name="u_text" valueReference="91" causality="input"><Start value=""/></String>
+<String name="y_text" valueReference="92" causality="output"/>
+</ModelVariables>
+<ModelStructure>{outputs}<Output valueReference="92" dependencies=""/></ModelStructure>
+</fmiModelDescription>"#
+        ),
+    };
+    let source = if fmi == Fmi::V2 { "types2.c" } else { "types3.c" };
+    pack("Types", &text, Some((&[source], &[])))
+}
+
+/// An FMU for Model Exchange with a truth value and a whole number as discrete inputs: x' = `on` ? `u` : 0, and `level` is
+/// ten times `number`.
+pub(crate) fn build_switch() -> TestFmu {
+    let text = r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="Switch" instantiationToken="types">
+<ModelExchange modelIdentifier="Switch"/>
+<ModelVariables>
+<Boolean name="on" valueReference="11" causality="input" variability="discrete" start="false"/>
+<Int64 name="number" valueReference="9" causality="input" variability="discrete" start="0"/>
+<Float64 name="u" valueReference="1" causality="input" start="0"/>
+<Int64 name="level" valueReference="142" causality="output" variability="discrete"/>
+<Float64 name="x" valueReference="140" causality="output" initial="exact" start="0"/>
+<Float64 name="der(x)" valueReference="141" causality="local" derivative="140"/>
+</ModelVariables>
+<ModelStructure><Output valueReference="142" dependencies=""/><Output valueReference="140" dependencies="140"/>
+<ContinuousStateDerivative valueReference="141"/></ModelStructure>
+</fmiModelDescription>"#;
+    pack("Switch", text, Some((&["types3.c"], &[])))
+}
+
 /// Compiles sources with flags, if there are any, and packs the FMU.
 fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>) -> TestFmu {
     let folder = tempfile::tempdir().unwrap();

@@ -4,14 +4,21 @@
 int dead = 0;
 
 #if defined(LAG) || defined(FAULT)
+#ifdef GLOBAL_STATE
+/* One state for all instances: only one per process works. */
+static double state;
+#define STATE(i) state
+#else
+#define STATE(i) ((i)->d.x[0])
+#endif
 /* u(0), y(1), T(10), x0(11), at(12), der(y)(20) */
 void start_values(Instance *i) { i->d.r[10] = 1.0; }
-void initialise(Instance *i) { i->d.x[0] = i->d.r[11]; }
+void initialise(Instance *i) { STATE(i) = i->d.r[11]; }
 void outputs(Instance *i) {
-    i->d.r[1] = i->d.x[0];
-    i->d.r[20] = (i->d.r[0] - i->d.x[0]) / i->d.r[10];
+    i->d.r[1] = STATE(i);
+    i->d.r[20] = (i->d.r[0] - STATE(i)) / i->d.r[10];
 }
-void advance(Instance *i, double h) { i->d.x[0] += h * (i->d.r[0] - i->d.x[0]) / i->d.r[10]; }
+void advance(Instance *i, double h) { STATE(i) += h * (i->d.r[0] - STATE(i)) / i->d.r[10]; }
 int is_input(uint32_t reference) { return reference == 0; }
 void sensitivity(const Instance *i, uint32_t known, double seed, double change[REALS]) {
     if (known == 1) { change[1] += seed; change[20] -= seed / i->d.r[10]; }
@@ -187,7 +194,9 @@ int common_step(Instance *i, double start, double h) {
     outputs(i);
     i->d.time = start + h;
     i->dirty = 0;
-    return i->d.fault == WARN_STEP && start >= i->d.r[12] - 1e-9 ? WARNING : OK;
+    if (i->d.fault != WARN_STEP || start < i->d.r[12] - 1e-9) return OK;
+    i->log(i, WARNING, "the table has been left:\n its last value is used");
+    return WARNING;
 }
 
 int common_directional(Instance *i, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx, const double *seed, double *out) {

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use costep_core::{Experiment, InputPolynomials, Subsystem};
+use costep_core::{Experiment, InputPolynomials, Port, PortKind, Subsystem};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, ModelExchangeOptions,
     ModelExchangeSubsystem, Use,
@@ -88,17 +88,27 @@ pub(crate) fn step_subsystem(
     let description = subsystem.description().clone();
     let (m, r) = (description.inputs.len(), description.outputs.len());
     let inputs = |t: f64| -> Vec<f64> {
-        let value = |j: usize| description.inputs[j].nominal.unwrap_or(1.0) * (t + 0.7 * j as f64).cos();
-        (0..m).map(|j| if driven { value(j) } else { 0.0 }).collect()
+        // Whole numbers and truth values are held at zero and not counted.
+        let mut reals = 0.0;
+        let mut value = |port: &Port| {
+            let value = port.nominal.unwrap_or(1.0) * (t + 0.7 * reals).cos();
+            reals += f64::from(port.kind == PortKind::Real);
+            if driven && port.kind == PortKind::Real { value } else { 0.0 }
+        };
+        description.inputs.iter().map(&mut value).collect()
+    };
+    let real_outputs = |y: &[f64]| -> Vec<f64> {
+        let ports = y.iter().zip(&description.outputs);
+        ports.filter(|(_, port)| port.kind == PortKind::Real).map(|(y, _)| *y).collect()
     };
     let (mut u, mut y) = (InputPolynomials::new(m, 0), vec![0.0; r]);
     subsystem.initialise(&run).unwrap();
     subsystem.initial_outputs(&inputs(0.0), &mut y).unwrap();
-    let mut rows = vec![y.clone()];
+    let mut rows = vec![real_outputs(&y)];
     for k in 0..steps {
         u.coefficients_mut(0).copy_from_slice(&inputs(run.time(k)));
         subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y).unwrap();
-        rows.push(y.clone());
+        rows.push(real_outputs(&y));
     }
     subsystem.terminate();
     rows

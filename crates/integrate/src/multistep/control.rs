@@ -107,7 +107,7 @@ impl Multistep {
         let start = self.history.t;
         let (mut before, mut failures, mut not_converged) = (Before::Nothing, 0, 0);
         loop {
-            self.history.t = (start + self.history.h).min(stop);
+            self.history.t = end_of_step(start, self.history.h, stop);
             self.history.predict();
             let wants_all = self.control.wait == 1;
             self.coefficients.set(self.settings.family, &self.history, wants_all);
@@ -276,6 +276,13 @@ impl Multistep {
         let error = norm(difference, &self.weights) * self.coefficients.error_higher;
         growth(error, BIAS[2], order + 2)
     }
+}
+
+/// The end of a step: `stop`, if it is as near as round-off or beyond. A crumb would be left to step over otherwise.
+fn end_of_step(start: f64, h: f64, stop: f64) -> f64 {
+    const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
+    let end = start + h;
+    if stop - end <= ROUND_OFF * (end.abs() + h) { stop } else { end }
 }
 
 /// By how much a step may grow whose error goes with its `power`-th power.

@@ -8,7 +8,7 @@ use costep_core::{
 use costep_integrate::{Native, Ode, Renamable, Solver};
 
 pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> Description {
-    let port = |letter: &str, i: usize| Port { name: format!("{letter}{i}"), unit: None, nominal: None };
+    let port = |letter: &str, i: usize| Port { name: format!("{letter}{i}"), ..Port::default() };
     Description {
         name: name.into(),
         inputs: (0..inputs).map(|i| port("u", i)).collect(),

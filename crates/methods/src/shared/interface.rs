@@ -247,7 +247,7 @@ mod tests {
 
     /// An interface of subsystems with so many (inputs, outputs).
     fn interface(sizes: &[(usize, usize)], connections: &[Connection]) -> Interface {
-        let port = |_| Port { name: "p".into(), unit: None, nominal: None };
+        let port = |_| Port { name: "p".into(), ..Port::default() };
         let capabilities =
             Capabilities { rollback: false, input_order: 0, local_model: true, micro_samples: None };
         let describe = |(inputs, outputs): &(usize, usize)| Description {

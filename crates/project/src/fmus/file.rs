@@ -7,8 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use costep_core::{Error, Result};
 use costep_fmi::{Fmu, FmuLibrary, ModelDescription, Use};
 
+use crate::fmus::Isolation;
+
 /// An FMU file that was read, shared by all parts that are instances of it.
 pub(crate) struct FmuFile {
+    /// Where it is.
+    pub(crate) path: PathBuf,
     /// What it says about itself.
     pub(crate) description: ModelDescription,
     loaded: Mutex<Loaded>,
@@ -24,12 +28,35 @@ impl FmuFile {
     fn open(path: &Path) -> Result<Self> {
         let fmu = Fmu::open(path)?;
         let description = fmu.description().clone();
-        Ok(Self { description, loaded: Mutex::new(Loaded { fmu, libraries: Vec::new() }) })
+        Ok(Self { path: path.into(), description, loaded: Mutex::new(Loaded { fmu, libraries: Vec::new() }) })
     }
 
     /// An error if it has no binary for this platform.
     pub(crate) fn check_binary(&self, identifier: &str) -> Result<()> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).fmu.library(identifier).map(|_| ())
+    }
+
+    /// Whether the next instance runs in a process of its own: because it is to, or because the one instance that this
+    /// process may have is there.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn needs_process(&self, isolation: Isolation, usage: Use) -> Result<bool> {
+        if isolation == Isolation::Process {
+            return Ok(true);
+        }
+        let is_taken = self.library(usage)?.is_taken();
+        Ok(is_taken && costep_supervise::worker_program().is_some())
+    }
+
+    /// Elsewhere there is one process, and nothing else can be asked for.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn needs_process(&self, isolation: Isolation, _usage: Use) -> Result<bool> {
+        match isolation {
+            Isolation::None => Ok(false),
+            Isolation::Process => Err(Error::new(
+                costep_core::Code::NeedsMissing,
+                "an FMU can have a process of its own on Linux only",
+            )),
+        }
     }
 
     /// Its library for one use. The first call unpacks and loads it.

@@ -2,22 +2,27 @@
 
 use std::sync::Arc;
 
-use costep_core::{Code, Description, Error, Result, Subsystem};
+#[cfg(target_os = "linux")]
+use costep_core::{Code, Error};
+use costep_core::{Description, Result, Subsystem};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem, Use,
 };
+#[cfg(target_os = "linux")]
+use costep_fmi::{IsolatedUse, isolate_fmu};
 use costep_integrate::{Component, Ode, Part, Solver};
 
 use crate::fmus::{FmuFile, Isolation};
 
-fn check_isolation(isolation: Isolation) -> Result<()> {
-    match isolation {
-        Isolation::Process => {
-            let message = "an FMU cannot have a process of its own yet";
-            Err(Error::new(Code::NotPossibleYet, message).hint("leave `isolation` out"))
-        }
-        _ => Ok(()),
-    }
+/// A process for one instance of an FMU.
+#[cfg(target_os = "linux")]
+fn isolated(file: &FmuFile, name: &str, usage: IsolatedUse) -> Result<Box<dyn Subsystem>> {
+    let Some(program) = costep_supervise::worker_program() else {
+        let message = format!("`{name}` cannot have a process of its own");
+        return Err(Error::new(Code::NeedsMissing, message)
+            .because("this program was not made to host FMUs in further processes"));
+    };
+    Ok(Box::new(isolate_fmu(program, &file.path, &file.description, name, usage)?))
 }
 
 /// An instance of an FMU for Co-Simulation.
@@ -48,7 +53,14 @@ impl Part for CoSimulationPart {
     }
 
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        check_isolation(self.isolation)?;
+        if self.file.needs_process(self.isolation, Use::CoSimulation)? {
+            #[cfg(target_os = "linux")]
+            return isolated(
+                &self.file,
+                &self.description.name,
+                IsolatedUse::CoSimulation(CoSimulationOptions::clone(&self.options)),
+            );
+        }
         let library = self.file.library(Use::CoSimulation)?;
         Ok(Box::new(CoSimulationSubsystem::new(&library, &self.description.name, &self.options)?))
     }
@@ -97,19 +109,33 @@ impl Part for ModelExchangePart {
 
     /// The solver is its own: that of the project is for native parts, whose time scales are others.
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        check_isolation(self.isolation)?;
+        if self.file.needs_process(self.isolation, Use::ModelExchange)? {
+            #[cfg(target_os = "linux")]
+            return isolated(
+                &self.file,
+                &self.description.name,
+                IsolatedUse::ModelExchange(ModelExchangeOptions::clone(&self.options)),
+            );
+        }
         let library = self.file.library(Use::ModelExchange)?;
         Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
     }
 
     fn component(&self) -> Result<Box<dyn Component>> {
-        check_isolation(self.isolation)?;
+        if self.isolation == Isolation::Process {
+            let message = format!(
+                "`{}` is in a process of its own: nothing else can integrate it",
+                self.description.name
+            );
+            return Err(costep_core::Error::new(costep_core::Code::NeedsMissing, message)
+                .hint("leave `isolation` out"));
+        }
         let library = self.file.library(Use::ModelExchange)?;
         Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
     }
 
     fn can_be_component(&self) -> bool {
-        true
+        self.isolation == Isolation::None
     }
 
     fn equations(&self) -> Option<Box<dyn Ode>> {

@@ -240,7 +240,7 @@ fn remarks(fixed: &Row, drawn: &[Row], cpu: &[f64; 4]) -> Vec<String> {
         ),
         format!("Of {} drawn settings given up: {}.", drawn.len(), given_up.join(", ")),
         format!(
-            "CPU time over that of a restart, on the settings that all four end, in this order: {}. Evaluations are cheap here; \
+            "Time over that of a restart, on the settings that all four end, in this order: {}. Evaluations are cheap here; \
              where they are not, the ratio tends to that of evaluations.",
             times.join(" ")
         ),

@@ -1,12 +1,12 @@
 //! Follows the graph back from every input of an FMU to the output it gets.
 
 use costep_core::Code;
-use costep_fmi::{Causality, Dimension, Variable, VariableType, short};
+use costep_fmi::{Causality, Dimension, Variable, port_kind, short};
 
 use crate::flat::Link;
 use crate::flatten::Flattener;
 use crate::flatten::passages::{Affine, Carried, conversion};
-use crate::model::{Settings, Transformation, is_real};
+use crate::model::{Settings, Transformation, carries};
 
 /// What is known about the way to each port, so that every edge is followed once.
 pub(super) struct Ways {
@@ -154,19 +154,26 @@ impl Flattener {
     }
 
     fn carry(&mut self, before: Carriage, edge: usize) -> Option<Carriage> {
+        let Carriage { map: carried, unit: carried_unit, mut settings } = before;
         let edge = &self.edges[edge];
         let target = &self.ports[edge.to];
         let spot = edge.spot.clone();
-        let (conversion, unit) = match conversion(&edge.passage, &before.unit, &target.unit) {
+        let (conversion, unit) = match conversion(&edge.passage, &carried_unit, &target.unit) {
             Ok(converted) => converted,
             Err(error) => {
                 self.foreign_error(&error, &spot);
                 return None;
             }
         };
-        let mut map = before.map.then(conversion.factor, conversion.offset);
-        if target.signal.is_some_and(|signal| !is_real(signal)) {
-            let message = format!("`{}` is not of a real type on its way", short(&target.name));
+        let mut map = carried.then(conversion.factor, conversion.offset);
+        let (before, after) = (self.ports[edge.from].signal, target.signal);
+        if let (Some(before), Some(after)) = (before, after)
+            && !carries(before, after)
+        {
+            let message = format!(
+                "`{}` is of type {after} on the way of a signal of type {before}",
+                short(&target.name)
+            );
             self.error(Code::SspUnsupported, &spot, message);
             return None;
         }
@@ -174,12 +181,11 @@ impl Flattener {
             None => {}
             Some(Transformation::Linear { factor, offset }) => map = map.then(*factor, *offset),
             Some(_) => {
-                let message = "a mapping of values is not supported on a connection of real signals";
+                let message = "a mapping of values is not supported on a connection";
                 self.error(Code::SspUnsupported, &spot, message);
                 return None;
             }
         }
-        let mut settings = before.settings;
         settings.extend(edge.settings.iter().cloned());
         Some(Carriage { map, unit, settings })
     }
@@ -187,16 +193,18 @@ impl Flattener {
 
 /// Why these two cannot be coupled.
 fn refusal(output: &Variable, input: &Variable) -> Option<String> {
-    let is_signal =
-        |variable: &Variable| variable.kind == VariableType::Float64 && variable.clocks.is_empty();
+    let kind = |variable: &Variable| port_kind(variable.kind).filter(|_| variable.clocks.is_empty());
     for variable in [output, input] {
-        if !is_signal(variable) {
+        if kind(variable).is_none() {
             let name = short(&variable.name);
-            return Some(format!(
-                "`{name}` is of type {}; only Float64 (Real) signals are coupled",
-                variable.kind
-            ));
+            return Some(format!("`{name}` is of type {}, which is no signal", variable.kind));
         }
+    }
+    if let (Some(from), Some(to)) = (kind(output), kind(input))
+        && !from.feeds(to)
+    {
+        let (output, input) = (short(&output.name), short(&input.name));
+        return Some(format!("`{input}` takes {to}, `{output}` gives {from}"));
     }
     if output.causality != Causality::Output {
         let name = short(&output.name);

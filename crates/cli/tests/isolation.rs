@@ -1,0 +1,244 @@
+//! FMUs in processes of their own: the same results, failures that end nothing but the run, and no process left.
+#![cfg(target_os = "linux")]
+
+mod common;
+#[path = "../../fmi/tests/fmus/mod.rs"]
+mod fmus;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::{Desk, Done, finished};
+use costep_results::Table;
+use fmus::{BOTH, Fmi, Variant, build, build_as, build_exchange};
+
+/// The two-mass oscillator as two FMUs, with keys for both.
+fn pair(fmi: Fmi, exchange: bool, keys: &str) -> Desk {
+    let desk = Desk::new();
+    for model in ["S1", "S2"] {
+        let fmu = if exchange { build_exchange(fmi, model, false, "") } else { build(fmi, model) };
+        let path = desk.path(format!("pair/{model}.fmu"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::copy(fmu.path, path).unwrap();
+    }
+    desk.write("pair/system.toml", pair_with(keys));
+    desk
+}
+
+fn pair_with(keys: &str) -> String {
+    format!(
+        "[system]\nstop = \"20 ms\"\n[step]\nsize = \"0.1 ms\"\n[fmu.s1]\nfile = \"S1.fmu\"\n{keys}\n\
+         [fmu.s2]\nfile = \"S2.fmu\"\n{keys}\n[[connect]]\nfrom = \"s2.F\"\nto = \"s1.F\"\n\
+         [[connect]]\nfrom = \"s1.x\"\nto = \"s2.u1\"\n[[connect]]\nfrom = \"s1.v\"\nto = \"s2.u2\"\n"
+    )
+}
+
+/// All recorded numbers, bit by bit.
+fn bits(path: &Path) -> Vec<Vec<u64>> {
+    let table = Table::open(path).unwrap();
+    let values = |name: &str| table.values(name).unwrap().iter().map(|v| v.to_bits()).collect();
+    table.columns().iter().map(|column| values(&column.name)).collect()
+}
+
+#[test]
+fn results_are_the_same_bit_by_bit() {
+    for fmi in BOTH {
+        for exchange in [false, true] {
+            let keys = if exchange { "interface = \"me\"\nsolver = \"dopri5:1e-7\"" } else { "" };
+            let desk = pair(fmi, exchange, keys);
+            for flags in ["--method zoh", "--method predictive", "--method nepce", "--method zoh --threads 2"]
+            {
+                let mut results = Vec::new();
+                for isolation in ["none", "process"] {
+                    desk.write(
+                        "pair/system.toml",
+                        pair_with(&format!("{keys}\nisolation = \"{isolation}\"")),
+                    );
+                    let _ = std::fs::remove_dir_all(desk.path("out"));
+                    desk.run(&format!("run pair --out out {flags}")).exits(0);
+                    results.push(bits(&desk.path("out/results.arrows")));
+                }
+                assert!(results[0].len() > 4, "{fmi:?} {flags}");
+                assert_eq!(results[0][0].len(), 201);
+                assert!(results[0] == results[1], "{fmi:?} {exchange} {flags}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_of_two_can_be_isolated_and_a_run_goes_on_from_its_checkpoint() {
+    for fmi in BOTH {
+        let desk = pair(fmi, false, "");
+        desk.run("run pair --out whole --method predictive").exits(0);
+        let text =
+            pair_with("").replacen("file = \"S1.fmu\"", "file = \"S1.fmu\"\nisolation = \"process\"", 1);
+        desk.write("pair/system.toml", text);
+        desk.run("run pair --out part --method predictive --time-limit 1ms").exits(4);
+        desk.run("resume part").exits(0).says("resuming at t = ");
+        assert!(
+            bits(&desk.path("whole/results.arrows")) == bits(&desk.path("part/results.arrows")),
+            "{fmi:?}"
+        );
+        assert!(
+            std::fs::read_to_string(desk.path("part/run.toml")).unwrap().contains("isolation = \"process\"")
+        );
+        let json = desk.run("check pair --probe --json").exits(0).json();
+        let card = &json["probes"][0];
+        assert_eq!((&card["repeatable"], &card["taken_back"]), (&true.into(), &true.into()), "{card}");
+    }
+}
+
+/// The project `rig`: an isolated FMU with a fault at t = 0.3 s, and a good one beside it.
+struct Rig {
+    desk: Desk,
+    version: char,
+}
+
+impl Rig {
+    fn new(fmi: Fmi) -> Self {
+        let desk = Desk::new();
+        std::fs::create_dir(desk.path("rig")).unwrap();
+        std::fs::create_dir(desk.path("tmp")).unwrap();
+        std::fs::copy(build(fmi, "Fault").path, desk.path("rig/Fault.fmu")).unwrap();
+        Self { desk, version: if fmi == Fmi::V2 { '2' } else { '3' } }
+    }
+
+    fn set(&self, fault: i32) {
+        // Eating takes a while.
+        let limit = if fault == 36 { "20 s" } else { "0.4 s" };
+        let text = format!(
+            "[system]\nstop = \"0.5 s\"\n[step]\nsize = \"0.1 s\"\n[fmu.bad]\nfile = \"Fault.fmu\"\n\
+             isolation = \"process\"\nstep_timeout = \"{limit}\"\nset = {{ fault = {fault}, at = 0.3, x0 = 1.0 }}\n\
+             [fmu.good]\nfile = \"Fault.fmu\"\n[[connect]]\nfrom = \"bad.y\"\nto = \"good.u\"\n\
+             [[connect]]\nfrom = \"good.y\"\nto = \"bad.u\"\n"
+        );
+        self.desk.write("rig/system.toml", text);
+    }
+
+    /// Runs it with a fault. Neither a process nor a file is left behind.
+    fn fault(&self, fault: i32, flags: &str) -> Done {
+        self.set(fault);
+        let _ = std::fs::remove_dir_all(self.desk.path("out"));
+        let line = format!("run rig --out out {flags}");
+        let mut command = self.desk.command(line.split_whitespace());
+        command.env("COSTEP_TEST_MARK", self.desk.path("mark")).env("TMPDIR", self.desk.path("tmp"));
+        let done = finished(command, line);
+        assert_eq!(left_over(&self.desk.path("mark")), 0, "{}", done.story());
+        // The whole run is killed when memory runs out.
+        if fault != 36 {
+            assert_eq!(std::fs::read_dir(self.desk.path("tmp")).unwrap().count(), 0, "{}", done.story());
+        }
+        done
+    }
+
+    fn rows(&self) -> usize {
+        Table::open(&self.desk.path("out/results.arrows")).map_or(0, |table| table.rows())
+    }
+}
+
+/// Processes that were started with a mark in their environment and still run.
+fn left_over(mark: &Path) -> usize {
+    let mark = mark.to_str().unwrap().as_bytes();
+    let has_mark = |entry: &std::fs::DirEntry| {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        environment.windows(mark.len()).any(|part| part == mark)
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter(has_mark).count()
+}
+
+/// Number of the fault in the C source of the FMU, call, how it ends, exit code, rows.
+const FAULTS: [(i32, &str, &str, i32, usize); 11] = [
+    (19, "DoStep", "died with SIGSEGV", 2, 4),
+    (26, "DoStep", "died with SIGABRT", 2, 4),
+    (27, "DoStep", "ended the program with exit code 0", 2, 4),
+    (50, "DoStep", "died with SIGSEGV", 2, 4),
+    (20, "EnterInitializationMode", "died with SIGSEGV", 2, 0),
+    (23, "Terminate", "died with SIGSEGV", 2, 6),
+    (24, "FreeInstance", "died with SIGSEGV", 2, 6),
+    (31, "DoStep", "", 4, 4),
+    (33, "EnterInitializationMode", "", 4, 0),
+    (34, "Terminate", "", 4, 6),
+    (35, "FreeInstance", "", 4, 6),
+];
+
+#[test]
+fn failures_name_fmu_call_and_time_and_keep_every_row() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        for (fault, call, how, exit, rows) in FAULTS {
+            let start = Instant::now();
+            let done = rig.fault(fault, "").exits(exit);
+            let call = format!("fmi{}{call}", rig.version);
+            let words = match exit {
+                2 => format!("error[E0405]: `bad` {how} in {call}"),
+                _ => format!("error[E0406]: `bad` in {call} has not returned for 400ms"),
+            };
+            let done = done.says(&words);
+            let done =
+                if rows == 4 { done.says("at t = 0.30000000000000004 s (step 3) in `bad`") } else { done };
+            let done = if fault == 50 { done.says("lookup table out of range") } else { done };
+            assert_eq!(rig.rows(), rows, "{}", done.story());
+            assert!(start.elapsed() < Duration::from_secs(20));
+        }
+        let object = rig.fault(24, "--json").exits(2).json();
+        assert_eq!(object["errors"][0]["code"], "E0405");
+        rig.fault(0, "").exits(0);
+        rig.fault(37, "").exits(0).says("printed by an FMU: % hello from the FMU");
+        // A child that the FMU left.
+        rig.fault(45, "").exits(0);
+        // What an FMU reports by itself comes over in its own words.
+        rig.fault(8, "").exits(2).says("%s%s%n%n%s 100 %");
+        rig.fault(6, "").exits(2).says("error[E0115]: `bad`: the FMU did not complete the step");
+        let done = rig.fault(36, "--memory-limit 256MiB").exits(2);
+        done.says("error[E0407]: more than 256 MiB of memory were used: `bad` in its own process");
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_no_process() {
+    let rig = Rig::new(Fmi::V3);
+    // It sleeps in a step for longer than the test lasts.
+    rig.set(32);
+    let text = std::fs::read_to_string(rig.desk.path("rig/system.toml")).unwrap();
+    rig.desk.write("rig/system.toml", text.replace("0.4 s", "500 s"));
+    let mark = rig.desk.path("mark");
+    let mut command = rig.desk.command("run rig --out out".split_whitespace());
+    command.env("COSTEP_TEST_MARK", &mark).stdout(std::process::Stdio::null());
+    let running = common::Running::of(command);
+    let until = |processes: usize| {
+        let start = Instant::now();
+        while left_over(&mark) != processes {
+            assert!(start.elapsed() < Duration::from_secs(30), "{} processes", left_over(&mark));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    // The watcher, the run, the FMU.
+    until(3);
+    running.kill();
+    until(0);
+}
+
+/// A ring of two lags, as FMUs of one file.
+const RING: &str = "[system]\nstop = \"0.5 s\"\n[step]\nsize = \"0.1 s\"\n\
+    [fmu.a]\nfile = \"Lag.fmu\"\nset = { x0 = 1.0 }\n[fmu.b]\nfile = \"Lag.fmu\"\nset = { x0 = 2.0, T = 0.3 }\n\
+    [fmu.c]\nfile = \"Lag.fmu\"\n[[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n[[connect]]\nfrom = \"b.y\"\nto = \"c.u\"\n\
+    [[connect]]\nfrom = \"c.y\"\nto = \"a.u\"\n";
+
+#[test]
+fn fmus_with_global_state_get_a_process_per_further_instance() {
+    for fmi in BOTH {
+        let once = "canBeInstantiatedOnlyOncePerProcess=\"true\"";
+        let results =
+            [("", ""), ("-DGLOBAL_STATE", once), ("-DGLOBAL_STATE", "")].map(|(flag, attributes)| {
+                let desk = Desk::new();
+                desk.write("ring/system.toml", RING);
+                let variant = Variant { flag, attributes, ..Variant::default() };
+                std::fs::copy(build_as(fmi, "Lag", "Lag", variant).path, desk.path("ring/Lag.fmu")).unwrap();
+                desk.run("run ring --out out --method zoh").exits(0);
+                bits(&desk.path("out/results.arrows"))
+            });
+        assert!(results[0] == results[1], "{fmi:?}");
+        assert!(results[0] != results[2], "an FMU that does not say so is not helped: {fmi:?}");
+    }
+}

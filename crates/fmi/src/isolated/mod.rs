@@ -1,0 +1,80 @@
+//! FMUs in processes of their own: an order says what the other process is to load and how to use it.
+
+mod order;
+
+use std::path::Path;
+
+use costep_core::{Code, Error, Result, Subsystem};
+use costep_supervise::{Isolated, Outline, Program};
+use tempfile::TempDir;
+
+use crate::call::library::{FmuLibrary, Use};
+use crate::cs::{CoSimulationOptions, CoSimulationSubsystem};
+use crate::description::ModelDescription;
+use crate::fmu::{Fmu, private_folder};
+use crate::me::{ModelExchangeOptions, ModelExchangeSubsystem};
+use order::Order;
+
+/// How an isolated FMU is used.
+#[derive(Clone, Debug)]
+pub enum IsolatedUse {
+    /// It brings its own solver.
+    CoSimulation(CoSimulationOptions),
+    /// It is integrated by costep, in its own process.
+    ModelExchange(ModelExchangeOptions),
+}
+
+impl IsolatedUse {
+    fn outline(&self, fmu: &ModelDescription, name: &str) -> Result<Outline> {
+        let (description, states) = match self {
+            Self::CoSimulation(options) => CoSimulationSubsystem::outline(fmu, name, options)?,
+            Self::ModelExchange(options) => ModelExchangeSubsystem::outline(fmu, name, options)?,
+        };
+        Ok(Outline { description, states })
+    }
+}
+
+/// Makes an instance of an FMU under a name, in a process of its own that `program` becomes: one that calls
+/// [`host_fmu`]. `fmu` is what the file says about itself.
+pub fn isolate_fmu(
+    program: &Program,
+    path: &Path,
+    fmu: &ModelDescription,
+    name: &str,
+    usage: IsolatedUse,
+) -> Result<Isolated> {
+    let not_possible = |cause: std::io::Error| {
+        let message = format!("`{name}` cannot have a process of its own");
+        Error::new(Code::FileNotReadable, message).in_file(path).because(cause)
+    };
+    let outline = usage.outline(fmu, name)?;
+    // Its own, so that nothing is left behind by a process that has to be killed.
+    let folder = private_folder(&std::env::temp_dir()).map_err(not_possible)?;
+    let order = Order {
+        // An FMU may have changed the present folder.
+        path: std::path::absolute(path).map_err(not_possible)?,
+        folder: folder.path().to_owned(),
+        name: name.to_owned(),
+        usage,
+    };
+    Isolated::start(program, outline, &order.write(), Box::<TempDir>::new(folder))
+}
+
+/// Hosts an FMU in this process, by an order of [`isolate_fmu`] in another one. `files` is the text that
+/// [`WORKER_FLAG`](costep_supervise::WORKER_FLAG) came with.
+pub fn host_fmu(files: &str) -> Result<()> {
+    costep_supervise::host(files, |order| {
+        let Order { path, folder, name, usage } = Order::read(order)?;
+        let mut fmu = Fmu::open(path)?;
+        Ok(match usage {
+            IsolatedUse::CoSimulation(options) => {
+                let library = FmuLibrary::load_in(&mut fmu, Use::CoSimulation, &folder)?;
+                Box::new(CoSimulationSubsystem::new(&library, &name, &options)?) as Box<dyn Subsystem>
+            }
+            IsolatedUse::ModelExchange(options) => {
+                let library = FmuLibrary::load_in(&mut fmu, Use::ModelExchange, &folder)?;
+                Box::new(ModelExchangeSubsystem::new(&library, &name, &options)?)
+            }
+        })
+    })
+}

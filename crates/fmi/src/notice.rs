@@ -1,0 +1,33 @@
+//! News of FMUs while they are called: messages they log, and calls that return Warning.
+//!
+//! Whoever wants to hear of them says so once per process. Nothing is looked up or counted in calls that go well.
+
+use std::sync::OnceLock;
+
+use crate::call::log::Message;
+
+/// Something an instance has to say.
+#[derive(Clone, Copy, Debug)]
+pub enum Notice<'a> {
+    /// It has logged a message.
+    Logged(&'a Message),
+    /// A call returned Warning: its name without the prefix of the version.
+    Warned(&'a str),
+}
+
+/// Is told the name of the instance, from any thread and in the middle of a call.
+type Listener = Box<dyn Fn(&str, Notice<'_>) + Send + Sync>;
+
+static LISTENER: OnceLock<Listener> = OnceLock::new();
+
+/// Has all notices of this process told to somebody; false if somebody else already listens.
+pub fn listen(listener: impl Fn(&str, Notice<'_>) + Send + Sync + 'static) -> bool {
+    LISTENER.set(Box::new(listener)).is_ok()
+}
+
+/// Tells whoever listens.
+pub(crate) fn tell(instance: &str, notice: Notice<'_>) {
+    if let Some(listener) = LISTENER.get() {
+        listener(instance, notice);
+    }
+}

@@ -1,0 +1,107 @@
+//! Whole numbers, truth values and enumerations: what may feed what. Nothing is rounded.
+
+use costep_core::{Code, Error, External, PortKind};
+
+use crate::problems::Problems;
+use crate::section::Section;
+use crate::signals::{Side, Signals};
+
+/// Reports a connection between ports whose values do not fit each other.
+pub(crate) fn check_connection(
+    section: &Section<'_>,
+    (output, input): (usize, usize),
+    (gain, offset, sum): (Option<f64>, Option<f64>, bool),
+    signals: &Signals,
+    problems: &mut Problems<'_>,
+) {
+    let (from, to) = (signals.kind(Side::Output, output), signals.kind(Side::Input, input));
+    if from == PortKind::Real && to == PortKind::Real {
+        return;
+    }
+    let names = (&signals.names(Side::Output)[output], &signals.names(Side::Input)[input]);
+    if !from.feeds(to) {
+        problems.report(section.origin_of("to"), || {
+            let message = format!("`{}` cannot feed `{}`", names.0, names.1);
+            let cause = format!("`{}` takes {to}, `{}` gives {from}", names.1, names.0);
+            let hint = match (from, to) {
+                (PortKind::Real, PortKind::Integer) => "nothing is rounded here: do it in a model",
+                _ => "both ends are of the same kind; whole numbers also feed real ones",
+            };
+            Error::new(Code::PortType, message).because(cause).hint(hint)
+        });
+        return;
+    }
+    let changes =
+        [("gain", gain.filter(|gain| *gain != 1.0)), ("offset", offset.filter(|offset| *offset != 0.0))];
+    for (key, value) in changes.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+        let kept = match to {
+            PortKind::Real => true,
+            PortKind::Integer => value.fract() == 0.0,
+            PortKind::Boolean | PortKind::Enumeration => false,
+        };
+        if !kept {
+            problems.report(section.origin_of(key), || {
+                let message = format!("`{key}` = {value} is not possible here: `{}` takes {to}", names.1);
+                Error::new(Code::PortType, message).hint("remove it")
+            });
+        }
+    }
+    if sum {
+        check_sum(section, input, to, signals, problems);
+    }
+}
+
+/// Reports a signal from outside that an input cannot take.
+pub(crate) fn check_external(
+    section: &Section<'_>,
+    input: usize,
+    signal: &External,
+    sum: bool,
+    signals: &Signals,
+    problems: &mut Problems<'_>,
+) {
+    let kind = signals.kind(Side::Input, input);
+    if kind == PortKind::Real {
+        return;
+    }
+    let fits = |value: f64| match kind {
+        PortKind::Boolean => value == 0.0 || value == 1.0,
+        _ => value.fract() == 0.0,
+    };
+    let good = match signal {
+        External::Constant(value) => fits(*value),
+        External::Step { value, .. } => fits(*value),
+        External::Square { high, low, .. } => fits(*high) && fits(*low),
+        // Values between those given are not whole.
+        External::Sine { .. } | External::Burst { .. } | External::Table(_) => false,
+    };
+    if !good {
+        problems.report(section.origin_of("to"), || {
+            let name = &signals.names(Side::Input)[input];
+            let message = format!("this signal cannot feed `{name}`, which takes {kind}");
+            Error::new(Code::PortType, message).hint(match kind {
+                PortKind::Boolean => "use `value`, `step` or `square` with 0 and 1",
+                _ => "use `value`, `step` or `square` with whole numbers",
+            })
+        });
+    }
+    if sum {
+        check_sum(section, input, kind, signals, problems);
+    }
+}
+
+fn check_sum(
+    section: &Section<'_>,
+    input: usize,
+    kind: PortKind,
+    signals: &Signals,
+    problems: &mut Problems<'_>,
+) {
+    if matches!(kind, PortKind::Boolean | PortKind::Enumeration) {
+        problems.report(section.origin_of("sum"), || {
+            let name = &signals.names(Side::Input)[input];
+            Error::new(Code::PortType, format!("`{name}` takes {kind}, of which there is no sum"))
+                .hint("remove `sum`")
+        });
+    }
+}

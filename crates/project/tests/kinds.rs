@@ -1,0 +1,100 @@
+//! Connections of whole numbers, truth values and enumerations.
+//! Unix only: the FMUs are compiled here with options of gcc and clang.
+#![cfg(unix)]
+
+#[path = "common/mod.rs"]
+mod common;
+#[path = "../../fmi/tests/fmus/mod.rs"]
+mod fmus;
+
+use common::{codes, line};
+use costep_core::{Code, Error};
+use costep_project::{Project, load_text};
+use fmus::{Fmi, build_types};
+use tempfile::TempDir;
+
+/// The new text starts in line 9.
+const HEAD: &str =
+    "[system]\nstop = 1\n[step]\nsize = 0.1\n[fmu.a]\nfile = \"Types.fmu\"\n[fmu.b]\nfile = \"Types.fmu\"\n";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(&build_types(Fmi::V3).path, folder.path().join("Types.fmu")).unwrap();
+    folder
+}
+
+fn read(folder: &TempDir, text: &str) -> Result<Project, Vec<Error>> {
+    load_text(&format!("{HEAD}{text}"), &folder.path().join("system.toml"), &[])
+}
+
+fn connected(from: &str, to: &str, more: &str) -> String {
+    format!("[[connect]]\nfrom = \"a.y_{from}\"\nto = \"b.u_{to}\"\n{more}\n")
+}
+
+#[test]
+fn equal_kinds_and_whole_to_real_can_be_connected() {
+    let folder = folder();
+    for (from, to, more) in [
+        ("real", "single", ""),
+        ("single", "real", "gain = 0.5"),
+        ("i8", "u64", "gain = 3\noffset = -2"),
+        ("u16", "real", "gain = 0.5"),
+        ("i64", "single", ""),
+        ("truth", "truth", "gain = 1"),
+        ("choice", "choice", ""),
+        ("i32", "i32", "sum = true"),
+    ] {
+        if let Err(errors) = read(&folder, &connected(from, to, more)) {
+            panic!("{from} {to}: {errors:#?}");
+        }
+    }
+}
+
+#[test]
+fn other_connections_are_refused_at_their_line() {
+    let folder = folder();
+    for (from, to, more, at) in [
+        ("real", "i32", "", 11),
+        ("single", "i32", "", 11),
+        ("real", "truth", "", 11),
+        ("truth", "real", "", 11),
+        ("truth", "i32", "", 11),
+        ("i32", "choice", "", 11),
+        ("choice", "i64", "", 11),
+        ("i32", "i32", "gain = 0.5", 12),
+        ("i32", "i32", "offset = 0.5", 12),
+        ("truth", "truth", "gain = -1", 12),
+        ("truth", "truth", "sum = true", 12),
+        ("text", "text", "", 10),
+    ] {
+        let found = read(&folder, &connected(from, to, more)).err().unwrap_or_default();
+        let all = codes(&found);
+        assert!(!all.is_empty() && all.iter().all(|code| *code == Code::PortType), "{from} {to}: {found:#?}");
+        assert_eq!(line(&found[0]), at, "{from} {to} {more}: {found:#?}");
+    }
+}
+
+#[test]
+fn signals_from_outside_are_of_the_kind_of_their_input() {
+    let folder = folder();
+    let external = |name: &str, signal: &str| {
+        read(&folder, &format!("[[external]]\nto = \"a.u_{name}\"\n{signal}\n"))
+            .map_err(|errors| codes(&errors))
+    };
+    for (name, signal) in [
+        ("truth", "value = 1"),
+        ("truth", "square = { high = 1, low = 0, frequency = 2 }"),
+        ("i8", "step = { value = -3, start = 0.5 }"),
+        ("single", "sine = { amplitude = 1, frequency = 1 }"),
+    ] {
+        assert!(external(name, signal).is_ok(), "{name} {signal}");
+    }
+    for (name, signal) in [
+        ("truth", "value = 2"),
+        ("i8", "value = 0.5"),
+        ("choice", "sine = { amplitude = 1, frequency = 1 }"),
+        ("i8", "table = [[0, 1], [1, 2]]"),
+    ] {
+        assert_eq!(external(name, signal).err(), Some(vec![Code::PortType]), "{name} {signal}");
+    }
+}

@@ -1,0 +1,59 @@
+//! How long FMUs have been in their calls, by looks at their slots now and then.
+
+use std::time::{Duration, Instant};
+
+use crate::status::SlotData;
+
+/// Longest time for ending an FMU.
+const GRACE: Duration = Duration::from_secs(10);
+/// Time counted between two looks at most: while this process was suspended, so was the other.
+const LONGEST_TICK: Duration = Duration::from_secs(1);
+
+/// How long an FMU has been in the same call.
+struct Since {
+    word: u64,
+    time: Duration,
+}
+
+/// Looks at slots.
+pub(crate) struct CallClock {
+    calls: Vec<Since>,
+    last: Instant,
+}
+
+impl CallClock {
+    pub(crate) fn new() -> Self {
+        Self { calls: Vec::new(), last: Instant::now() }
+    }
+
+    /// Time since the last look, as far as it counts.
+    pub(crate) fn tick(&mut self) -> Duration {
+        let now = Instant::now();
+        let tick = (now - self.last).min(LONGEST_TICK);
+        self.last = now;
+        tick
+    }
+
+    /// The FMU that has been in a call for longer than it may, and its limit.
+    pub(crate) fn hung(&mut self, slots: &[SlotData], tick: Duration) -> Option<(usize, Duration)> {
+        let mut found = None;
+        for (index, slot) in slots.iter().enumerate() {
+            let view = slot.read();
+            if self.calls.len() <= index {
+                self.calls.push(Since { word: view.word, time: Duration::ZERO });
+            }
+            let since = &mut self.calls[index];
+            if since.word != view.word {
+                *since = Since { word: view.word, time: Duration::ZERO };
+                continue;
+            }
+            since.time += tick;
+            let (Some(call), Some(limit)) = (view.call, view.limit) else { continue };
+            let limit = if call.is_ending() { limit.min(GRACE) } else { limit };
+            if since.time > limit {
+                found = Some((index, limit));
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,206 @@
+//! The process that hosts a subsystem.
+
+use std::sync::OnceLock;
+
+use costep_core::{
+    Code, Error, Experiment, InputPolynomials, Interval, LocalModel, ModelOrigin, Result, StateReader,
+    StateWriter, Subsystem,
+};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::area::{Area, Sizes, load_bytes};
+use super::mailbox::{Mailbox, Request};
+use super::words::write_error;
+use crate::child::{die_with_parent, numbers, refused};
+use crate::memory::inherited;
+
+static MAILBOX: OnceLock<Mailbox> = OnceLock::new();
+
+/// Hosts a subsystem until the process that asked for it has enough. `files` is the text that the flag
+/// [`WORKER_FLAG`](super::WORKER_FLAG) came with; `make` makes the subsystem by an order, and is the first to touch
+/// foreign code.
+pub fn host(files: &str, make: impl FnOnce(&[u8]) -> Result<Box<dyn Subsystem>>) -> Result<()> {
+    let [lifeline, memory] = numbers(files)?;
+    inherited(lifeline).and_then(die_with_parent).map_err(refused)?;
+    let mailbox = inherited(memory).and_then(Mailbox::open).map_err(refused)?;
+    let mailbox = MAILBOX.get_or_init(|| mailbox);
+    let [inputs, outputs, states, order, length, parent_lives_long] =
+        [0, 1, 2, 3, 4, 5].map(|index| mailbox.word(index) as usize);
+    if parent_lives_long > 0 {
+        // Sooner than the lifeline. The signal comes when the thread ends that started this process, so that it is no
+        // good if that is not the main one.
+        set_parent_process_death_signal(Some(Signal::KILL)).map_err(|cause| refused(cause.into()))?;
+    }
+    let area = Area::new(Sizes { inputs, outputs, states, order })
+        .filter(|area| area.length(length) == mailbox.memory.length())
+        .ok_or_else(|| refused(std::io::ErrorKind::InvalidData.into()))?;
+    mailbox.show();
+    let order = load_bytes(mailbox, area.extra_at(), length);
+    let (turn, _) = mailbox.next(0);
+    match make(&order).and_then(|subsystem| Host::new(mailbox, area.clone(), subsystem)) {
+        Ok(mut host) => {
+            mailbox.answer(turn, false);
+            host.serve(turn)
+        }
+        Err(error) => {
+            area.store_bytes(mailbox, &write_error(&error));
+            mailbox.answer(turn, true);
+        }
+    }
+    Ok(())
+}
+
+/// The subsystem, and memory for what goes to and fro.
+struct Host {
+    mailbox: &'static Mailbox,
+    area: Area,
+    subsystem: Option<Box<dyn Subsystem>>,
+    polynomials: InputPolynomials,
+    u: Vec<f64>,
+    y: Vec<f64>,
+    /// Taken when it is first asked for.
+    model: Option<LocalModel>,
+    states: [Vec<f64>; 2],
+    /// A state on its way to or from a checkpoint.
+    bytes: Vec<u8>,
+    samples: bool,
+}
+
+impl Host {
+    fn new(mailbox: &'static Mailbox, area: Area, subsystem: Box<dyn Subsystem>) -> Result<Self> {
+        let Sizes { inputs, outputs, order, .. } = area.sizes;
+        let (description, states) = (subsystem.description(), subsystem.states());
+        if (description.inputs.len(), description.outputs.len()) != (inputs, outputs) {
+            return Err(Error::new(Code::Bug, "the subsystem has other signals than described"));
+        }
+        let capabilities = &description.capabilities;
+        let differences = subsystem.local_model_origin() == ModelOrigin::Differences;
+        let input_order = capabilities.input_order.min(order);
+        let words = [capabilities.rollback.into(), capabilities.local_model.into(), input_order, states];
+        words.iter().enumerate().for_each(|(index, word)| mailbox.set_word(index, *word as u64));
+        mailbox.set_word(4, differences.into());
+        Ok(Self {
+            mailbox,
+            polynomials: InputPolynomials::new(inputs, order),
+            u: vec![0.0; inputs],
+            y: vec![0.0; outputs],
+            model: None,
+            states: [vec![0.0; states], vec![0.0; states]],
+            bytes: Vec::new(),
+            samples: false,
+            subsystem: Some(subsystem),
+            area,
+        })
+    }
+
+    fn serve(&mut self, mut turn: u32) {
+        while self.subsystem.is_some() {
+            let (next, request) = self.mailbox.next(turn);
+            turn = next;
+            let outcome = match request {
+                Some(request) => self.obey(request),
+                None => Err(Error::new(Code::Bug, "an unknown request")),
+            };
+            if let Err(error) = &outcome {
+                self.area.store_bytes(self.mailbox, &write_error(error));
+            }
+            self.mailbox.answer(turn, outcome.is_err());
+        }
+    }
+
+    fn obey(&mut self, request: Request) -> Result<()> {
+        let Self { mailbox, area, subsystem: Some(subsystem), u, y, .. } = self else { return Ok(()) };
+        match request {
+            Request::Step => return self.step(),
+            Request::Start => {}
+            Request::Initialise => subsystem.initialise(&experiment(mailbox))?,
+            Request::InitialOutputs => {
+                area.load_inputs(mailbox, u);
+                subsystem.initial_outputs(u, y)?;
+                area.store_outputs(mailbox, y);
+            }
+            Request::MoreSamples => self.show_samples(self.mailbox.word(0) as usize),
+            Request::Snapshot => subsystem.snapshot()?,
+            Request::Restore => subsystem.restore()?,
+            Request::LocalModel => {
+                let (states, sizes) = (subsystem.states(), area.sizes);
+                let model =
+                    self.model.get_or_insert_with(|| LocalModel::new(states, sizes.inputs, sizes.outputs));
+                area.load_inputs(mailbox, u);
+                area.load_model(mailbox, model);
+                subsystem.local_model(u, model)?;
+                area.store_model(mailbox, model);
+            }
+            Request::ReadState => {
+                let [x, x_dot] = &mut self.states;
+                area.load_inputs(mailbox, u);
+                let belongs = subsystem.read_state(u, x, x_dot)?;
+                area.store_states(mailbox, x, x_dot);
+                mailbox.set_word(0, belongs.into());
+            }
+            Request::Record => {
+                self.samples = mailbox.word(3) > 0;
+                subsystem.record_micro_samples(self.samples, &experiment(mailbox));
+            }
+            Request::CanStepBy => mailbox.set_word(0, subsystem.can_step_by(mailbox.real(0)).into()),
+            Request::Save => {
+                let mut out = StateWriter::default();
+                subsystem.save(&mut out)?;
+                self.bytes = out.into_bytes();
+                area.store_bytes(mailbox, &self.bytes);
+                mailbox.set_word(0, self.bytes.len() as u64);
+            }
+            Request::MoreBytes => {
+                let first = (mailbox.word(0) as usize).min(self.bytes.len());
+                area.store_bytes(mailbox, &self.bytes[first..]);
+            }
+            Request::TakeBytes => {
+                if mailbox.word(0) == 0 {
+                    self.bytes.clear();
+                }
+                self.bytes.extend(area.load_bytes(mailbox, mailbox.word(1) as usize));
+            }
+            Request::Load => {
+                let mut from = StateReader::new(&self.bytes);
+                subsystem.load(&mut from)?;
+                from.finish()?;
+            }
+            Request::Terminate => subsystem.terminate(),
+            Request::End => self.subsystem = None,
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<()> {
+        let Self { mailbox, area, subsystem: Some(subsystem), polynomials, y, .. } = self else {
+            return Ok(());
+        };
+        let interval = Interval { start: mailbox.real(0), end: mailbox.real(1), length: mailbox.real(2) };
+        let order = (mailbox.word(3) as usize).min(area.sizes.order);
+        area.load_segment(mailbox, order, polynomials);
+        let outcome = subsystem.step(interval, polynomials.segment(0..area.sizes.inputs, order), y)?;
+        area.store_outputs(mailbox, y);
+        mailbox.set_reals([outcome.reached]);
+        if self.samples {
+            self.show_samples(0);
+        }
+        Ok(())
+    }
+
+    /// Shows as many micro samples as there is room for, from number `first` on.
+    fn show_samples(&self, first: usize) {
+        let Some(samples) = self.subsystem.as_ref().and_then(|subsystem| subsystem.micro_samples()) else {
+            return self.mailbox.set_word(1, 0);
+        };
+        let width = self.area.sizes.outputs;
+        for (row, index) in (first..samples.times.len()).take(self.area.rows()).enumerate() {
+            let outputs = &samples.outputs[index * width..(index + 1) * width];
+            self.area.store_row(self.mailbox, row, samples.times[index], outputs);
+        }
+        self.mailbox.set_word(1, samples.times.len() as u64);
+    }
+}
+
+fn experiment(mailbox: &Mailbox) -> Experiment {
+    Experiment { start: mailbox.real(0), stop: mailbox.real(1), step: mailbox.real(2) }
+}

@@ -34,14 +34,14 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     document.units(f)?;
     writeln!(f, "  <LogCategories><Category name=\"logStatusError\"/></LogCategories>")?;
     document.experiment(f)?;
-    let solver = document.solver().unwrap_or_default();
     let interpolates = options.co_simulation && document.can(Capability::InputDerivatives);
-    let inputs = if interpolates { format!("<Inputs derivatives=\"{MAX_ORDER}\"/>") } else { String::new() };
-    if !(solver.is_empty() && inputs.is_empty()) {
-        writeln!(
-            f,
-            "  <VendorAnnotations><Tool name=\"costep\">{solver}{inputs}</Tool></VendorAnnotations>"
-        )?;
+    let inputs = interpolates.then(|| format!("<Inputs derivatives=\"{MAX_ORDER}\"/>"));
+    let annotations: Vec<_> = document.solver().into_iter().chain(inputs).collect();
+    if !annotations.is_empty() {
+        // By the schema each entry of a tool holds one element.
+        let entry = |annotation: &String| format!("<Tool name=\"costep\">{annotation}</Tool>");
+        let entries: String = annotations.iter().map(entry).collect();
+        writeln!(f, "  <VendorAnnotations>{entries}</VendorAnnotations>")?;
     }
     writeln!(f, "  <ModelVariables>")?;
     for variable in &sheet.variables {

@@ -4,13 +4,14 @@
 //! FMI 2  <VendorAnnotations><Tool name="costep"><Solver .../></Tool></VendorAnnotations>
 //! FMI 3  <Annotations><Annotation type="costep"><Solver .../></Annotation></Annotations>
 //!        <Solver method="explicit-euler" step="1e-5" parameter="micro_step"/>
-//! FMI 2  <Inputs derivatives="6"/>
+//! FMI 2  <VendorAnnotations><Tool name="costep"><Inputs derivatives="6"/></Tool></VendorAnnotations>
 //! ```
 //!
 //! A communication step is divided into the least number of equal Euler steps that are not longer than `step`, or than
 //! the value of the variable `parameter`, where there is one. A fixed inner step alone (`fixedInternalStepSize` of FMI 3)
 //! does not say by which formula the FMU steps, so nothing is concluded from it. `derivatives` is the highest order of
-//! input derivatives that the FMU evaluates, for which FMI 2 has no attribute.
+//! input derivatives that the FMU evaluates, for which FMI 2 has no attribute. By its schema a `Tool` holds one element, so there
+//! may be several of them.
 
 use std::io::Read;
 

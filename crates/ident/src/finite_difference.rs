@@ -72,11 +72,11 @@ impl ModelSource for FiniteDifference {
         }
         (self.stop, self.step) = (experiment.stop, experiment.step);
         self.models = subsystems.iter().map(|s| Renewed::new(room_for(&**s), self.refresh)).collect();
-        let probe = |s: &Box<dyn Subsystem>| {
-            let parts = trial_parts(&**s, experiment.step)?;
-            Ok(Probe::new(s.description(), room_for(&**s), parts))
+        let probe = |s: &dyn Subsystem| {
+            let parts = trial_parts(s, experiment.step)?;
+            Ok(Probe::new(s.description(), room_for(s), parts))
         };
-        self.probes = subsystems.iter().map(probe).collect::<Result<_>>()?;
+        self.probes = subsystems.iter().map(|s| probe(&**s)).collect::<Result<_>>()?;
         Ok(())
     }
 

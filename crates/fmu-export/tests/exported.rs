@@ -244,6 +244,17 @@ fn what_is_left_out_is_not_offered() {
         let capabilities = instance(path).description().capabilities.clone();
         assert!(!capabilities.rollback && !capabilities.local_model && capabilities.micro_samples.is_none());
         assert_eq!(capabilities.input_order, 0);
+        let mut fixed = instance(path);
+        assert!(!fixed.can_step_by(1e-4));
+        let step = |part: &mut dyn Subsystem, start: f64, end: f64| {
+            let u = costep_core::InputPolynomials::new(2, 0);
+            part.step(costep_core::Interval::new(start, end), u.segment(0..2, 0), &mut [0.0])
+        };
+        fixed.initialise(&costep_core::Experiment { start: 0.0, stop: 1.0, step: 1e-3 }).unwrap();
+        fixed.initial_outputs(&[0.0; 2], &mut [0.0]).unwrap();
+        step(&mut fixed, 0.0, 1e-3).unwrap();
+        step(&mut fixed, 1e-3, 2e-3).unwrap();
+        assert!(step(&mut fixed, 2e-3, 2.5e-3).is_err());
         let without = Options {
             capabilities: vec![Capability::State, Capability::DirectionalDerivatives],
             model_exchange: false,

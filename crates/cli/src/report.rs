@@ -76,6 +76,8 @@ impl Times {
 pub(crate) struct RunReport {
     /// Method with the options that were given.
     pub(crate) method: String,
+    /// What a method that chooses has chosen, and why; null for others.
+    pub(crate) chosen: Option<String>,
     /// Where local models come from; null for methods that use none.
     pub(crate) model_source: Option<String>,
     /// Macro step in s.
@@ -109,6 +111,7 @@ impl RunReport {
     pub(crate) fn new(method: &MethodSpec, step: f64) -> Self {
         Self {
             method: method.label(),
+            chosen: None,
             model_source: None,
             step,
             verdict: Verdict::Stable,
@@ -133,7 +136,11 @@ impl RunReport {
 
     /// Takes over what the engine says about itself.
     pub(crate) fn count(&mut self, engine: &Engine) {
-        self.model_source = engine.uses_models().then(|| "exact".into());
+        let remarks: Vec<_> = engine.remarks().collect();
+        self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
+        let differences = self.method.contains("source=finite-difference");
+        let source = if differences { "finite-difference" } else { "exact" };
+        self.model_source = engine.uses_models().then(|| source.into());
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();
         if self.wall_s > 0.0 && engine.steps_here() > 0 {

@@ -204,6 +204,9 @@ impl Engine {
         let needs_models = needs.iter().any(|needs| needs.local_models);
         let wants_companions = needs.iter().any(|needs| needs.companions);
         if needs_models {
+            if !needs.iter().any(|needs| needs.local_states) {
+                models.leave_out_states();
+            }
             models.prepare(&subsystems, &experiment)?;
         }
         let mut engine = Self {

@@ -28,7 +28,8 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     }
     if options.co_simulation {
         let interpolates = document.can(Capability::InputDerivatives);
-        let handles = "canHandleVariableCommunicationStepSize=\"true\"";
+        let varies = document.can(Capability::VariableStep);
+        let handles = format!("canHandleVariableCommunicationStepSize=\"{varies}\"");
         writeln!(f, "  <CoSimulation {common} {handles} canInterpolateInputs=\"{interpolates}\"/>")?;
     }
     document.units(f)?;

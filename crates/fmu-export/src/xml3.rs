@@ -29,7 +29,8 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     let intermediate = document.can(Capability::Intermediate);
     if options.co_simulation {
         let inner = sheet.inner_step.map(|step| format!(" fixedInternalStepSize=\"{step:?}\""));
-        let handles = "canHandleVariableCommunicationStepSize=\"true\"";
+        let varies = document.can(Capability::VariableStep);
+        let handles = format!("canHandleVariableCommunicationStepSize=\"{varies}\"");
         let inner = inner.unwrap_or_default();
         writeln!(
             f,

@@ -171,7 +171,7 @@ impl Engine {
         }
         for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
             let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
-            for i in divide_steps(&mut subsystems, needs, is_ours) {
+            for i in divide_steps(&mut subsystems, (needs, step), is_ours)? {
                 descriptions[i] = subsystems[i].description().clone();
             }
         }

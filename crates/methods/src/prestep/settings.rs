@@ -1,7 +1,9 @@
 //! The options of pre-step stabilisation: the parameters of tables 3.2 and 3.3 of the thesis, and ours.
 
 use costep_core::{OptionKind, OptionSpec, Options};
-use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+use costep_ident::sources::{ANY_SOURCE, EVERY, IDENTIFICATION, REFRESH};
+
+use crate::learnt::options::PHASES;
 
 /// As declared in the registry.
 pub(super) const OPTIONS: &[OptionSpec] = &[
@@ -19,6 +21,11 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "ede",
         kind: OptionKind::Bool { default: false },
         help: "solve the error differential equation (useErrDiffEqu)",
+    },
+    OptionSpec {
+        name: "ede_fresh",
+        kind: OptionKind::Bool { default: false },
+        help: "identified models: start it from zero in every step instead of carrying it on",
     },
     OptionSpec {
         name: "ede_solver",
@@ -63,11 +70,27 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "paper",
         kind: OptionKind::Bool { default: false },
-        help: "the thesis' optimal set: ede, scaled and offsets off, extrapolation exact",
+        help: "the thesis' optimal set (table 3.5): ede, scaled and offsets off, extrapolation exact; with identified models table 3.12 or 3.13",
     },
-    SOURCE,
+    ANY_SOURCE,
     REFRESH,
     EVERY,
+    IDENTIFICATION[0],
+    IDENTIFICATION[1],
+    IDENTIFICATION[2],
+    IDENTIFICATION[3],
+    IDENTIFICATION[4],
+    IDENTIFICATION[5],
+    IDENTIFICATION[6],
+    IDENTIFICATION[7],
+    IDENTIFICATION[8],
+    IDENTIFICATION[9],
+    PHASES[0],
+    PHASES[1],
+    PHASES[2],
+    PHASES[3],
+    PHASES[4],
+    PHASES[5],
 ];
 
 #[derive(Clone, Copy, Debug)]

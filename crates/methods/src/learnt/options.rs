@@ -1,0 +1,108 @@
+//! The options of coupling with models that are identified while the run goes: the general parameters of tables 3.6, 3.12 and
+//! 3.13 of the thesis.
+
+use costep_core::{OptionKind, OptionSpec, Options};
+use costep_ident::sources::SOURCE;
+
+/// To be declared by methods that can work with identified models, beside those of the source.
+pub(crate) const PHASES: [OptionSpec; 6] = [
+    OptionSpec {
+        name: "learning",
+        kind: OptionKind::Integer { default: 0, min: 0, max: 1_000_000 },
+        help: "identified models: macro steps of the learning phase, in which inputs are formed from signals alone (timeLearning); \
+               0: 220, for moesp 290",
+    },
+    OptionSpec {
+        name: "switching",
+        kind: OptionKind::Integer { default: 5, min: 1, max: 1_000_000 },
+        help: "identified models: macro steps over which the models take over (timeSwitchphase)",
+    },
+    OptionSpec {
+        name: "signal_threshold",
+        kind: OptionKind::Real { default: 0.0, min: 0.0, max: 1e6 },
+        help: "identified models: eps_SI from which on the inputs are formed from signals (th_SBC); 0: 3.54, for moesp 4.22",
+    },
+    OptionSpec {
+        name: "modified_threshold",
+        kind: OptionKind::Real { default: 0.0, min: 0.0, max: 1e6 },
+        help: "identified models: eps_SI from which on `prestep` leaves out the input optimisation (th_mod); 0: 0.21, for moesp 1.72",
+    },
+    OptionSpec {
+        name: "fallback",
+        kind: OptionKind::Choice(&["zoh", "foh"]),
+        help: "identified models: how inputs are formed from signals: last value, or line through the last two",
+    },
+    OptionSpec {
+        name: "parameters",
+        kind: OptionKind::Bool { default: false },
+        help: "identified models: also record S_y and S_p of all of them",
+    },
+];
+
+/// A table of optimal values of the thesis.
+struct Table {
+    learning: (f64, f64),
+    switching: f64,
+    signal: f64,
+    modified: f64,
+}
+
+/// [T table 3.12], for recursive least squares; learning in s and in steps of 1 ms.
+const RLS: Table = Table { learning: (0.22, 220.0), switching: 0.005, signal: 3.54, modified: 0.21 };
+/// [T table 3.13], for MOESP.
+const MOESP: Table = Table { learning: (0.29, 290.0), switching: 0.004, signal: 4.22, modified: 1.72 };
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// Lengths of the learning and of the switch phase.
+    pub(crate) learning: Length,
+    pub(crate) switching: Length,
+    /// th_SBC and th_mod.
+    pub(crate) signal: f64,
+    pub(crate) modified: f64,
+    pub(crate) line: bool,
+    pub(crate) parameters: bool,
+    /// As in the thesis: no guard beside the phase check.
+    pub(crate) paper: bool,
+    pub(crate) samples: bool,
+}
+
+/// A length of time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Length {
+    Steps(f64),
+    Seconds(f64),
+}
+
+impl Length {
+    /// In s for steps h.
+    pub(crate) fn seconds(self, h: f64) -> f64 {
+        match self {
+            Self::Steps(steps) => steps * h,
+            Self::Seconds(seconds) => seconds,
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn new(options: &Options) -> Self {
+        let table = if options.text(SOURCE.name) == "moesp" { &MOESP } else { &RLS };
+        let paper = options.iter().any(|(name, _)| name == "paper") && options.bool("paper");
+        let or = |value: f64, table: f64| if value > 0.0 && !paper { value } else { table };
+        let (learning, switching) = (options.integer("learning") as f64, options.integer("switching") as f64);
+        Self {
+            learning: match paper {
+                true => Length::Seconds(table.learning.0),
+                false => Length::Steps(or(learning, table.learning.1)),
+            },
+            switching: if paper { Length::Seconds(table.switching) } else { Length::Steps(switching) },
+            signal: or(options.real("signal_threshold"), table.signal),
+            modified: or(options.real("modified_threshold"), table.modified),
+            line: options.text("fallback") == "foh",
+            parameters: options.bool("parameters"),
+            paper,
+            samples: options.integer("samples") > 1,
+        }
+    }
+}

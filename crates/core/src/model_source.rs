@@ -29,6 +29,9 @@ pub struct ModelQuality {
 
 /// Gives a local model of each subsystem.
 pub trait ModelSource: Send {
+    /// Its name in reports.
+    fn name(&self) -> &'static str;
+
     /// Takes all memory it will ever need.
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()>;
 
@@ -66,6 +69,10 @@ pub trait ModelSource: Send {
 pub struct NoModels;
 
 impl ModelSource for NoModels {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
     fn prepare(&mut self, _subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
         Ok(())
     }

@@ -2,11 +2,11 @@
 //!
 //! One estimator per subsystem ([`Algorithm`]) learns from every communication point, or from `samples` points per step where the
 //! subsystem gives micro samples: it then has a model of short steps, which is taken over to the whole step
-//! ([`Resampler`]). What it gives is the discrete Interface Jacobian model of one step; its quality is told beside it.
+//! ([`Resampler`]; inputs are held). What it gives is the discrete Interface Jacobian model of one step; its quality is told beside it.
 
 use costep_core::{
-    Description, Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource,
-    Observation, Result, StateReader, StateWriter, Subsystem,
+    Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource, Observation, Result,
+    StateReader, StateWriter, Subsystem,
 };
 
 use crate::covariance::Forgetting;
@@ -50,8 +50,6 @@ pub struct LearningSettings {
     pub algorithm: Algorithm,
     /// Samples per step, where a subsystem gives micro samples.
     pub samples: usize,
-    /// Whether inputs go over a step on a line, where all subsystems take that; else they are held.
-    pub ramps: bool,
     /// Points that the range in eps_SI is taken from; 0 for the whole past.
     pub range: usize,
 }
@@ -59,7 +57,6 @@ pub struct LearningSettings {
 /// The source.
 pub struct Learning {
     settings: LearningSettings,
-    form: InputForm,
     parts: Vec<Part>,
 }
 
@@ -81,7 +78,6 @@ struct Part {
     version: u64,
     judge: Judge,
     excitation: f64,
-    u: Vec<f64>,
     y: Vec<f64>,
     ahead: Vec<f64>,
 }
@@ -99,20 +95,20 @@ const MAX_COUNT: usize = 1 << 53;
 impl Learning {
     /// Nothing known yet.
     pub fn new(settings: LearningSettings) -> Self {
-        Self { settings, form: InputForm::Hold, parts: Vec::new() }
+        Self { settings, parts: Vec::new() }
     }
 }
 
-/// Whether a subsystem takes inputs that go on a line.
-pub fn takes_lines(description: &Description) -> bool {
-    description.inputs.is_empty() || description.capabilities.input_order > 0
-}
-
 impl ModelSource for Learning {
+    fn name(&self) -> &'static str {
+        match self.settings.algorithm {
+            Algorithm::Rls(_) => "rls",
+            Algorithm::IjRls { .. } => "ij-rls",
+            Algorithm::Moesp { .. } => "moesp",
+        }
+    }
+
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
-        let lines =
-            self.settings.ramps && subsystems.iter().all(|subsystem| takes_lines(subsystem.description()));
-        self.form = if lines { InputForm::Ramp } else { InputForm::Hold };
         self.parts = subsystems.iter().map(|subsystem| Part::new(&**subsystem, &self.settings)).collect();
         Ok(())
     }
@@ -121,8 +117,8 @@ impl ModelSource for Learning {
         let part = &mut self.parts[i];
         if part.started {
             part.judge_ahead(seen);
-            part.learn(seen, subsystem.micro_samples(), self.form);
-            part.renew(self.form);
+            part.learn(seen, subsystem.micro_samples());
+            part.renew();
             part.judge_behind(seen);
         } else {
             part.estimator.start(seen);
@@ -178,7 +174,6 @@ impl Part {
             version: 0,
             judge: Judge::new(n, settings.range),
             excitation: 0.0,
-            u: vec![0.0; m],
             y: vec![0.0; n],
             ahead: vec![0.0; n],
         }
@@ -202,7 +197,7 @@ impl Part {
         }
     }
 
-    fn learn(&mut self, seen: &Observation<'_>, inner: Option<MicroSamples<'_>>, form: InputForm) {
+    fn learn(&mut self, seen: &Observation<'_>, inner: Option<MicroSamples<'_>>) {
         if self.samples == 1 {
             self.estimator.observe(seen.u, seen.y);
             self.count += 1;
@@ -212,25 +207,21 @@ impl Part {
         let Some(inner) = inner.filter(|inner| inner.times.len() > 1) else { return };
         for j in 1..=self.samples {
             let share = j as f64 / self.samples as f64;
-            let across = if form == InputForm::Ramp { share } else { 1.0 };
-            for (u, (before, end)) in self.u.iter_mut().zip(self.u_before.iter().zip(seen.u)) {
-                *u = before + across * (end - before);
-            }
             interpolate(inner, share, &mut self.y);
-            self.estimator.observe(&self.u, &self.y);
+            self.estimator.observe(seen.u, &self.y);
             self.count += 1;
         }
     }
 
     /// The model after this step.
-    fn renew(&mut self, form: InputForm) {
+    fn renew(&mut self) {
         if !self.estimator.renew(self.count, &mut self.fine) {
             return;
         }
         if self.samples == 1 {
             self.model.copy_from(&self.fine);
         } else {
-            self.resampler.compute(&self.fine, self.samples, form, &mut self.model);
+            self.resampler.compute(&self.fine, self.samples, InputForm::Hold, &mut self.model);
         }
         self.version += 1;
         self.usable = self.model.is_finite();
@@ -326,7 +317,7 @@ impl Estimator {
             Self::Rls(rls) if count > rls.size() as u64 => rls.interface(model),
             Self::IjRls(rls) if count > rls.size() as u64 => rls.interface(model),
             Self::Moesp(moesp, interval) => {
-                if !(count % *interval == 0 && moesp.identify()) {
+                if !(count.is_multiple_of(*interval) && moesp.identify()) {
                     return false;
                 }
                 moesp.interface(model);

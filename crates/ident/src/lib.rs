@@ -27,7 +27,7 @@ pub use exact::Exact;
 pub use finite_difference::FiniteDifference;
 pub use ij_rls::IjRls;
 pub use lags::Lags;
-pub use learning::{Algorithm, Learning, LearningSettings, takes_lines};
+pub use learning::{Algorithm, Learning, LearningSettings};
 pub use moesp::{Moesp, MoespSettings, StateSpace};
 pub use quality::{Quality, excitation};
 pub use renewal::Refresh;

@@ -134,12 +134,7 @@ fn learning(options: &Options) -> LearningSettings {
             interval: if paper { 1 } else { whole("interval") },
         },
     };
-    LearningSettings {
-        algorithm,
-        samples: whole("samples"),
-        ramps: has(options, "order") && options.integer("order") > 0,
-        range: if paper { 0 } else { RANGE },
-    }
+    LearningSettings { algorithm, samples: whole("samples"), range: if paper { 0 } else { RANGE } }
 }
 
 fn has(options: &Options, name: &str) -> bool {

@@ -42,11 +42,6 @@ trait ModelLaw: Send {
     /// Takes all memory, and forgets everything.
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
 
-    /// Whether inputs go on a line from the last one.
-    fn ramps(&self) -> bool {
-        false
-    }
-
     /// Takes note of a point at which models are not followed.
     fn pass(&mut self, point: &Point<'_>);
 
@@ -88,7 +83,7 @@ pub(crate) fn corrector(options: &Options) -> Box<dyn CouplingMethod> {
 
 /// `predictive` with identified models.
 pub(crate) fn predicted(options: &Options) -> Box<dyn CouplingMethod> {
-    learnt("predictive", options, Box::new(predicted::Predicted::new(options)))
+    learnt("predictive", options, Box::new(predicted::Predicted::new()))
 }
 
 fn learnt(name: &'static str, options: &Options, law: Box<dyn ModelLaw>) -> Box<dyn CouplingMethod> {
@@ -115,7 +110,6 @@ impl CouplingMethod for Learnt {
 
     fn needs(&self) -> Needs {
         Needs {
-            input_order: usize::from(self.law.ramps()),
             local_models: true,
             micro_samples: self.settings.samples,
             keeps_known_inputs: true,
@@ -143,12 +137,7 @@ impl CouplingMethod for Learnt {
             self.arrive(step, signals);
         }
         for j in self.inputs.iter() {
-            if self.law.ramps() {
-                signals.inputs.coefficients_mut(0)[j] = signals.u_end[j];
-                signals.inputs.coefficients_mut(1)[j] = (self.u[j] - signals.u_end[j]) / step.h;
-            } else {
-                signals.inputs.coefficients_mut(0)[j] = self.u[j];
-            }
+            signals.inputs.coefficients_mut(0)[j] = self.u[j];
         }
         Ok(())
     }
@@ -178,9 +167,8 @@ impl CouplingMethod for Learnt {
 
 impl Learnt {
     fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
-        let share = if self.law.ramps() { 1.0 } else { 0.5 };
         if step.k > 0 {
-            self.watch.judge(&self.inputs, &self.z_before, signals.coupled, share);
+            self.watch.judge(&self.inputs, &self.z_before, signals.coupled);
         }
         let judged = (phases::eps_si(signals), self.watch.is_good());
         self.decision = Decision::at(step.k as f64 * step.h, step.h, &self.settings, judged);
@@ -196,6 +184,9 @@ impl Learnt {
         };
         let proposed = self.law.solve(&point, &mut self.from_models)
             && self.inputs.iter().all(|j| self.from_models[j].is_finite());
+        if proposed && !self.settings.paper {
+            self.watch.bound(&self.inputs, signals.coupled, &mut self.from_models);
+        }
         self.watch.propose(&self.u, proposed.then_some(&self.from_models));
         if !proposed && self.decision.share > 0.0 {
             (self.decision.phase, self.decision.share) = (Phase::Signal, 0.0);
@@ -212,13 +203,9 @@ impl Learnt {
         self.fill_columns(signals);
     }
 
-    /// Inputs from signals: z, or the line through the last two; of a held input its mean over the step.
+    /// Inputs from signals: z, or the mean over the step of the line through the last two.
     fn from_signals(&mut self, k: u64, signals: &Signals<'_>) {
-        let ahead = match (self.settings.line && k > 0, self.law.ramps()) {
-            (false, _) => 0.0,
-            (true, false) => 0.5,
-            (true, true) => 1.0,
-        };
+        let ahead = if self.settings.line && k > 0 { 0.5 } else { 0.0 };
         for j in self.inputs.iter() {
             let z = signals.coupled[j];
             self.u[j] = z + ahead * (z - self.z_before[j]);

@@ -1,16 +1,14 @@
 //! Predictive coupling with identified models: inputs that equal the outputs which they will cause. A discrete model knows outputs
-//! at communication points only, so a held input takes the mean of both ends of the step, and a line goes to its end (`shared/law.rs`).
+//! at communication points only, so inputs are held, at the mean of both ends of the step (`shared/law.rs`).
 
-use costep_core::{InputSet, Layout, Options, Result, StateReader, StateWriter, SystemView};
-use costep_ident::{Affine, takes_lines};
+use costep_core::{InputSet, Layout, Result, StateReader, StateWriter, SystemView};
+use costep_ident::Affine;
 
 use super::{ModelLaw, Point};
 use crate::shared::law::{Form, Law, Start};
 use crate::shared::parts::row;
 
 pub(super) struct Predicted {
-    wants_lines: bool,
-    form: Form,
     inputs: InputSet,
     law: Law,
     affine: Vec<Affine>,
@@ -18,33 +16,20 @@ pub(super) struct Predicted {
 }
 
 impl Predicted {
-    pub(super) fn new(options: &Options) -> Self {
-        Self {
-            wants_lines: options.integer("order") > 0,
-            form: Form::Hold,
-            inputs: InputSet::All(0),
-            law: Law::default(),
-            affine: Vec::new(),
-            layout: Layout::default(),
-        }
+    pub(super) fn new() -> Self {
+        Self { inputs: InputSet::All(0), law: Law::default(), affine: Vec::new(), layout: Layout::default() }
     }
 }
 
 impl ModelLaw for Predicted {
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         let layout = system.layout;
-        let lines = self.wants_lines && system.descriptions.iter().all(takes_lines);
-        self.form = if lines { Form::Ramp } else { Form::Hold };
         self.inputs = system.inputs.clone();
         self.law = Law::new(system);
         let affine = |i: usize| Affine::new(layout.input_range(i).len(), layout.output_range(i).len());
         self.affine = (0..layout.subsystems()).map(affine).collect();
         self.layout = layout.clone();
         Ok(())
-    }
-
-    fn ramps(&self) -> bool {
-        self.form == Form::Ramp
     }
 
     fn pass(&mut self, _point: &Point<'_>) {}
@@ -67,7 +52,7 @@ impl ModelLaw for Predicted {
         };
         let affine = &self.affine;
         u.copy_from_slice(point.coupled);
-        self.law.solve(self.form, &self.inputs, &start, |i| &affine[i], u);
+        self.law.solve(Form::Hold, &self.inputs, &start, |i| &affine[i], u);
         true
     }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! step 1  delta^k = (I - S_p L)^-1 [(S_y + S_u L) delta^(k-1) + S_u eps^(k-1) + S_p eps^k],  eps = L y + r - u      [T (2.57)]
 //! step 2  yhat = (I - S_p L)^-1 [(S_y + S_u L)(y + delta) + S_u r^k + S_p r^(k+1) + c]                             [T (2.63)]
-//! step 3  S_p u = yhat - S_y y - S_u u^k - c  per subsystem                                             [T (2.64) to (2.71)]
+//! step 3  S_p u = yhat - S_y y - S_u u^k - c  per subsystem                                             [T (2.64), (2.71)]
 //! ```
 //!
 //! The text's (2.55) has lost the minus signs of its model terms; (2.57) is right. Step 3 is solved as u = uhat + S_p^+ (rhs - S_p uhat) with

@@ -1,6 +1,6 @@
 //! Whether inputs from models come nearer to the coupling signal than inputs from signals do.
 //!
-//! After each step it is known what the input should have been: the mean of z over the step where it was held, its end where it went on a line.
+//! After each step it is known what the input should have been: the mean of z over the step.
 //! miss = that minus the input which the models proposed, whether it was followed or not; the same for the input from
 //! signals. Models that miss by much more are not followed. Identified models may predict outputs badly and still give good
 //! inputs, so it is the inputs that are judged.
@@ -13,6 +13,8 @@ const MEMORY: f64 = 0.9;
 const WEIGHT_MEMORY: f64 = 0.98;
 /// Models are not followed if they miss by more than this, over what signals miss by.
 const WORST: f64 = 2.0;
+/// Inputs from models stay within so many of the greatest recent changes of the coupling signal.
+const FURTHEST: f64 = 10.0;
 
 #[derive(Default)]
 pub(super) struct Watch {
@@ -38,14 +40,14 @@ impl Watch {
         }
     }
 
-    /// Judges what was proposed for the last step. `share`: where in the step z counts, 1/2 or 1.
-    pub(super) fn judge(&mut self, inputs: &InputSet, z_before: &[f64], z: &[f64], share: f64) {
+    /// Judges what was proposed for the last step.
+    pub(super) fn judge(&mut self, inputs: &InputSet, z_before: &[f64], z: &[f64]) {
         let (mut models, mut signals) = (0.0, 0.0);
         for j in inputs.iter() {
             let change = z[j] - z_before[j];
             self.weights[j] = (WEIGHT_MEMORY * self.weights[j]).max(change.abs());
             if self.weights[j] > 0.0 {
-                let right = z_before[j] + share * change;
+                let right = z_before[j] + 0.5 * change;
                 models += ((right - self.models[j]) / self.weights[j]).powi(2);
                 signals += ((right - self.signals[j]) / self.weights[j]).powi(2);
             }
@@ -53,6 +55,15 @@ impl Watch {
         if self.proposed {
             self.missed_by_models = MEMORY * self.missed_by_models + models;
             self.missed_by_signals = MEMORY * self.missed_by_signals + signals;
+        }
+    }
+
+    /// Keeps inputs from models near the coupling signal: one step under a wild input can be one too many.
+    pub(super) fn bound(&self, inputs: &InputSet, z: &[f64], u: &mut [f64]) {
+        for j in inputs.iter() {
+            let limit = FURTHEST * self.weights[j];
+            let (low, high) = (z[j] - limit, z[j] + limit);
+            u[j] = if low.is_finite() && high.is_finite() { u[j].clamp(low, high) } else { z[j] };
         }
     }
 
@@ -71,6 +82,7 @@ impl Watch {
         if ratio.is_nan() { 1.0 } else { ratio }
     }
 
+    /// Whether models may be followed.
     pub(super) fn is_good(&self) -> bool {
         self.ratio() <= WORST
     }
@@ -104,7 +116,7 @@ mod tests {
         let mut watch = Watch::new(1);
         for k in 0..20 {
             let z = f64::from(k);
-            watch.judge(&InputSet::All(1), &[z - 1.0], &[z], 0.5);
+            watch.judge(&InputSet::All(1), &[z - 1.0], &[z]);
             watch.propose(&[z], Some(&[z + 0.5 + off]));
         }
         watch
@@ -120,7 +132,7 @@ mod tests {
     fn at_rest_nothing_is_bad() {
         let mut watch = Watch::new(1);
         watch.propose(&[1.0], Some(&[1.0]));
-        watch.judge(&InputSet::All(1), &[1.0], &[1.0], 0.5);
+        watch.judge(&InputSet::All(1), &[1.0], &[1.0]);
         assert!(watch.is_good());
     }
 }

@@ -4,7 +4,7 @@
 //! while the run goes declares [`ANY_SOURCE`] in place of the first, and [`IDENTIFICATION`]. What the user says there becomes the source
 //! of the whole run. To add a source: one word in [`SOURCE`] or [`ANY_SOURCE`], one line in [`from_options`].
 
-use costep_core::{ModelSource, OptionKind, OptionSpec, Options};
+use costep_core::{ModelSource, OptionKind, OptionSpec, Options, Value};
 
 use crate::{Algorithm, Exact, FiniteDifference, Learning, LearningSettings, Refresh, RlsSettings};
 
@@ -119,8 +119,11 @@ pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
 }
 
 fn learning(options: &Options) -> LearningSettings {
-    let whole = |name: &str| options.integer(name) as usize;
     let paper = has(options, "paper") && options.bool("paper");
+    // The thesis has a new model at every communication point.
+    let of_the_thesis = options.clone().with_defaults(&[("interval", Value::Integer(1))]);
+    let options = if paper { &of_the_thesis } else { options };
+    let whole = |name: &str| options.integer(name) as usize;
     let (forgetting, start) = (options.real("forgetting"), options.real("variance"));
     let algorithm = match options.text(SOURCE.name) {
         "rls" => Algorithm::Rls(RlsSettings { outputs: whole("n"), inputs: whole("m"), forgetting, start }),
@@ -130,8 +133,7 @@ fn learning(options: &Options) -> LearningSettings {
             block_rows: whole("block_rows"),
             window: whole("window"),
             cut: options.real("cut"),
-            // The thesis has a new model at every communication point.
-            interval: if paper { 1 } else { whole("interval") },
+            interval: whole("interval"),
         },
     };
     LearningSettings { algorithm, samples: whole("samples"), range: if paper { 0 } else { RANGE } }

@@ -172,7 +172,7 @@ impl Learnt {
         }
         let judged = (phases::eps_si(signals), self.watch.is_good());
         self.decision = Decision::at(step.k as f64 * step.h, step.h, &self.settings, judged);
-        self.from_signals(step.k, signals);
+        self.extrapolate(step.k, signals);
         let point = Point {
             y: signals.y,
             coupled: signals.coupled,
@@ -204,7 +204,7 @@ impl Learnt {
     }
 
     /// Inputs from signals: z, or the mean over the step of the line through the last two.
-    fn from_signals(&mut self, k: u64, signals: &Signals<'_>) {
+    fn extrapolate(&mut self, k: u64, signals: &Signals<'_>) {
         let ahead = if self.settings.line && k > 0 { 0.5 } else { 0.0 };
         for j in self.inputs.iter() {
             let z = signals.coupled[j];

@@ -14,8 +14,8 @@ pub(crate) const PHASES: [OptionSpec; 6] = [
     },
     OptionSpec {
         name: "switching",
-        kind: OptionKind::Integer { default: 5, min: 1, max: 1_000_000 },
-        help: "identified models: macro steps over which the models take over (timeSwitchphase)",
+        kind: OptionKind::Integer { default: 0, min: 0, max: 1_000_000 },
+        help: "identified models: macro steps over which the models take over (timeSwitchphase); 0: 5, for moesp 4",
     },
     OptionSpec {
         name: "signal_threshold",
@@ -39,18 +39,21 @@ pub(crate) const PHASES: [OptionSpec; 6] = [
     },
 ];
 
-/// A table of optimal values of the thesis.
+/// A table of optimal values of the thesis, times in s.
 struct Table {
-    learning: (f64, f64),
+    learning: f64,
     switching: f64,
     signal: f64,
     modified: f64,
 }
 
-/// [T table 3.12], for recursive least squares; learning in s and in steps of 1 ms.
-const RLS: Table = Table { learning: (0.22, 220.0), switching: 0.005, signal: 3.54, modified: 0.21 };
+/// [T table 3.12], for recursive least squares.
+const RLS: Table = Table { learning: 0.22, switching: 0.005, signal: 3.54, modified: 0.21 };
 /// [T table 3.13], for MOESP.
-const MOESP: Table = Table { learning: (0.29, 290.0), switching: 0.004, signal: 4.22, modified: 1.72 };
+const MOESP: Table = Table { learning: 0.29, switching: 0.004, signal: 4.22, modified: 1.72 };
+
+/// The step that the times of the tables belong to, in s: elsewhere as many steps are taken.
+const STEP: f64 = 1e-3;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -89,14 +92,15 @@ impl Settings {
     pub(crate) fn new(options: &Options) -> Self {
         let table = if options.text(SOURCE.name) == "moesp" { &MOESP } else { &RLS };
         let paper = options.iter().any(|(name, _)| name == "paper") && options.bool("paper");
-        let or = |value: f64, table: f64| if value > 0.0 && !paper { value } else { table };
-        let (learning, switching) = (options.integer("learning") as f64, options.integer("switching") as f64);
+        let or = |value: f64, table: f64| if value > 0.0 { value } else { table };
+        let length = |name: &str, table: f64| match (options.integer(name), paper) {
+            (0, true) => Length::Seconds(table),
+            (0, false) => Length::Steps((table / STEP).round()),
+            (steps, _) => Length::Steps(steps as f64),
+        };
         Self {
-            learning: match paper {
-                true => Length::Seconds(table.learning.0),
-                false => Length::Steps(or(learning, table.learning.1)),
-            },
-            switching: if paper { Length::Seconds(table.switching) } else { Length::Steps(switching) },
+            learning: length("learning", table.learning),
+            switching: length("switching", table.switching),
             signal: or(options.real("signal_threshold"), table.signal),
             modified: or(options.real("modified_threshold"), table.modified),
             line: options.text("fallback") == "foh",

@@ -10,7 +10,9 @@
 //! uhat = L yhat + r: least squares with more outputs than inputs, the input nearest to uhat with fewer ((2.71) lacks a factor 2),
 //! in units of the ranges of the signals. Without step 1 and with S_u = 0 (ARX of first order) step 3 changes nothing: u = uhat.
 
-use costep_core::{InputSet, InterfaceModel, Layout, Options, Result, StateReader, StateWriter, SystemView};
+use costep_core::{
+    InputSet, InterfaceModel, Layout, Options, Result, StateReader, StateWriter, SystemView, Value,
+};
 use costep_ident::sources::SOURCE;
 use costep_linalg::{Matrix, PseudoInverse};
 
@@ -68,14 +70,14 @@ struct Ranges {
 
 impl PreStep {
     pub(super) fn new(options: &Options) -> Self {
-        let paper = options.bool("paper");
-        let errors = match (paper, options.bool("ede"), options.bool("ede_fresh")) {
-            // useErrDiffEqu of [T table 3.12] and [T table 3.13].
-            (true, ..) if options.text(SOURCE.name) == "moesp" => ErrorEquation::Off,
-            (true, ..) => ErrorEquation::Carried,
-            (false, false, _) => ErrorEquation::Off,
-            (false, true, true) => ErrorEquation::Fresh,
-            (false, true, false) => ErrorEquation::Carried,
+        // useErrDiffEqu of [T table 3.12] and [T table 3.13].
+        let of_the_thesis = [("ede", Value::Bool(options.text(SOURCE.name) != "moesp"))];
+        let of_the_thesis = options.clone().with_defaults(&of_the_thesis);
+        let options = if options.bool("paper") { &of_the_thesis } else { options };
+        let errors = match (options.bool("ede"), options.bool("ede_fresh")) {
+            (false, _) => ErrorEquation::Off,
+            (true, true) => ErrorEquation::Fresh,
+            (true, false) => ErrorEquation::Carried,
         };
         Self {
             errors,

@@ -138,9 +138,7 @@ impl RunReport {
     pub(crate) fn count(&mut self, engine: &Engine) {
         let remarks: Vec<_> = engine.remarks().collect();
         self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
-        let differences = self.method.contains("source=finite-difference");
-        let source = if differences { "finite-difference" } else { "exact" };
-        self.model_source = engine.uses_models().then(|| source.into());
+        self.model_source = engine.model_source().map(Into::into);
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();
         if self.wall_s > 0.0 && engine.steps_here() > 0 {

@@ -61,7 +61,7 @@ fn defaults_may_be_given() {
     for entry in METHODS {
         let given = entry.options.iter().map(|option| (option.name.into(), option.kind.default_value()));
         let spelt_out = MethodSpec::new(entry.id, given.collect()).unwrap();
-        let nothing = MethodSpec::new(entry.id, vec![]).unwrap();
-        assert!(spelt_out.options.iter().eq(nothing.options.iter()), "{}", entry.id);
+        let defaults = MethodSpec::new(entry.id, vec![]).unwrap();
+        assert!(spelt_out.options.iter().eq(defaults.options.iter()), "{}", entry.id);
     }
 }

@@ -11,9 +11,20 @@ fn numbers(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// Fills a block matrix and a dense one alike, and compares their solutions.
+/// Random entries.
 fn check(sizes: &[usize], pattern: &[(usize, usize)], seed: u64) {
     let mut next = numbers(seed);
+    compare(sizes, pattern, |_, _| 0.4 * next());
+}
+
+/// Fills a block matrix and a dense one alike, `entry` being asked for (block row, block column) and (row, column), and
+/// compares their solutions.
+fn compare(
+    sizes: &[usize],
+    pattern: &[(usize, usize)],
+    mut entry: impl FnMut((usize, usize), (usize, usize)) -> f64,
+) {
+    let mut next = numbers(7);
     let mut blocks = BlockLu::new(sizes, pattern);
     let starts: Vec<usize> = (0..=sizes.len()).map(|i| sizes[..i].iter().sum()).collect();
     let total = starts[sizes.len()];
@@ -25,7 +36,7 @@ fn check(sizes: &[usize], pattern: &[(usize, usize)], seed: u64) {
         let block = blocks.block_mut(place);
         for a in 0..sizes[*i] {
             for b in 0..sizes[*j] {
-                let value = 0.4 * next();
+                let value = entry((*i, *j), (a, b));
                 block[(a, b)] += value;
                 dense.matrix_mut()[(starts[*i] + a, starts[*j] + b)] += value;
             }
@@ -55,6 +66,19 @@ fn chains_rings_stars_and_tangles_agree_with_dense_solutions() {
             &(0..7).flat_map(|i| [(i, (i * i + 1) % 7), (i, i), ((3 * i) % 7, i)]).collect::<Vec<_>>(),
             seed,
         );
+    }
+}
+
+/// Along a chain of equal blocks the factors repeat and are kept once; those around an odd one are not.
+#[test]
+fn repeated_factors_are_right() {
+    const N: usize = 80;
+    let pattern: Vec<_> = (0..N - 1).flat_map(|i| [(i, i + 1), (i + 1, i)]).collect();
+    for odd in [N, N / 2, 3] {
+        compare(&[2; N], &pattern, |(i, j), (a, b)| {
+            let equal = [[0.3, -0.1], [0.2, 0.15]][a][b] * if i < j { 1.0 } else { -0.8 };
+            if i == odd { 1.7 * equal } else { equal }
+        });
     }
 }
 

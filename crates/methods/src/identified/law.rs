@@ -1,8 +1,8 @@
 //! The inputs that follow from models y = F + S u of all subsystems.
 //!
 //! ```text
-//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + (r_k + r_(k+1))/2     ph = 1/2 for outputs with direct feed-through
-//! ramp  u = L (F + S u) + r_(k+1)
+//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + mean of r     ph = 1/2 for outputs with direct feed-through
+//! ramp  u = L (F + S u) + r at the end
 //! ```
 //!
 //! Held inputs take the mean of the coupling signal over the step; of C x + D u it is (y_k + y_(k+1))/2 + D (u - u_k)/2, and S is D plus
@@ -12,6 +12,7 @@ use costep_core::{Coupling, InputSet, Layout, Result, StateReader, StateWriter, 
 use costep_ident::{Affine, Lags};
 use costep_linalg::Matrix;
 
+use super::outside::Outside;
 use crate::shared::interface::Interface;
 
 /// How the inputs go over a step.
@@ -33,9 +34,18 @@ pub(super) struct Start<'a> {
     pub(super) coupled: &'a [f64],
     /// u_k.
     pub(super) u: &'a [f64],
-    /// r at the start and at the end.
-    pub(super) external: (&'a [f64], &'a [f64]),
+    /// r at the start.
+    pub(super) external: &'a [f64],
+    /// r over the step.
+    pub(super) outside: &'a Outside,
     pub(super) coupling: &'a Coupling,
+}
+
+impl Start<'_> {
+    /// What comes from outside into an input: its mean for a hold, its end for a ramp.
+    fn from_outside(&self, form: Form, j: usize) -> f64 {
+        if form == Form::Hold { self.outside.mean(j) } else { self.outside.at_end(j) }
+    }
 }
 
 /// The law, with room for its solution.
@@ -48,7 +58,8 @@ pub(super) struct Law {
     /// ph per output.
     through: Vec<f64>,
     eta: Vec<f64>,
-    mean_external: Vec<f64>,
+    /// What comes from outside, or from inputs of other groups.
+    known: Vec<f64>,
 }
 
 impl Law {
@@ -62,7 +73,7 @@ impl Law {
             blocks: (0..layout.subsystems()).map(|i| Matrix::zeros(size(i).0, size(i).1)).collect(),
             through: feedthrough.map(|inputs| if inputs.is_empty() { 0.0 } else { 0.5 }).collect(),
             eta: vec![0.0; layout.outputs()],
-            mean_external: vec![0.0; layout.inputs()],
+            known: vec![0.0; layout.inputs()],
         }
     }
 
@@ -82,22 +93,21 @@ impl Law {
     ) {
         let share = if form == Form::Hold { 0.5 } else { 1.0 };
         // Inputs of other groups are taken as they stand.
-        self.mean_external.copy_from_slice(start.coupled);
+        self.known.copy_from_slice(start.coupled);
         for j in inputs.iter() {
-            let (now, next) = (start.external.0[j], start.external.1[j]);
-            self.mean_external[j] = (1.0 - share) * now + share * next;
+            self.known[j] = start.from_outside(form, j);
         }
         for i in 0..self.blocks.len() {
             self.set_up(i, share, form, start, affine(i));
         }
-        let Self { interface, blocks, eta, mean_external, .. } = self;
+        let Self { interface, blocks, eta, known, .. } = self;
         let regular = interface.factor(|i| &blocks[i]);
         if regular {
             interface.solve(|i| &blocks[i], eta);
         }
         let sound = regular && eta.iter().all(|v| v.is_finite());
         for j in inputs.iter() {
-            u[j] = if sound { start.coupling.row(j, eta) + mean_external[j] } else { start.coupled[j] };
+            u[j] = if sound { start.coupling.row(j, eta) + known[j] } else { start.coupled[j] };
         }
     }
 
@@ -105,7 +115,7 @@ impl Law {
     fn set_up(&mut self, i: usize, share: f64, form: Form, start: &Start<'_>, affine: &Affine) {
         let (outputs, inputs) = (self.layout.output_range(i), self.layout.input_range(i));
         let m = inputs.len();
-        let (u, r) = (&start.u[inputs.clone()], &self.mean_external[inputs]);
+        let (u, r) = (&start.u[inputs.clone()], &self.known[inputs]);
         for (row, at) in outputs.enumerate() {
             let through = if form == Form::Hold { self.through[at] } else { 0.0 };
             let mut sum = (1.0 - share) * start.y[at] + share * affine.offset[row];
@@ -154,10 +164,10 @@ impl Guard {
     }
 
     /// Cuts inputs that go too far.
-    pub(super) fn clip(&self, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
+    pub(super) fn clip(&self, form: Form, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
         for j in inputs.iter() {
             let greatest = (0..self.changes.len()).map(|lag| self.changes.get(lag)[j]).fold(0.0, f64::max);
-            let known = (start.external.1[j] - start.external.0[j]).abs();
+            let known = (start.from_outside(form, j) - start.external[j]).abs();
             let limit = CLIP.0 * greatest + CLIP.1 * known;
             let z = start.coupled[j];
             let bounded = (z - limit).is_finite() && (z + limit).is_finite();

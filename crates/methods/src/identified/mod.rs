@@ -18,6 +18,7 @@
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
 mod law;
+mod outside;
 mod start;
 
 use costep_core::{
@@ -27,6 +28,7 @@ use costep_core::{
 use costep_ident::{Affine, Bank, Reference};
 
 use law::{Form, Guard, Law, Start};
+use outside::Outside;
 use start::Record;
 
 /// Row of the registry.
@@ -111,6 +113,7 @@ struct Identified {
     u_last: Vec<f64>,
     /// u^(k+1), the goal of this step.
     u: Vec<f64>,
+    outside: Outside,
     phase: Phase,
     /// Macro step that the phase was chosen for, one more than its number; 0 at the start.
     macro_step: u64,
@@ -141,6 +144,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         coarse_guard: Guard::default(),
         u_last: Vec::new(),
         u: Vec::new(),
+        outside: Outside::default(),
         phase: Phase::Large,
         macro_step: 0,
         macro_start: 0.0,
@@ -171,6 +175,7 @@ impl CouplingMethod for Identified {
         self.coarse_guard = Guard::new(layout.inputs());
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
+        self.outside = Outside::new(layout.inputs());
         self.h = system.step;
         let part = |i: usize| {
             let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
@@ -203,7 +208,7 @@ impl CouplingMethod for Identified {
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.arrive(step, signals);
         if self.phase == Phase::Small {
-            self.solve(signals);
+            self.solve((step.t, step.h), signals);
         }
         self.last_length = step.h;
         self.fill(step, signals);
@@ -251,6 +256,7 @@ impl CouplingMethod for Identified {
         self.coarse_guard.save(out);
         out.reals(&self.u_last);
         out.reals(&self.u);
+        self.outside.save(out);
         let (phase, left) = match self.phase {
             Phase::Quiet => (0, 0),
             Phase::Small => (1, 0),
@@ -272,6 +278,7 @@ impl CouplingMethod for Identified {
         self.coarse_guard.load(from)?;
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
+        self.outside.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(BETWEEN as usize + 1)? as u64);
         self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
         for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps] {
@@ -292,16 +299,20 @@ impl Identified {
         }
         self.arrived = step.t;
         signals.inputs.evaluate(self.last_length, &mut self.u_last);
-        let at_macro_step = self.macro_step != step.k + 1;
+        let (is_first, at_macro_step) = (self.macro_step == 0, self.macro_step != step.k + 1);
         self.observe(at_macro_step, signals);
         if at_macro_step {
             self.macro_step = step.k + 1;
             self.macro_start = step.t;
+            if is_first {
+                self.outside.begin(step.t);
+            }
+            self.outside.look((step.t, self.h), &self.inputs, signals);
             self.choose_phase(step.k, signals);
             match self.phase {
                 Phase::Quiet => self.u.copy_from_slice(&self.u_last),
                 Phase::Small => {}
-                Phase::Between(_) | Phase::Large => self.solve(signals),
+                Phase::Between(_) | Phase::Large => self.solve((step.t, self.h), signals),
             }
         }
     }
@@ -376,8 +387,7 @@ impl Identified {
 
     /// Whether neither inputs nor outputs are going to move, as far as one can see.
     fn is_quiet(&self, signals: &Signals<'_>) -> bool {
-        let known = |j: usize| signals.external[j] == signals.external_next[j];
-        self.inputs.iter().all(known)
+        self.inputs.iter().all(|j| self.outside.rests(j, signals.external[j]))
             && self.parts.iter().enumerate().all(|(i, part)| {
                 let (inputs, y) = (self.layout.input_range(i), &part.coarse.past().y);
                 let z = &signals.coupled[inputs.clone()];
@@ -415,7 +425,8 @@ impl Identified {
     }
 
     /// u^(k+1) from all models.
-    fn solve(&mut self, signals: &Signals<'_>) {
+    fn solve(&mut self, interval: (f64, f64), signals: &Signals<'_>) {
+        self.outside.look(interval, &self.inputs, signals);
         for part in &mut self.parts {
             let Part { reference, fine, coarse, record, affine, .. } = part;
             match self.phase {
@@ -428,13 +439,14 @@ impl Identified {
             y: signals.y,
             coupled: signals.coupled,
             u: &self.u_last,
-            external: (signals.external, signals.external_next),
+            external: signals.external,
+            outside: &self.outside,
             coupling: signals.coupling,
         };
         let parts = &self.parts;
         self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
         let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
-        guard.clip(&self.inputs, &start, &mut self.u);
+        guard.clip(self.form, &self.inputs, &start, &mut self.u);
     }
 
     /// Writes the inputs over a step, or over a part of one whose inputs last the whole step.

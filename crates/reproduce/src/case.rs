@@ -28,6 +28,8 @@ pub(crate) struct Run {
     pub(crate) trace: Trace,
     /// Whether it went to its end.
     pub(crate) ended: bool,
+    /// Steps of subsystems per macro step and subsystem.
+    pub(crate) calls: f64,
 }
 
 impl Case {
@@ -102,11 +104,13 @@ impl Case {
             micro_samples: micro,
         })?;
         let mut trace = Trace::new(layout.outputs(), micro);
-        match engine.run(&mut [&mut trace]) {
-            Ok(()) => Ok(Run { trace, ended: true }),
+        let outcome = engine.run(&mut [&mut trace]);
+        let calls = engine.subsystem_steps() as f64 / (engine.k().max(1) * layout.subsystems() as u64) as f64;
+        match outcome {
+            Ok(()) => Ok(Run { trace, ended: true, calls }),
             // A solver with step control gives up on signals that run away before they overflow.
             Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite | Code::StepTooSmall) => {
-                Ok(Run { trace, ended: false })
+                Ok(Run { trace, ended: false, calls })
             }
             Err(error) => Err(error),
         }

@@ -5,7 +5,7 @@ use costep_core::{Code, Error, Result};
 use crate::study::Study;
 use crate::{
     andersson2016, genser2018_angles, genser2018_errors, genser2020_errors, genser2020_regions,
-    genser2020_signals, haid2018, viel2014,
+    genser2020_signals, haid2018, identified_default, viel2014,
 };
 
 /// Every study.
@@ -27,7 +27,7 @@ pub static STUDIES: &[Study] = &[
     andersson2016::TABLE_2,
     andersson2016::TABLE_3,
     andersson2016::TABLE_4,
-
+    identified_default::STUDY,
 ];
 
 /// The study with this name.

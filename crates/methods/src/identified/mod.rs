@@ -11,6 +11,8 @@
 //! large   one step at a time, models of the whole step
 //! ```
 //!
+//! Where the models, coupled at the whole step, run away by themselves (`trial.rs`), the steps stay small.
+//!
 //! Order: ramps 2. Holds are of order 1 in the end, with a constant hundreds of times below that of `zoh`: the gains S are never quite right, as a
 //! closed loop excites them little, and the correction for direct feed-through depends on them alone.
 //!
@@ -20,6 +22,7 @@
 mod law;
 mod outside;
 mod start;
+mod trial;
 
 use costep_core::{
     CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals,
@@ -30,6 +33,7 @@ use costep_ident::{Affine, Bank, Reference};
 use law::{Form, Guard, Law, Start};
 use outside::Outside;
 use start::Record;
+use trial::{Subject, Trial};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -71,6 +75,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
 const TRUSTED: (f64, u64) = (0.9, 3);
 /// The start is given up after so many steps, and this share of all steps so far.
 const PATIENCE: (f64, f64) = (60.0, 0.1);
+/// A whole step that was found unstable is tried again after so many small ones, or a quarter of all so far.
+const NEXT_TRIAL: u64 = 16;
 /// Steps under inputs from rolled models: as many as the past that the large-step models look at.
 const BETWEEN: u64 = 2;
 
@@ -127,6 +133,9 @@ struct Identified {
     trusted: u64,
     /// Macro steps in parts so far.
     small_steps: u64,
+    trial: Trial,
+    /// While the whole step has been found unstable: the number of small steps at which it is tried again.
+    next_trial: u64,
     names: Vec<String>,
 }
 
@@ -153,6 +162,8 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         arrived: f64::NAN,
         trusted: 0,
         small_steps: 0,
+        trial: Trial::default(),
+        next_trial: 0,
         names: Vec::new(),
     })
 }
@@ -196,7 +207,8 @@ impl CouplingMethod for Identified {
         self.phase = if small { Phase::Small } else { Phase::Large };
         self.names = column_names(&self.parts, system, self.with_parameters);
         (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
-        (self.trusted, self.small_steps) = (0, 0);
+        (self.trusted, self.small_steps, self.next_trial) = (0, 0, 0);
+        self.trial = Trial::new(layout);
         Ok(())
     }
 
@@ -263,7 +275,9 @@ impl CouplingMethod for Identified {
             Phase::Between(left) => (2, left),
             Phase::Large => (3, 0),
         };
-        [phase, left, self.macro_step, self.trusted, self.small_steps].iter().for_each(|x| out.integer(*x));
+        [phase, left, self.macro_step, self.trusted, self.small_steps, self.next_trial]
+            .iter()
+            .for_each(|x| out.integer(*x));
         [self.macro_start, self.last_length, self.arrived].iter().for_each(|x| out.real(*x));
     }
 
@@ -281,7 +295,7 @@ impl CouplingMethod for Identified {
         self.outside.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(BETWEEN as usize + 1)? as u64);
         self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
-        for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps] {
+        for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps, &mut self.next_trial] {
             *count = from.index(MAX_COUNT)? as u64;
         }
         self.macro_start = from.real()?;
@@ -375,14 +389,33 @@ impl Identified {
         if k > 0 && self.is_quiet(signals) {
             return Phase::Quiet;
         }
-        if self.is_ready() {
-            return Phase::Between(BETWEEN);
+        if self.small_steps >= self.next_trial && self.is_ready() {
+            if !self.runs_away(signals) {
+                return Phase::Between(BETWEEN);
+            }
+            self.next_trial = self.small_steps + (self.small_steps / 4).max(NEXT_TRIAL);
         }
-        if self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
+        // Who gives up has not been found unstable at least.
+        if self.next_trial == 0 && self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
             return self.give_up(signals);
         }
         self.small_steps += 1;
         Phase::Small
+    }
+
+    /// Whether the whole step would be unstable, by all that is known.
+    fn runs_away(&mut self, signals: &Signals<'_>) -> bool {
+        self.teach();
+        let Self { form, inputs, layout, outside, law, parts, trial, .. } = self;
+        trial.runs_away(&Subject { form: *form, inputs, layout, outside }, law, parts, signals)
+    }
+
+    /// Large-step models from small-step ones.
+    fn teach(&mut self) {
+        for part in &mut self.parts {
+            let Part { reference, fine, coarse, record, .. } = part;
+            record.teach(self.form, reference, (fine, coarse), self.forgetting);
+        }
     }
 
     /// Whether neither inputs nor outputs are going to move, as far as one can see.
@@ -407,10 +440,7 @@ impl Identified {
     /// From small-step to large-step models. The last points were reached under inputs that lasted the whole step: they
     /// stay.
     fn enlarge(&mut self) -> Phase {
-        for part in &mut self.parts {
-            let Part { reference, fine, coarse, record, .. } = part;
-            record.teach(self.form, reference, (fine, coarse), self.forgetting);
-        }
+        self.teach();
         Phase::Large
     }
 

@@ -19,7 +19,7 @@ pub(super) struct Row {
     pub(super) step: f64,
     /// Noise on all outputs: standard deviation of the signal over that of the noise, in dB.
     noise: Option<f64>,
-    /// Errors of the prototype with held inputs and with ramps.
+    /// Errors of the prototype with held inputs and with ramps; not a number if it was not tried.
     pub(super) prototype: (f64, f64),
 }
 
@@ -37,8 +37,8 @@ impl Row {
         Self { noise: Some(decibels), ..self }
     }
 
-    /// The error of each method.
-    pub(super) fn errors(&self, methods: &[&str]) -> Result<Vec<f64>> {
+    /// Error of each method, and steps of subsystems per macro step.
+    pub(super) fn errors(&self, methods: &[&str]) -> Result<Vec<(f64, f64)>> {
         let reference = self.case.monolithic(self.step, false)?;
         let descriptions: Vec<_> =
             self.case.model()?.parts.iter().map(|part| part.description().clone()).collect();
@@ -54,7 +54,7 @@ impl Row {
             } else {
                 f64::INFINITY
             };
-            Ok(if error <= DIVERGED.0 { error } else { DIVERGED.1 })
+            Ok((if error <= DIVERGED.0 { error } else { DIVERGED.1 }, run.calls))
         };
         methods.iter().map(error).collect()
     }
@@ -100,8 +100,7 @@ fn fit(pilot: f64) -> Case {
 }
 
 fn pendulum() -> Case {
-    Case::new("pendulum-oscillator", &[], 2.0)
-        .altered(|model| Model { solver: Solver::Rk4(2e-4), ..model })
+    Case::new("pendulum-oscillator", &[], 2.0).altered(|model| Model { solver: Solver::Rk4(2e-4), ..model })
 }
 
 fn chain(idle: f64) -> Case {
@@ -193,6 +192,38 @@ pub(super) fn test() -> Vec<Row> {
         row("oscillator 2e5/200, idle at first, 2 ms", idle(2e5, 200.0, 0.8), 2e-3, 0.072, 0.063),
         row("oscillator 2e5/500, spring changes, 1 ms", stiffening(2e5, 500.0), 1e-3, 0.030, 0.019),
         row("hydraulic lines, idle at first, 50 us", lines(0.03, 5.6e-3), 50e-6, 0.029, 0.031),
+    ]
+}
+
+/// Other systems, steps and noise of the same kind, made after the method was settled.
+pub(super) fn further() -> Vec<Row> {
+    let row = |name, case, step| Row::new(name, case, step, f64::NAN, f64::NAN);
+    let model = |id, set: &[(&str, f64)], stop| Case::new(id, set, stop);
+    let light = &[("ck", 5e4), ("dk", 100.0), ("m1", 1.0), ("c1", 2e4), ("c2", 1e5)];
+    let soft = &[("c", 2e5), ("dk_max", 1e3), ("force", 2e5), ("period", 0.08)];
+    let tank = &[("t1", 0.02), ("t2", 0.05)];
+    vec![
+        row("oscillator 3e5/2e3 3 ms", masses(3e5, 2e3), 3e-3),
+        row("oscillator 5e4/5e3 5 ms", masses(5e4, 5e3), 5e-3),
+        row("oscillator 1e6/100 0.7 ms", masses(1e6, 100.0), 7e-4),
+        row("oscillator, light masses, 2 ms", model("dual-mass", light, 0.5).altered(exact), 2e-3),
+        row("oscillator 3e5/300, square wave, noise 50 dB, 2 ms", pushed(3e5, 300.0, 0.7), 2e-3).noisy(50.0),
+        row("oscillator 5e4/2e3, idle at first, 4 ms", idle(5e4, 2e3, 0.9), 4e-3),
+        row("oscillator 3e5/1e3, spring changes, 1.5 ms", stiffening(3e5, 1e3), 1.5e-3),
+        row("nonlinear oscillator 3 ms", nonlinear(), 3e-3),
+        row("nonlinear oscillator, softer, 1.5 ms", model("dual-mass-nonlinear", soft, 1.0), 1.5e-3),
+        row("helicopter bookI pilot 4 0.15 s", book(4.0), 0.15),
+        row("helicopter bookI pilot 5 0.35 s", book(5.0), 0.35),
+        row("helicopter fit487 pilot 2 0.25 s", fit(2.0), 0.25),
+        row("helicopter fit487 pilot 4 0.2 s, noise 50 dB", fit(4.0), 0.2).noisy(50.0),
+        row("pendulum 15 ms", pendulum(), 15e-3),
+        row("chain of 3, 4 ms", model("chain", &[("n", 3.0), ("k", 2e4)], 1.0).altered(exact), 4e-3),
+        row("chain of 7, 3 ms", model("chain", &[("n", 7.0)], 1.0).altered(exact), 3e-3),
+        row("hydraulic lines 30 us, noise 60 dB", lines(0.02, 4e-4), 30e-6).noisy(60.0),
+        row("hydraulic lines, nonlinear, 50 us", model("hydraulic", tank, 0.08), 50e-6),
+        row("three springs 0.2 s", model("triple-spring", &[], 8.0), 0.2),
+        row("coupled pendula 10 ms", model("coupled-pendula", &[], 4.0), 0.01),
+        row("coupled pendula 50 ms", model("coupled-pendula", &[], 4.0), 0.05),
     ]
 }
 

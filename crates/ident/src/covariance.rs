@@ -17,9 +17,6 @@ pub enum Forgetting {
 /// How much larger than at the start the greatest variance may become.
 const GREATEST_GROWTH: f64 = 1e6;
 
-/// The same for a parameter whose unit becomes larger: beyond, it is taken to be zero up to this.
-const GREATEST_DOUBT: f64 = 1e3;
-
 /// P = S S^T and the gain of the last sample.
 #[derive(Clone, Debug)]
 pub struct Covariance {
@@ -64,7 +61,7 @@ impl Covariance {
     /// other, so that what is known of combinations stays; cutting a diagonal entry of P would destroy it. Says whether `gain` holds what a
     /// unit of this parameter changes all of them by.
     pub fn confine(&mut self, j: usize) -> bool {
-        let limit = GREATEST_DOUBT * self.start;
+        let limit = GREATEST_GROWTH * self.start;
         let row = self.root.row(j);
         let variance: f64 = row.iter().map(|x| x * x).sum();
         if variance <= limit {
@@ -178,7 +175,7 @@ mod tests {
         let entry = |i: usize, j: usize| -> f64 {
             covariance.root.row(i).iter().zip(covariance.root.row(j)).map(|(a, b)| a * b).sum()
         };
-        assert!((entry(0, 0) - 1e-3).abs() < 1e-8, "{}", entry(0, 0));
+        assert!((entry(0, 0) - 1.0).abs() < 1e-5, "{}", entry(0, 0));
         let sum = 1e-12 * entry(0, 0) + 2e-6 * entry(0, 1) + entry(1, 1);
         assert!(sum < 1e-11, "{sum}");
     }

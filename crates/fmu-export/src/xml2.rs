@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use costep_fmu_runtime::{Capability, Role};
+use costep_fmu_runtime::{Capability, MAX_ORDER, Role};
 
 use crate::description::{Document, numbers};
 use crate::sheet::Unknown;
@@ -35,6 +35,15 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     document.units(f)?;
     writeln!(f, "  <LogCategories><Category name=\"logStatusError\"/></LogCategories>")?;
     document.experiment(f)?;
+    let interpolates = options.co_simulation && document.can(Capability::InputDerivatives);
+    let inputs = interpolates.then(|| format!("<Inputs derivatives=\"{MAX_ORDER}\"/>"));
+    let annotations: Vec<_> = document.solver().into_iter().chain(inputs).collect();
+    if !annotations.is_empty() {
+        // By the schema each entry of a tool holds one element.
+        let entry = |annotation: &String| format!("<Tool name=\"costep\">{annotation}</Tool>");
+        let entries: String = annotations.iter().map(entry).collect();
+        writeln!(f, "  <VendorAnnotations>{entries}</VendorAnnotations>")?;
+    }
     writeln!(f, "  <ModelVariables>")?;
     for variable in &sheet.variables {
         let derivative = match variable.role {

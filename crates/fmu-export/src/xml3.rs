@@ -58,7 +58,11 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     unknowns(document, f, "Output", &sheet.outputs())?;
     unknowns(document, f, "ContinuousStateDerivative", &sheet.derivatives())?;
     unknowns(document, f, "InitialUnknown", &sheet.initial_unknowns())?;
-    writeln!(f, "  </ModelStructure>\n</fmiModelDescription>")
+    writeln!(f, "  </ModelStructure>")?;
+    if let Some(solver) = document.solver() {
+        writeln!(f, "  <Annotations><Annotation type=\"costep\">{solver}</Annotation></Annotations>")?;
+    }
+    writeln!(f, "</fmiModelDescription>")
 }
 
 fn unknowns(

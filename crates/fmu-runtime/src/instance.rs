@@ -9,7 +9,7 @@ use costep_integrate::{Ode, Stepper};
 use crate::plan::{Capability, Plan, Role};
 
 /// Highest order of input derivatives.
-pub(crate) const MAX_ORDER: usize = 8;
+pub const MAX_ORDER: usize = 8;
 
 /// Which interface of FMI it is used through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use costep_analysis::{Reference, Trace};
 use costep_core::{Code, Experiment, External, InputSet, Result, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_integrate::{Part, Solver};
+use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
@@ -87,16 +87,14 @@ impl Case {
     ) -> Result<Run> {
         let model = self.model()?;
         let layout = model.layout();
-        let part = |(i, part): (usize, &Box<dyn Part>)| Ok(wrap(i, part.subsystem(&model.solver)?));
+        let method = MethodSpec::parse(method)?;
+        let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver));
         let mut engine = Engine::new(System {
-            subsystems: model.parts.iter().enumerate().map(part).collect::<Result<_>>()?,
+            subsystems: subsystems.enumerate().map(|(i, part)| Ok(wrap(i, part?))).collect::<Result<_>>()?,
             connections: model.connections,
-            models: Box::new(costep_ident::Exact::new(1)),
+            models: method.models(),
             externals: model.externals,
-            groups: vec![Group {
-                method: MethodSpec::parse(method)?.build(),
-                inputs: InputSet::All(layout.inputs()),
-            }],
+            groups: vec![Group { method: method.build(), inputs: InputSet::All(layout.inputs()) }],
             scheduling: Scheduling::Parallel,
             bounds: Vec::new(),
             experiment: self.experiment(step),

@@ -1,7 +1,7 @@
 //! Coupling of black boxes by models that are identified from inputs and outputs while the run goes.
 //!
 //! Per subsystem two models of the change over a step (`ident::Bank`) and a measure of trust; where a model is not trusted, its outputs
-//! are extrapolated. The inputs follow from all models together (`law.rs`). The run starts with an eighth of the step,
+//! are extrapolated. The inputs follow from all models together (`shared/law.rs`). The run starts with an eighth of the step,
 //! where a hold is still stable, until the models are trusted; then they are taken over to the whole step (`start.rs`):
 //!
 //! ```text
@@ -19,7 +19,6 @@
 //! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. Nothing is to be set. Cost per subsystem and
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
-mod law;
 mod outside;
 mod start;
 mod trial;
@@ -30,7 +29,7 @@ use costep_core::{
 };
 use costep_ident::{Affine, Bank, Reference};
 
-use law::{Form, Guard, Law, Start};
+use crate::shared::law::{Form, Guard, Law, Start};
 use outside::Outside;
 use start::Record;
 use trial::{Subject, Trial};
@@ -469,14 +468,13 @@ impl Identified {
             y: signals.y,
             coupled: signals.coupled,
             u: &self.u_last,
-            external: signals.external,
-            outside: &self.outside,
+            external: self.outside.ends(),
             coupling: signals.coupling,
         };
         let parts = &self.parts;
         self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
         let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
-        guard.clip(self.form, &self.inputs, &start, &mut self.u);
+        guard.clip(&self.inputs, &start, &mut self.u);
     }
 
     /// Writes the inputs over a step, or over a part of one whose inputs last the whole step.

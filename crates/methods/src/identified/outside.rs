@@ -43,14 +43,9 @@ impl Outside {
         }
     }
 
-    /// r at the end of the step.
-    pub(super) fn at_end(&self, j: usize) -> f64 {
-        self.end[j]
-    }
-
-    /// Mean of r over the step.
-    pub(super) fn mean(&self, j: usize) -> f64 {
-        0.5 * (self.start[j] + self.end[j])
+    /// r at both ends of the step.
+    pub(super) fn ends(&self) -> (&[f64], &[f64]) {
+        (&self.start, &self.end)
     }
 
     /// Whether r is and stays what it is now.

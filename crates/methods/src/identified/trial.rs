@@ -5,8 +5,8 @@ use costep_core::{InputSet, Layout, Signals};
 use costep_ident::Past;
 
 use super::Part;
-use super::law::{Form, Law, Start};
 use super::outside::Outside;
+use crate::shared::law::{Form, Law, Start};
 
 /// Steps of a trial. Growth is judged by the greatest changes in its second quarter and in its last.
 const STEPS: usize = 200;
@@ -95,8 +95,7 @@ impl Trial {
             y: &self.y,
             coupled: &self.coupled,
             u: &self.u_last,
-            external: signals.external,
-            outside: subject.outside,
+            external: subject.outside.ends(),
             coupling: signals.coupling,
         };
         law.solve(subject.form, subject.inputs, &start, |i| &parts[i].affine, &mut self.u);

@@ -1,8 +1,8 @@
 //! The inputs that follow from models y = F + S u of all subsystems.
 //!
 //! ```text
-//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + mean of r     ph = 1/2 for outputs with direct feed-through
-//! ramp  u = L (F + S u) + r at the end
+//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + (r_k + r_(k+1))/2     ph = 1/2 for outputs with direct feed-through
+//! ramp  u = L (F + S u) + r_(k+1)
 //! ```
 //!
 //! Held inputs take the mean of the coupling signal over the step; of C x + D u it is (y_k + y_(k+1))/2 + D (u - u_k)/2, and S is D plus
@@ -12,12 +12,11 @@ use costep_core::{Coupling, InputSet, Layout, Result, StateReader, StateWriter, 
 use costep_ident::{Affine, Lags};
 use costep_linalg::Matrix;
 
-use super::outside::Outside;
-use crate::shared::interface::Interface;
+use super::interface::Interface;
 
 /// How the inputs go over a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Hold,
     Ramp,
 }
@@ -28,29 +27,20 @@ const LOOK_BACK: usize = 10;
 const CLIP: (f64, f64) = (3.0, 2.0);
 
 /// The signals at the start of a step.
-pub(super) struct Start<'a> {
-    pub(super) y: &'a [f64],
+pub(crate) struct Start<'a> {
+    pub(crate) y: &'a [f64],
     /// z = L y + r.
-    pub(super) coupled: &'a [f64],
+    pub(crate) coupled: &'a [f64],
     /// u_k.
-    pub(super) u: &'a [f64],
-    /// r at the start.
-    pub(super) external: &'a [f64],
-    /// r over the step.
-    pub(super) outside: &'a Outside,
-    pub(super) coupling: &'a Coupling,
-}
-
-impl Start<'_> {
-    /// What comes from outside into an input: its mean for a hold, its end for a ramp.
-    fn from_outside(&self, form: Form, j: usize) -> f64 {
-        if form == Form::Hold { self.outside.mean(j) } else { self.outside.at_end(j) }
-    }
+    pub(crate) u: &'a [f64],
+    /// r at the start and at the end.
+    pub(crate) external: (&'a [f64], &'a [f64]),
+    pub(crate) coupling: &'a Coupling,
 }
 
 /// The law, with room for its solution.
 #[derive(Default)]
-pub(super) struct Law {
+pub(crate) struct Law {
     layout: Layout,
     interface: Interface,
     /// M = (th + ph) S per subsystem.
@@ -58,12 +48,11 @@ pub(super) struct Law {
     /// ph per output.
     through: Vec<f64>,
     eta: Vec<f64>,
-    /// What comes from outside, or from inputs of other groups.
-    known: Vec<f64>,
+    mean_external: Vec<f64>,
 }
 
 impl Law {
-    pub(super) fn new(system: &SystemView<'_>) -> Self {
+    pub(crate) fn new(system: &SystemView<'_>) -> Self {
         let layout = system.layout;
         let size = |i: usize| (layout.output_range(i).len(), layout.input_range(i).len());
         let feedthrough = system.descriptions.iter().flat_map(|d| &d.feedthrough);
@@ -73,17 +62,17 @@ impl Law {
             blocks: (0..layout.subsystems()).map(|i| Matrix::zeros(size(i).0, size(i).1)).collect(),
             through: feedthrough.map(|inputs| if inputs.is_empty() { 0.0 } else { 0.5 }).collect(),
             eta: vec![0.0; layout.outputs()],
-            known: vec![0.0; layout.inputs()],
+            mean_external: vec![0.0; layout.inputs()],
         }
     }
 
     /// Whether a subsystem is part of a loop of connections.
-    pub(super) fn is_in_loop(&self, i: usize) -> bool {
+    pub(crate) fn is_in_loop(&self, i: usize) -> bool {
         self.interface.is_in_loop(i)
     }
 
     /// Fills u of the group; u = z if the system cannot be solved.
-    pub(super) fn solve<'a>(
+    pub(crate) fn solve<'a>(
         &mut self,
         form: Form,
         inputs: &InputSet,
@@ -93,21 +82,22 @@ impl Law {
     ) {
         let share = if form == Form::Hold { 0.5 } else { 1.0 };
         // Inputs of other groups are taken as they stand.
-        self.known.copy_from_slice(start.coupled);
+        self.mean_external.copy_from_slice(start.coupled);
         for j in inputs.iter() {
-            self.known[j] = start.from_outside(form, j);
+            let (now, next) = (start.external.0[j], start.external.1[j]);
+            self.mean_external[j] = (1.0 - share) * now + share * next;
         }
         for i in 0..self.blocks.len() {
             self.set_up(i, share, form, start, affine(i));
         }
-        let Self { interface, blocks, eta, known, .. } = self;
+        let Self { interface, blocks, eta, mean_external, .. } = self;
         let regular = interface.factor(|i| &blocks[i]);
         if regular {
             interface.solve(|i| &blocks[i], eta);
         }
         let sound = regular && eta.iter().all(|v| v.is_finite());
         for j in inputs.iter() {
-            u[j] = if sound { start.coupling.row(j, eta) + known[j] } else { start.coupled[j] };
+            u[j] = if sound { start.coupling.row(j, eta) + mean_external[j] } else { start.coupled[j] };
         }
     }
 
@@ -115,7 +105,7 @@ impl Law {
     fn set_up(&mut self, i: usize, share: f64, form: Form, start: &Start<'_>, affine: &Affine) {
         let (outputs, inputs) = (self.layout.output_range(i), self.layout.input_range(i));
         let m = inputs.len();
-        let (u, r) = (&start.u[inputs.clone()], &self.known[inputs]);
+        let (u, r) = (&start.u[inputs.clone()], &self.mean_external[inputs]);
         for (row, at) in outputs.enumerate() {
             let through = if form == Form::Hold { self.through[at] } else { 0.0 };
             let mut sum = (1.0 - share) * start.y[at] + share * affine.offset[row];
@@ -132,7 +122,7 @@ impl Law {
 
 /// Keeps inputs near the coupling signal.
 #[derive(Default)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     /// z at the last point.
     last: Vec<f64>,
     started: bool,
@@ -142,7 +132,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn new(inputs: usize) -> Self {
+    pub(crate) fn new(inputs: usize) -> Self {
         Self {
             last: vec![0.0; inputs],
             started: false,
@@ -152,7 +142,7 @@ impl Guard {
     }
 
     /// Takes note of z at a point.
-    pub(super) fn observe(&mut self, coupled: &[f64]) {
+    pub(crate) fn observe(&mut self, coupled: &[f64]) {
         if self.started {
             for (room, (now, last)) in self.room.iter_mut().zip(coupled.iter().zip(&self.last)) {
                 *room = (now - last).abs();
@@ -164,10 +154,10 @@ impl Guard {
     }
 
     /// Cuts inputs that go too far.
-    pub(super) fn clip(&self, form: Form, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
+    pub(crate) fn clip(&self, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
         for j in inputs.iter() {
             let greatest = (0..self.changes.len()).map(|lag| self.changes.get(lag)[j]).fold(0.0, f64::max);
-            let known = (start.from_outside(form, j) - start.external[j]).abs();
+            let known = (start.external.1[j] - start.external.0[j]).abs();
             let limit = CLIP.0 * greatest + CLIP.1 * known;
             let z = start.coupled[j];
             let bounded = (z - limit).is_finite() && (z + limit).is_finite();
@@ -175,13 +165,13 @@ impl Guard {
         }
     }
 
-    pub(super) fn save(&self, out: &mut StateWriter) {
+    pub(crate) fn save(&self, out: &mut StateWriter) {
         out.reals(&self.last);
         out.integer(u64::from(self.started));
         self.changes.save(out);
     }
 
-    pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+    pub(crate) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         from.reals(&mut self.last)?;
         self.started = from.index(2)? == 1;
         self.changes.load(from)

@@ -41,4 +41,4 @@ pub use model_source::{ModelSource, NoModels, Observation};
 pub use options::{OptionKind, OptionSpec, Options, Value};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use state::{StateReader, StateWriter};
-pub use subsystem::{Experiment, Interval, StepOutcome, Subsystem};
+pub use subsystem::{Experiment, Interval, SolverCounts, StepOutcome, Subsystem};

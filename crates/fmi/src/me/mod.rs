@@ -7,6 +7,7 @@ mod beside;
 mod component;
 mod dynamics;
 mod memory;
+mod signature;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,7 @@ use crate::description::value::Values;
 use crate::description::words::Causality;
 use crate::description::{FmiVersion, ModelDescription};
 use beside::{Beside, Step};
+use signature::{Rollback, Signature};
 use dynamics::{DifferenceMemory, FmuDynamics, MicroBuffer, Slopes, SomeInputs, Told};
 
 /// Room for samples at events, beyond those between.
@@ -68,17 +70,6 @@ enum Phase {
     Terminated,
 }
 
-/// What the FMU can be put back by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rollback {
-    /// Its own functions.
-    FmuState,
-    /// Time, states and inputs, which are all its memory; not over a time event.
-    OwnStates,
-    /// Nothing.
-    No,
-}
-
 /// An instance of an FMU for Model Exchange with an integrator.
 pub struct ModelExchangeSubsystem {
     description: Description,
@@ -112,101 +103,6 @@ struct Saved {
     told: Told,
     nominal: Vec<f64>,
     state: FmuState,
-}
-
-/// What is known of an instance before it is made.
-struct Signature {
-    settings: Vec<Setting>,
-    inputs: Signals,
-    outputs: Signals,
-    states: Signals,
-    state_names: Vec<String>,
-    indicators: usize,
-    slopes: Slopes,
-    continuous_inputs: Option<Box<SomeInputs>>,
-    rollback: Rollback,
-    description: Description,
-}
-
-impl Signature {
-    fn of(
-        fmu: &ModelDescription,
-        kind: &ModelExchange,
-        name: &str,
-        options: &ModelExchangeOptions,
-    ) -> Result<Self> {
-        let settings = settings::settings(fmu, &options.parameters)?;
-        let sizes = settings::sizes(&settings);
-        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
-        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
-        let (mut states, mut indicators) = (Signals::default(), Signals::default());
-        for state in fmu.states() {
-            states.push(fmu, state.state, &sizes)?;
-        }
-        for indicator in &fmu.structure.event_indicators {
-            indicators.push(fmu, indicator.variable, &sizes)?;
-        }
-        let directional = match kind.interface.provides_directional_derivatives {
-            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
-            false => None,
-        };
-        let input_ports = inputs.ports(fmu, &sizes);
-        let slopes = match directional {
-            Some(linear) => Slopes::Directional(Box::new(linear)),
-            None => differences(&states, &outputs, &input_ports),
-        };
-        let continuous_inputs = SomeInputs::of(fmu, &inputs);
-        let rollback = match kind.interface.can_get_and_set_state {
-            true => Rollback::FmuState,
-            false if memory::is_memoryless(fmu, kind) => Rollback::OwnStates,
-            false => Rollback::No,
-        };
-        let micro_samples = match options.solver {
-            Solver::Euler(_) => MicroSampling::End,
-            _ => MicroSampling::Continuous,
-        };
-        let capabilities = Capabilities {
-            rollback: rollback != Rollback::No,
-            // Discrete inputs are held by the engine, as their ports say.
-            input_order: usize::MAX,
-            local_model: states.width() > 0,
-            micro_samples: Some(micro_samples),
-        };
-        let description = Description {
-            name: name.to_owned(),
-            inputs: input_ports,
-            outputs: outputs.ports(fmu, &sizes),
-            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
-            capabilities,
-        };
-        Ok(Self {
-            settings,
-            state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),
-            indicators: match fmu.fmi_version {
-                FmiVersion::V2 => fmu.number_of_event_indicators,
-                FmiVersion::V3 => indicators.width(),
-            },
-            inputs,
-            outputs,
-            states,
-            slopes,
-            continuous_inputs,
-            rollback,
-            description,
-        })
-    }
-}
-
-/// Memory for differences. Inputs without a nominal value are taken to be of size 1.
-fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
-    let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
-    let (n, m, r) = (states.width(), inputs.len(), outputs.total());
-    Slopes::Differences(Box::new(DifferenceMemory {
-        differences: Differences::new(n, m, r),
-        nominal_x: vec![1.0; n],
-        nominal_u: sizes.collect(),
-        y: vec![0.0; r],
-    }))
 }
 
 impl ModelExchangeSubsystem {

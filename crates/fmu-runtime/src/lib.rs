@@ -30,7 +30,7 @@ mod fmi2;
 mod fmi3;
 
 pub use asked::{ASKED, instant};
-pub use instance::{Instance, Kind};
+pub use instance::{Instance, Kind, MAX_ORDER};
 pub use plan::{Capability, PLAN_FILE, Plan, Role, folder_of_uri};
 pub use stored::Stored;
 pub use subjects::{SUBJECTS, find};

@@ -96,7 +96,8 @@ fn integrators_of_fmus_tell_what_they_did() {
     desk.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
     desk.write("system.toml", PAIR.replace("dopri5:1e-10", "bdf:1e-8"));
     for method in ["zoh", "lis", "monolithic"] {
-        let json = desk.run(&format!("run system.toml --method {method} --json --out {method}")).exits(0).json();
+        let json =
+            desk.run(&format!("run system.toml --method {method} --json --out {method}")).exits(0).json();
         let counts = &json["solvers"]["s1"];
         println!("{method}: {counts}");
         let count = |key: &str| counts[key].as_u64().unwrap();

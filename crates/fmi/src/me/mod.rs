@@ -13,9 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{
-    Capabilities, Code, Companion, Description, Differences, Error, Experiment, InputSegment, Interval,
-    LocalModel, MicroSamples, MicroSampling, ModelOrigin, Result, SolverCounts, StateReader, StateWriter,
-    StepOutcome, Subsystem,
+    Code, Companion, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
+    ModelOrigin, Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 use costep_integrate::{
     AfterEvent, DIAGNOSTICS, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver,
@@ -25,16 +24,12 @@ use crate::call::instance::Instance;
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
-use crate::cs::linear::Linear;
-use crate::cs::settings::{self, Moment, Setting};
-use crate::cs::signals::{self, Signals};
-use crate::description::interface::ModelExchange;
+use crate::cs::settings::{Moment, Setting};
 use crate::description::value::Values;
-use crate::description::words::Causality;
 use crate::description::{FmiVersion, ModelDescription};
 use beside::{Beside, Step};
-use signature::{Rollback, Signature};
-use dynamics::{DifferenceMemory, FmuDynamics, MicroBuffer, Slopes, SomeInputs, Told};
+use dynamics::{FmuDynamics, MicroBuffer, Slopes, Told};
+use signature::{Rollback, Signature, differences};
 
 /// Room for samples at events, beyond those between.
 const EVENT_SAMPLES: usize = 64;

@@ -107,7 +107,7 @@ impl Signature {
 }
 
 /// Memory for differences. Inputs without a nominal value are taken to be of size 1.
-fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
+pub(super) fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
     let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
     let (n, m, r) = (states.width(), inputs.len(), outputs.total());
     Slopes::Differences(Box::new(DifferenceMemory {

@@ -13,11 +13,9 @@ fn errors_of_the_pressure_are_those_of_the_prototype_or_less() {
     assert!(rms("lis", 50) <= 1.5);
     // What FMUs for Co-Simulation can take.
     assert!(rms("predictive:order=2", 50) <= 5.0);
-    for (method, step_us, prototype) in [
-        ("lis:form=rate", 50, 723.0),
-        ("lis:form=value,implicitness=0.5", 50, 889.0),
-        ("zoh", 1, 3630.0),
-    ] {
+    for (method, step_us, prototype) in
+        [("lis:form=rate", 50, 723.0), ("lis:form=value,implicitness=0.5", 50, 889.0), ("zoh", 1, 3630.0)]
+    {
         let ratio = rms(method, step_us) / prototype;
         assert!((ratio - 1.0).abs() <= 0.1, "{method}: {ratio} times the error of the prototype");
     }

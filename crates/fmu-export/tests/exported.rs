@@ -178,7 +178,11 @@ fn coupled_runs_equal_those_of_the_built_in_models() {
                 // Directional derivatives are at the last input of a step, those of native parts at the next one;
                 // for equations that are not linear in it the local models differ a little.
                 let linear = model.parts.iter().all(|part| part.equations().unwrap().is_linear());
-                let allowed = if method.starts_with("predictive") && !linear { 1e-5 } else { 1e-11 };
+                // Multistep formulas decide on their steps by the last bit of inputs that were asked for inside the step:
+                // then it is their tolerance that counts, 1e-6.
+                let decides = matches!(model.solver, Solver::Multistep(..)) && method != "zoh";
+                let predicts = method.starts_with("predictive") && !linear;
+                let allowed = if predicts || decides { 1e-5 } else { 1e-11 };
                 println!("{id} {method} {version:?}: {worst:e}");
                 assert!(worst <= allowed, "{id} {method} {version:?}: {worst:e}");
             }

@@ -94,7 +94,10 @@ fn order_and_steps_of_the_solver_are_recorded() {
 fn integrators_of_fmus_tell_what_they_did() {
     let desk = Desk::new();
     desk.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
-    desk.write("system.toml", PAIR.replace("dopri5:1e-10", "bdf:1e-8"));
+    desk.write(
+        "system.toml",
+        PAIR.replace("interface = \"me\"", "interface = \"me\"\nsolver = \"bdf:1e-8\""),
+    );
     for method in ["zoh", "lis", "monolithic"] {
         let json =
             desk.run(&format!("run system.toml --method {method} --json --out {method}")).exits(0).json();

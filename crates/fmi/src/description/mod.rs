@@ -3,6 +3,7 @@
 pub(crate) mod builder;
 pub(crate) mod interface;
 pub(crate) mod lists;
+pub(crate) mod solver;
 pub(crate) mod structure;
 pub(crate) mod value;
 pub(crate) mod variable;
@@ -24,6 +25,7 @@ use crate::units::Unit;
 use crate::xml::{Element, Flaw, Xml};
 use builder::Builder;
 use interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
+use solver::StatedSolver;
 use structure::{ModelStructure, State};
 use variable::{Dimension, TypeDefinition, Variable};
 use words::{Causality, NamingConvention, VariableType};
@@ -116,6 +118,10 @@ pub struct ModelDescription {
     pub log_categories: Vec<LogCategory>,
     /// Proposal for a run.
     pub default_experiment: DefaultExperiment,
+    /// How it solves its equations in Co-Simulation, if an annotation for costep says so.
+    pub solver: Option<StatedSolver>,
+    /// Highest order of input derivatives that it takes, if an annotation for costep says so.
+    pub input_derivatives: Option<usize>,
     /// Outputs, derivatives, unknowns, and what they depend on.
     pub structure: ModelStructure,
     /// Number of event indicators, elements of arrays counted (Model Exchange).

@@ -285,6 +285,22 @@ fn ctrl_c_ends_comparisons_and_studies() {
 }
 
 #[test]
+fn run_and_compare_do_the_same_run() {
+    let desk = desk_with_fmus();
+    desk.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    for system in ["pair", "dual-mass", "coupled-pendula"] {
+        let ran = desk.run(&format!("run {system} --reference same --no-record --json")).json();
+        let compared = desk.run(&format!("compare {system} --methods auto --json")).exits(0).json();
+        for key in ["solver", "t_end", "reference", "parameters"] {
+            assert_eq!(ran[key], compared[key], "{system}: {key}");
+        }
+        for key in ["method", "step", "verdict", "eps_mono", "macro_steps", "subsystem_steps"] {
+            assert_eq!(ran[key], compared["runs"][0][key], "{system}: {key}");
+        }
+    }
+}
+
+#[test]
 fn runs_of_different_systems_do_not_share_a_reference_silently() {
     let desk = Desk::new();
     desk.run("run dual-mass --out a --quiet").exits(0);

@@ -37,7 +37,7 @@ pub use method::{
     Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PARTS, Signals, StepContext, SystemView, Verdict,
 };
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
-pub use model_source::{ModelSource, NoModels, Observation};
+pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};
 pub use options::{OptionKind, OptionSpec, Options, Value};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use state::{StateReader, StateWriter};

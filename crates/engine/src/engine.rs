@@ -674,6 +674,11 @@ impl Engine {
         self.needs_models
     }
 
+    /// Where local models come from, if a method uses them.
+    pub fn model_source(&self) -> Option<&'static str> {
+        self.needs_models.then(|| self.models.name())
+    }
+
     /// What the methods have to say about their choices.
     pub fn remarks(&self) -> impl Iterator<Item = &str> {
         self.groups.iter().filter_map(|group| group.method.remark())

@@ -166,6 +166,13 @@ fn no_method_takes_memory_in_the_loop() {
             let smooth = MethodSpec::parse(&format!("{}:smooth=true", entry.id)).unwrap();
             assert_eq!(allocations(system(&smooth, &euler, 1), 2_000), 0, "{}", smooth.label());
         }
+        if entry.options.iter().any(|option| option.name == "learning") {
+            for source in ["rls", "ij-rls", "moesp", "ij-rls,samples=4"] {
+                let text = format!("{}:source={source},learning=30,interval=3,window=40", entry.id);
+                let learnt = MethodSpec::parse(&text).unwrap();
+                assert_eq!(allocations(system(&learnt, &euler, 1), 2_000), 0, "{text}");
+            }
+        }
     }
     // The time is so large that its round-off shows in the length of the steps.
     for solver in [Solver::Euler(1e-5), Solver::Exact] {

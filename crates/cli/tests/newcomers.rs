@@ -69,13 +69,14 @@ fn what_inspect_finds_wrong_check_and_run_refuse() {
 fn check_sees_binaries_that_cannot_be_loaded_without_loading_them() {
     let desk = desk_with_fmus();
     let is_library = |name: &str| name.starts_with("binaries/") && name.ends_with(".so");
-    let kinds: [(&str, &dyn Fn(Vec<u8>) -> Vec<u8>, &str); 4] = [
-        ("text", &|_| b"echo hello".to_vec(), "no ELF file but text"),
-        ("empty", &|_| Vec::new(), "the file is empty"),
-        ("cut", &|bytes| bytes[..bytes.len() / 2].to_vec(), "cut off"),
+    type Damage = fn(Vec<u8>) -> Vec<u8>;
+    let kinds: [(&str, Damage, &str); 4] = [
+        ("text", |_| b"echo hello".to_vec(), "no ELF file but text"),
+        ("empty", |_| Vec::new(), "the file is empty"),
+        ("cut", |bytes| bytes[..bytes.len() / 2].to_vec(), "cut off"),
         (
             "foreign",
-            &|mut bytes| {
+            |mut bytes| {
                 bytes[18] = 8;
                 bytes
             },

@@ -56,11 +56,13 @@ fn compare(desk: &Desk, methods: &str, reference: &str) -> Vec<Value> {
 fn assert_coupled(runs: &[Value], allowed: f64) {
     let error = |run: &Value| run["eps_mean"].as_f64().unwrap_or(f64::INFINITY);
     let (held, others) = runs.split_first().unwrap();
-    assert!(held["verdict"] != "stable" && error(held) > 9.0, "{held}");
+    assert!((held["verdict"] == "unstable" || held["verdict"] == "diverged") && error(held) > 9.0, "{held}");
     assert!(!others.is_empty());
     for run in others {
         println!("{}: {:.4}, {} steps of FMUs", run["method"], error(run), run["subsystem_steps"]);
-        assert!(run["verdict"] == "stable" && error(run) < allowed, "{run}");
+        // Errors of the learning may be large; what grows is something else.
+        let grows = run["verdict"] != "stable" && run["verdict"] != "inaccurate";
+        assert!(!grows && error(run) < allowed, "{run}");
     }
 }
 

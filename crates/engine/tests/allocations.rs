@@ -63,8 +63,8 @@ impl Subsystem for Marking {
         self.0.step_with(interval, u, rest, y)
     }
 
-    fn input_at_end(&self, u: &mut [f64]) {
-        self.0.input_at_end(u);
+    fn input_at_end(&self) -> Option<&[f64]> {
+        self.0.input_at_end()
     }
 
     fn snapshot(&mut self) -> Result<()> {

@@ -11,6 +11,7 @@ pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;
 pub(crate) mod preload;
+pub(crate) mod row;
 pub(crate) mod states;
 pub(crate) mod symbols;
 mod values;

@@ -2,6 +2,7 @@
 //! to use, as far as the FMU itself behaves.
 
 pub(crate) mod batch;
+pub(crate) mod events;
 pub(crate) mod exchange;
 pub(crate) mod ffi2;
 pub(crate) mod ffi3;
@@ -11,6 +12,9 @@ pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;
 pub(crate) mod preload;
+mod shared;
 pub(crate) mod states;
+mod store;
 pub(crate) mod symbols;
+pub(crate) mod texts;
 mod values;

@@ -1,5 +1,7 @@
 //! An FMU for Co-Simulation as a subsystem.
 
+mod clocks;
+mod events;
 pub(crate) mod linear;
 pub(crate) mod settings;
 pub(crate) mod signals;
@@ -21,6 +23,7 @@ use crate::description::interface::CoSimulation;
 use crate::description::value::Values;
 use crate::description::words::Causality;
 use crate::description::{FmiVersion, ModelDescription};
+use events::{Events, Kept};
 use linear::Linear;
 use settings::{Moment, Setting};
 use signals::Signals;
@@ -93,6 +96,8 @@ pub struct CoSimulationSubsystem {
     /// Outputs inside the last step, if asked for.
     samples: Option<Box<Samples>>,
     linear: Option<Box<Linear>>,
+    /// Events and early returns, if the FMU has any (FMI 3).
+    events: Option<Box<Events>>,
     inputs: Signals,
     outputs: Signals,
     description: Description,
@@ -217,8 +222,10 @@ impl CoSimulationSubsystem {
         let linear =
             if capabilities.local_model { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
         let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
+        let events = Events::of(&instance, &description.inputs);
         Ok(Self {
             description,
+            events,
             derivatives: InputDerivatives::new(&inputs.references, input_order),
             mixed,
             inputs,
@@ -323,7 +330,10 @@ impl CoSimulationSubsystem {
         }
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
-        Ok(())
+        match &mut self.events {
+            Some(events) => events.start(&self.instance, self.time),
+            None => Ok(()),
+        }
     }
 
     /// No state before the start of this interval will be put back.
@@ -397,10 +407,11 @@ impl CoSimulationSubsystem {
             // Not where `snapshot` stores: somebody may want to go back further.
             self.instance.get_state(&mut self.before)?;
             self.before_time = interval.start;
+            self.store_events(Kept::Step);
         }
         let held = u.coefficients(0);
-        self.set_inputs(held)?;
-        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
+        self.give_inputs(interval.start, held)?;
+        let reached = match self.advance(interval, self.no_return(interval)) {
             Ok(reached) => reached,
             Err(error) => self.do_again(interval, held, error)?,
         };
@@ -419,11 +430,11 @@ impl CoSimulationSubsystem {
         if exchanges {
             self.begin_exchange(interval, u, y)?;
         }
-        self.set_inputs(u.coefficients(0))?;
+        self.give_inputs(interval.start, u.coefficients(0))?;
         if u.order().max(self.given) > 0 && !u.is_empty() && !self.follows {
             self.set_derivatives(u)?;
         }
-        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
+        let reached = match self.advance(interval, self.no_return(interval)) {
             Ok(reached) => reached,
             Err(error) => {
                 if exchanges {
@@ -462,6 +473,7 @@ impl CoSimulationSubsystem {
                 break;
             }
             self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
+            self.restore_events(if self.retries { Kept::Step } else { Kept::Snapshot });
             match self.in_pieces(interval, held, 1 << halvings) {
                 Ok(reached) => return Ok(reached),
                 Err(error) => last = error,
@@ -475,14 +487,45 @@ impl CoSimulationSubsystem {
         self.instance.library.co_simulation().can_handle_variable_communication_step_size
     }
 
-    fn in_pieces(&self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
+    /// Sets inputs at the start of a step; as an event, if one of them is not continuous and has changed.
+    fn give_inputs(&mut self, t: f64, u: &[f64]) -> Result<()> {
+        let Some(mut events) = self.events.take_if(|events| events.is_input_event(u)) else {
+            return self.set_inputs(u);
+        };
+        let outcome = events.with_inputs(&self.instance, t, || self.set_inputs(u));
+        self.events = Some(events);
+        outcome
+    }
+
+    /// Advances over an interval, through all events in it; gives the time reached.
+    #[inline]
+    fn advance(&mut self, interval: Interval, no_return: bool) -> Result<f64> {
+        match &mut self.events {
+            Some(events) => events.advance(&self.instance, interval, no_return),
+            None => self.instance.do_step(interval, no_return),
+        }
+    }
+
+    fn store_events(&mut self, place: Kept) {
+        if let Some(events) = &mut self.events {
+            events.store(place);
+        }
+    }
+
+    fn restore_events(&mut self, place: Kept) {
+        if let Some(events) = &mut self.events {
+            events.restore(place);
+        }
+    }
+
+    fn in_pieces(&mut self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
         let length = interval.length / f64::from(pieces);
         let mut reached = interval.start;
         for piece in 1..=pieces {
             let end = if piece == pieces { interval.end } else { interval.start + f64::from(piece) * length };
-            self.set_inputs(held)?;
+            self.give_inputs(reached, held)?;
             let asked = Interval { start: reached, end, length };
-            reached = self.instance.do_step(asked, false)?;
+            reached = self.advance(asked, false)?;
             if reached != end {
                 break;
             }
@@ -579,6 +622,9 @@ impl Subsystem for CoSimulationSubsystem {
                 .error(Code::Bug, "initial outputs are asked for after the initialisation"));
         }
         self.set_inputs(u)?;
+        if let Some(events) = &mut self.events {
+            events.note_inputs(u);
+        }
         if self.linear.is_some() {
             self.active.copy_from_slice(u);
         }
@@ -608,6 +654,7 @@ impl Subsystem for CoSimulationSubsystem {
         }
         self.start()?;
         self.instance.get_state(&mut self.saved)?;
+        self.store_events(Kept::Snapshot);
         self.saved_time = self.time;
         self.saved_active.copy_from_slice(&self.active);
         self.saved_given = self.given;
@@ -620,6 +667,7 @@ impl Subsystem for CoSimulationSubsystem {
         }
         self.start()?;
         self.instance.set_state(&self.saved)?;
+        self.restore_events(Kept::Snapshot);
         self.time = self.saved_time;
         self.active.copy_from_slice(&self.saved_active);
         self.given = self.saved_given;
@@ -674,6 +722,10 @@ impl Subsystem for CoSimulationSubsystem {
         out.reals(&self.active);
         out.integer(self.given as u64);
         out.block(&bytes?);
+        if let Some(events) = &self.events {
+            events.save(out);
+        }
+        self.outputs.save_texts(out);
         Ok(())
     }
 
@@ -693,6 +745,10 @@ impl Subsystem for CoSimulationSubsystem {
         let outcome = self.instance.set_state(&state);
         self.instance.free_state(&mut state);
         self.saved_time = f64::NAN;
+        if let Some(events) = &mut self.events {
+            events.load(from)?;
+        }
+        self.outputs.load_texts(&self.instance, from)?;
         outcome
     }
 

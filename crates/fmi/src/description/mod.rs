@@ -4,6 +4,7 @@ pub(crate) mod builder;
 pub(crate) mod interface;
 pub(crate) mod lists;
 pub(crate) mod structure;
+mod unsupported;
 pub(crate) mod value;
 pub(crate) mod variable;
 pub(crate) mod words;

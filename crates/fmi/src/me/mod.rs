@@ -567,6 +567,7 @@ impl Subsystem for ModelExchangeSubsystem {
         self.integrator.save(out);
         let bytes = if serializes { self.serialized()? } else { Vec::new() };
         out.block(&bytes);
+        self.dynamics.outputs.save_texts(out);
         Ok(())
     }
 
@@ -582,6 +583,7 @@ impl Subsystem for ModelExchangeSubsystem {
         self.driver.load(from)?;
         self.integrator.load(from)?;
         let bytes = from.block()?;
+        self.dynamics.outputs.load_texts(&self.dynamics.instance, from)?;
         self.saved.t = f64::NAN;
         if bytes.is_empty() {
             // Time, states and inputs are set when they are needed.

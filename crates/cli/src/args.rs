@@ -246,13 +246,16 @@ pub(crate) struct ExportFmuArgs {
     /// Interface: cs (Co-Simulation), me (Model Exchange) or both
     #[arg(long, default_value = "both")]
     pub(crate) kind: String,
+    /// Only steps of one length, for Co-Simulation: `--kind cs --bare`
+    #[arg(long, conflicts_with_all = ["kind", "without", "bare"])]
+    pub(crate) black_box: bool,
     /// Only this part of the model [default: all]
     #[arg(long)]
     pub(crate) part: Option<String>,
     /// Change a parameter: `--set ck=2e5`
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Leave out: directional-derivatives, state, input-derivatives, intermediate
+    /// Leave out: directional-derivatives, state, input-derivatives, intermediate, variable-step
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) without: Vec<String>,
     /// Leave out all of these

@@ -203,3 +203,25 @@ fn dual_mass_errors_agree_with_loops_written_by_hand() {
         }
     }
 }
+
+/// Model-based methods at other stiffnesses, dampings and steps than those of the tables.
+#[test]
+fn model_based_errors_agree_with_a_second_program() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/dual_mass.py");
+    for (ck, dk, step) in
+        [("1e5", "1e3", "1e-3"), ("3e4", "5e3", "5e-4"), ("7e5", "100", "1e-3"), ("4.2e4", "123", "3e-3")]
+    {
+        let python = std::process::Command::new("python3").args([script, ck, dk, step, "0.06"]).output();
+        let python = python.expect("these tests need Python 3");
+        assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
+        let theirs: serde_json::Map<String, Value> = serde_json::from_slice(&python.stdout).unwrap();
+        let methods: Vec<_> = theirs.keys().map(String::as_str).collect();
+        let system = format!("dual-mass --set ck={ck} --set dk={dk} --t-end 0.06s --steps {step}s");
+        let ours =
+            Desk::new().run(&format!("compare {system} --methods {} --json", methods.join(","))).json();
+        for (run, (method, wanted)) in ours["runs"].as_array().unwrap().iter().zip(&theirs) {
+            let deviation = (number(&run["eps_mono"]) / number(wanted) - 1.0).abs();
+            assert!(deviation < 1e-6, "{method} at {ck}, {dk}, {step}: {} against {wanted}", run["eps_mono"]);
+        }
+    }
+}

@@ -124,12 +124,15 @@ pub struct OptionSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     values: Vec<(&'static str, Value)>,
+    /// Which of them were asked for, rather than left to their defaults.
+    given: Vec<bool>,
 }
 
 impl Options {
     /// The given values, checked against the declaration, with defaults for the others.
     pub fn check(method: &str, specs: &'static [OptionSpec], given: &[(String, Value)]) -> Result<Self> {
         let mut values: Vec<_> = specs.iter().map(|spec| (spec.name, spec.kind.default_value())).collect();
+        let mut asked_for = vec![false; specs.len()];
         for (name, value) in given {
             let index = specs.iter().position(|spec| spec.name == name).ok_or_else(|| {
                 let error =
@@ -144,8 +147,24 @@ impl Options {
                 let message = format!("option `{name}` of method `{method}` cannot be `{value}`");
                 Error::new(Code::BadOption, message).hint(format!("allowed: {}", specs[index].kind.allowed()))
             })?;
+            asked_for[index] = true;
         }
-        Ok(Self { values })
+        Ok(Self { values, given: asked_for })
+    }
+
+    /// The same with other defaults, as an option that stands for a set of others asks for: what was given keeps its value.
+    ///
+    /// # Panics
+    /// If the method did not declare one of them.
+    #[must_use]
+    pub fn with_defaults(mut self, defaults: &[(&str, Value)]) -> Self {
+        for (name, value) in defaults {
+            let index = self.index(name);
+            if !self.given[index] {
+                self.values[index].1 = value.clone();
+            }
+        }
+        self
     }
 
     /// All names and values, in the order of the declaration.
@@ -198,8 +217,12 @@ impl Options {
     }
 
     fn get(&self, name: &str) -> &Value {
-        let found = self.values.iter().find(|(declared, _)| *declared == name);
-        &found.unwrap_or_else(|| panic!("option `{name}` is not declared")).1
+        &self.values[self.index(name)].1
+    }
+
+    fn index(&self, name: &str) -> usize {
+        let found = self.values.iter().position(|(declared, _)| *declared == name);
+        found.unwrap_or_else(|| panic!("option `{name}` is not declared"))
     }
 }
 
@@ -220,6 +243,13 @@ mod tests {
     fn defaults_and_whole_numbers_as_reals() {
         let options = check("alpha", "2").unwrap();
         assert_eq!((options.real("alpha"), options.text("reference")), (2.0, "uncorrected"));
+    }
+
+    #[test]
+    fn other_defaults_leave_what_was_given() {
+        let other = [("alpha", Value::Real(0.5)), ("reference", Value::Text("applied".into()))];
+        let options = check("alpha", "2").unwrap().with_defaults(&other);
+        assert_eq!((options.real("alpha"), options.text("reference")), (2.0, "applied"));
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Engine {
         let mut divided = Vec::new();
         for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
             let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
-            divided.extend(divide_steps(&mut subsystems, needs, is_ours));
+            divided.extend(divide_steps(&mut subsystems, (needs, step), is_ours)?);
         }
         divided.iter().for_each(|i| descriptions[*i] = subsystems[*i].description().clone());
         let mut input_orders = vec![0; layout.inputs()];

@@ -2,25 +2,39 @@
 //! polynomials over it.
 
 use costep_core::{
-    Description, Experiment, InputPolynomials, InputSegment, Interval, LocalModel, MicroSamples, Needs,
-    Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Code, Description, Error, Experiment, InputPolynomials, InputSegment, Interval, LocalModel, MicroSamples,
+    Needs, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 /// Divides the steps of the chosen subsystems that take less than the method gives. Gives their numbers.
 pub(crate) fn divide_steps(
     subsystems: &mut Vec<Box<dyn Subsystem>>,
-    needs: &Needs,
+    (needs, step): (&Needs, f64),
     is_chosen: impl Fn(usize) -> bool,
-) -> Vec<usize> {
+) -> Result<Vec<usize>> {
     let takes_less = |s: &dyn Subsystem| s.description().capabilities.input_order < needs.input_order;
     let chosen: Vec<_> =
         (0..subsystems.len()).filter(|i| is_chosen(*i) && takes_less(&*subsystems[*i])).collect();
+    chosen.iter().try_for_each(|i| check_parts(&*subsystems[*i], step, needs.substeps))?;
     let all = std::mem::take(subsystems);
     let divide = |(i, subsystem): (usize, Box<dyn Subsystem>)| -> Box<dyn Subsystem> {
         if chosen.contains(&i) { Box::new(Divided::new(subsystem, needs)) } else { subsystem }
     };
     *subsystems = all.into_iter().enumerate().map(divide).collect();
-    chosen
+    Ok(chosen)
+}
+
+/// Whether a subsystem can do the parts of a step. One that wants all its steps to be equal can: they are.
+fn check_parts(subsystem: &dyn Subsystem, step: f64, parts: usize) -> Result<()> {
+    if !subsystem.can_step_by(step) || subsystem.can_step_by(step / parts as f64) {
+        return Ok(());
+    }
+    let name = &subsystem.description().name;
+    Err(Error::new(
+        Code::NeedsMissing,
+        format!("`{name}` cannot do steps of {} s, {parts} per macro step", step / parts as f64),
+    )
+    .hint("choose `substeps` such that each part is a multiple of the inner step of the FMU"))
 }
 
 /// Mean of each input polynomial from `from` to `to` seconds after the start of the step.
@@ -80,6 +94,10 @@ impl Subsystem for Divided {
             }
         }
         Ok(outcome)
+    }
+
+    fn can_step_by(&self, length: f64) -> bool {
+        self.inner.can_step_by(length)
     }
 
     fn held_at_end(&self) -> Option<&[f64]> {

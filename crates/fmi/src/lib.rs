@@ -78,6 +78,7 @@ pub use call::log::{Message, Status};
 pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value, port_kind};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
+pub use description::solver::StatedSolver;
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
 pub use description::value::{Number, Values};
 pub use description::variable::{Alias, Attributes, Clock, Dimension, Item, TypeDefinition, Variable};

@@ -11,6 +11,9 @@ use crate::sheet::{Sheet, Variable};
 use crate::units::base_unit;
 use crate::{xml2, xml3};
 
+/// The parameter of models that their inner step is.
+const MICRO_STEP: &str = "micro_step";
+
 /// The model description of an FMU.
 pub(crate) struct Document<'a> {
     pub(crate) sheet: &'a Sheet,
@@ -62,6 +65,17 @@ impl Document<'_> {
             writeln!(f, "/></Unit>")?;
         }
         writeln!(f, "  </UnitDefinitions>")
+    }
+
+    /// How the FMU solves its equations in Co-Simulation, as costep reads it: `predictive` coupling responds like that.
+    pub(crate) fn solver(&self) -> Option<String> {
+        let sheet = self.sheet;
+        let step = sheet.inner_step.filter(|_| sheet.is_euler && self.options.co_simulation)?;
+        let place = sheet.model.parameters.iter().position(|spec| spec.name == MICRO_STEP);
+        let parameter = place.and_then(|place| sheet.index(Role::Parameter, place));
+        let parameter = parameter.map(|index| escaped(&sheet.variables[index].name));
+        let parameter = parameter.map_or(String::new(), |name| format!(" parameter=\"{name}\""));
+        Some(format!("<Solver method=\"explicit-euler\" step=\"{step:?}\"{parameter}/>"))
     }
 
     /// The default experiment.

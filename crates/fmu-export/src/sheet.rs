@@ -40,6 +40,8 @@ pub(crate) struct Sheet {
     pub(crate) experiment: Experiment,
     /// Inner step, if that is fixed.
     pub(crate) inner_step: Option<f64>,
+    /// Whether these steps are explicit Euler.
+    pub(crate) is_euler: bool,
     probe: Probe,
 }
 
@@ -70,6 +72,7 @@ impl Sheet {
                 Solver::Euler(step) | Solver::Rk4(step) if step < f64::MAX => Some(step),
                 _ => None,
             },
+            is_euler: matches!(model.solver, Solver::Euler(_)),
             probe,
         };
         sheet.add_variables(subject);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use costep_fmu_runtime::{Capability, Role};
+use costep_fmu_runtime::{Capability, MAX_ORDER, Role};
 
 use crate::description::{Document, numbers};
 use crate::sheet::Unknown;
@@ -28,12 +28,22 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     }
     if options.co_simulation {
         let interpolates = document.can(Capability::InputDerivatives);
-        let handles = "canHandleVariableCommunicationStepSize=\"true\"";
+        let varies = document.can(Capability::VariableStep);
+        let handles = format!("canHandleVariableCommunicationStepSize=\"{varies}\"");
         writeln!(f, "  <CoSimulation {common} {handles} canInterpolateInputs=\"{interpolates}\"/>")?;
     }
     document.units(f)?;
     writeln!(f, "  <LogCategories><Category name=\"logStatusError\"/></LogCategories>")?;
     document.experiment(f)?;
+    let interpolates = options.co_simulation && document.can(Capability::InputDerivatives);
+    let inputs = interpolates.then(|| format!("<Inputs derivatives=\"{MAX_ORDER}\"/>"));
+    let annotations: Vec<_> = document.solver().into_iter().chain(inputs).collect();
+    if !annotations.is_empty() {
+        // By the schema each entry of a tool holds one element.
+        let entry = |annotation: &String| format!("<Tool name=\"costep\">{annotation}</Tool>");
+        let entries: String = annotations.iter().map(entry).collect();
+        writeln!(f, "  <VendorAnnotations>{entries}</VendorAnnotations>")?;
+    }
     writeln!(f, "  <ModelVariables>")?;
     for variable in &sheet.variables {
         let derivative = match variable.role {

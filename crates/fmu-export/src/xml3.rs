@@ -29,7 +29,8 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     let intermediate = document.can(Capability::Intermediate);
     if options.co_simulation {
         let inner = sheet.inner_step.map(|step| format!(" fixedInternalStepSize=\"{step:?}\""));
-        let handles = "canHandleVariableCommunicationStepSize=\"true\"";
+        let varies = document.can(Capability::VariableStep);
+        let handles = format!("canHandleVariableCommunicationStepSize=\"{varies}\"");
         let inner = inner.unwrap_or_default();
         writeln!(
             f,
@@ -57,7 +58,11 @@ pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt:
     unknowns(document, f, "Output", &sheet.outputs())?;
     unknowns(document, f, "ContinuousStateDerivative", &sheet.derivatives())?;
     unknowns(document, f, "InitialUnknown", &sheet.initial_unknowns())?;
-    writeln!(f, "  </ModelStructure>\n</fmiModelDescription>")
+    writeln!(f, "  </ModelStructure>")?;
+    if let Some(solver) = document.solver() {
+        writeln!(f, "  <Annotations><Annotation type=\"costep\">{solver}</Annotation></Annotations>")?;
+    }
+    writeln!(f, "</fmiModelDescription>")
 }
 
 fn unknowns(

@@ -244,6 +244,16 @@ fn what_is_left_out_is_not_offered() {
         let capabilities = instance(path).description().capabilities.clone();
         assert!(!capabilities.rollback && !capabilities.local_model && capabilities.micro_samples.is_none());
         assert_eq!(capabilities.input_order, 0);
+        let mut fixed = instance(path);
+        assert!(!fixed.can_step_by(1e-4));
+        let mut y = vec![0.0; fixed.description().outputs.len()];
+        fixed.initialise(&Experiment { start: 0.0, stop: 1.0, step: 1e-3 }).unwrap();
+        fixed.initial_outputs(&[0.0; 2], &mut y).unwrap();
+        let u = costep_core::InputPolynomials::new(2, 0);
+        let mut step = |start: f64, end: f64| {
+            fixed.step(costep_core::Interval::new(start, end), u.segment(0..2, 0), &mut y).is_ok()
+        };
+        assert!(step(0.0, 1e-3) && step(1e-3, 2e-3) && !step(2e-3, 2.5e-3));
         let without = Options {
             capabilities: vec![Capability::State, Capability::DirectionalDerivatives],
             model_exchange: false,

@@ -9,7 +9,7 @@ use costep_integrate::{Ode, Stepper};
 use crate::plan::{Capability, Plan, Role};
 
 /// Highest order of input derivatives.
-pub(crate) const MAX_ORDER: usize = 8;
+pub const MAX_ORDER: usize = 8;
 
 /// Which interface of FMI it is used through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,9 +240,21 @@ impl Instance {
                 format!("a step of {length} s from {start} s is not possible"),
             ));
         }
+        self.check_same_step(length)?;
         self.stepper.check_step(length)?;
         self.checked_step = length;
         Ok(())
+    }
+
+    /// Refuses, where steps cannot vary, one that differs from the last by more than round-off.
+    fn check_same_step(&self, length: f64) -> Result<()> {
+        let first = self.checked_step;
+        let same = first.is_nan() || (length - first).abs() <= 1e-9 * first;
+        if same || self.plan.can(Capability::VariableStep) {
+            return Ok(());
+        }
+        let message = format!("a step of {length} s after steps of {first} s is not possible");
+        Err(Error::new(Code::BadValue, message).hint("this FMU cannot vary its communication step"))
     }
 
     /// Number of inner steps of a step.

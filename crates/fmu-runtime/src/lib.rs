@@ -27,7 +27,7 @@ mod fmi2;
 #[cfg(feature = "library")]
 mod fmi3;
 
-pub use instance::{Instance, Kind};
+pub use instance::{Instance, Kind, MAX_ORDER};
 pub use plan::{Capability, PLAN_FILE, Plan, Role, folder_of_uri};
 pub use stored::Stored;
 pub use subjects::{SUBJECTS, find};

@@ -67,12 +67,19 @@ pub enum Capability {
     InputDerivatives,
     /// Intermediate update (FMI 3).
     Intermediate,
+    /// Communication steps of any length. Without it the first one decides.
+    VariableStep,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::DirectionalDerivatives, Self::State, Self::InputDerivatives, Self::Intermediate];
+    pub const ALL: [Self; 5] = [
+        Self::DirectionalDerivatives,
+        Self::State,
+        Self::InputDerivatives,
+        Self::Intermediate,
+        Self::VariableStep,
+    ];
 
     /// Its name as users write it.
     pub fn name(self) -> &'static str {
@@ -81,6 +88,7 @@ impl Capability {
             Self::State => "state",
             Self::InputDerivatives => "input-derivatives",
             Self::Intermediate => "intermediate",
+            Self::VariableStep => "variable-step",
         }
     }
 }

@@ -11,7 +11,7 @@
 //! Each input is moved up and down over one trial step and back for the steps that follow, so that dx goes through all
 //! states that inputs can reach. The matrices are the least-squares solution in scaled units, cut where differences are
 //! too small to tell: a state that no input reaches gets no part in A, and what it does shows as an offset. The trial
-//! steps start anew from the present state and end within one macro step.
+//! steps start anew from the present state and end within one macro step; they are as long as the subsystem can do.
 
 use costep_core::{
     Code, Description, Error, Experiment, InputPolynomials, Interval, LocalModel, ModelSource, Observation,
@@ -24,6 +24,8 @@ use crate::renewal::{Refresh, Renewed};
 
 /// Relative change of an input. Its square is what nonlinearity adds, its inverse what round-off is multiplied by.
 const MOVE: f64 = 1e-4;
+/// A macro step is divided into at most so many trial steps.
+const MOST_PARTS: usize = 10_000;
 /// Differences below this share of the greatest are noise: round-off over [`MOVE`], with a margin.
 const CUT: f64 = 1e-9;
 
@@ -70,7 +72,11 @@ impl ModelSource for FiniteDifference {
         }
         (self.stop, self.step) = (experiment.stop, experiment.step);
         self.models = subsystems.iter().map(|s| Renewed::new(room_for(&**s), self.refresh)).collect();
-        self.probes = subsystems.iter().map(|s| Probe::new(s.description(), room_for(&**s))).collect();
+        let probe = |s: &dyn Subsystem| {
+            let parts = trial_parts(s, experiment.step)?;
+            Ok(Probe::new(s.description(), room_for(s), parts))
+        };
+        self.probes = subsystems.iter().map(|s| probe(&**s)).collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -112,9 +118,25 @@ impl ModelSource for FiniteDifference {
     }
 }
 
+/// The least number of parts of a macro step that has room for one trial step per state and one more, and whose parts
+/// the subsystem can do.
+fn trial_parts(subsystem: &dyn Subsystem, step: f64) -> Result<usize> {
+    let least = subsystem.states() + 1;
+    let can = |parts: &usize| subsystem.can_step_by(step / *parts as f64);
+    (least..=MOST_PARTS.max(least)).find(can).ok_or_else(|| {
+        let name = &subsystem.description().name;
+        let message = format!("finite differences need steps shorter than {step} s, which `{name}` cannot do");
+        Error::new(Code::NeedsMissing, message)
+            .because(format!("{least} trial steps have to end within one macro step"))
+            .hint("choose a longer macro step, `source=exact` if it gives Jacobians, or a method without local models")
+    })
+}
+
 /// Trial steps of one subsystem.
 struct Probe {
     model: LocalModel,
+    /// A trial step is the macro step over this number.
+    parts: usize,
     /// Sizes of the inputs: nominal or largest absolute value so far, whichever is larger.
     sizes: Vec<f64>,
     inputs: InputPolynomials,
@@ -131,7 +153,7 @@ struct Probe {
 }
 
 impl Probe {
-    fn new(description: &Description, model: LocalModel) -> Self {
+    fn new(description: &Description, model: LocalModel, parts: usize) -> Self {
         let (n, m, r) = (model.states, model.inputs, model.outputs);
         // Two runs per input, n + 1 points each.
         let rows = 2 * m * (n + 1);
@@ -146,6 +168,7 @@ impl Probe {
             inverse: Matrix::zeros(n + m, rows),
             work: PseudoInverse::new(rows, n + m),
             model,
+            parts,
         }
     }
 
@@ -206,7 +229,7 @@ impl Probe {
         points: &mut [f64],
     ) -> Result<()> {
         let (n, m, r) = (self.model.states, self.model.inputs, self.model.outputs);
-        let count = n + 1;
+        let count = self.parts;
         for (j, point) in points.chunks_exact_mut(2 * n + r).enumerate() {
             let held = self.inputs.coefficients_mut(0);
             held.copy_from_slice(u);

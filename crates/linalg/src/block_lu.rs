@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lu::Lu;
+use crate::lu::{Lu, solve_factored};
 use crate::matrix::Matrix;
 
 /// A factored block matrix. Its memory is taken once, from the pattern.
@@ -25,6 +25,20 @@ pub struct BlockLu {
     /// For each block row v: the later block rows it touches.
     steps: Vec<Step>,
     column: Vec<f64>,
+    packed: Packed,
+}
+
+/// The factors once more, in the order in which [`BlockLu::solve`] goes through them: with thousands of blocks the time
+/// goes into fetching them, and one stream is fetched ahead.
+#[derive(Clone, Debug, Default)]
+struct Packed {
+    /// For each block row in the order of elimination: its factors, then the blocks below; behind them all, in reverse
+    /// order, the blocks to the right.
+    values: Vec<f64>,
+    /// First row and size of a block row, number of blocks, then first row and size of each; the same twice.
+    places: Vec<u32>,
+    /// Row exchanges inside the diagonal blocks.
+    pivots: Vec<u32>,
 }
 
 /// Where a block is kept.
@@ -83,6 +97,48 @@ impl BlockLu {
             blocks,
             index,
             steps,
+            packed: Packed::default(),
+        }
+        .with_places()
+    }
+
+    /// Lays out the packed factors.
+    fn with_places(mut self) -> Self {
+        let Self { starts, order, steps, packed, .. } = &mut self;
+        let size = |v: usize| starts[v + 1] - starts[v];
+        let mut count = 0;
+        let mut lay = |v: usize, beside: &[(usize, usize)]| {
+            let header = [starts[v], size(v), beside.len()];
+            let blocks = beside.iter().flat_map(|(i, _)| [starts[*i], size(*i)]);
+            packed.places.extend(header.into_iter().chain(blocks).map(|place| place as u32));
+            count += beside.iter().map(|(i, _)| size(*i) * size(v)).sum::<usize>();
+        };
+        order.iter().for_each(|v| lay(*v, &steps[*v].below));
+        order.iter().rev().for_each(|v| lay(*v, &steps[*v].right));
+        count += order.iter().map(|v| size(*v) * size(*v)).sum::<usize>();
+        packed.values = vec![0.0; count];
+        packed.pivots = vec![0; starts[order.len()]];
+        self
+    }
+
+    /// Writes the factors in the order of the solution.
+    fn pack(&mut self) {
+        let Self { order, blocks, diagonal, steps, packed, .. } = self;
+        let (mut at, mut pivot) = (0, 0);
+        let mut put = |values: &[f64]| {
+            packed.values[at..at + values.len()].copy_from_slice(values);
+            at += values.len();
+        };
+        for v in order.iter() {
+            put(diagonal[*v].factors().data());
+            steps[*v].below.iter().for_each(|(_, place)| put(blocks[*place].data()));
+            for own in diagonal[*v].pivots() {
+                packed.pivots[pivot] = *own as u32;
+                pivot += 1;
+            }
+        }
+        for v in order.iter().rev() {
+            steps[*v].right.iter().for_each(|(_, place)| put(blocks[*place].data()));
         }
     }
 
@@ -137,32 +193,80 @@ impl BlockLu {
                 }
             }
         }
+        self.pack();
         true
     }
 
     /// Solves A x = b in place.
     pub fn solve(&self, b: &mut [f64]) {
-        for v in self.order.iter().copied() {
-            let range = self.starts[v]..self.starts[v + 1];
-            self.diagonal[v].solve(&mut b[range.clone()]);
-            for (i, place) in &self.steps[v].below {
-                self.subtract(*place, range.start, self.starts[*i], b);
+        let mut stream = Stream { values: &self.packed.values, places: &self.packed.places };
+        let mut pivots = &self.packed.pivots[..];
+        for _ in &self.order {
+            let (start, size, blocks) = stream.header();
+            let own;
+            (own, pivots) = pivots.split_at(size);
+            let pivots = own.iter().map(|pivot| *pivot as usize);
+            solve_factored(stream.block(size, size), pivots, &mut b[start..start + size]);
+            for _ in 0..blocks {
+                let (to, rows) = stream.place();
+                subtract(stream.block(rows, size), (start, size), (to, rows), b);
             }
         }
-        for v in self.order.iter().rev().copied() {
-            for (j, place) in &self.steps[v].right {
-                self.subtract(*place, self.starts[*j], self.starts[v], b);
+        for _ in &self.order {
+            let (start, size, blocks) = stream.header();
+            for _ in 0..blocks {
+                let (from, columns) = stream.place();
+                subtract(stream.block(size, columns), (from, columns), (start, size), b);
             }
         }
     }
+}
 
-    /// b[to..] -= block b[from..].
-    fn subtract(&self, place: usize, from: usize, to: usize, b: &mut [f64]) {
-        let block = &self.blocks[place];
-        for i in 0..block.rows() {
-            let sum: f64 = block.row(i).iter().zip(&b[from..]).map(|(a, x)| a * x).sum();
-            b[to + i] -= sum;
-        }
+/// What is left of the packed factors.
+struct Stream<'a> {
+    values: &'a [f64],
+    places: &'a [u32],
+}
+
+impl<'a> Stream<'a> {
+    #[inline]
+    fn number(&mut self) -> usize {
+        let (first, rest) = self.places.split_at(1);
+        self.places = rest;
+        first[0] as usize
+    }
+
+    #[inline]
+    fn place(&mut self) -> (usize, usize) {
+        (self.number(), self.number())
+    }
+
+    #[inline]
+    fn header(&mut self) -> (usize, usize, usize) {
+        (self.number(), self.number(), self.number())
+    }
+
+    #[inline]
+    fn block(&mut self, rows: usize, columns: usize) -> &'a [f64] {
+        let (block, rest) = self.values.split_at(rows * columns);
+        self.values = rest;
+        block
+    }
+}
+
+/// b[to..] -= block b[from..].
+#[inline]
+fn subtract(block: &[f64], (from, columns): (usize, usize), (to, rows): (usize, usize), b: &mut [f64]) {
+    // Block rows differ, so one of the two lies wholly before the other.
+    let (source, target) = if from < to {
+        let (before, after) = b.split_at_mut(to);
+        (&before[from..from + columns], &mut after[..rows])
+    } else {
+        let (before, after) = b.split_at_mut(from);
+        (&after[..columns], &mut before[to..to + rows])
+    };
+    for (row, target) in block.chunks_exact(columns.max(1)).zip(target) {
+        *target -= row.iter().zip(source).map(|(a, x)| a * x).sum::<f64>();
     }
 }
 

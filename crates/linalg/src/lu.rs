@@ -56,18 +56,17 @@ impl Lu {
 
     /// Solves A x = b in place.
     pub fn solve(&self, b: &mut [f64]) {
-        let n = self.factors.rows();
-        for k in 0..n {
-            b.swap(k, self.pivots[k]);
-            let (done, rest) = b.split_at_mut(k);
-            let row = self.factors.row(k);
-            rest[0] -= row[..k].iter().zip(&*done).map(|(l, x)| l * x).sum::<f64>();
-        }
-        for k in (0..n).rev() {
-            let row = self.factors.row(k);
-            let sum: f64 = row[k + 1..].iter().zip(&b[k + 1..]).map(|(u, x)| u * x).sum();
-            b[k] = (b[k] - sum) / row[k];
-        }
+        solve_factored(self.factors.data(), self.pivots.iter().copied(), b);
+    }
+
+    /// L and U in one matrix.
+    pub(crate) fn factors(&self) -> &Matrix {
+        &self.factors
+    }
+
+    /// Row exchanges.
+    pub(crate) fn pivots(&self) -> &[usize] {
+        &self.pivots
     }
 
     fn swap_rows(&mut self, a: usize, b: usize) {
@@ -90,5 +89,20 @@ impl Lu {
                 row[k + 1..].iter_mut().zip(&pivot_row[k + 1..]).for_each(|(x, p)| *x -= factor * p);
             }
         }
+    }
+}
+
+/// Solves A x = b in place, with the factors of A row by row.
+#[inline]
+pub(crate) fn solve_factored(factors: &[f64], pivots: impl Iterator<Item = usize>, b: &mut [f64]) {
+    let n = b.len();
+    for ((k, pivot), row) in pivots.enumerate().zip(factors.chunks_exact(n.max(1))) {
+        b.swap(k, pivot);
+        let (done, rest) = b.split_at_mut(k);
+        rest[0] -= row[..k].iter().zip(&*done).map(|(l, x)| l * x).sum::<f64>();
+    }
+    for (k, row) in factors.chunks_exact(n.max(1)).enumerate().rev() {
+        let sum: f64 = row[k + 1..].iter().zip(&b[k + 1..]).map(|(u, x)| u * x).sum();
+        b[k] = (b[k] - sum) / row[k];
     }
 }

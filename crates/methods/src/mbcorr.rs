@@ -22,7 +22,7 @@ use costep_linalg::Matrix;
 use crate::shared::interface::Interface;
 use crate::shared::models::singular_interface;
 use crate::shared::parts::{Parts, RAMP};
-use crate::shared::response::Response;
+use crate::shared::response::{Response, Workshop};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -65,6 +65,7 @@ struct Corrector {
     layout: Layout,
     interface: Interface,
     parts: Parts<Part>,
+    shop: Workshop,
     memory: Memory,
     /// What becomes the memory when the next step begins: a repeated step must start from the same.
     next: Memory,
@@ -98,6 +99,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         layout: Layout::default(),
         interface: Interface::default(),
         parts: Parts::default(),
+        shop: Workshop::default(),
         memory: Memory::default(),
         next: Memory::default(),
     })
@@ -163,8 +165,10 @@ impl CouplingMethod for Corrector {
 impl Corrector {
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
         let (order, euler) = (self.order, self.euler);
-        let changed =
-            self.parts.refresh(step, signals, |part, _, model| part.update(model, step.h, order, euler))?;
+        let shop = &mut self.shop;
+        let changed = self
+            .parts
+            .refresh(step, signals, |part, _, model| part.update(model, step.h, (order, euler), shop))?;
         let parts = &self.parts.each;
         if changed && !self.interface.factor(|i| &parts[i].total) {
             return Err(singular_interface(step));
@@ -223,13 +227,19 @@ impl Memory {
 }
 
 impl Part {
-    fn update(&mut self, model: &LocalModel, h: f64, order: usize, euler: bool) -> Result<(), &'static str> {
+    fn update(
+        &mut self,
+        model: &LocalModel,
+        h: f64,
+        (order, euler): (usize, bool),
+        shop: &mut Workshop,
+    ) -> Result<(), &'static str> {
         let (n, m, r) = (model.states, model.inputs, model.outputs);
         if (self.total.rows(), self.total.columns()) != (r, m) || self.response.state_to_state.rows() != n {
             self.response = Response::new(n, m, r, order + 1);
             (self.through_state, self.total) = (Matrix::zeros(r, m), Matrix::zeros(r, m));
         }
-        if !euler && !self.response.compute(model, h) {
+        if !euler && !self.response.compute(model, h, shop) {
             return Err("its response over one step is not finite");
         }
         let weights = if order == 0 { [1.0, 0.0] } else { RAMP };

@@ -38,7 +38,8 @@ fn options(args: &ExportFmuArgs) -> Result<Options> {
         "3" | "3.0" => FmiVersion::V3,
         other => return Err(Error::new(Code::CommandLine, format!("there is no FMI {other}")).hint("2 or 3")),
     };
-    let (co_simulation, model_exchange) = match args.kind.as_str() {
+    let kind = if args.black_box { "cs" } else { args.kind.as_str() };
+    let (co_simulation, model_exchange) = match kind {
         "cs" => (true, false),
         "me" => (false, true),
         "both" => (true, true),
@@ -54,7 +55,8 @@ fn options(args: &ExportFmuArgs) -> Result<Options> {
             return Err(error.suggest(name, names()));
         }
     }
-    let left_out = |capability: Capability| args.bare || args.without.iter().any(|n| n == capability.name());
+    let none = args.bare || args.black_box;
+    let left_out = |capability: Capability| none || args.without.iter().any(|n| n == capability.name());
     let capabilities = Capability::ALL.into_iter().filter(|capability| !left_out(*capability)).collect();
     Ok(Options { version, co_simulation, model_exchange, capabilities })
 }

@@ -1,4 +1,4 @@
-//! The local model of an FMU from its directional derivatives.
+//! The states of an FMU, and its local model from its directional derivatives.
 
 use costep_core::{LocalModel, Result};
 
@@ -16,6 +16,10 @@ pub(crate) struct Linear {
     unknowns: Vec<u32>,
     seed: Vec<f64>,
     column: Vec<f64>,
+    /// Typical size of each state; 0 = unknown.
+    nominal: Vec<f64>,
+    /// Length of the explicit Euler steps of the FMU; 0 = it does not tell.
+    euler_step: f64,
 }
 
 impl Linear {
@@ -40,7 +44,17 @@ impl Linear {
         let unknowns = [&derivatives.references[..], &outputs.references].concat();
         let widest = states.elements.iter().chain(&inputs.elements).copied().max().unwrap_or(0);
         let (seed, column) = (vec![0.0; widest], vec![0.0; states.width() + outputs.width()]);
-        Ok(Some(Self { states, derivatives, unknowns, seed, column }))
+        let nominal = states.variables.iter().zip(&states.elements).flat_map(|(index, count)| {
+            let nominal = description.variables()[*index].attributes.nominal;
+            std::iter::repeat_n(nominal.map_or(0.0, f64::abs), *count)
+        });
+        let nominal = nominal.map(|size| if size.is_finite() { size } else { 0.0 }).collect();
+        Ok(Some(Self { states, derivatives, unknowns, seed, column, nominal, euler_step: 0.0 }))
+    }
+
+    /// What the FMU says about its solver.
+    pub(crate) fn set_euler_step(&mut self, step: f64) {
+        self.euler_step = step;
     }
 
     /// Number of states.
@@ -77,6 +91,8 @@ impl Linear {
         }
         instance.get_reals(&self.states.references, &mut model.x)?;
         instance.get_reals(&self.derivatives.references, &mut model.x_dot)?;
+        model.nominal.copy_from_slice(&self.nominal);
+        model.euler_step = self.euler_step;
         let mut place = 0;
         for (reference, count) in self.states.references.iter().zip(&self.states.elements) {
             for element in 0..*count {

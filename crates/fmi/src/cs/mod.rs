@@ -42,8 +42,8 @@ pub struct CoSimulationOptions {
     /// Values of parameters, inputs and start values, by name. `Float64` and `Int64` fit any type of number that
     /// holds the value; an enumeration also takes the name of an item.
     pub parameters: Vec<(String, Values)>,
-    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = 1 in FMI 2, where the
-    /// FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
+    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = what an annotation for
+    /// costep says, else 1 in FMI 2, where the FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
     pub input_order: Option<usize>,
     /// Tolerance for the solver of the FMU.
     pub tolerance: Option<f64>,
@@ -168,7 +168,7 @@ impl Signature {
             Some(order) => order.min(MAX_ORDER),
             // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
             None if follows => MAX_ORDER,
-            None => 1,
+            None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
         };
         let linear = match kind.interface.provides_directional_derivatives {
             true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
@@ -219,8 +219,12 @@ impl CoSimulationSubsystem {
             capabilities.input_order = 0;
         }
         let (input_order, rollback) = (capabilities.input_order, capabilities.rollback);
-        let linear =
-            if capabilities.local_model { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
+        // States are also read where finite differences with rollback may take the place of derivatives.
+        let reads = capabilities.local_model || rollback;
+        let mut linear = if reads { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
+        if let Some(linear) = &mut linear {
+            linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
+        }
         let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
         let events = Events::of(&instance, &description.inputs);
         Ok(Self {
@@ -682,8 +686,10 @@ impl Subsystem for CoSimulationSubsystem {
         // In initialisation mode directional derivatives are those of the initialisation.
         self.start()?;
         match &mut self.linear {
-            Some(linear) => linear.fill(&self.instance, &self.inputs, (u, &self.active), model),
-            None => Err(self.unsupported("a local model")),
+            Some(linear) if self.description.capabilities.local_model => {
+                linear.fill(&self.instance, &self.inputs, (u, &self.active), model)
+            }
+            _ => Err(self.unsupported("a local model")),
         }
     }
 

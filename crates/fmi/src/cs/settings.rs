@@ -57,6 +57,19 @@ pub fn fit_value(description: &ModelDescription, name: &str, values: &Values) ->
     setting(description, name, description.require(name)?, values).map(|setting| setting.values)
 }
 
+/// Length of the explicit Euler steps that an FMU says it takes, under these settings.
+pub(crate) fn euler_step(description: &ModelDescription, settings: &[Setting]) -> Option<f64> {
+    let stated = description.solver.as_ref()?;
+    let Some(name) = &stated.parameter else { return Some(stated.step) };
+    // A name that does not exist makes the whole statement doubtful.
+    let variable = description.find(name)?;
+    match settings.iter().find(|setting| setting.variable == variable).map(|setting| &setting.values) {
+        None => Some(stated.step),
+        Some(Values::Float64(values)) => values.first().copied().filter(|step| *step > 0.0),
+        Some(_) => None,
+    }
+}
+
 /// Sizes that structural parameters set: (variable, value).
 pub(crate) fn sizes(settings: &[Setting]) -> Vec<(usize, u64)> {
     settings.iter().filter_map(size).collect()

@@ -112,6 +112,8 @@ impl<'a> Builder<'a> {
             types: Vec::new(),
             log_categories: Vec::new(),
             default_experiment: DefaultExperiment::default(),
+            solver: None,
+            input_derivatives: None,
             structure: ModelStructure::default(),
             number_of_event_indicators: events,
             variables: Vec::new(),

@@ -3,6 +3,7 @@
 pub(crate) mod builder;
 pub(crate) mod interface;
 pub(crate) mod lists;
+pub(crate) mod solver;
 pub(crate) mod structure;
 mod unsupported;
 pub(crate) mod value;
@@ -25,6 +26,7 @@ use crate::units::Unit;
 use crate::xml::{Element, Flaw, Xml};
 use builder::Builder;
 use interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
+use solver::StatedSolver;
 use structure::{ModelStructure, State};
 use variable::{Dimension, TypeDefinition, Variable};
 use words::{Causality, NamingConvention, VariableType};
@@ -117,6 +119,10 @@ pub struct ModelDescription {
     pub log_categories: Vec<LogCategory>,
     /// Proposal for a run.
     pub default_experiment: DefaultExperiment,
+    /// How it solves its equations in Co-Simulation, if an annotation for costep says so.
+    pub solver: Option<StatedSolver>,
+    /// Highest order of input derivatives that it takes, if an annotation for costep says so.
+    pub input_derivatives: Option<usize>,
     /// Outputs, derivatives, unknowns, and what they depend on.
     pub structure: ModelStructure,
     /// Number of event indicators, elements of arrays counted (Model Exchange).

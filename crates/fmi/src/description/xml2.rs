@@ -7,6 +7,7 @@ use costep_core::Code;
 use crate::description::builder::{Builder, RawReferences, default_initial};
 use crate::description::interface::{CoSimulation, ModelExchange};
 use crate::description::lists;
+use crate::description::solver;
 use crate::description::structure::Unknown;
 use crate::description::value::{Number, Values};
 use crate::description::variable::{TypeDefinition, Variable};
@@ -47,6 +48,7 @@ pub(crate) fn read<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Resu
             "TypeDefinitions" => types(xml, builder)?,
             "LogCategories" => lists::log_categories(xml, builder)?,
             "DefaultExperiment" => lists::default_experiment(&element, builder),
+            "VendorAnnotations" => solver::read(xml, builder, ("Tool", "name"))?,
             "ModelVariables" => variables(xml, builder)?,
             "ModelStructure" => structure(xml, builder)?,
             _ => {}

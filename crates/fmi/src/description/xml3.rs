@@ -7,6 +7,7 @@ use costep_core::Code;
 use crate::description::builder::{Builder, RawDimension, RawReferences, default_initial};
 use crate::description::interface::{CoSimulation, ModelExchange, ScheduledExecution};
 use crate::description::lists;
+use crate::description::solver;
 use crate::description::value::Values;
 use crate::description::variable::{Alias, Clock, TypeDefinition, Variable};
 use crate::description::words::{Causality, Variability, VariableType};
@@ -51,6 +52,7 @@ pub(crate) fn read<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Resu
             "DefaultExperiment" => lists::default_experiment(&element, builder),
             "ModelVariables" => variables(xml, builder)?,
             "ModelStructure" => structure(xml, builder)?,
+            "Annotations" => solver::read(xml, builder, ("Annotation", "type"))?,
             _ => {}
         }
     }

@@ -12,7 +12,7 @@ use costep_core::{Code, Error, Layout, LocalModel, Result, StepContext, SystemVi
 use costep_linalg::{Lu, Matrix};
 
 use super::part::Part;
-use crate::shared::response::Response;
+use crate::shared::response::{Response, Workshop};
 use crate::shared::seen_outputs::singular_loop;
 
 /// Most states of a system.
@@ -35,6 +35,7 @@ pub(super) struct ClosedLoop {
     direct: Lu,
     model: LocalModel,
     response: Response,
+    shop: Workshop,
     /// W C, W D and then L W C, L W D.
     seen: Matrix,
     x: Vec<f64>,
@@ -114,7 +115,7 @@ impl ClosedLoop {
         }
         self.close_outputs(parts)?;
         self.close_states(parts);
-        if self.response.compute(&self.model, step.h) {
+        if self.response.compute(&self.model, step.h, &mut self.shop) {
             return Ok(());
         }
         Err(Error::new(Code::NotFinite, "the predicted coupled system is not finite over one step")

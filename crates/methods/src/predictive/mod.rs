@@ -43,6 +43,7 @@ use crate::shared::interface::Interface;
 use crate::shared::legendre;
 use crate::shared::models::singular_interface;
 use crate::shared::parts::Parts;
+use crate::shared::response::Workshop;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use part::Part;
@@ -74,6 +75,7 @@ struct Predictive {
     /// Coefficients per signal in the prediction.
     width: usize,
     parts: Parts<Part>,
+    shop: Workshop,
     solver: Predictor,
     sizes: Sizes,
     /// eta, coefficients of all outputs.
@@ -97,6 +99,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         orders: Vec::new(),
         width: 0,
         parts: Parts::default(),
+        shop: Workshop::default(),
         solver: Predictor::Interface(Interface::default()),
         sizes: Sizes::default(),
         eta: Vec::new(),
@@ -178,12 +181,12 @@ impl CouplingMethod for Predictive {
 impl Predictive {
     /// New responses where a model or the step has changed.
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
-        let Self { settings, layout, orders, width, sizes, .. } = self;
+        let Self { settings, layout, orders, width, sizes, shop, .. } = self;
         self.h = step.h;
         let changed = self.parts.refresh(step, signals, |part, i, model| {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
             let sizes = (&sizes.inputs[us.clone()], &sizes.outputs[ys]);
-            part.update(model, (step.h, *width), settings, &orders[us], sizes)
+            part.update(model, (step.h, *width), settings, &orders[us], sizes, shop)
         })?;
         let parts = &self.parts.each;
         match &mut self.solver {

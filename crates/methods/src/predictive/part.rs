@@ -8,7 +8,7 @@ use super::observer::Observer;
 use super::offsets::Persistence;
 use super::settings::{Fit, Offsets, Settings, States};
 use crate::shared::parts::row;
-use crate::shared::response::Response;
+use crate::shared::response::{Response, Workshop};
 
 /// An offset below this share of the terms it is the difference of is their round-off.
 const ROUND_OFF: f64 = 1e-14;
@@ -41,6 +41,7 @@ impl Part {
         settings: &Settings,
         orders: &[Option<usize>],
         (input_sizes, output_sizes): (&[f64], &[f64]),
+        shop: &mut Workshop,
     ) -> Result<(), &'static str> {
         if (self.x.len(), self.model.inputs, self.model.outputs)
             != (states(model, settings), model.inputs, model.outputs)
@@ -56,9 +57,9 @@ impl Part {
         }
         let euler_step = settings.euler_step(model.euler_step);
         let finite = if euler_step > 0.0 {
-            self.response.compute_euler(&self.model, h, inner_steps(h, euler_step))
+            self.response.compute_euler(&self.model, h, inner_steps(h, euler_step), shop)
         } else {
-            self.response.compute(&self.model, h)
+            self.response.compute(&self.model, h, shop)
         };
         if !finite {
             return Err("its response over one step is not finite");

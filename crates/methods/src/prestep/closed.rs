@@ -4,7 +4,7 @@ use costep_core::{Code, Error, Layout, LocalModel, Result, SystemView};
 use costep_linalg::{Lu, Matrix};
 
 use super::part::{Part, ramp_response};
-use crate::shared::response::Response;
+use crate::shared::response::{Response, Workshop};
 use crate::shared::seen_outputs::singular_loop;
 
 /// y' = Ahat y + (I - D L)^-1 (S_u e + D e') for a line e(t): the coupled system as its outputs see it.
@@ -23,6 +23,7 @@ pub(super) struct ClosedLoop {
     model: LocalModel,
     /// By which step 1 and step 2 are solved.
     responses: [Response; 2],
+    shop: Workshop,
     /// S_u and D, block-diagonal.
     s_u: Matrix,
     d: Matrix,
@@ -66,6 +67,7 @@ impl ClosedLoop {
             direct: Lu::new(r),
             model,
             responses: [Response::new(r, r, r, 2), Response::new(r, r, r, 2)],
+            shop: Workshop::default(),
             s_u: Matrix::zeros(r, m),
             d: Matrix::zeros(r, m),
             forcing: vec![0.0; r],
@@ -117,11 +119,11 @@ impl ClosedLoop {
             self.direct.solve(&mut self.column);
             (0..r).for_each(|a| self.model.a[a * r + b] = self.column[a]);
         }
-        let model = &self.model;
+        let (model, shop) = (&self.model, &mut self.shop);
         let finite = self.responses.iter_mut().zip(steps).all(|(response, steps)| match steps {
             None => true,
-            Some(0) => response.compute(model, h),
-            Some(steps) => response.compute_euler(model, h, steps),
+            Some(0) => response.compute(model, h, shop),
+            Some(steps) => response.compute_euler(model, h, steps, shop),
         });
         if finite {
             return Ok(());

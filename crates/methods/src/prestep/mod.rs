@@ -29,6 +29,7 @@ use costep_core::{
 };
 
 use crate::shared::parts::{Parts, row};
+use crate::shared::response::Workshop;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use part::Part;
@@ -57,6 +58,7 @@ struct PreStep {
     is_ours: Vec<bool>,
     parts: Parts<Part>,
     closed: ClosedLoop,
+    shop: Workshop,
     h: f64,
     /// Step 1: what is carried, and what will be when the next step begins.
     memory: Memory,
@@ -86,6 +88,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         is_ours: Vec::new(),
         parts: Parts::default(),
         closed: ClosedLoop::default(),
+        shop: Workshop::default(),
         h: 0.0,
         memory: Memory::default(),
         next: Memory::default(),
@@ -167,12 +170,12 @@ impl CouplingMethod for PreStep {
 
 impl PreStep {
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
-        let Self { settings, layout, is_ours, sizes, .. } = self;
+        let Self { settings, layout, is_ours, sizes, shop, .. } = self;
         self.h = step.h;
         let changed = self.parts.refresh(step, signals, |part, i, model| {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
             let sizes = (&sizes.outputs[ys], &sizes.inputs[us.clone()]);
-            part.update(model, step.h, settings)?;
+            part.update(model, step.h, settings, shop)?;
             part.invert(&is_ours[us], settings.scaled.then_some(sizes));
             Ok(())
         })?;

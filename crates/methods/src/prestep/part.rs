@@ -6,7 +6,7 @@ use costep_linalg::{Exponential, Matrix, PseudoInverse};
 
 use super::settings::Settings;
 use crate::shared::parts::RAMP;
-use crate::shared::response::Response;
+use crate::shared::response::{Response, Workshop};
 
 /// Singular values of P below this share of the greatest count as zero.
 const CUT: f64 = 1e-9;
@@ -44,6 +44,7 @@ impl Part {
         exact: &LocalModel,
         h: f64,
         settings: &Settings,
+        shop: &mut Workshop,
     ) -> Result<(), &'static str> {
         let Settings { ramp, phi_steps: steps, .. } = *settings;
         let (m, r) = (exact.inputs, exact.outputs);
@@ -59,7 +60,7 @@ impl Part {
             self.reference = vec![0.0; m];
         }
         self.output_form.convert(exact, &mut self.model);
-        if !self.response.compute(&self.model, h) {
+        if !self.response.compute(&self.model, h, shop) {
             return Err("its response over one step is not finite");
         }
         if steps > 0 {

@@ -50,8 +50,10 @@ enum Factors {
     Blocks(Box<BlockLu>, Vec<BlockPlace>),
 }
 
-/// Loops up to this size are dense.
-const LARGEST_DENSE: usize = 64;
+/// Loops up to this size are dense: there the way through blocks costs more.
+const LARGEST_DENSE: usize = 24;
+/// Loops up to this size become dense where one of their diagonal blocks is singular, which blocks cannot pivot around.
+const LARGEST_RESCUED: usize = 512;
 
 impl Interface {
     /// The interface of a group of inputs, with `width` numbers per signal.
@@ -135,6 +137,14 @@ impl Interface {
                 Factors::Dense(lu) => self.factor_dense(c, lu, &block),
                 Factors::Blocks(lu, places) => self.factor_blocks(c, lu, places, &block),
             };
+            let size = self.components[c].values.len();
+            if !regular && matches!(factors, Factors::Blocks(..)) && size <= LARGEST_RESCUED {
+                let mut lu = Lu::new(size);
+                if self.factor_dense(c, &mut lu, &block) {
+                    self.components[c].factors = Factors::Dense(lu);
+                    return true;
+                }
+            }
             self.components[c].factors = factors;
             regular
         })
@@ -279,6 +289,22 @@ mod tests {
         let eta1 = 2.0 + 3.0 * eta0;
         let expected = [eta0, eta1, 3.0 + 5.0 * eta0 - 7.0 * eta1];
         assert!(eta.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{eta:?} {expected:?}");
+    }
+
+    /// A ring in which each subsystem feeds itself with gain one: every diagonal block is singular, the whole is not.
+    #[test]
+    fn a_large_loop_with_singular_diagonal_blocks_is_solved() {
+        const N: usize = 40;
+        let connect = |output, input, gain| Connection { output, input, gain };
+        let connections: Vec<_> =
+            (0..N).flat_map(|i| [connect(i, i, 1.0), connect((i + 1) % N, i, 2.0)]).collect();
+        let mut interface = interface(&[(1, 1); N], &connections);
+        let one = Matrix::from_rows(1, 1, &[1.0]);
+        assert!(interface.factor(|_| &one));
+        // -2 eta_(i+1) = b_i.
+        let mut eta: Vec<f64> = (0..N).map(|i| i as f64).collect();
+        interface.solve(|_| &one, &mut eta);
+        (0..N).for_each(|i| assert!((eta[(i + 1) % N] + 0.5 * i as f64).abs() < 1e-12, "{eta:?}"));
     }
 
     #[test]

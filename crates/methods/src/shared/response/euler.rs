@@ -2,32 +2,39 @@
 
 use costep_core::LocalModel;
 
-use super::{Response, Work};
+use super::{Response, Work, Workshop};
 use crate::shared::legendre::{factorial, polynomial};
 
 impl Response {
     /// Computes all maps for a step h that is divided into explicit Euler steps. False if they are not finite.
     #[must_use]
-    pub(crate) fn compute_euler(&mut self, model: &LocalModel, h: f64, steps: usize) -> bool {
-        self.work.fill_euler_step(model, h, steps);
-        if !self.work.raise(steps) {
+    pub(crate) fn compute_euler(
+        &mut self,
+        model: &LocalModel,
+        h: f64,
+        steps: usize,
+        shop: &mut Workshop,
+    ) -> bool {
+        let work = shop.work(self.chain(model), steps);
+        work.fill_euler_step(model, h, steps);
+        if !work.raise(steps) {
             return false;
         }
-        self.state_maps(model);
-        self.output_maps(model);
+        self.state_maps(model, work);
+        self.output_maps(model, work);
         let width = self.width.min(steps);
-        if !self.work.fill_gram(width, steps) {
+        if !work.fill_gram(width, steps) {
             return false;
         }
-        self.project(width);
+        self.project(width, work);
         self.add_feedthrough(model, width);
         true
     }
 
     /// From scalar products with the Legendre polynomials to coefficients. So many points tell no more than so many
     /// coefficients; the others are zero.
-    fn project(&mut self, known: usize) {
-        let Self { state_to_output, input_to_output, forcing_to_output, width, work, .. } = self;
+    fn project(&mut self, known: usize, work: &mut Work) {
+        let Self { state_to_output, input_to_output, forcing_to_output, width, .. } = self;
         for map in [state_to_output, input_to_output, forcing_to_output] {
             for i in 0..map.rows() / *width {
                 for column in 0..map.columns() {

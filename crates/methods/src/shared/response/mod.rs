@@ -40,7 +40,33 @@ pub(crate) struct Response {
     /// M_b: coefficients of the outputs from b.
     pub(crate) forcing_to_output: Matrix,
     width: usize,
-    work: Work,
+}
+
+/// Room for the computation of responses, shared by subsystems of the same size: among the maps of thousands of
+/// subsystems it would only push these out of the caches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Workshop {
+    works: Vec<Work>,
+}
+
+/// More rooms of one size are not kept.
+const MOST_WORKS: usize = 8;
+
+impl Workshop {
+    /// Room for a chain of this size and so many Euler steps; 0 = continuous.
+    fn work(&mut self, chain: Chain, steps: usize) -> &mut Work {
+        let of_size = |work: &Work| work.chain == chain;
+        let exact = |work: &Work| of_size(work) && work.gram_steps == steps;
+        let place = self.works.iter().position(exact).or_else(|| {
+            let full = self.works.iter().filter(|work| of_size(work)).count() >= MOST_WORKS;
+            if full { self.works.iter().position(of_size) } else { None }
+        });
+        let place = place.unwrap_or_else(|| {
+            self.works.push(Work::new(chain));
+            self.works.len() - 1
+        });
+        &mut self.works[place]
+    }
 }
 
 /// Room for the exponential and for intermediate products.
@@ -62,7 +88,7 @@ struct Work {
 }
 
 /// Sizes of the augmented system.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Chain {
     states: usize,
     /// Chain inputs: inputs through B, or states directly.
@@ -114,7 +140,6 @@ impl Chain {
 impl Response {
     /// Room for a model of this size and inputs of degree `width` - 1.
     pub(crate) fn new(states: usize, inputs: usize, outputs: usize, width: usize) -> Self {
-        let chain = Chain::new(states, inputs, outputs, width);
         let (n, m, r) = (states, inputs * width, outputs * width);
         Self {
             state_to_state: Matrix::zeros(n, n),
@@ -124,37 +149,30 @@ impl Response {
             input_to_output: Matrix::zeros(r, m),
             forcing_to_output: Matrix::zeros(r, n),
             width,
-            work: Work {
-                chain,
-                generator: Matrix::zeros(chain.size(), chain.size()),
-                exponential: Matrix::zeros(chain.size(), chain.size()),
-                method: Exponential::new(chain.size()),
-                gram: Lu::new(width),
-                gram_steps: 0,
-                column: vec![0.0; width],
-                power: Matrix::zeros(chain.size(), chain.size()),
-                state_block: Matrix::zeros(n, chain.inputs),
-                moment_block: Matrix::zeros(chain.outputs, chain.inputs.max(n)),
-            },
         }
     }
 
     /// Computes all maps for a step h. False if they are not finite.
     #[must_use]
-    pub(crate) fn compute(&mut self, model: &LocalModel, h: f64) -> bool {
-        self.work.fill_generator(model, h);
-        if !self.work.method.compute(&self.work.generator, &mut self.work.exponential) {
+    pub(crate) fn compute(&mut self, model: &LocalModel, h: f64, shop: &mut Workshop) -> bool {
+        let work = shop.work(self.chain(model), 0);
+        work.fill_generator(model, h);
+        if !work.method.compute(&work.generator, &mut work.exponential) {
             return false;
         }
-        self.state_maps(model);
-        self.output_maps(model);
+        self.state_maps(model, work);
+        self.output_maps(model, work);
         self.add_feedthrough(model, self.width);
         true
     }
 
-    fn state_maps(&mut self, model: &LocalModel) {
-        let (chain, n) = (self.work.chain, model.states);
-        let exponential = &self.work.exponential;
+    fn chain(&self, model: &LocalModel) -> Chain {
+        Chain::new(model.states, model.inputs, model.outputs, self.width)
+    }
+
+    fn state_maps(&mut self, model: &LocalModel, work: &mut Work) {
+        let (chain, n) = (work.chain, model.states);
+        let exponential = &work.exponential;
         for i in 0..n {
             for k in 0..n {
                 self.state_to_state[(i, k)] = exponential[(chain.state() + i, chain.state() + k)];
@@ -163,35 +181,35 @@ impl Response {
         }
         for b in 0..self.width {
             // Response to Q_b: w_j(0) = j! times the coefficient of theta^j.
-            self.work.state_block.fill(0.0);
+            work.state_block.fill(0.0);
             for j in 0..=b {
                 let weight = coefficient(b, j) * factorial(j);
                 for i in 0..n {
                     for q in 0..chain.inputs {
-                        self.work.state_block[(i, q)] +=
-                            weight * self.work.exponential[(chain.state() + i, chain.input(j) + q)];
+                        work.state_block[(i, q)] +=
+                            weight * work.exponential[(chain.state() + i, chain.input(j) + q)];
                     }
                 }
             }
             for i in 0..n {
                 for q in 0..model.inputs {
                     self.input_to_state[(i, q * self.width + b)] =
-                        from_chain_inputs(chain, model, self.work.state_block.row(i), q);
+                        from_chain_inputs(chain, model, work.state_block.row(i), q);
                 }
             }
         }
     }
 
-    fn output_maps(&mut self, model: &LocalModel) {
-        let (chain, width) = (self.work.chain, self.width);
+    fn output_maps(&mut self, model: &LocalModel, work: &mut Work) {
+        let (chain, width) = (work.chain, self.width);
         for a in 0..width {
-            self.moments(a, chain.state(), model.states, |_| 1.0, 1);
-            self.store_output_block(model, a, model.states, Target::State);
-            self.moments(a, chain.forcing(), model.states, |_| 1.0, 1);
-            self.store_output_block(model, a, model.states, Target::Forcing);
+            work.moments(a, chain.state(), model.states, |_| 1.0, 1);
+            self.store_output_block((model, work), a, model.states, Target::State);
+            work.moments(a, chain.forcing(), model.states, |_| 1.0, 1);
+            self.store_output_block((model, work), a, model.states, Target::Forcing);
             for b in 0..width {
-                self.moments(a, 0, chain.inputs, |j| coefficient(b, j) * factorial(j), b + 1);
-                self.store_output_block(model, a, model.inputs, Target::Input(b));
+                work.moments(a, 0, chain.inputs, |j| coefficient(b, j) * factorial(j), b + 1);
+                self.store_output_block((model, work), a, model.inputs, Target::Input(b));
             }
         }
     }
@@ -208,40 +226,20 @@ impl Response {
         }
     }
 
-    /// moment_block = integral of Q_a times the chain outputs, in terms of `columns` columns from `start` on,
-    /// summed over `terms` blocks of them with weights.
-    fn moments(
-        &mut self,
-        a: usize,
-        start: usize,
-        columns: usize,
-        weight: impl Fn(usize) -> f64,
-        terms: usize,
-    ) {
-        let Work { chain, exponential, moment_block, .. } = &mut self.work;
-        moment_block.fill(0.0);
-        for l in 0..=a {
-            let outer = mirrored_coefficient(a, l) * factorial(l);
-            for j in 0..terms {
-                let factor = outer * weight(j);
-                for p in 0..chain.outputs {
-                    for q in 0..columns {
-                        moment_block[(p, q)] +=
-                            factor * exponential[(chain.moment(l) + p, start + j * chain.inputs + q)];
-                    }
-                }
-            }
-        }
-    }
-
     /// Writes `moment_block` into the map it belongs to, through C and B where the chain left them out.
-    fn store_output_block(&mut self, model: &LocalModel, a: usize, columns: usize, target: Target) {
-        let (chain, width) = (self.work.chain, self.width);
+    fn store_output_block(
+        &mut self,
+        (model, work): (&LocalModel, &Work),
+        a: usize,
+        columns: usize,
+        target: Target,
+    ) {
+        let (chain, width) = (work.chain, self.width);
         for i in 0..model.outputs {
             for q in 0..columns {
                 let entry = |p: usize| match target {
-                    Target::Input(_) => from_chain_inputs(chain, model, self.work.moment_block.row(p), q),
-                    _ => self.work.moment_block[(p, q)],
+                    Target::Input(_) => from_chain_inputs(chain, model, work.moment_block.row(p), q),
+                    _ => work.moment_block[(p, q)],
                 };
                 let value = if chain.through_c {
                     entry(i)
@@ -275,6 +273,49 @@ fn from_chain_inputs(chain: Chain, model: &LocalModel, row: &[f64], q: usize) ->
 }
 
 impl Work {
+    fn new(chain: Chain) -> Self {
+        let (n, size) = (chain.states, chain.size());
+        let square = || Matrix::zeros(size, size);
+        Self {
+            chain,
+            generator: square(),
+            exponential: square(),
+            method: Exponential::new(size),
+            gram: Lu::new(chain.width),
+            gram_steps: 0,
+            column: vec![0.0; chain.width],
+            power: square(),
+            state_block: Matrix::zeros(n, chain.inputs),
+            moment_block: Matrix::zeros(chain.outputs, chain.inputs.max(n)),
+        }
+    }
+
+    /// moment_block = integral of Q_a times the chain outputs, in terms of `columns` columns from `start` on,
+    /// summed over `terms` blocks of them with weights.
+    fn moments(
+        &mut self,
+        a: usize,
+        start: usize,
+        columns: usize,
+        weight: impl Fn(usize) -> f64,
+        terms: usize,
+    ) {
+        let Work { chain, exponential, moment_block, .. } = self;
+        moment_block.fill(0.0);
+        for l in 0..=a {
+            let outer = mirrored_coefficient(a, l) * factorial(l);
+            for j in 0..terms {
+                let factor = outer * weight(j);
+                for p in 0..chain.outputs {
+                    for q in 0..columns {
+                        moment_block[(p, q)] +=
+                            factor * exponential[(chain.moment(l) + p, start + j * chain.inputs + q)];
+                    }
+                }
+            }
+        }
+    }
+
     fn fill_generator(&mut self, model: &LocalModel, h: f64) {
         let Self { chain, generator, .. } = self;
         let (n, m) = (model.states, model.inputs);

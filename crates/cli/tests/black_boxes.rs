@@ -1,0 +1,122 @@
+//! FMUs that can do nothing but step: identified coupling is stable where a hold explodes, the learning included.
+
+mod common;
+#[path = "../../fmu-export/tests/common/python.rs"]
+mod python;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::Desk;
+use serde_json::Value;
+
+/// At this step a hold explodes.
+const RUN: &str = "--steps 5ms --t-end 0.3s --json";
+/// The motion of these runs is measured against the coupled FMUs at a step of 20 us.
+const REFERENCE: &str = "--reference step:20us";
+
+fn project(s1: &str, s2: &str) -> String {
+    format!(
+        r#"[system]
+stop = "0.3 s"
+
+[step]
+size = "5 ms"
+
+[fmu.s1]
+file = "{s1}"
+
+[fmu.s2]
+file = "{s2}"
+
+[[connect]]
+from = "s2.F"
+to = "s1.F"
+
+[[connect]]
+from = "s1.x"
+to = "s2.{}"
+
+[[connect]]
+from = "s1.v"
+to = "s2.{}"
+"#,
+        if s2.starts_with("Mass") { "u1" } else { "x" },
+        if s2.starts_with("Mass") { "u2" } else { "v" },
+    )
+}
+
+/// Compares methods on a project: the run objects.
+fn compare(desk: &Desk, methods: &str, reference: &str) -> Vec<Value> {
+    let line = format!("compare pair --methods {methods} {RUN} {reference}");
+    desk.run(&line).exits(0).json()["runs"].as_array().unwrap().clone()
+}
+
+/// A hold must explode, and the others must stay within `allowed` of the solution.
+fn assert_coupled(runs: &[Value], allowed: f64) {
+    let error = |run: &Value| run["eps_mean"].as_f64().unwrap_or(f64::INFINITY);
+    let (held, others) = runs.split_first().unwrap();
+    assert!(held["verdict"] != "stable" && error(held) > 9.0, "{held}");
+    assert!(!others.is_empty());
+    for run in others {
+        println!("{}: {:.4}, {} steps of FMUs", run["method"], error(run), run["subsystem_steps"]);
+        assert!(run["verdict"] == "stable" && error(run) < allowed, "{run}");
+    }
+}
+
+#[test]
+fn exported_fmus_without_any_capability_are_coupled() {
+    for (fmi, start) in [(2, "plain"), (3, "plain"), (2, "small")] {
+        let desk = Desk::new();
+        // FMUs that can at least vary their step begin with an eighth of it.
+        let what = if start == "plain" {
+            "--black-box"
+        } else {
+            "--kind cs --without directional-derivatives,state,input-derivatives,intermediate"
+        };
+        desk.run(&format!("export-fmu dual-mass --fmi {fmi} {what} --out pair")).exits(0);
+        desk.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
+        let card = desk.run("inspect pair/s1.fmu --json").exits(0).json().to_string();
+        assert!(!card.contains("model_exchange\":{"), "{card}");
+        let runs = compare(&desk, "zoh,identified,auto", REFERENCE);
+        let rounds = runs[1]["subsystem_steps"].as_u64().unwrap() / 2;
+        assert_eq!(rounds > 60, start == "small", "{rounds}");
+        assert_coupled(&runs, if start == "small" { 0.15 } else { 0.5 });
+        desk.run("run pair --t-end 0.3s")
+            .exits(0)
+            .says("identified:form=hold, because `s1` gives no local model");
+    }
+}
+
+/// The library of this Python for the program, if it has one; else the program looks for another.
+fn python_library(python: &Path) -> Option<String> {
+    let script = "import sysconfig as s; v = s.get_config_var; \
+                  print(v('LIBDIR') + '/' + v('INSTSONAME') if v('Py_ENABLE_SHARED') else '')";
+    let path = python::run(Command::new(python).args(["-c", script])).trim().to_owned();
+    Path::new(&path).is_file().then_some(path)
+}
+
+#[test]
+fn fmus_of_python_code_are_coupled() {
+    if python::skipped() {
+        return;
+    }
+    let (desk, here) = (Desk::new(), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python"));
+    let requirements = here.join("../../../fmu-export/tests/python/requirements.txt");
+    let interpreter = python::environment("python", &requirements);
+    desk.write("pair/system.toml", project("Mass1.fmu", "Mass2.fmu"));
+    for part in ["mass1.py", "mass2.py"] {
+        let mut build = Command::new(&interpreter);
+        build.args(["-m", "pythonfmu", "build", "-f"]).arg(here.join(part)).arg("-d").arg(desk.path("pair"));
+        python::run(
+            build.arg(here.join("masses.py")).env("PYTHONPATH", &here).env("PYTHONDONTWRITEBYTECODE", "1"),
+        );
+    }
+    let line = format!("compare pair --methods zoh,identified,auto {RUN} --reference step:100us");
+    let mut command = desk.command(line.split_whitespace());
+    if let Some(library) = python_library(&interpreter) {
+        command.env("COSTEP_PYTHON_LIBRARY", library);
+    }
+    let runs = common::finished(command, line).exits(0).json()["runs"].as_array().unwrap().clone();
+    assert_coupled(&runs, 0.15);
+}

@@ -1,0 +1,139 @@
+//! Predictive coupling of subsystems that take less than it could give, or tell less than it would like to know.
+
+mod common;
+
+use common::{coupled, method, model};
+use costep_core::{
+    Description, Experiment, InputSegment, Interval, LocalModel, Result, StepOutcome, Subsystem,
+};
+use costep_engine::Engine;
+use costep_integrate::Solver;
+
+/// A subsystem that takes inputs up to an order only, and steps that are multiples of a length.
+struct Limited {
+    inner: Box<dyn Subsystem>,
+    description: Description,
+    least: f64,
+}
+
+impl Subsystem for Limited {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        self.inner.initialise(experiment)
+    }
+
+    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.inner.initial_outputs(u, y)
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        assert!(u.order() <= self.description.capabilities.input_order);
+        assert!(self.can_step_by(interval.length));
+        self.inner.step(interval, u, y)
+    }
+
+    fn can_step_by(&self, length: f64) -> bool {
+        let parts = length / self.least;
+        (parts - parts.round()).abs() < 1e-6 && parts > 0.5
+    }
+
+    fn snapshot(&mut self) -> Result<()> {
+        self.inner.snapshot()
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        self.inner.restore()
+    }
+
+    fn states(&self) -> usize {
+        self.inner.states()
+    }
+
+    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
+        self.inner.local_model(u, model)
+    }
+
+    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
+        self.inner.read_state(u, x, x_dot)
+    }
+}
+
+const STEP: f64 = 1e-3;
+
+/// An engine over the dual mass oscillator whose parts take inputs of these orders and steps of this length.
+fn limited(label: &str, orders: [usize; 2], least: f64) -> Result<Engine> {
+    let linear = model("dual-mass", &[]);
+    let mut system = coupled(&linear, &Solver::Exact, &method(label), 0.1, STEP);
+    let parts = std::mem::take(&mut system.subsystems).into_iter().zip(orders);
+    let limit = |(inner, order): (Box<dyn Subsystem>, usize)| -> Box<dyn Subsystem> {
+        let mut description = inner.description().clone();
+        description.capabilities.input_order = order;
+        description.capabilities.micro_samples = None;
+        Box::new(Limited { inner, description, least })
+    };
+    system.subsystems = parts.map(limit).collect();
+    Engine::new(system)
+}
+
+/// Relative error of x1 after 0.1 s against a run at a tenth of the step with free inputs.
+fn error(label: &str, orders: [usize; 2]) -> f64 {
+    let x1 = |mut engine: Engine| {
+        while engine.k() < engine.experiment().steps() {
+            engine.step().unwrap();
+        }
+        engine.outputs()[0]
+    };
+    let linear = model("dual-mass", &[]);
+    let fine = coupled(&linear, &Solver::Exact, &method("predictive:order=3"), 0.1, 0.1 * STEP);
+    let fine = x1(Engine::new(fine).unwrap());
+    let error = (x1(limited(label, orders, 1e-6).unwrap()) - fine).abs() / 0.1;
+    println!("{label} {orders:?}: {error:.1e}");
+    error
+}
+
+#[test]
+fn each_input_gets_the_order_that_its_subsystem_takes() {
+    let (free, mixed, held) =
+        (error("predictive", [8, 8]), error("predictive", [8, 0]), error("predictive", [0, 0]));
+    assert!(free < 1e-8 && mixed < 5e-4 && held < 1e-3 && mixed < held, "{free:e} {mixed:e} {held:e}");
+}
+
+#[test]
+fn substeps_take_the_place_of_input_polynomials() {
+    let held = error("predictive", [0, 0]);
+    let four = error("predictive:substeps=4", [0, 0]);
+    let twenty = error("predictive:substeps=20", [0, 0]);
+    assert!(four < 0.3 * held && twenty < 0.3 * four, "{held:e} {four:e} {twenty:e}");
+}
+
+#[test]
+fn parts_of_a_step_that_a_subsystem_cannot_do_are_refused() {
+    assert!(limited("predictive:substeps=4", [0, 0], 2.5e-4).is_ok());
+    let error = limited("predictive:substeps=3", [0, 0], 2.5e-4).err().unwrap();
+    assert!(error.to_string().contains("cannot do steps of"), "{error}");
+}
+
+#[test]
+fn trial_steps_are_as_long_as_the_subsystem_can_do() {
+    let label = "predictive:source=finite-difference";
+    let mut engine = limited(label, [8, 8], 2.5e-4).unwrap();
+    (0..20).for_each(|_| engine.step().unwrap());
+    let error = limited(label, [8, 8], STEP).err().unwrap();
+    assert!(error.to_string().contains("finite differences need steps shorter than"), "{error}");
+}
+
+#[test]
+fn observers_and_persistent_offsets_come_near_the_states() {
+    for (label, allowed) in [
+        ("predictive:states=kalman", 1e-6),
+        ("predictive:states=disturbance", 1e-6),
+        ("predictive:offsets=persistent", 1e-6),
+        ("predictive:states=outputs", 1e-3),
+    ] {
+        let error = error(label, [8, 8]);
+        assert!(error < allowed, "{label}: {error:e}");
+    }
+}

@@ -1,0 +1,189 @@
+//! The stiff pair S1 and S2 as FMUs with one step per macro step and without rollback, measured against the same Euler
+//! steps of the coupled system, written down here once more.
+
+use std::path::Path;
+
+use costep_core::{Experiment, InputSet, Subsystem};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmiVersion, Fmu, FmuLibrary, Values};
+use costep_fmu_export::{Capability, Options, export};
+use costep_methods::MethodSpec;
+
+const END: f64 = 0.1;
+const STEPS_MS: [f64; 3] = [1.0, 2.0, 5.0];
+const MICRO_STEP: f64 = 1e-5;
+/// What each step may cost: relative RMS error of x1.
+const BARS: [f64; 3] = [2.5e-4, 5e-4, 2e-3];
+
+/// x1 at the communication points, by Euler steps of the coupled system.
+fn monolithic(h: f64, micro_step: f64) -> Vec<f64> {
+    let (m1, c1, d1, m2, c2, d2, ck, dk) = (10.0, 1e6, 1.0, 10.0, 1e7, 2.0, 1e5, 1e3);
+    let (mut x, mut v) = ([0.1, 0.0], [0.0, 0.0]);
+    let inner = (h / micro_step).round() as usize;
+    let mut points = vec![x[0]];
+    for k in 1..=((END / h).round() as usize) * inner {
+        let force = ck * (x[1] - x[0]) + dk * (v[1] - v[0]);
+        let a = [(force - c1 * x[0] - d1 * v[0]) / m1, (-force - c2 * x[1] - d2 * v[1]) / m2];
+        for i in 0..2 {
+            x[i] += micro_step * v[i];
+            v[i] += micro_step * a[i];
+        }
+        if k % inner == 0 {
+            points.push(x[0]);
+        }
+    }
+    points
+}
+
+/// Exports the pair; so many things left out of what FMUs can do.
+fn exported(version: FmiVersion, without: &[Capability], folder: &Path) {
+    let capabilities = Capability::ALL.into_iter().filter(|c| !without.contains(c)).collect();
+    let options = Options { version, capabilities, ..Options::default() };
+    export("S1", &[], None, &options, folder).unwrap();
+    export("S2", &[("ck".into(), 1e5), ("dk".into(), 1e3)], None, &options, folder).unwrap();
+}
+
+/// An engine over the exported pair.
+fn engine(folder: &Path, options: &CoSimulationOptions, method: &str, h: f64) -> costep_core::Result<Engine> {
+    let part = |name: &str| -> Box<dyn Subsystem> {
+        let library = FmuLibrary::load(&mut Fmu::open(folder.join(format!("{name}.fmu"))).unwrap()).unwrap();
+        Box::new(CoSimulationSubsystem::new(&library, name, options).unwrap())
+    };
+    let spec = MethodSpec::parse(method).unwrap();
+    let connect = |(output, input)| costep_core::Connection { output, input, gain: 1.0 };
+    Engine::new(System {
+        subsystems: vec![part("S1"), part("S2")],
+        connections: [(2, 0), (0, 1), (1, 2)].map(connect).to_vec(),
+        models: spec.models(),
+        externals: Vec::new(),
+        groups: vec![Group { method: spec.build(), inputs: InputSet::All(3) }],
+        scheduling: Scheduling::Auto,
+        bounds: Vec::new(),
+        experiment: Experiment { start: 0.0, stop: END, step: h },
+        threads: Threads::Fixed(1),
+        micro_samples: false,
+    })
+}
+
+/// Relative RMS error of x1.
+fn error(folder: &Path, options: &CoSimulationOptions, method: &str, h: f64, micro_step: f64) -> f64 {
+    let mut engine = engine(folder, options, method, h).unwrap();
+    let (mut wrong, mut size) = (0.0, 0.0);
+    for (k, expected) in monolithic(h, micro_step).iter().enumerate() {
+        if k > 0 {
+            engine.step().unwrap();
+        }
+        wrong += (engine.outputs()[0] - expected).powi(2);
+        size += expected * expected;
+    }
+    assert_eq!(engine.k(), engine.experiment().steps());
+    (wrong / size).sqrt()
+}
+
+/// The three errors at 1, 2 and 5 ms.
+fn errors(folder: &Path, options: &CoSimulationOptions, method: &str) -> [f64; 3] {
+    STEPS_MS.map(|h| error(folder, options, method, 1e-3 * h, MICRO_STEP))
+}
+
+fn of_order(order: usize) -> CoSimulationOptions {
+    CoSimulationOptions { input_order: Some(order), ..CoSimulationOptions::default() }
+}
+
+/// As a project without settings hands inputs over: FMI 2 with ramps, FMI 3 with what the method gives.
+#[test]
+fn nothing_has_to_be_set() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        exported(version, &[Capability::State], folder.path());
+        let measured = errors(folder.path(), &CoSimulationOptions::default(), "auto");
+        println!("{version}: {measured:?}");
+        for (error, bar) in measured.iter().zip(BARS) {
+            assert!(*error <= bar, "{version}: {measured:?}");
+        }
+    }
+}
+
+#[test]
+fn predictive_coupling_stays_below_the_bars() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        // Without rollback: the state cannot be stored.
+        exported(version, &[Capability::State], folder.path());
+        for method in ["predictive", "auto", "predictive:inner_steps=false"] {
+            let measured = errors(folder.path(), &of_order(3), method);
+            println!("{version} {method}: {measured:?}");
+            for (error, bar) in measured.iter().zip(BARS) {
+                assert!(*error <= bar, "{version} {method}: {measured:?}");
+            }
+        }
+    }
+}
+
+/// FMUs that say how they step are predicted as they step.
+#[test]
+fn fmus_that_tell_their_euler_steps_are_coupled_without_that_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        exported(version, &[], folder.path());
+        let told = errors(folder.path(), &of_order(3), "predictive");
+        println!("{version}: {told:?}");
+        assert!(told[0] < 1e-7 && told[1] < 1e-5 && told[2] < 5e-4, "{version}: {told:?}");
+        let by_hand = errors(folder.path(), &of_order(3), "predictive:euler_step=1e-5");
+        assert_eq!(told, by_hand, "{version}");
+    }
+}
+
+/// The inner step is a parameter of the FMUs: what counts is its value, not the one at the export.
+#[test]
+fn a_changed_inner_step_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        exported(version, &[], folder.path());
+        let parameters = vec![("h".to_owned(), Values::Float64(vec![2e-5]))];
+        let error = error(
+            folder.path(),
+            &CoSimulationOptions { parameters, ..of_order(3) },
+            "predictive",
+            1e-3,
+            2e-5,
+        );
+        println!("{version}: {error:.1e}");
+        assert!(error < 1e-6, "{version}: {error:e}");
+    }
+}
+
+/// Without directional derivatives there are still states to read, and rollback for differences.
+#[test]
+fn finite_differences_take_the_place_of_directional_derivatives() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        exported(version, &[Capability::DirectionalDerivatives], folder.path());
+        let method = "predictive:source=finite-difference,euler_step=1e-5";
+        let measured = errors(folder.path(), &of_order(3), method);
+        println!("{version}: {measured:?}");
+        for (error, bar) in measured.iter().zip(BARS) {
+            assert!(*error <= bar, "{version}: {measured:?}");
+        }
+    }
+}
+
+#[test]
+fn what_finite_differences_lack_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        exported(version, &[Capability::DirectionalDerivatives, Capability::State], folder.path());
+        let failure = |method: &str| {
+            engine(folder.path(), &of_order(3), method, 1e-3)
+                .err()
+                .unwrap_or_else(|| panic!("{method}"))
+                .to_string()
+        };
+        assert!(failure("predictive").contains("`S1` gives no Jacobians"), "{}", failure("predictive"));
+        let text = failure("predictive:source=finite-difference");
+        assert!(text.contains("finite differences need rollback"), "{text}");
+        // What is left is to learn.
+        let engine = engine(folder.path(), &of_order(3), "auto", 1e-3).unwrap();
+        let remarks: Vec<_> = engine.remarks().collect();
+        assert!(remarks.iter().any(|r| r.contains("identified")), "{remarks:?}");
+    }
+}

@@ -444,7 +444,11 @@ impl CoSimulationSubsystem {
                 if exchanges {
                     self.instance.exchange().cancel();
                 }
-                return Err(error);
+                let is_retried_elsewhere = self.retries && error.code() == Code::FmuDiscard;
+                return Err(match is_retried_elsewhere {
+                    true => error.hint("`retry_discarded` needs inputs that are held: choose a method that holds them, such as `zoh`"),
+                    false => error,
+                });
             }
         };
         self.time = interval.end;

@@ -133,7 +133,7 @@ impl RunReport {
 
     /// Takes over what the engine says about itself.
     pub(crate) fn count(&mut self, engine: &Engine) {
-        self.model_source = engine.uses_models().then(|| "exact".into());
+        self.model_source = engine.model_source().map(Into::into);
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();
         if self.wall_s > 0.0 && engine.steps_here() > 0 {

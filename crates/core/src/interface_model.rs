@@ -42,4 +42,18 @@ impl InterfaceModel {
                 self.offset[i] + row(&self.d_y, i, y) + row(&self.d_u, i, u) + row(&self.d_up, i, u_next);
         }
     }
+
+    /// Whether all entries are finite.
+    pub fn is_finite(&self) -> bool {
+        let all = [&self.d_y, &self.d_u, &self.d_up, &self.offset];
+        all.iter().all(|values| values.iter().all(|x| x.is_finite()))
+    }
+
+    /// Takes over another model of the same size.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.d_y.copy_from_slice(&other.d_y);
+        self.d_u.copy_from_slice(&other.d_u);
+        self.d_up.copy_from_slice(&other.d_up);
+        self.offset.copy_from_slice(&other.offset);
+    }
 }

@@ -19,6 +19,7 @@ pub mod options;
 pub mod pattern;
 pub mod polynomial;
 pub mod quantity;
+pub mod row;
 pub mod state;
 pub mod subsystem;
 pub mod suggest;
@@ -37,8 +38,9 @@ pub use method::{
     Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PARTS, Signals, StepContext, SystemView, Verdict,
 };
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
-pub use model_source::{ModelSource, NoModels, Observation};
+pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};
 pub use options::{OptionKind, OptionSpec, Options, Value};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
+pub use row::{Row, StepAlone};
 pub use state::{StateReader, StateWriter};
 pub use subsystem::{Experiment, Interval, StepOutcome, Subsystem};

@@ -1,6 +1,6 @@
 //! Where local models of subsystems come from: exact Jacobians, differences, identification.
 
-use crate::{Experiment, Interval, LocalModel, Result, StateReader, StateWriter, Subsystem};
+use crate::{Experiment, InterfaceModel, Interval, LocalModel, Result, StateReader, StateWriter, Subsystem};
 
 /// What a source sees of a subsystem at a communication point.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,23 @@ pub struct Observation<'a> {
     pub y: &'a [f64],
 }
 
+/// How far an identified model is to be believed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModelQuality {
+    /// eps_SI [T (2.92)]: how well the model explains the last step, after it has learnt from it.
+    pub eps_si: f64,
+    /// rho: errors of its predictions one step ahead over the changes of the outputs; 1 is no better than a hold. None while
+    /// there is nothing to judge by.
+    pub rho: Option<f64>,
+    /// Persistence of excitation, 0 to 1: 0 where the data say nothing about some parameter.
+    pub excitation: f64,
+}
+
 /// Gives a local model of each subsystem.
 pub trait ModelSource: Send {
+    /// Its name in reports.
+    fn name(&self) -> &'static str;
+
     /// Takes all memory it will ever need.
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()>;
 
@@ -25,6 +40,17 @@ pub trait ModelSource: Send {
 
     /// The model of subsystem `i`; none while there is none to be trusted.
     fn model(&self, i: usize) -> Option<&LocalModel>;
+
+    /// The discrete model of subsystem `i` from one communication point to the next, of sources that identify one; none
+    /// while there is none.
+    fn interface(&self, _i: usize) -> Option<&InterfaceModel> {
+        None
+    }
+
+    /// How good the discrete model of subsystem `i` is.
+    fn quality(&self, _i: usize) -> ModelQuality {
+        ModelQuality { eps_si: f64::INFINITY, rho: None, excitation: 0.0 }
+    }
 
     /// Changes when A, B, C or D of subsystem `i` change: caches key on it.
     fn version(&self, i: usize) -> u64;
@@ -43,6 +69,10 @@ pub trait ModelSource: Send {
 pub struct NoModels;
 
 impl ModelSource for NoModels {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
     fn prepare(&mut self, _subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The trait of everything that can be coupled: native models, later FMUs.
 
 use crate::{
-    Code, Companion, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result,
+    Code, Companion, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result, Row,
     StateReader, StateWriter,
 };
 
@@ -82,9 +82,9 @@ pub trait Subsystem: Send {
     /// is active there.
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome>;
 
-    /// The inputs that its outputs were last read under, where these are not the ends of the polynomials it was given.
-    fn held_at_end(&self) -> Option<&[f64]> {
-        None
+    /// Joins the row of its neighbour to the left, or begins one. False if it does not.
+    fn join_row(&mut self, _row: &mut Option<Box<dyn Row>>) -> bool {
+        false
     }
 
     /// Whether it can do steps of this length beside its macro steps.
@@ -104,8 +104,10 @@ pub trait Subsystem: Send {
         Err(self.unsupported("a model of the rest beside its own states"))
     }
 
-    /// The inputs at the end of the last step, if they are not what the polynomials say.
-    fn input_at_end(&self, _u: &mut [f64]) {}
+    /// The inputs that its outputs were last read under, where these are not the ends of the polynomials it was given.
+    fn input_at_end(&self) -> Option<&[f64]> {
+        None
+    }
 
     /// Remembers the state. Needs `capabilities.rollback`.
     fn snapshot(&mut self) -> Result<()> {

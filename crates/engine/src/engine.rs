@@ -24,6 +24,7 @@ use crate::clocks::Clocks;
 use crate::guard::{Guard, Moment};
 use crate::initialise::initialise;
 use crate::pool::{Job, place};
+use crate::rows::{Lane, lanes};
 use crate::schedule::Schedule;
 use crate::substeps::divide_steps;
 use crate::system::{Group, System, take_held};
@@ -77,6 +78,8 @@ pub struct Engine {
     hold_known_mean: Vec<bool>,
     needs_known_means: bool,
     schedule: Schedule,
+    /// Per stage.
+    lanes: Vec<Vec<Lane>>,
     guard: Guard,
     threads: ThreadChoice,
     rollback: bool,
@@ -90,8 +93,8 @@ pub struct Engine {
     mean: Vec<f64>,
     /// u(T^k) at the end of the last step, if somebody needs it.
     u_end: Vec<f64>,
-    /// Subsystems whose steps are divided, and whose inputs end otherwise than their polynomials.
-    divided: Vec<usize>,
+    /// Subsystems whose inputs may end otherwise than their polynomials.
+    own_ends: Vec<usize>,
 
     /// Number of accepted steps; the engine stands at T^k.
     k: u64,
@@ -166,12 +169,12 @@ impl Engine {
         if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
             subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
         }
-        let mut divided = Vec::new();
         for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
             let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
-            divided.extend(divide_steps(&mut subsystems, (needs, step), is_ours)?);
+            for i in divide_steps(&mut subsystems, (needs, step), is_ours)? {
+                descriptions[i] = subsystems[i].description().clone();
+            }
         }
-        divided.iter().for_each(|i| descriptions[*i] = subsystems[*i].description().clone());
         let mut input_orders = vec![0; layout.inputs()];
         let mut hold_known_mean = vec![false; layout.inputs()];
         for (group, needs) in groups.iter_mut().zip(&needs) {
@@ -218,7 +221,8 @@ impl Engine {
             companions: vec![Companion::default(); if wants_companions { segments } else { 0 }],
             mean: vec![0.0; outputs],
             u_end: vec![0.0; inputs],
-            divided,
+            own_ends: Vec::new(),
+            lanes: Vec::new(),
             k: 0,
             resumed: false,
             failed: false,
@@ -249,8 +253,15 @@ impl Engine {
             held,
             schedule,
         };
+        engine.form_lanes();
         engine.initialise()?;
         Ok(engine)
+    }
+
+    fn form_lanes(&mut self) {
+        let Self { schedule, subsystems, layout, input_orders, .. } = self;
+        let is_held = |i: usize| input_orders[layout.input_range(i)].iter().all(|order| *order == 0);
+        self.lanes = schedule.stages.iter().map(|stage| lanes(stage, subsystems, layout, is_held)).collect();
     }
 
     fn initialise(&mut self) -> Result<()> {
@@ -269,15 +280,9 @@ impl Engine {
         if !self.needs_models && self.forming.is_empty() {
             return Ok(());
         }
-        self.inputs.evaluate(interval.length, &mut self.u_end);
-        for i in 0..self.companions.len() {
-            self.subsystems[i].input_at_end(&mut self.u_end[self.layout.input_range(i)]);
-        }
-        for i in self.divided.iter().copied().filter(|_| self.k > 0) {
-            if let Some(held) = self.subsystems[i].held_at_end() {
-                self.u_end[self.layout.input_range(i)].copy_from_slice(held);
-            }
-        }
+        let mut u_end = std::mem::take(&mut self.u_end);
+        self.evaluate_inputs(interval.length, &mut u_end);
+        self.u_end = u_end;
         if !self.needs_models {
             return Ok(());
         }
@@ -450,7 +455,7 @@ impl Engine {
             clocks: self.timed.then_some(self.clocks.all()),
             companions: &self.companions,
         };
-        self.threads.step(&job, &mut self.subsystems, &mut self.y_next)
+        self.threads.step(&job, &mut self.lanes[stage], &mut self.subsystems, &mut self.y_next)
     }
 
     /// Stops bad outputs before the next stage sees them.
@@ -481,8 +486,19 @@ impl Engine {
         Ok(())
     }
 
+    /// Asks once which subsystems have inputs that end otherwise than their polynomials. With a model of the rest at hand
+    /// each of them may, later on.
+    #[cold]
+    fn find_own_ends(&mut self) {
+        let may = |i: &usize| !self.companions.is_empty() || self.subsystems[*i].input_at_end().is_some();
+        self.own_ends = (0..self.subsystems.len()).filter(may).collect();
+    }
+
     /// Local models and coupled inputs at the end of a step or of a part of one.
     fn look_around(&mut self, context: &StepContext) -> Result<()> {
+        if self.stepped == 0 {
+            self.find_own_ends();
+        }
         self.observe_models(context.interval())?;
         self.form_coupled()
     }
@@ -617,9 +633,16 @@ impl Engine {
 
     /// u(T^k): the inputs that were active at the end of the last step.
     pub fn inputs_at_end(&self, u: &mut [f64]) {
-        self.inputs.evaluate(self.last_length, u);
-        for (i, subsystem) in self.subsystems.iter().enumerate() {
-            subsystem.input_at_end(&mut u[self.layout.input_range(i)]);
+        self.evaluate_inputs(self.last_length, u);
+    }
+
+    /// The inputs at the end of a step of this length.
+    fn evaluate_inputs(&self, length: f64, u: &mut [f64]) {
+        self.inputs.evaluate(length, u);
+        for i in self.own_ends.iter().copied() {
+            if let Some(end) = self.subsystems[i].input_at_end() {
+                u[self.layout.input_range(i)].copy_from_slice(end);
+            }
         }
     }
 
@@ -672,6 +695,11 @@ impl Engine {
     /// Whether a method uses local models.
     pub fn uses_models(&self) -> bool {
         self.needs_models
+    }
+
+    /// Where local models come from, if a method uses them.
+    pub fn model_source(&self) -> Option<&'static str> {
+        self.needs_models.then(|| self.models.name())
     }
 
     /// What the methods have to say about their choices.

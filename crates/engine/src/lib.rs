@@ -9,6 +9,7 @@ mod engine;
 mod guard;
 mod initialise;
 mod pool;
+mod rows;
 mod run;
 mod schedule;
 mod substeps;

@@ -18,6 +18,7 @@ use costep_core::{
 };
 
 use crate::clocks::Clock;
+use crate::rows::Lane;
 
 /// How long an idle worker spins before it sleeps.
 const SPINS: u32 = 4_000;
@@ -39,14 +40,31 @@ pub(crate) struct Job<'a> {
     pub(crate) companions: &'a [Companion],
 }
 
-/// Steps the subsystems of a stage one after the other.
-pub(crate) fn step_serial(job: &Job<'_>, subsystems: &mut [Box<dyn Subsystem>], y: &mut [f64]) -> Result<()> {
+/// Steps the subsystems of a stage one after the other, or lane by lane.
+pub(crate) fn step_serial(
+    job: &Job<'_>,
+    lanes: &mut [Lane],
+    subsystems: &mut [Box<dyn Subsystem>],
+    y: &mut [f64],
+) -> Result<()> {
     // One net for all: a net for each would be felt by small subsystems.
     let current = Cell::new(usize::MAX);
     let all = catch_unwind(AssertUnwindSafe(|| {
-        job.stage.iter().try_for_each(|i| {
-            current.set(*i);
-            step_one(job, *i, &mut *subsystems[*i], &mut y[job.layout.output_range(*i)])
+        lanes.iter_mut().try_for_each(|lane| match &mut lane.row {
+            Some(row) if job.is_plain() => {
+                let (first, u) = (lane.subsystems.start, &job.inputs.coefficients(0)[lane.inputs.clone()]);
+                current.set(first);
+                let mut alone = |i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]| {
+                    current.set(first + i);
+                    step_one(job, first + i, subsystem, y)
+                };
+                let members = &mut subsystems[lane.subsystems.clone()];
+                row.step(job.interval, u, members, &mut y[lane.outputs.clone()], &mut alone)
+            }
+            _ => job.stage[lane.positions.clone()].iter().try_for_each(|i| {
+                current.set(*i);
+                step_one(job, *i, &mut *subsystems[*i], &mut y[job.layout.output_range(*i)])
+            }),
         })
     }));
     all.unwrap_or_else(|payload| Err(panicked(job, current.get(), payload)))
@@ -63,7 +81,7 @@ fn step_caught(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [
 
 #[inline(always)]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    let outcome = if job.clocks.is_none() && job.companions.is_empty() {
+    let outcome = if job.is_plain() {
         subsystem.step(job.interval, job.segment(i), y)
     } else {
         step_with_more(job, i, subsystem, y)
@@ -112,6 +130,12 @@ fn panicked(job: &Job<'_>, i: usize, payload: Box<dyn Any + Send>) -> Error {
 }
 
 impl Job<'_> {
+    /// Whether steps are neither timed nor beside a model of the rest.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.clocks.is_none() && self.companions.is_empty()
+    }
+
     #[inline(always)]
     fn segment(&self, i: usize) -> InputSegment<'_> {
         self.inputs.at(self.segments[i])

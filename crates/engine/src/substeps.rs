@@ -53,6 +53,8 @@ struct Divided {
     description: Description,
     steps: usize,
     means: InputPolynomials,
+    /// `means` are those of a step.
+    stepped: bool,
 }
 
 impl Divided {
@@ -62,7 +64,13 @@ impl Divided {
         // Those of the last part would pass for those of the whole step.
         description.capabilities.micro_samples = None;
         let inputs = description.inputs.len();
-        Self { inner, steps: needs.substeps, means: InputPolynomials::new(inputs, 0), description }
+        Self {
+            inner,
+            steps: needs.substeps,
+            means: InputPolynomials::new(inputs, 0),
+            stepped: false,
+            description,
+        }
     }
 }
 
@@ -83,6 +91,7 @@ impl Subsystem for Divided {
         let length = interval.length / self.steps as f64;
         let time = |j: usize| if j == self.steps { interval.end } else { interval.start + j as f64 * length };
         let mut outcome = StepOutcome { reached: interval.start };
+        self.stepped = true;
         for j in 0..self.steps {
             let from = j as f64 * length;
             mean(u, (from, from + length), self.means.coefficients_mut(0));
@@ -100,8 +109,8 @@ impl Subsystem for Divided {
         self.inner.can_step_by(length)
     }
 
-    fn held_at_end(&self) -> Option<&[f64]> {
-        Some(self.means.coefficients(0))
+    fn input_at_end(&self) -> Option<&[f64]> {
+        self.stepped.then_some(self.means.coefficients(0))
     }
 
     fn snapshot(&mut self) -> Result<()> {

@@ -5,6 +5,7 @@ use std::time::Instant;
 use costep_core::{Result, Subsystem};
 
 use crate::pool::{Job, Pool, step_serial};
+use crate::rows::Lane;
 use crate::system::Threads;
 
 /// Steps that are timed before `Threads::Auto` decides.
@@ -59,15 +60,16 @@ impl ThreadChoice {
     pub(crate) fn step(
         &mut self,
         job: &Job<'_>,
+        lanes: &mut [Lane],
         subsystems: &mut [Box<dyn Subsystem>],
         y: &mut [f64],
     ) -> Result<()> {
         match self {
-            Self::Serial => step_serial(job, subsystems, y),
+            Self::Serial => step_serial(job, lanes, subsystems, y),
             Self::Pool(pool) => pool.step(job, subsystems, y),
             Self::Undecided { this_step, .. } => {
                 let start = Instant::now();
-                let outcome = step_serial(job, subsystems, y);
+                let outcome = step_serial(job, lanes, subsystems, y);
                 *this_step += start.elapsed().as_secs_f64();
                 outcome
             }

@@ -63,8 +63,8 @@ impl Subsystem for Marking {
         self.0.step_with(interval, u, rest, y)
     }
 
-    fn input_at_end(&self, u: &mut [f64]) {
-        self.0.input_at_end(u);
+    fn input_at_end(&self) -> Option<&[f64]> {
+        self.0.input_at_end()
     }
 
     fn snapshot(&mut self) -> Result<()> {
@@ -165,6 +165,13 @@ fn no_method_takes_memory_in_the_loop() {
         if entry.options.iter().any(|option| option.name == "smooth") {
             let smooth = MethodSpec::parse(&format!("{}:smooth=true", entry.id)).unwrap();
             assert_eq!(allocations(system(&smooth, &euler, 1), 2_000), 0, "{}", smooth.label());
+        }
+        if entry.options.iter().any(|option| option.name == "learning") {
+            for source in ["rls", "ij-rls", "moesp", "ij-rls,samples=4"] {
+                let text = format!("{}:source={source},learning=30,interval=3,window=40", entry.id);
+                let learnt = MethodSpec::parse(&text).unwrap();
+                assert_eq!(allocations(system(&learnt, &euler, 1), 2_000), 0, "{text}");
+            }
         }
     }
     // The time is so large that its round-off shows in the length of the steps.

@@ -123,8 +123,20 @@ impl Covariance {
     }
 
     fn greatest_variance(&self) -> f64 {
-        let variance = |j: usize| self.root.row(j).iter().map(|x| x * x).sum::<f64>();
-        (0..self.root.rows()).map(variance).fold(0.0, f64::max)
+        (0..self.root.rows()).map(|j| self.variance(j)).fold(0.0, f64::max)
+    }
+
+    /// How uncertain parameter j is: P_jj.
+    pub fn variance(&self, j: usize) -> f64 {
+        self.root.row(j).iter().map(|x| x * x).sum()
+    }
+
+    /// Persistence of excitation: 1 / (1 + P_jj) of the parameter that is known least, `unit(j)` being the size of its regressor. Near
+    /// 1 where many samples speak of every parameter, 0 where none speaks of one of them.
+    pub fn excitation(&self, unit: impl Fn(usize) -> f64) -> f64 {
+        let known =
+            |j: usize| if unit(j) > 0.0 { 1.0 / (1.0 + self.variance(j) * unit(j).powi(2)) } else { 0.0 };
+        (0..self.root.rows()).map(known).fold(1.0, f64::min)
     }
 
     /// What a unit error of the last prediction changes the parameters by.

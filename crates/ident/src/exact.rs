@@ -22,6 +22,10 @@ impl Exact {
 }
 
 impl ModelSource for Exact {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
         if let Some(subsystem) = subsystems.iter().find(|s| !s.description().capabilities.local_model) {
             let name = &subsystem.description().name;

@@ -46,6 +46,10 @@ impl FiniteDifference {
 }
 
 impl ModelSource for FiniteDifference {
+    fn name(&self) -> &'static str {
+        "finite-difference"
+    }
+
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
         for subsystem in subsystems {
             let description = subsystem.description();

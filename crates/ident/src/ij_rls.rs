@@ -41,6 +41,24 @@ impl IjRls {
         }
     }
 
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.rls.reset();
+        self.started = false;
+        self.greatest.fill(0.0);
+        self.greatest_target.fill(0.0);
+    }
+
+    /// Number of parameters of an output.
+    pub fn size(&self) -> usize {
+        self.regressor.len()
+    }
+
+    /// Persistence of excitation, 0 to 1.
+    pub fn excitation(&self) -> f64 {
+        self.rls.excitation()
+    }
+
     /// Takes in the input held over a step and the outputs at its end; the first call only sets the start.
     pub fn observe(&mut self, u: &[f64], y: &[f64]) {
         if self.started {

@@ -127,6 +127,11 @@ impl Moesp {
         self.window.observe(u, y);
     }
 
+    /// Forgets all samples, but not the last model.
+    pub fn reset(&mut self) {
+        self.window.clear();
+    }
+
     /// Whether the window has enough samples for a model.
     pub fn is_ready(&self) -> bool {
         self.window.rows() >= self.settings.block_rows * (self.inputs + self.outputs)

@@ -44,8 +44,8 @@ impl Quality {
         }
     }
 
-    /// Takes in the outputs and what the model says they are. Gives eps_SI; infinite while nothing has moved.
-    pub fn observe(&mut self, y: &[f64], modelled: &[f64]) -> f64 {
+    /// Takes in outputs that no model speaks of: their range counts.
+    pub fn note(&mut self, y: &[f64]) {
         if self.count == self.block {
             std::mem::swap(&mut self.present, &mut self.last_block);
             self.present.least.fill(f64::MAX);
@@ -54,6 +54,11 @@ impl Quality {
         }
         self.count += 1;
         self.present.take(y);
+    }
+
+    /// Takes in the outputs and what the model says they are. Gives eps_SI; infinite while nothing has moved.
+    pub fn observe(&mut self, y: &[f64], modelled: &[f64]) -> f64 {
+        self.note(y);
         let (mut sum, mut moving) = (0.0, 0);
         for (i, (y, modelled)) in y.iter().zip(modelled).enumerate() {
             let greatest = self.present.greatest[i].max(self.last_block.greatest[i]);
@@ -97,10 +102,9 @@ impl Quality {
 /// Persistence of excitation: the ratio of the least to the greatest singular value of the inputs of a window, each
 /// in units of its range. At zero the data say nothing about some combination of the inputs.
 pub fn excitation(singular: &[f64]) -> f64 {
-    match (singular.first(), singular.last()) {
-        (Some(greatest), Some(least)) if *greatest > 0.0 => least / greatest,
-        _ => 0.0,
-    }
+    let greatest = singular.iter().copied().fold(0.0, f64::max);
+    let least = singular.iter().copied().fold(f64::INFINITY, f64::min);
+    if greatest > 0.0 { least / greatest } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -51,36 +51,80 @@ fn geometric_sum(a: f64, q: u32) -> f64 {
 
 /// The model for a step `ratio` times as long. By rolling the fine model: exact, and any form of input is one line.
 pub fn resample(fine: &InterfaceModel, ratio: usize, form: InputForm) -> InterfaceModel {
-    let (n, m) = (fine.outputs, fine.inputs);
-    let matrix = |rows, columns, data: &[f64]| Matrix::from_rows(rows, columns, data);
-    let (s_y, s_u) = (matrix(n, n, &fine.d_y), matrix(n, m, &fine.d_u));
-    let (s_p, c) = (matrix(n, m, &fine.d_up), matrix(n, 1, &fine.offset));
-    let mut power = Matrix::zeros(n, n);
-    power.set_identity();
-    let (mut d_u, mut d_up, mut offset) = (Matrix::zeros(n, m), Matrix::zeros(n, m), Matrix::zeros(n, 1));
-    let q = ratio as f64;
-    for i in 0..ratio {
-        // power = Sy^i acts on fine step j = q - i; its input before and after, as a share of u^(k+1).
-        let j = (ratio - i) as f64;
-        let (before, after) = match form {
-            InputForm::Hold => (f64::from(u8::from(i + 1 < ratio)), 1.0),
-            InputForm::Ramp => ((j - 1.0) / q, j / q),
-        };
-        d_up.add_product(after, &power, &s_p);
-        d_up.add_product(before, &power, &s_u);
-        d_u.add_product(1.0 - after, &power, &s_p);
-        d_u.add_product(1.0 - before, &power, &s_u);
-        offset.add_product(1.0, &power, &c);
-        let mut next = Matrix::zeros(n, n);
-        next.set_product(&power, &s_y);
-        power = next;
+    let mut coarse = InterfaceModel::new(fine.inputs, fine.outputs);
+    Resampler::new(fine.inputs, fine.outputs).compute(fine, ratio, form, &mut coarse);
+    coarse
+}
+
+/// Room for [`resample`]: takes no memory any more.
+#[derive(Clone, Debug)]
+pub struct Resampler {
+    s_y: Matrix,
+    s_u: Matrix,
+    s_p: Matrix,
+    c: Matrix,
+    /// S_y^i and S_y^(i+1).
+    power: Matrix,
+    next: Matrix,
+    d_u: Matrix,
+    d_up: Matrix,
+    offset: Matrix,
+}
+
+impl Resampler {
+    /// For models of this size.
+    pub fn new(inputs: usize, outputs: usize) -> Self {
+        let (n, m) = (outputs, inputs);
+        let square = || Matrix::zeros(n, n);
+        let wide = || Matrix::zeros(n, m);
+        let column = || Matrix::zeros(n, 1);
+        Self {
+            s_y: square(),
+            s_u: wide(),
+            s_p: wide(),
+            c: column(),
+            power: square(),
+            next: square(),
+            d_u: wide(),
+            d_up: wide(),
+            offset: column(),
+        }
     }
-    InterfaceModel {
-        inputs: m,
-        outputs: n,
-        d_y: power.data().to_vec(),
-        d_u: d_u.data().to_vec(),
-        d_up: d_up.data().to_vec(),
-        offset: offset.data().to_vec(),
+
+    /// Writes the model for a step `ratio` times as long.
+    pub fn compute(
+        &mut self,
+        fine: &InterfaceModel,
+        ratio: usize,
+        form: InputForm,
+        coarse: &mut InterfaceModel,
+    ) {
+        let Self { s_y, s_u, s_p, c, power, next, d_u, d_up, offset } = self;
+        s_y.data_mut().copy_from_slice(&fine.d_y);
+        s_u.data_mut().copy_from_slice(&fine.d_u);
+        s_p.data_mut().copy_from_slice(&fine.d_up);
+        c.data_mut().copy_from_slice(&fine.offset);
+        [&mut *d_u, d_up, offset].into_iter().for_each(|matrix| matrix.fill(0.0));
+        power.set_identity();
+        let q = ratio as f64;
+        for i in 0..ratio {
+            // power = Sy^i acts on fine step j = q - i; its input before and after, as a share of u^(k+1).
+            let j = (ratio - i) as f64;
+            let (before, after) = match form {
+                InputForm::Hold => (f64::from(u8::from(i + 1 < ratio)), 1.0),
+                InputForm::Ramp => ((j - 1.0) / q, j / q),
+            };
+            d_up.add_product(after, power, s_p);
+            d_up.add_product(before, power, s_u);
+            d_u.add_product(1.0 - after, power, s_p);
+            d_u.add_product(1.0 - before, power, s_u);
+            offset.add_product(1.0, power, c);
+            next.set_product(power, s_y);
+            std::mem::swap(power, next);
+        }
+        coarse.d_y.copy_from_slice(power.data());
+        coarse.d_u.copy_from_slice(d_u.data());
+        coarse.d_up.copy_from_slice(d_up.data());
+        coarse.offset.copy_from_slice(offset.data());
     }
 }

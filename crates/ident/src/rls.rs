@@ -43,6 +43,8 @@ pub struct Rls {
     past_outputs: Lags,
     past_inputs: Lags,
     regressor: Vec<f64>,
+    /// Greatest regressors seen of each output.
+    sizes: Vec<Vec<f64>>,
 }
 
 impl Rls {
@@ -60,7 +62,28 @@ impl Rls {
             past_outputs: Lags::new(outputs, settings.outputs),
             past_inputs: Lags::new(inputs, settings.inputs),
             regressor: vec![0.0; size],
+            sizes: vec![vec![0.0; size]; outputs],
         }
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.theta.iter_mut().for_each(|theta| theta.fill(0.0));
+        self.covariances.iter_mut().for_each(Covariance::reset);
+        self.sizes.iter_mut().for_each(|sizes| sizes.fill(0.0));
+        self.past_outputs.clear();
+        self.past_inputs.clear();
+    }
+
+    /// Number of parameters of an output.
+    pub fn size(&self) -> usize {
+        self.regressor.len()
+    }
+
+    /// Persistence of excitation, 0 to 1, of the output whose parameters are known least.
+    pub fn excitation(&self) -> f64 {
+        let outputs = self.covariances.iter().zip(&self.sizes);
+        outputs.map(|(covariance, sizes)| covariance.excitation(|j| sizes[j])).fold(1.0, f64::min)
     }
 
     /// Takes in the input held over a step and the outputs at its end.
@@ -69,6 +92,9 @@ impl Rls {
         if self.past_outputs.is_full() && self.past_inputs.is_full() {
             for (i, y) in y.iter().enumerate() {
                 self.fill_regressor(i);
+                for (size, value) in self.sizes[i].iter_mut().zip(&self.regressor) {
+                    *size = size.max(value.abs());
+                }
                 self.covariances[i]
                     .update(&self.regressor, Forgetting::Exponential(self.settings.forgetting));
                 let error = y - product(&self.regressor, &self.theta[i]);
@@ -130,6 +156,7 @@ impl Rls {
     pub fn save(&self, out: &mut StateWriter) {
         self.theta.iter().for_each(|theta| out.reals(theta));
         self.covariances.iter().for_each(|covariance| covariance.save(out));
+        self.sizes.iter().for_each(|sizes| out.reals(sizes));
         self.past_outputs.save(out);
         self.past_inputs.save(out);
     }
@@ -138,6 +165,7 @@ impl Rls {
     pub fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.theta.iter_mut().try_for_each(|theta| from.reals(theta))?;
         self.covariances.iter_mut().try_for_each(|covariance| covariance.load(from))?;
+        self.sizes.iter_mut().try_for_each(|sizes| from.reals(sizes))?;
         self.past_outputs.load(from)?;
         self.past_inputs.load(from)
     }

@@ -54,6 +54,11 @@ impl ScaledRls {
         self.covariance.scale(factor);
     }
 
+    /// Persistence of excitation, 0 to 1.
+    pub fn excitation(&self) -> f64 {
+        self.covariance.excitation(|j| f64::from(u8::from(self.scale[j] > 0.0)))
+    }
+
     /// The parameter between regressor j and target i, in the units of the data.
     pub fn coefficient(&self, j: usize, i: usize) -> f64 {
         if self.scale[j] > 0.0 { self.theta[(j, i)] * self.target_scale[i] / self.scale[j] } else { 0.0 }

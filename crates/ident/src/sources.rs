@@ -1,11 +1,12 @@
 //! The list of sources of local models, and the options by which a method chooses one.
 //!
-//! Every model-based method declares [`OPTIONS`]; what the user says there becomes the source of the whole run.
-//! To add a source: one word in [`SOURCE`], one line in [`from_options`].
+//! Every model-based method declares [`SOURCE`], [`REFRESH`] and [`EVERY`]; one that can also work with discrete models that are identified
+//! while the run goes declares [`ANY_SOURCE`] in place of the first, and [`IDENTIFICATION`]. What the user says there becomes the source
+//! of the whole run. To add a source: one word in [`SOURCE`] or [`ANY_SOURCE`], one line in [`from_options`].
 
-use costep_core::{ModelSource, OptionKind, OptionSpec, Options};
+use costep_core::{ModelSource, OptionKind, OptionSpec, Options, Value};
 
-use crate::{Exact, FiniteDifference, Refresh};
+use crate::{Algorithm, Exact, FiniteDifference, Learning, LearningSettings, Refresh, RlsSettings};
 
 /// The option `source`.
 pub const SOURCE: OptionSpec = OptionSpec {
@@ -28,10 +29,83 @@ pub const EVERY: OptionSpec = OptionSpec {
     help: "number of macro steps between renewals of local models",
 };
 
+/// The option `source` of methods that can do with identified models.
+pub const ANY_SOURCE: OptionSpec = OptionSpec {
+    name: "source",
+    kind: OptionKind::Choice(&["exact", "finite-difference", "rls", "ij-rls", "moesp"]),
+    help: "where local models come from: Jacobians, trial steps with rollback, or identified while the run goes by recursive least \
+           squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window (moesp)",
+};
+
+/// The options of sources that identify. Defaults: tables 3.12 and 3.13 of [T].
+pub const IDENTIFICATION: [OptionSpec; 10] = [
+    OptionSpec {
+        name: "n",
+        kind: OptionKind::Integer { default: 1, min: 1, max: 4 },
+        help: "rls: past outputs N of the ARX model",
+    },
+    OptionSpec {
+        name: "m",
+        kind: OptionKind::Integer { default: 1, min: 1, max: 4 },
+        help: "rls: inputs M of the ARX model",
+    },
+    OptionSpec {
+        name: "forgetting",
+        kind: OptionKind::Real { default: 0.996, min: 0.5, max: 1.0 },
+        help: "rls, ij-rls: lambda per sample",
+    },
+    OptionSpec {
+        name: "variance",
+        kind: OptionKind::Real { default: 1e6, min: 1e-6, max: 1e12 },
+        help: "rls, ij-rls: diagonal of the covariance at the start",
+    },
+    OptionSpec {
+        name: "model_order",
+        kind: OptionKind::Integer { default: 1, min: 0, max: 20 },
+        help: "moesp: number of states of each model; 0: by the singular values",
+    },
+    OptionSpec {
+        name: "block_rows",
+        kind: OptionKind::Integer { default: 0, min: 0, max: 30 },
+        help: "moesp: block rows r of the Hankel matrices; 0: two more than the states need",
+    },
+    OptionSpec {
+        name: "window",
+        kind: OptionKind::Integer { default: 778, min: 10, max: 100_000 },
+        help: "moesp: samples in the window",
+    },
+    OptionSpec {
+        name: "cut",
+        kind: OptionKind::Real { default: 1e-3, min: 1e-14, max: 0.5 },
+        help: "moesp: singular values of the inputs below this share of the greatest carry no information",
+    },
+    OptionSpec {
+        name: "interval",
+        kind: OptionKind::Integer { default: 10, min: 1, max: 10_000 },
+        help: "moesp: samples between two realisations; the window itself moves with every sample",
+    },
+    OptionSpec {
+        name: "samples",
+        kind: OptionKind::Integer { default: 1, min: 1, max: 100 },
+        help: "samples per macro step to identify from, where a subsystem gives micro samples",
+    },
+];
+
+/// Points of the sliding range of eps_SI.
+const RANGE: usize = 100;
+
+/// Whether checked options ask for models that are identified while the run goes.
+pub fn identifies(options: &Options) -> bool {
+    has(options, SOURCE.name) && ["rls", "ij-rls", "moesp"].contains(&options.text(SOURCE.name))
+}
+
 /// The source that checked options ask for. Options of a method without models give the exact one, which then is not used.
 pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
-    if options.iter().all(|(name, _)| name != SOURCE.name) {
+    if !has(options, SOURCE.name) {
         return Box::new(Exact::new(1));
+    }
+    if identifies(options) {
+        return Box::new(Learning::new(learning(options)));
     }
     let refresh = match options.text(REFRESH.name) {
         "changed" => Refresh::Changed,
@@ -42,4 +116,29 @@ pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
         "finite-difference" => Box::new(FiniteDifference::new(refresh)),
         _ => Box::new(Exact::new(refresh)),
     }
+}
+
+fn learning(options: &Options) -> LearningSettings {
+    let paper = has(options, "paper") && options.bool("paper");
+    // The thesis has a new model at every communication point.
+    let of_the_thesis = options.clone().with_defaults(&[("interval", Value::Integer(1))]);
+    let options = if paper { &of_the_thesis } else { options };
+    let whole = |name: &str| options.integer(name) as usize;
+    let (forgetting, start) = (options.real("forgetting"), options.real("variance"));
+    let algorithm = match options.text(SOURCE.name) {
+        "rls" => Algorithm::Rls(RlsSettings { outputs: whole("n"), inputs: whole("m"), forgetting, start }),
+        "ij-rls" => Algorithm::IjRls { forgetting, start },
+        _ => Algorithm::Moesp {
+            order: whole("model_order"),
+            block_rows: whole("block_rows"),
+            window: whole("window"),
+            cut: options.real("cut"),
+            interval: whole("interval"),
+        },
+    };
+    LearningSettings { algorithm, samples: whole("samples"), range: if paper { 0 } else { RANGE } }
+}
+
+fn has(options: &Options, name: &str) -> bool {
+    options.iter().any(|(option, _)| option == name)
 }

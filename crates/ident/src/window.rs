@@ -51,6 +51,17 @@ impl Window {
         }
     }
 
+    /// Forgets all samples and scales.
+    pub(crate) fn clear(&mut self) {
+        self.inputs.clear();
+        self.outputs.clear();
+        self.input_scale.fill(0.0);
+        self.output_scale.fill(0.0);
+        (self.rows, self.young_rows) = (0, 0);
+        self.full.clear();
+        self.young.clear();
+    }
+
     /// R of the rows in the window, in units of the scales.
     pub(crate) fn factor(&self) -> &Matrix {
         self.full.factor()

@@ -313,10 +313,8 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         Ok(StepOutcome { reached: self.t })
     }
 
-    fn input_at_end(&self, u: &mut [f64]) {
-        if self.companion_stepper().is_some() {
-            u.copy_from_slice(&self.u);
-        }
+    fn input_at_end(&self) -> Option<&[f64]> {
+        self.companion_stepper().is_some().then_some(&self.u[..])
     }
 
     fn snapshot(&mut self) -> Result<()> {

@@ -16,9 +16,11 @@ use costep_core::{
     CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
     Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
-use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+use costep_ident::sources::{ANY_SOURCE, EVERY, IDENTIFICATION, REFRESH};
 use costep_linalg::Matrix;
 
+use crate::learnt;
+use crate::learnt::options::PHASES;
 use crate::shared::interface::Interface;
 use crate::shared::models::singular_interface;
 use crate::shared::parts::{Parts, RAMP};
@@ -50,9 +52,25 @@ pub const ENTRY: MethodEntry = MethodEntry {
             kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
             help: "gain of the offset",
         },
-        SOURCE,
+        ANY_SOURCE,
         REFRESH,
         EVERY,
+        IDENTIFICATION[0],
+        IDENTIFICATION[1],
+        IDENTIFICATION[2],
+        IDENTIFICATION[3],
+        IDENTIFICATION[4],
+        IDENTIFICATION[5],
+        IDENTIFICATION[6],
+        IDENTIFICATION[7],
+        IDENTIFICATION[8],
+        IDENTIFICATION[9],
+        PHASES[0],
+        PHASES[1],
+        PHASES[2],
+        PHASES[3],
+        PHASES[4],
+        PHASES[5],
     ],
     build,
 };
@@ -91,6 +109,9 @@ struct Part {
 }
 
 fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    if costep_ident::sources::identifies(options) {
+        return learnt::corrector(options);
+    }
     Box::new(Corrector {
         order: options.integer("order") as usize,
         euler: options.text("discretisation") == "euler",

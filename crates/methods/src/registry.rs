@@ -3,7 +3,7 @@
 
 use costep_core::{Code, CouplingMethod, Error, MethodEntry, ModelSource, NoModels, Options, Result, Value};
 
-use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+use costep_ident::sources::{self, EVERY, REFRESH, SOURCE};
 
 use crate::{
     auto, feedthrough, foh, identified, lis, mbcorr, monolithic, nepce, predictive, prestep, soh, zoh,
@@ -97,7 +97,11 @@ impl MethodSpec {
 /// The one source of local models for several groups.
 pub fn models<'a>(methods: impl IntoIterator<Item = &'a MethodSpec>) -> Result<Box<dyn ModelSource>> {
     let choice = |spec: &MethodSpec| -> Vec<(&'static str, Value)> {
-        let of_source = |name: &str| [SOURCE.name, REFRESH.name, EVERY.name].contains(&name);
+        let learns = sources::identifies(&spec.options);
+        let of_source = |name: &str| {
+            [SOURCE.name, REFRESH.name, EVERY.name].contains(&name)
+                || learns && sources::IDENTIFICATION.iter().any(|option| option.name == name)
+        };
         let options = spec.options.iter().filter(|(name, _)| of_source(name));
         options.map(|(name, value)| (name, value.clone())).collect()
     };
@@ -109,7 +113,7 @@ pub fn models<'a>(methods: impl IntoIterator<Item = &'a MethodSpec>) -> Result<B
                 let message =
                     format!("`{}` and `{}` ask for different local models", before.label(), spec.label());
                 return Err(Error::new(Code::BadOption, message)
-                    .hint("give `source`, `refresh` and `every` alike in all groups"));
+                    .hint("give `source` and its options alike in all groups"));
             }
             _ => chosen = Some(spec),
         }

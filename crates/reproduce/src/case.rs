@@ -62,6 +62,7 @@ impl Case {
     pub(crate) fn run(&self, method: &str, step: f64, micro: bool) -> Result<Run> {
         let model = self.model()?;
         let layout = model.layout();
+        let method = MethodSpec::parse(method)?;
         let mut engine = Engine::new(System {
             subsystems: model
                 .parts
@@ -69,12 +70,9 @@ impl Case {
                 .map(|part| part.subsystem(&model.solver))
                 .collect::<Result<_>>()?,
             connections: model.connections,
-            models: Box::new(costep_ident::Exact::new(1)),
+            models: method.models(),
             externals: model.externals,
-            groups: vec![Group {
-                method: MethodSpec::parse(method)?.build(),
-                inputs: InputSet::All(layout.inputs()),
-            }],
+            groups: vec![Group { method: method.build(), inputs: InputSet::All(layout.inputs()) }],
             scheduling: Scheduling::Parallel,
             bounds: Vec::new(),
             experiment: self.experiment(step),

@@ -4,8 +4,8 @@ use costep_core::{Code, Error, Result};
 
 use crate::study::Study;
 use crate::{
-    andersson2016, genser2018_angles, genser2018_errors, genser2020_errors, genser2020_regions,
-    genser2020_signals, haid2018, identified_default, viel2014,
+    andersson2016, genser2018_angles, genser2018_errors, genser2020_errors, genser2020_identified,
+    genser2020_regions, genser2020_signals, haid2018, identified_default, viel2014,
 };
 
 /// Every study.
@@ -21,6 +21,8 @@ pub static STUDIES: &[Study] = &[
     genser2020_signals::FIG_3_64,
     genser2020_signals::FIG_3_65,
     genser2020_signals::FIG_3_66,
+    genser2020_identified::TAB_3_12,
+    genser2020_identified::TAB_3_13,
     viel2014::STABILITY,
     viel2014::TABLE_2,
     viel2014::FIG_9,

@@ -375,7 +375,7 @@ fn many_components_of_one_name_take_no_longer_each() {
 fn a_set_of_values_is_read_once() {
     // Each reading would take as long as the whole is allowed to.
     let values: String = (0..20_000).map(|k| format!("p{k}=1.5 ")).collect();
-    let source = r#"<ssd:ParameterBinding source="x.ssv"/>"#.repeat(15);
+    let source = r#"<ssd:ParameterBinding source="x.ssv"/>"#.repeat(10);
     let text = ssd(&(bindings(&source) + &elements(&component("a", "a", ""))));
     let files = Files::new(&text).with("x.ssv", parameter_set(&values, "").as_bytes());
     let flat = examine("one set", &files.zip()).unwrap();

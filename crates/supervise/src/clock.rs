@@ -38,7 +38,7 @@ impl CallClock {
     pub(crate) fn hung(&mut self, slots: &[SlotData], tick: Duration) -> Option<(usize, Duration)> {
         let mut found = None;
         for (index, slot) in slots.iter().enumerate() {
-            let view = slot.read();
+            let view = slot.read(slots);
             if self.calls.len() <= index {
                 self.calls.push(Since { word: view.word, time: Duration::ZERO });
             }
@@ -48,7 +48,7 @@ impl CallClock {
                 continue;
             }
             since.time += tick;
-            let (Some(call), Some(limit)) = (view.call, view.limit) else { continue };
+            let (Some(call), Some(limit)) = (view.call, view.limit()) else { continue };
             let limit = if call.is_ending() { limit.min(GRACE) } else { limit };
             if since.time > limit {
                 found = Some((index, limit));

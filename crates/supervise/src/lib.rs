@@ -41,7 +41,7 @@ mod report;
 mod watcher;
 
 pub use call::Call;
-pub use status::{MessageSlot, Slot};
+pub use status::{MessageSlot, Round, RowMember, RowSlot, Slot};
 
 #[cfg(target_os = "linux")]
 pub use child::{Watched, be_watched, watched};

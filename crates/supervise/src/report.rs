@@ -23,16 +23,22 @@ pub struct Culprit {
 }
 
 impl Culprit {
-    /// The FMU of a slot, if it is in a call.
-    pub(crate) fn of(slot: &SlotData) -> Option<Self> {
-        let call = slot.read().call_name()?;
-        Some(Self { name: slot.name(), call, message: slot.message() })
+    /// The FMU of a slot, one of `all`, if it is in a call.
+    pub(crate) fn of(slot: &SlotData, all: &[SlotData]) -> Option<Self> {
+        let view = slot.read(all);
+        let call = view.call_name()?;
+        Some(Self { name: view.fmu.name(), call, message: view.fmu.message() })
+    }
+
+    /// All FMUs that are in a call.
+    pub(crate) fn anywhere(slots: &[SlotData]) -> Vec<Self> {
+        slots.iter().filter_map(|slot| Self::of(slot, slots)).collect()
     }
 
     /// All FMUs that are in a call of this process: those that can have ended it.
     pub(crate) fn all(slots: &[SlotData]) -> Vec<Self> {
-        let is_here = |slot: &&SlotData| slot.read().call != Some(Call::Elsewhere);
-        slots.iter().filter(is_here).filter_map(Self::of).collect()
+        let is_here = |slot: &&SlotData| slot.read(slots).call != Some(Call::Elsewhere);
+        slots.iter().filter(is_here).filter_map(|slot| Self::of(slot, slots)).collect()
     }
 }
 

@@ -1,7 +1,8 @@
 //! What the process that hosts FMUs shows to the one that watches it: which FMU is in which call, how far the run is.
 //!
 //! Each FMU has a slot of its own, so that those on different threads do not disturb each other. Entering and leaving a
-//! call are one plain store each. Without a watcher the slots are ordinary memory that nobody reads.
+//! call are one plain store each. FMUs that are stepped in a row share one more slot, which says whose turn it is: a
+//! single place that stays in the cache. Without a watcher the slots are ordinary memory that nobody reads.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,6 +22,9 @@ pub(crate) const SLOTS: usize = 16_384;
 const UNWATCHED: usize = 256;
 /// The low bits of a slot's word hold the call.
 const CALL_BITS: u32 = 8;
+/// In the word of a row the number of the FMU's slot comes next.
+const MEMBER_BITS: u32 = 24;
+const ROUND_SHIFT: u32 = CALL_BITS + MEMBER_BITS;
 
 /// How far the run is. Written by the process that hosts FMUs, except for `stop`.
 #[repr(C)]
@@ -49,7 +53,7 @@ pub(crate) struct Header {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct SlotData {
-    /// Number of calls so far and the present one: changes with every call.
+    /// Number of calls so far and the present one: changes with every call. Of a row: round, slot and call.
     word: AtomicU64,
     /// Longest time of a call in ms; 0 = no limit.
     limit: AtomicU64,
@@ -59,6 +63,8 @@ pub(crate) struct SlotData {
     message_length: AtomicU32,
     /// Odd while the message is written.
     message_turn: AtomicU32,
+    /// 1 = the slot of a row.
+    is_row: AtomicU32,
     name: [AtomicU8; NAME],
     message: [AtomicU8; MESSAGE],
 }
@@ -72,23 +78,26 @@ impl SlotData {
             name_length: AtomicU32::new(0),
             message_length: AtomicU32::new(0),
             message_turn: AtomicU32::new(0),
+            is_row: AtomicU32::new(0),
             name: [const { AtomicU8::new(0) }; NAME],
             message: [const { AtomicU8::new(0) }; MESSAGE],
         }
     }
 
-    /// What it says, as far as it can be believed.
-    pub(crate) fn read(&self) -> SlotView {
+    /// What it says, as far as it can be believed. `all` are the slots of its process.
+    pub(crate) fn read<'a>(&'a self, all: &'a [Self]) -> SlotView<'a> {
         let word = self.word.load(Relaxed);
+        let member = (word >> CALL_BITS) as usize & ((1 << MEMBER_BITS) - 1);
+        let member = if self.is_row.load(Relaxed) == 0 { None } else { all.get(member) };
         SlotView {
             word,
             call: Call::from_number((word & ((1 << CALL_BITS) - 1)) as u8),
-            limit: match self.limit.load(Relaxed) {
-                0 => None,
-                limit => Some(Duration::from_millis(limit)),
-            },
-            version: self.version.load(Relaxed),
+            fmu: member.unwrap_or(self),
         }
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        Some(self.limit.load(Relaxed)).filter(|limit| *limit > 0).map(Duration::from_millis)
     }
 
     pub(crate) fn name(&self) -> String {
@@ -104,19 +113,24 @@ impl SlotData {
 
 /// One look at a slot.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SlotView {
+pub(crate) struct SlotView<'a> {
     /// Equal in two looks = no call was entered or left between them.
     pub(crate) word: u64,
     /// The call the FMU is in.
     pub(crate) call: Option<Call>,
-    pub(crate) limit: Option<Duration>,
-    version: u32,
+    /// The slot with the name and the last message of the FMU.
+    pub(crate) fmu: &'a SlotData,
 }
 
-impl SlotView {
+impl SlotView<'_> {
     /// `fmi2DoStep`.
     pub(crate) fn call_name(&self) -> Option<String> {
-        self.call.map(|call| call.full_name(self.version))
+        self.call.map(|call| call.full_name(self.fmu.version.load(Relaxed)))
+    }
+
+    /// How long the call may take.
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        self.fmu.limit()
     }
 }
 
@@ -159,6 +173,11 @@ pub(crate) fn show(slots: &'static [SlotData], used: &'static AtomicU32) -> bool
     BOARD.set(Board { slots, used: Some(used), free: Mutex::default() }).is_ok()
 }
 
+/// The slots of this process; if nobody watches it, some that nobody reads.
+fn board() -> &'static Board {
+    BOARD.get_or_init(|| Board { slots: &UNWATCHED_SLOTS, used: None, free: Mutex::default() })
+}
+
 impl Board {
     fn take(&self) -> usize {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,9 +194,13 @@ impl Board {
         index.min(self.slots.len() - 1)
     }
 
+    /// Whether a watched slot may belong to several FMUs. Those that nobody watches do no harm.
+    fn is_shared(&self, index: usize) -> bool {
+        self.used.is_some() && index + 1 == self.slots.len()
+    }
+
     fn give_back(&self, index: usize) {
-        // The last one may be shared, and unwatched ones are.
-        if self.used.is_some() && index + 1 < self.slots.len() {
+        if self.used.is_some() && !self.is_shared(index) {
             self.free.lock().unwrap_or_else(PoisonError::into_inner).returned.push(index);
         }
     }
@@ -195,11 +218,11 @@ pub struct Slot {
 impl Slot {
     /// A slot for an FMU of this name and version of FMI. `limit` is how long a call may take.
     pub fn new(name: &str, version: u32, limit: Option<Duration>) -> Self {
-        let board =
-            BOARD.get_or_init(|| Board { slots: &UNWATCHED_SLOTS, used: None, free: Mutex::default() });
+        let board = board();
         let index = board.take();
         let data = &board.slots[index];
         let calls = data.word.load(Relaxed) >> CALL_BITS << CALL_BITS;
+        data.is_row.store(0, Relaxed);
         data.version.store(version, Relaxed);
         data.limit.store(limit.map_or(0, |limit| (limit.as_millis() as u64).max(1)), Relaxed);
         data.message_length.store(0, Relaxed);
@@ -218,21 +241,6 @@ impl Slot {
         result
     }
 
-    /// From now on the FMU is in this call, until the next mark or [`Slot::leave`]. For calls that follow each other at
-    /// once.
-    #[inline(always)]
-    pub fn enter(&self, call: Call) {
-        let calls = self.calls.get().wrapping_add(1 << CALL_BITS);
-        self.calls.set(calls);
-        self.data.word.store(calls | call as u64, Relaxed);
-    }
-
-    /// The FMU is in no call any more.
-    #[inline(always)]
-    pub fn leave(&self) {
-        self.data.word.store(self.calls.get(), Relaxed);
-    }
-
     /// A handle for those who pass on messages of the FMU.
     pub fn messages(&self) -> MessageSlot {
         MessageSlot(self.data)
@@ -241,9 +249,76 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(board) = BOARD.get() {
-            board.give_back(self.index);
+        board().give_back(self.index);
+    }
+}
+
+/// Shows whose turn it is among FMUs that are stepped in a row by one thread.
+#[derive(Debug)]
+pub struct RowSlot {
+    data: &'static SlotData,
+    index: usize,
+    /// Number of rounds so far, in the bits above slot and call.
+    rounds: u64,
+}
+
+/// An FMU in the slot of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct RowMember(u64);
+
+impl RowSlot {
+    /// A slot for a row. Nothing if all are taken.
+    pub fn new() -> Option<Self> {
+        let board = board();
+        let index = board.take();
+        if board.is_shared(index) {
+            return None;
         }
+        let data = &board.slots[index];
+        data.is_row.store(1, Relaxed);
+        Some(Self { data, index, rounds: data.word.load(Relaxed) >> ROUND_SHIFT << ROUND_SHIFT })
+    }
+
+    /// How the FMU of a slot is called here.
+    pub fn member(slot: &Slot) -> RowMember {
+        RowMember((slot.index as u64) << CALL_BITS)
+    }
+
+    /// Begins a round: every FMU of the row once.
+    #[inline(always)]
+    pub fn round(&mut self) -> Round<'_> {
+        self.rounds = self.rounds.wrapping_add(1 << ROUND_SHIFT);
+        Round { word: &self.data.word, round: self.rounds }
+    }
+}
+
+impl Drop for RowSlot {
+    fn drop(&mut self) {
+        self.data.word.store(self.rounds, Relaxed);
+        self.data.is_row.store(0, Relaxed);
+        board().give_back(self.index);
+    }
+}
+
+/// One round through a row. When it ends, no FMU is in a call.
+#[derive(Debug)]
+pub struct Round<'a> {
+    word: &'a AtomicU64,
+    round: u64,
+}
+
+impl Round<'_> {
+    /// From now on this FMU is in this call, and no other one is in any.
+    #[inline(always)]
+    pub fn enter(&self, member: RowMember, call: Call) {
+        self.word.store(self.round | member.0 | call as u64, Relaxed);
+    }
+}
+
+impl Drop for Round<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.word.store(self.round, Relaxed);
     }
 }
 
@@ -271,18 +346,44 @@ mod tests {
     #[test]
     fn a_slot_shows_the_call_it_is_in() {
         let slot = Slot::new("brake", 2, Some(Duration::from_millis(1500)));
-        let before = slot.data.read();
+        let before = slot.data.read(&[]);
         assert!(before.call.is_none());
         slot.during(Call::DoStep, || {
-            let inside = slot.data.read();
+            let inside = slot.data.read(&[]);
             assert_eq!(inside.call_name().unwrap(), "fmi2DoStep");
-            assert_eq!(inside.limit, Some(Duration::from_millis(1500)));
+            assert_eq!(inside.limit(), Some(Duration::from_millis(1500)));
             assert_ne!(inside.word, before.word);
         });
-        let after = slot.data.read();
+        let after = slot.data.read(&[]);
         assert!(after.call.is_none() && after.word != before.word);
         slot.messages().show(&"ä".repeat(MESSAGE));
         assert_eq!((slot.data.name(), slot.data.message().unwrap().len()), ("brake".into(), MESSAGE));
+    }
+
+    #[test]
+    fn a_row_shows_whose_turn_it_is() {
+        let fmus = ["brake", "wheel"].map(|name| Slot::new(name, 2, Some(Duration::from_secs(3))));
+        let all = board().slots;
+        let mut row = RowSlot::new().unwrap();
+        let data = row.data;
+        let mut words = Vec::new();
+        for _ in 0..2 {
+            let round = row.round();
+            for fmu in &fmus {
+                round.enter(RowSlot::member(fmu), Call::DoStep);
+                let view = data.read(all);
+                assert_eq!(view.fmu.name(), fmu.data.name());
+                assert_eq!(
+                    (view.call_name().unwrap(), view.limit()),
+                    ("fmi2DoStep".into(), Some(Duration::from_secs(3)))
+                );
+                words.push(view.word);
+            }
+            drop(round);
+            assert!(data.read(all).call.is_none());
+        }
+        words.dedup();
+        assert_eq!(words.len(), 4);
     }
 
     #[test]
@@ -290,7 +391,8 @@ mod tests {
         let data = SlotData::new();
         data.name_length.store(u32::MAX, Relaxed);
         data.word.store(u64::MAX, Relaxed);
+        data.is_row.store(7, Relaxed);
         assert_eq!(data.name().len(), NAME);
-        assert!(data.read().call.is_none());
+        assert!(data.read(&[]).call.is_none());
     }
 }

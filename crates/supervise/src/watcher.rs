@@ -94,14 +94,15 @@ impl Watcher<'_> {
         if let Some(limit) = self.watch.memory_limit
             && memory(started).is_some_and(|used| used > limit)
         {
-            let culprits = self.page.slots().iter().filter_map(Culprit::of).collect();
+            let culprits = Culprit::anywhere(self.page.slots());
             return Some(Ending::OutOfMemory { limit, culprits });
         }
         let (index, limit) = self.clock.hung(self.page.slots(), tick)?;
         if is_debugged(started) {
             return None;
         }
-        let culprits = self.page.slots().get(index).and_then(Culprit::of).into_iter().collect();
+        let slots = self.page.slots();
+        let culprits = slots.get(index).and_then(|slot| Culprit::of(slot, slots)).into_iter().collect();
         Some(Ending::Hung { limit, culprits })
     }
 

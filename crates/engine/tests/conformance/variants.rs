@@ -1,6 +1,6 @@
 //! Every method with every single option changed.
 
-use costep_core::{OptionKind, Value};
+use costep_core::{MethodEntry, OptionKind, Value};
 use costep_methods::{METHODS, MethodSpec};
 
 /// Each method with default options, and with each option in turn at every other value that can be derived
@@ -16,7 +16,23 @@ pub(crate) fn variants() -> Vec<MethodSpec> {
             }
         }
     }
+    variants.extend(learnt());
     variants
+}
+
+/// Methods with identified models that take over after few steps: by default tests are too short for them to be used.
+fn learnt() -> impl Iterator<Item = MethodSpec> {
+    let learns = |entry: &&MethodEntry| entry.options.iter().any(|option| option.name == "learning");
+    METHODS.iter().filter(learns).flat_map(|entry| {
+        let extra = if entry.id == "prestep" { ",ede=true" } else { "" };
+        ["rls", "ij-rls", "moesp", "ij-rls,samples=5", "rls,n=2,m=2,fallback=foh"].into_iter().map(
+            move |source| {
+                let id = entry.id;
+                let text = format!("{id}:source={source}{extra},learning=6,switching=2,window=10,interval=3");
+                MethodSpec::parse(&text).unwrap()
+            },
+        )
+    })
 }
 
 fn others(kind: &OptionKind) -> Vec<Value> {

@@ -18,10 +18,11 @@ use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
 use crate::call::log::{Message, Status, log2, log3};
+use crate::call::row::Place;
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 
-const OK: c_int = 0;
+pub(crate) const OK: c_int = 0;
 const DISCARD: c_int = 2;
 
 /// Part of a step by which the reached time may miss the one asked for: round-off of the FMU's own clock.
@@ -29,15 +30,13 @@ const TIME_TOLERANCE: f64 = 1e-9;
 
 /// An instance of an FMU. Which call is allowed when is the business of its owner; an instance only sees to it that
 /// nothing is called after Fatal.
-// What every call touches comes first.
-#[repr(C)]
 pub(crate) struct Instance {
     pub(crate) handle: *mut c_void,
-    /// The calls of a step under held inputs, if it is one of FMI 2.
-    plain: Option<PlainStep>,
     pub(crate) library: Arc<FmuLibrary>,
     /// Shows which call it is in to whoever watches this process.
-    slot: Slot,
+    pub(super) slot: Slot,
+    /// Where it stands, if it is stepped in a row with others.
+    pub(crate) place: Option<Place>,
     /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
     ended: Cell<bool>,
     name: CString,
@@ -47,35 +46,6 @@ pub(crate) struct Instance {
     warnings: Cell<u64>,
     /// The FMU has asked to end the simulation.
     wants_end: Cell<bool>,
-}
-
-/// The calls of a step under held inputs in FMI 2, looked up once.
-#[derive(Clone, Copy)]
-struct PlainStep {
-    set: ffi2::SetReal,
-    do_step: ffi2::DoStep,
-    get: ffi2::GetReal,
-}
-
-impl PlainStep {
-    fn of(library: &FmuLibrary) -> Option<Self> {
-        match &library.functions {
-            Functions::V2(f) => Some(Self { set: f.set_real, do_step: f.do_step?, get: f.get_real }),
-            Functions::V3(_) => None,
-        }
-    }
-}
-
-/// How a plain step went.
-pub(crate) enum PlainOutcome {
-    /// As asked for.
-    Done,
-    /// This instance has no plain steps: nothing has been called.
-    NotPossible,
-    /// The FMU discarded it; inputs have been set.
-    Discarded,
-    /// A call failed.
-    Failed(Error),
 }
 
 // SAFETY: an FMU may be called from any thread, one at a time; nothing else has the handle, and the log is behind a
@@ -186,10 +156,10 @@ impl Instance {
         }
         Ok(Self {
             handle,
-            plain: PlainStep::of(library),
             library: Arc::clone(library),
             name: c_name,
             slot,
+            place: None,
             environment: ManuallyDrop::new(owned),
             callbacks: ManuallyDrop::new(callbacks),
             warnings: Cell::new(0),
@@ -227,6 +197,19 @@ impl Instance {
     #[inline]
     pub(crate) fn alive(&self) -> Result<()> {
         if self.library.is_fatal() || self.ended.get() { Err(self.over()) } else { Ok(()) }
+    }
+
+    /// Nothing may be called any more.
+    fn end(&self) {
+        self.ended.set(true);
+        self.break_row_up();
+    }
+
+    /// The next step cannot be done in a row with others.
+    pub(crate) fn break_row_up(&self) {
+        if let Some(place) = &self.place {
+            place.break_up();
+        }
     }
 
     #[cold]
@@ -280,7 +263,9 @@ impl Instance {
             Code::FmuPending => self.cancel(),
             _ => {}
         }
-        self.ended.set(code != Code::FmuDiscard);
+        if code != Code::FmuDiscard {
+            self.end();
+        }
         Err(self.error(code, &format!("{}{call} returned {word}", self.prefix())))
     }
 
@@ -381,7 +366,7 @@ impl Instance {
             };
             // SAFETY: the instance is alive and initialised.
             let _ = self.call(Call::Terminate, || unsafe { function(self.handle) });
-            self.ended.set(true);
+            self.end();
         }
     }
 
@@ -447,75 +432,6 @@ impl Instance {
         })
     }
 
-    /// Sets held inputs, advances over an interval and gets the outputs: three calls into the FMU and little else, for
-    /// systems of many small FMUs. Inputs and outputs come with their value references.
-    #[inline(always)]
-    pub(crate) fn step_plainly(
-        &self,
-        interval: Interval,
-        no_return: bool,
-        (inputs, u): (&[u32], &[f64]),
-        (outputs, y): (&[u32], &mut [f64]),
-    ) -> PlainOutcome {
-        let Some(PlainStep { set, do_step, get }) = self.plain else { return PlainOutcome::NotPossible };
-        assert!(inputs.len() == u.len() && outputs.len() == y.len());
-        if !u.is_empty() {
-            self.slot.enter(Call::SetReals);
-            // SAFETY: the instance is alive, the lengths are equal.
-            let status = unsafe { set(self.handle, inputs.as_ptr(), inputs.len(), u.as_ptr()) };
-            if status != OK
-                && let Some(failed) = self.plain_failure(status, Call::SetReals)
-            {
-                return failed;
-            }
-        }
-        self.slot.enter(Call::DoStep);
-        // SAFETY: the instance is alive and initialised.
-        let status = unsafe { do_step(self.handle, interval.start, interval.length, no_return.into()) };
-        floating_point::restore_results();
-        if status != OK
-            && let Some(failed) = self.plain_failure(status, Call::DoStep)
-        {
-            return failed;
-        }
-        if !y.is_empty() {
-            self.slot.enter(Call::GetReals);
-            // SAFETY: the instance is alive, the lengths are equal.
-            let status = unsafe { get(self.handle, outputs.as_ptr(), outputs.len(), y.as_mut_ptr()) };
-            if status != OK
-                && let Some(failed) = self.plain_failure(status, Call::GetReals)
-            {
-                return failed;
-            }
-        }
-        self.slot.leave();
-        PlainOutcome::Done
-    }
-
-    /// Steps need other calls too: those of ports of other types.
-    pub(crate) fn refuse_plain_steps(&mut self) {
-        self.plain = None;
-    }
-
-    /// What a status other than OK means for a plain step; nothing if it can go on.
-    #[cold]
-    fn plain_failure(&self, status: c_int, call: Call) -> Option<PlainOutcome> {
-        self.slot.leave();
-        if status == DISCARD && call as u64 == Call::DoStep as u64 {
-            return Some(PlainOutcome::Discarded);
-        }
-        self.not_ok(status, call.name(self.version())).err().map(PlainOutcome::Failed)
-    }
-
-    /// What the FMU says of a step that it discarded.
-    #[cold]
-    pub(crate) fn why_discarded(&self, interval: Interval) -> Error {
-        match &self.library.functions {
-            Functions::V2(f) => self.discarded(f, interval),
-            Functions::V3(_) => self.incomplete(interval, None, false),
-        }
-    }
-
     /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.
     #[inline]
     pub(crate) fn do_step(&self, interval: Interval, no_return: bool) -> Result<f64> {
@@ -527,13 +443,18 @@ impl Instance {
                 let status = self.watched(Call::DoStep, || unsafe {
                     do_step(self.handle, start, length, no_return.into())
                 });
-                if status == DISCARD {
-                    return Err(self.discarded(f, interval));
-                }
-                self.check(status, "DoStep")?;
-                Ok(interval.end)
+                self.has_stepped(status, interval)
             }
             Functions::V3(f) => self.do_step_3(f, interval, no_return, false).map(|advance| advance.reached),
+        }
+    }
+
+    /// What a step of FMI 2 with this status has reached.
+    #[inline]
+    pub(crate) fn has_stepped(&self, status: c_int, interval: Interval) -> Result<f64> {
+        match &self.library.functions {
+            Functions::V2(f) if status == DISCARD => Err(self.discarded(f, interval)),
+            _ => self.check(status, "DoStep").map(|()| interval.end),
         }
     }
 
@@ -631,6 +552,7 @@ fn fatal(name: &str) -> Error {
 
 impl Drop for Instance {
     fn drop(&mut self) {
+        self.break_row_up();
         self.library.leave();
         if self.library.is_fatal() {
             // The FMU may still hold pointers to environment and callbacks: they stay.

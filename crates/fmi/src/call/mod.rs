@@ -12,6 +12,7 @@ pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;
 pub(crate) mod preload;
+pub(crate) mod row;
 mod shared;
 pub(crate) mod states;
 mod store;

@@ -11,13 +11,15 @@ use std::time::Duration;
 
 use costep_core::{
     Capabilities, Code, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
-    MicroSampling, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    MicroSampling, Result, Row, StateReader, StateWriter, StepOutcome, Subsystem,
 };
+use costep_supervise::Call;
 
-use crate::call::instance::{Instance, PlainOutcome};
+use crate::call::instance::Instance;
 use crate::call::intermediate::{Exchanged, Samples};
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
+use crate::call::row::{Interruption, Place};
 use crate::call::states::FmuState;
 use crate::description::interface::CoSimulation;
 use crate::description::value::Values;
@@ -77,8 +79,6 @@ enum Phase {
 }
 
 /// An instance of an FMU for Co-Simulation.
-// What every step touches stands together at the front: thousands of instances do not fit into the caches.
-#[repr(C)]
 pub struct CoSimulationSubsystem {
     instance: Instance,
     phase: Phase,
@@ -206,11 +206,8 @@ impl CoSimulationSubsystem {
             row: outputs.total(),
             order: MAX_ORDER,
         });
-        let mut instance = Instance::new(library, name, logging, exchanged, options.limit())?;
+        let instance = Instance::new(library, name, logging, exchanged, options.limit())?;
         let mixed = inputs.is_mixed() || outputs.is_mixed();
-        if mixed {
-            instance.refuse_plain_steps();
-        }
         // The description promises; the library has to have the functions too.
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= instance.can_store_states();
@@ -346,63 +343,63 @@ impl CoSimulationSubsystem {
         !self.retries && (self.saved_time.is_nan() || self.saved_time >= interval.start)
     }
 
-    /// Keeps the input that holds at the end of a step, where a local model will ask for it.
-    #[inline(always)]
-    fn keep_active(&mut self, held: &[f64]) {
-        if self.linear.is_some() {
-            match (held, &mut self.active[..]) {
-                // Without the call that a copy of unknown length is.
-                ([c], [active]) => *active = *c,
-                ([c, d], [active, other]) => (*active, *other) = (*c, *d),
-                (held, active) => active.copy_from_slice(held),
-            }
+    /// Whether the next step needs no more than to set inputs, to step and to get outputs.
+    fn is_ready_for_plain_steps(&self) -> bool {
+        let is_usual = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
+        is_usual && self.given == 0 && self.saved_time.is_nan() && self.instance.alive().is_ok()
+    }
+
+    /// Notes down what it did in a row with others.
+    fn catch_up(&mut self) {
+        let Some(place) = &mut self.instance.place else { return };
+        if let Some(missed) = place.missed() {
+            self.time = missed.time;
+            missed.copy_inputs(&mut self.active);
         }
+        place.catch_up();
     }
 
-    /// Whether a step needs no more than to set inputs, to step and to get outputs.
-    #[inline(always)]
-    fn is_plain(&self, u: InputSegment<'_>) -> bool {
-        let is_ready = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
-        is_ready && u.order().max(self.given) == 0 && self.instance.alive().is_ok()
+    /// Steps alone until the row is whole again.
+    fn leave_row(&mut self) {
+        self.catch_up();
+        self.instance.break_row_up();
     }
 
-    /// What follows a plain step that did not go as asked for.
+    /// Finishes a step that was begun in a row and did not go as usual.
     #[cold]
-    fn after_plain(
+    fn finish_step(
         &mut self,
-        outcome: PlainOutcome,
+        Interruption { call, status }: Interruption,
         interval: Interval,
-        u: InputSegment<'_>,
+        held: &[f64],
         y: &mut [f64],
     ) -> Result<StepOutcome> {
-        match outcome {
-            PlainOutcome::Done => Ok(StepOutcome { reached: interval.end }),
-            PlainOutcome::NotPossible => self.step_in_full(interval, u, y),
-            PlainOutcome::Failed(error) => Err(error),
-            PlainOutcome::Discarded => {
-                let error = self.instance.why_discarded(interval);
-                let reached = self.do_again(interval, u.coefficients(0), error)?;
-                self.after_step(interval, u.coefficients(0), y)?;
-                Ok(StepOutcome { reached })
+        let stepped = match call {
+            Call::SetReals => {
+                self.instance.check(status, call.name(2))?;
+                self.instance.do_step(interval, true)
             }
-        }
+            Call::DoStep => self.instance.has_stepped(status, interval),
+            _ => {
+                self.instance.check(status, call.name(2))?;
+                Ok(interval.end)
+            }
+        };
+        let reached = stepped.or_else(|error| self.do_again(interval, held, error))?;
+        self.after_step(interval, held, y)?;
+        Ok(StepOutcome { reached })
     }
 
     /// Reads the outputs after a step under held inputs.
     fn after_step(&mut self, interval: Interval, held: &[f64], y: &mut [f64]) -> Result<()> {
         self.time = interval.end;
-        self.keep_active(held);
+        if self.linear.is_some() {
+            self.active.copy_from_slice(held);
+        }
         self.get_outputs(y)
     }
 
-    /// A step of any kind. Out of line, so that the plain one stays short.
-    #[inline(never)]
-    fn step_in_full(
-        &mut self,
-        interval: Interval,
-        u: InputSegment<'_>,
-        y: &mut [f64],
-    ) -> Result<StepOutcome> {
+    fn step_alone(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         self.start()?;
         if self.samples.is_some() || u.order().max(self.given) > 0 {
             return self.step_with_more(interval, u, y);
@@ -603,6 +600,7 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        self.leave_row();
         if self.phase != Phase::Instantiated || self.instance.alive().is_err() {
             self.instance.reset()?;
             self.phase = Phase::Instantiated;
@@ -640,26 +638,29 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        if !self.is_plain(u) {
-            return self.step_in_full(interval, u, y);
+        self.catch_up();
+        let begun = self.instance.place.as_ref().and_then(Place::take_interruption);
+        let outcome = match begun {
+            Some(interruption) => self.finish_step(interruption, interval, u.coefficients(0), y),
+            None => self.step_alone(interval, u, y),
+        };
+        if let Some(place) = &self.instance.place {
+            place.report(self.is_ready_for_plain_steps());
         }
-        let held = u.coefficients(0);
-        let no_return = self.no_return(interval);
-        let (inputs, outputs) = (&self.inputs.references[..], &self.outputs.references[..]);
-        match self.instance.step_plainly(interval, no_return, (inputs, held), (outputs, y)) {
-            PlainOutcome::Done => {
-                self.time = interval.end;
-                self.keep_active(held);
-                Ok(StepOutcome { reached: interval.end })
-            }
-            other => self.after_plain(other, interval, u, y),
-        }
+        outcome
+    }
+
+    fn join_row(&mut self, row: &mut Option<Box<dyn Row>>) -> bool {
+        let place = std::ptr::from_ref(self).cast();
+        let references = (&self.inputs.references[..], &self.outputs.references[..]);
+        !self.mixed && self.instance.join_row(row, place, references, self.linear.is_some())
     }
 
     fn snapshot(&mut self) -> Result<()> {
         if !self.description.capabilities.rollback {
             return Err(self.unsupported("rollback"));
         }
+        self.leave_row();
         self.start()?;
         self.instance.get_state(&mut self.saved)?;
         self.store_events(Kept::Snapshot);
@@ -673,6 +674,7 @@ impl Subsystem for CoSimulationSubsystem {
         if self.saved.is_none() || self.saved_time.is_nan() {
             return Err(self.unsupported("to go back without a stored state"));
         }
+        self.leave_row();
         self.start()?;
         self.instance.set_state(&self.saved)?;
         self.restore_events(Kept::Snapshot);
@@ -687,6 +689,7 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
+        self.catch_up();
         // In initialisation mode directional derivatives are those of the initialisation.
         self.start()?;
         match &mut self.linear {
@@ -698,6 +701,7 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
+        self.catch_up();
         self.start()?;
         match &mut self.linear {
             Some(linear) => linear.read_state(&self.instance, (u, &self.active), (x, x_dot)),
@@ -706,6 +710,7 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
+        self.leave_row();
         let on = on && self.description.capabilities.micro_samples.is_some();
         let inner = self.instance.library.co_simulation().fixed_internal_step_size;
         let expected = inner.map_or(0.0, |inner| experiment.step / inner + 2.0) as usize;
@@ -728,8 +733,13 @@ impl Subsystem for CoSimulationSubsystem {
         let bytes = self.instance.serialize(&state);
         self.instance.free_state(&mut state);
         out.integer((self.phase == Phase::Stepping).into());
-        out.real(self.time);
-        out.reals(&self.active);
+        let (mut time, mut active) = (self.time, self.active.clone());
+        if let Some(missed) = self.instance.place.as_ref().and_then(Place::missed) {
+            time = missed.time;
+            missed.copy_inputs(&mut active);
+        }
+        out.real(time);
+        out.reals(&active);
         out.integer(self.given as u64);
         out.block(&bytes?);
         if let Some(events) = &self.events {
@@ -743,6 +753,7 @@ impl Subsystem for CoSimulationSubsystem {
         if !self.instance.can_serialize_states() {
             return Err(self.unsupported("checkpoints"));
         }
+        self.leave_row();
         let stepping = from.index(2)? == 1;
         if stepping {
             self.start()?;
@@ -763,6 +774,7 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn terminate(&mut self) {
+        self.leave_row();
         if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
             // Only an initialised FMU can be terminated.
             let _ = self.start_slowly();

@@ -74,7 +74,8 @@ static void in_step(Instance *i) {
     case CHANGE_LOCALE: setlocale(LC_ALL, "de_DE.UTF-8"); break;
     case SIGNAL_HANDLERS: signal(SIGINT, ignore); signal(SIGTERM, ignore); signal(SIGHUP, ignore); break;
     case LEAVE_CHILD: if (fork() == 0) { sleep(600); _exit(0); } break;
-    case LEAVE_THREAD: pthread_create(&thread, NULL, thread_that_sleeps, NULL); break;
+    /* It sleeps before the library is unloaded: it would start in code that is gone. */
+    case LEAVE_THREAD: pthread_create(&thread, NULL, thread_that_sleeps, NULL); usleep(50000); break;
     case CRASH_IN_THREAD:
         pthread_create(&thread, NULL, thread_that_crashes, NULL);
         pthread_join(thread, NULL);

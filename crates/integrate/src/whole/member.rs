@@ -214,10 +214,9 @@ impl Subsystem for Member {
         Ok(StepOutcome { reached: running.t })
     }
 
-    fn input_at_end(&self, u: &mut [f64]) {
-        if self.inputs.len() == u.len() {
-            u.copy_from_slice(&self.inputs);
-        }
+    fn input_at_end(&self) -> Option<&[f64]> {
+        // Before the first step there are none.
+        (self.inputs.len() == self.description.inputs.len()).then_some(&self.inputs[..])
     }
 
     fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {

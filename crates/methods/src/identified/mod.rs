@@ -1,7 +1,7 @@
 //! Coupling of black boxes by models that are identified from inputs and outputs while the run goes.
 //!
 //! Per subsystem two models of the change over a step (`ident::Bank`) and a measure of trust; where a model is not trusted, its outputs
-//! are extrapolated. The inputs follow from all models together (`law.rs`). The run starts with an eighth of the step,
+//! are extrapolated. The inputs follow from all models together (`shared/law.rs`). The run starts with an eighth of the step,
 //! where a hold is still stable, until the models are trusted; then they are taken over to the whole step (`start.rs`):
 //!
 //! ```text
@@ -17,7 +17,6 @@
 //! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. Nothing is to be set. Cost per subsystem and
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
-mod law;
 mod start;
 
 use costep_core::{
@@ -26,7 +25,7 @@ use costep_core::{
 };
 use costep_ident::{Affine, Bank, Reference};
 
-use law::{Form, Guard, Law, Start};
+use crate::shared::law::{Form, Guard, Law, Start};
 use start::Record;
 
 /// Row of the registry.

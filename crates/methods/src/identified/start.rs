@@ -3,7 +3,7 @@
 use costep_core::{PARTS, Result, StateReader, StateWriter};
 use costep_ident::{Affine, Bank, Forgetting, Lags, Past, Reference};
 
-use super::law::Form;
+use crate::shared::law::Form;
 
 /// Points with small steps that are remembered.
 const RECORD: usize = 60;

@@ -92,6 +92,9 @@ enum Predictor {
 }
 
 fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    if costep_ident::sources::identifies(options) {
+        return crate::learnt::predicted(options);
+    }
     Box::new(Predictive {
         settings: Settings::new(options),
         inputs: InputSet::All(0),

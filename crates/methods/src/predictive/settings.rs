@@ -1,7 +1,9 @@
 //! The options of predictive coupling.
 
 use costep_core::{OptionKind, OptionSpec, Options};
-use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+use costep_ident::sources::{ANY_SOURCE, EVERY, IDENTIFICATION, REFRESH, SOURCE};
+
+use crate::learnt::options::PHASES;
 
 /// As declared in the registry.
 pub(super) const OPTIONS: &[OptionSpec] = &[
@@ -58,9 +60,25 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         kind: OptionKind::Real { default: 1e-4, min: 1e-9, max: 10.0 },
         help: "of the Kalman filter: typical error of states per step, relative to their size",
     },
-    SOURCE,
+    ANY_SOURCE,
     REFRESH,
     EVERY,
+    IDENTIFICATION[0],
+    IDENTIFICATION[1],
+    IDENTIFICATION[2],
+    IDENTIFICATION[3],
+    IDENTIFICATION[4],
+    IDENTIFICATION[5],
+    IDENTIFICATION[6],
+    IDENTIFICATION[7],
+    IDENTIFICATION[8],
+    IDENTIFICATION[9],
+    PHASES[0],
+    PHASES[1],
+    PHASES[2],
+    PHASES[3],
+    PHASES[4],
+    PHASES[5],
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

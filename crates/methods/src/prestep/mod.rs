@@ -81,6 +81,9 @@ struct Memory {
 }
 
 fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    if costep_ident::sources::identifies(options) {
+        return crate::learnt::prestep(options);
+    }
     Box::new(PreStep {
         settings: Settings::new(options),
         inputs: InputSet::All(0),

@@ -4,7 +4,9 @@
 //! default; `phi_steps=543` gives the quadrature of the thesis.
 
 use costep_core::{OptionKind, OptionSpec, Options, Value};
-use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+use costep_ident::sources::{ANY_SOURCE, EVERY, IDENTIFICATION, REFRESH};
+
+use crate::learnt::options::PHASES;
 
 /// As declared in the registry.
 pub(super) const OPTIONS: &[OptionSpec] = &[
@@ -22,6 +24,11 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "ede",
         kind: OptionKind::Bool { default: false },
         help: "solve the error differential equation (useErrDiffEqu)",
+    },
+    OptionSpec {
+        name: "ede_fresh",
+        kind: OptionKind::Bool { default: false },
+        help: "identified models: start it from zero in every step instead of carrying it on",
     },
     OptionSpec {
         name: "ede_solver",
@@ -66,11 +73,27 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "paper",
         kind: OptionKind::Bool { default: false },
-        help: "the thesis' optimal set: other defaults, the optimal set of the thesis: ede, scaled and offsets off",
+        help: "other defaults, the optimal set of the thesis: ede, scaled and offsets off; with identified models tables 3.12 and 3.13",
     },
-    SOURCE,
+    ANY_SOURCE,
     REFRESH,
     EVERY,
+    IDENTIFICATION[0],
+    IDENTIFICATION[1],
+    IDENTIFICATION[2],
+    IDENTIFICATION[3],
+    IDENTIFICATION[4],
+    IDENTIFICATION[5],
+    IDENTIFICATION[6],
+    IDENTIFICATION[7],
+    IDENTIFICATION[8],
+    IDENTIFICATION[9],
+    PHASES[0],
+    PHASES[1],
+    PHASES[2],
+    PHASES[3],
+    PHASES[4],
+    PHASES[5],
 ];
 
 /// Table 3.5 of the thesis. Its 543 intermediate values for the integrals are not among them: the integrals are exact, which the

@@ -2,6 +2,7 @@
 
 pub mod extrapolation;
 pub(crate) mod interface;
+pub(crate) mod law;
 pub(crate) mod legendre;
 pub(crate) mod models;
 pub(crate) mod parts;

@@ -6,7 +6,7 @@ use costep_core::Code;
 use crate::flatten::{Flattener, Spot};
 
 /// Connectors, connections, parameter values and systems that were looked through: all of them together.
-const MOST: usize = 400_000;
+const MOST: usize = 250_000;
 
 /// What was spent.
 #[derive(Debug, Default)]

@@ -186,7 +186,7 @@ impl Flattener {
                 map = map.then(yes - no, no);
             }
             Some(_) => {
-                let message = "a mapping of whole numbers or items is not supported on a connection";
+                let message = "a mapping of values is not supported on a connection";
                 self.error(Code::SspUnsupported, &spot, message);
                 return None;
             }

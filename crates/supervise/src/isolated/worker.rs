@@ -159,7 +159,8 @@ impl Worker {
         let mut started = self.started.take();
         let ending = match (hung, &mut started) {
             (Some((index, limit)), _) => {
-                let culprits = slots.get(index).and_then(Culprit::of).into_iter().collect();
+                let culprits =
+                    slots.get(index).and_then(|slot| Culprit::of(slot, slots)).into_iter().collect();
                 Ok(Ending::Hung { limit, culprits })
             }
             (None, Some(started)) => started.wait().map(|status| Ending::of(status, Culprit::all(slots))),

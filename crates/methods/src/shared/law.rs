@@ -12,11 +12,11 @@ use costep_core::{Coupling, InputSet, Layout, Result, StateReader, StateWriter, 
 use costep_ident::{Affine, Lags};
 use costep_linalg::Matrix;
 
-use crate::shared::interface::Interface;
+use super::interface::Interface;
 
 /// How the inputs go over a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Hold,
     Ramp,
 }
@@ -27,20 +27,20 @@ const LOOK_BACK: usize = 10;
 const CLIP: (f64, f64) = (3.0, 2.0);
 
 /// The signals at the start of a step.
-pub(super) struct Start<'a> {
-    pub(super) y: &'a [f64],
+pub(crate) struct Start<'a> {
+    pub(crate) y: &'a [f64],
     /// z = L y + r.
-    pub(super) coupled: &'a [f64],
+    pub(crate) coupled: &'a [f64],
     /// u_k.
-    pub(super) u: &'a [f64],
+    pub(crate) u: &'a [f64],
     /// r at the start and at the end.
-    pub(super) external: (&'a [f64], &'a [f64]),
-    pub(super) coupling: &'a Coupling,
+    pub(crate) external: (&'a [f64], &'a [f64]),
+    pub(crate) coupling: &'a Coupling,
 }
 
 /// The law, with room for its solution.
 #[derive(Default)]
-pub(super) struct Law {
+pub(crate) struct Law {
     layout: Layout,
     interface: Interface,
     /// M = (th + ph) S per subsystem.
@@ -52,7 +52,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    pub(super) fn new(system: &SystemView<'_>) -> Self {
+    pub(crate) fn new(system: &SystemView<'_>) -> Self {
         let layout = system.layout;
         let size = |i: usize| (layout.output_range(i).len(), layout.input_range(i).len());
         let feedthrough = system.descriptions.iter().flat_map(|d| &d.feedthrough);
@@ -67,12 +67,12 @@ impl Law {
     }
 
     /// Whether a subsystem is part of a loop of connections.
-    pub(super) fn is_in_loop(&self, i: usize) -> bool {
+    pub(crate) fn is_in_loop(&self, i: usize) -> bool {
         self.interface.is_in_loop(i)
     }
 
     /// Fills u of the group; u = z if the system cannot be solved.
-    pub(super) fn solve<'a>(
+    pub(crate) fn solve<'a>(
         &mut self,
         form: Form,
         inputs: &InputSet,
@@ -122,7 +122,7 @@ impl Law {
 
 /// Keeps inputs near the coupling signal.
 #[derive(Default)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     /// z at the last point.
     last: Vec<f64>,
     started: bool,
@@ -132,7 +132,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn new(inputs: usize) -> Self {
+    pub(crate) fn new(inputs: usize) -> Self {
         Self {
             last: vec![0.0; inputs],
             started: false,
@@ -142,7 +142,7 @@ impl Guard {
     }
 
     /// Takes note of z at a point.
-    pub(super) fn observe(&mut self, coupled: &[f64]) {
+    pub(crate) fn observe(&mut self, coupled: &[f64]) {
         if self.started {
             for (room, (now, last)) in self.room.iter_mut().zip(coupled.iter().zip(&self.last)) {
                 *room = (now - last).abs();
@@ -154,7 +154,7 @@ impl Guard {
     }
 
     /// Cuts inputs that go too far.
-    pub(super) fn clip(&self, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
+    pub(crate) fn clip(&self, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
         for j in inputs.iter() {
             let greatest = (0..self.changes.len()).map(|lag| self.changes.get(lag)[j]).fold(0.0, f64::max);
             let known = (start.external.1[j] - start.external.0[j]).abs();
@@ -165,13 +165,13 @@ impl Guard {
         }
     }
 
-    pub(super) fn save(&self, out: &mut StateWriter) {
+    pub(crate) fn save(&self, out: &mut StateWriter) {
         out.reals(&self.last);
         out.integer(u64::from(self.started));
         self.changes.save(out);
     }
 
-    pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+    pub(crate) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         from.reals(&mut self.last)?;
         self.started = from.index(2)? == 1;
         self.changes.load(from)

@@ -1,0 +1,366 @@
+//! Models that are identified from inputs and outputs while the run goes, as a source for coupling methods.
+//!
+//! One estimator per subsystem ([`Algorithm`]) learns from every communication point, or from `samples` points per step where the
+//! subsystem gives micro samples: it then has a model of short steps, which is taken over to the whole step
+//! ([`Resampler`]; inputs are held). What it gives is the discrete Interface Jacobian model of one step; its quality is told beside it.
+
+use costep_core::{
+    Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource, Observation, Result,
+    StateReader, StateWriter, Subsystem,
+};
+
+use crate::covariance::Forgetting;
+use crate::ij_rls::IjRls;
+use crate::judge::Judge;
+use crate::moesp::{Moesp, MoespSettings};
+use crate::resample::{InputForm, Resampler};
+use crate::rls::{Rls, RlsSettings};
+
+/// How a model is identified.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Algorithm {
+    /// One ARX model per output.
+    Rls(RlsSettings),
+    /// Interface Jacobians directly.
+    IjRls {
+        /// lambda.
+        forgetting: f64,
+        /// Diagonal of P at the start, in scaled units.
+        start: f64,
+    },
+    /// Subspace identification over a moving window.
+    Moesp {
+        /// Number of states; 0 chooses.
+        order: usize,
+        /// r; 0 for two more than the states need.
+        block_rows: usize,
+        /// Number of samples in the window.
+        window: usize,
+        /// Singular values of the inputs below this share carry no information.
+        cut: f64,
+        /// Samples between two realisations: the factor of the window is renewed with every sample, the model costs an SVD.
+        interval: usize,
+    },
+}
+
+/// Settings of [`Learning`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LearningSettings {
+    /// How.
+    pub algorithm: Algorithm,
+    /// Samples per step, where a subsystem gives micro samples.
+    pub samples: usize,
+    /// Points that the range in eps_SI is taken from; 0 for the whole past.
+    pub range: usize,
+}
+
+/// The source.
+pub struct Learning {
+    settings: LearningSettings,
+    parts: Vec<Part>,
+}
+
+/// One subsystem.
+struct Part {
+    estimator: Estimator,
+    /// Samples per step.
+    samples: usize,
+    /// Samples so far.
+    count: u64,
+    started: bool,
+    u_before: Vec<f64>,
+    y_before: Vec<f64>,
+    /// Model of the time between two samples, and of the whole step.
+    fine: InterfaceModel,
+    model: InterfaceModel,
+    resampler: Resampler,
+    usable: bool,
+    version: u64,
+    judge: Judge,
+    excitation: f64,
+    y: Vec<f64>,
+    ahead: Vec<f64>,
+}
+
+#[derive(Clone, Debug)]
+enum Estimator {
+    Rls(Rls),
+    IjRls(IjRls),
+    Moesp(Box<Moesp>, u64),
+}
+
+/// A saved count beyond this is damage.
+const MAX_COUNT: usize = 1 << 53;
+
+impl Learning {
+    /// Nothing known yet.
+    pub fn new(settings: LearningSettings) -> Self {
+        Self { settings, parts: Vec::new() }
+    }
+}
+
+impl ModelSource for Learning {
+    fn name(&self) -> &'static str {
+        match self.settings.algorithm {
+            Algorithm::Rls(_) => "rls",
+            Algorithm::IjRls { .. } => "ij-rls",
+            Algorithm::Moesp { .. } => "moesp",
+        }
+    }
+
+    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
+        self.parts = subsystems.iter().map(|subsystem| Part::new(&**subsystem, &self.settings)).collect();
+        Ok(())
+    }
+
+    fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()> {
+        let part = &mut self.parts[i];
+        if part.started {
+            part.judge_ahead(seen);
+            part.learn(seen, subsystem.micro_samples());
+            part.renew();
+            part.judge_behind(seen);
+        } else {
+            part.estimator.start(seen);
+            part.started = true;
+        }
+        part.u_before.copy_from_slice(seen.u);
+        part.y_before.copy_from_slice(seen.y);
+        Ok(())
+    }
+
+    fn model(&self, _i: usize) -> Option<&LocalModel> {
+        None
+    }
+
+    fn interface(&self, i: usize) -> Option<&InterfaceModel> {
+        self.parts.get(i).filter(|part| part.usable).map(|part| &part.model)
+    }
+
+    fn quality(&self, i: usize) -> ModelQuality {
+        let part = &self.parts[i];
+        ModelQuality { eps_si: part.judge.eps_si(), rho: part.judge.rho(), excitation: part.excitation() }
+    }
+
+    fn version(&self, i: usize) -> u64 {
+        self.parts[i].version
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.parts.iter().for_each(|part| part.save(out));
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.load(from))
+    }
+}
+
+impl Part {
+    fn new(subsystem: &dyn Subsystem, settings: &LearningSettings) -> Self {
+        let description = subsystem.description();
+        let (m, n) = (description.inputs.len(), description.outputs.len());
+        let inner = description.capabilities.micro_samples.is_some();
+        Self {
+            estimator: Estimator::new(m, n, settings.algorithm),
+            samples: if inner { settings.samples.max(1) } else { 1 },
+            count: 0,
+            started: false,
+            u_before: vec![0.0; m],
+            y_before: vec![0.0; n],
+            fine: InterfaceModel::new(m, n),
+            model: InterfaceModel::new(m, n),
+            resampler: Resampler::new(m, n),
+            usable: false,
+            version: 0,
+            judge: Judge::new(n, settings.range),
+            excitation: 0.0,
+            y: vec![0.0; n],
+            ahead: vec![0.0; n],
+        }
+    }
+
+    /// What the model said of this step before it learns from it.
+    fn judge_ahead(&mut self, seen: &Observation<'_>) {
+        if self.usable {
+            self.model.predict(&self.y_before, &self.u_before, seen.u, &mut self.ahead);
+            self.judge.ahead(&self.y_before, seen.y, &self.ahead);
+        }
+    }
+
+    /// What it says now.
+    fn judge_behind(&mut self, seen: &Observation<'_>) {
+        if self.usable {
+            self.model.predict(&self.y_before, &self.u_before, seen.u, &mut self.ahead);
+            self.judge.behind(seen.y, &self.ahead);
+        } else {
+            self.judge.note(seen.y);
+        }
+    }
+
+    fn learn(&mut self, seen: &Observation<'_>, inner: Option<MicroSamples<'_>>) {
+        if self.samples == 1 {
+            self.estimator.observe(seen.u, seen.y);
+            self.count += 1;
+            return;
+        }
+        // Points at the communication points alone would be of another step: without inner ones nothing is learnt.
+        let Some(inner) = inner.filter(|inner| inner.times.len() > 1) else { return };
+        for j in 1..=self.samples {
+            let share = j as f64 / self.samples as f64;
+            interpolate(inner, share, &mut self.y);
+            self.estimator.observe(seen.u, &self.y);
+            self.count += 1;
+        }
+    }
+
+    /// The model after this step.
+    fn renew(&mut self) {
+        if !self.estimator.renew(self.count, &mut self.fine) {
+            return;
+        }
+        if self.samples == 1 {
+            self.model.copy_from(&self.fine);
+        } else {
+            self.resampler.compute(&self.fine, self.samples, InputForm::Hold, &mut self.model);
+        }
+        self.version += 1;
+        self.usable = self.model.is_finite();
+        if !self.usable {
+            // Only a run that diverges comes here; what was learnt from it is worth nothing.
+            self.estimator.reset();
+            self.count = 0;
+        } else if let Estimator::Moesp(moesp, _) = &self.estimator {
+            self.excitation = moesp.excitation();
+        }
+    }
+
+    fn excitation(&self) -> f64 {
+        match &self.estimator {
+            Estimator::Rls(rls) => rls.excitation(),
+            Estimator::IjRls(rls) => rls.excitation(),
+            Estimator::Moesp(..) => self.excitation,
+        }
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.estimator.save(out);
+        let flags = u64::from(self.started) + 2 * u64::from(self.usable);
+        [self.count, self.version, flags].iter().for_each(|x| out.integer(*x));
+        for values in [&self.u_before, &self.y_before] {
+            out.reals(values);
+        }
+        for values in [&self.model.d_y, &self.model.d_u, &self.model.d_up, &self.model.offset] {
+            out.reals(values);
+        }
+        self.judge.save(out);
+        out.real(self.excitation);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.estimator.load(from)?;
+        self.count = from.index(MAX_COUNT)? as u64;
+        self.version = from.index(MAX_COUNT)? as u64;
+        let flags = from.index(4)?;
+        (self.started, self.usable) = (flags & 1 != 0, flags & 2 != 0);
+        for values in [&mut self.u_before, &mut self.y_before] {
+            from.reals(values)?;
+        }
+        let InterfaceModel { d_y, d_u, d_up, offset, .. } = &mut self.model;
+        for values in [d_y, d_u, d_up, offset] {
+            from.reals(values)?;
+        }
+        self.judge.load(from)?;
+        self.excitation = from.real()?;
+        Ok(())
+    }
+}
+
+impl Estimator {
+    fn new(m: usize, n: usize, algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Rls(settings) => Self::Rls(Rls::new(m, n, settings)),
+            Algorithm::IjRls { forgetting, start } => {
+                Self::IjRls(IjRls::new(m, n, Forgetting::Exponential(forgetting), start))
+            }
+            Algorithm::Moesp { order, block_rows, window, cut, interval } => {
+                // Gamma without its last block row must show all states; automatic orders go up to two per output.
+                let states = if order > 0 { order } else { 2 * n };
+                let least = states.div_ceil(n.max(1)) + 1;
+                let block_rows = if block_rows == 0 { least + 1 } else { block_rows.max(least) };
+                let window = window.max(2 * block_rows * (n + m + 1));
+                let settings = MoespSettings { order, block_rows, window, cut };
+                Self::Moesp(Box::new(Moesp::new(m, n, settings)), interval as u64)
+            }
+        }
+    }
+
+    fn start(&mut self, seen: &Observation<'_>) {
+        match self {
+            Self::Rls(rls) => rls.start(seen.y),
+            Self::IjRls(rls) => rls.observe(seen.u, seen.y),
+            // No input has been held over a step that ends here.
+            Self::Moesp(..) => {}
+        }
+    }
+
+    fn observe(&mut self, u: &[f64], y: &[f64]) {
+        match self {
+            Self::Rls(rls) => rls.observe(u, y),
+            Self::IjRls(rls) => rls.observe(u, y),
+            Self::Moesp(moesp, _) => moesp.observe(u, y),
+        }
+    }
+
+    /// Writes the model, if there is a new one. Before there are more samples than parameters there is none.
+    fn renew(&mut self, count: u64, model: &mut InterfaceModel) -> bool {
+        match self {
+            Self::Rls(rls) if count > rls.size() as u64 => rls.interface(model),
+            Self::IjRls(rls) if count > rls.size() as u64 => rls.interface(model),
+            Self::Moesp(moesp, interval) => {
+                if !(count.is_multiple_of(*interval) && moesp.identify()) {
+                    return false;
+                }
+                moesp.interface(model);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn reset(&mut self) {
+        match self {
+            Self::Rls(rls) => rls.reset(),
+            Self::IjRls(rls) => rls.reset(),
+            Self::Moesp(moesp, _) => moesp.reset(),
+        }
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        match self {
+            Self::Rls(rls) => rls.save(out),
+            Self::IjRls(rls) => rls.save(out),
+            Self::Moesp(moesp, _) => moesp.save(out),
+        }
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        match self {
+            Self::Rls(rls) => rls.load(from),
+            Self::IjRls(rls) => rls.load(from),
+            Self::Moesp(moesp, _) => moesp.load(from),
+        }
+    }
+}
+
+/// Outputs at a share of the step, on the line between two inner samples.
+fn interpolate(inner: MicroSamples<'_>, share: f64, y: &mut [f64]) {
+    let (times, n) = (inner.times, y.len());
+    let last = times.len() - 1;
+    let time = times[0] + share * (times[last] - times[0]);
+    let after = times.partition_point(|t| *t < time).clamp(1, last);
+    let across = ((time - times[after - 1]) / (times[after] - times[after - 1])).clamp(0.0, 1.0);
+    let rows = &inner.outputs[(after - 1) * n..(after + 1) * n];
+    for (i, y) in y.iter_mut().enumerate() {
+        *y = rows[i] + across * (rows[n + i] - rows[i]);
+    }
+}

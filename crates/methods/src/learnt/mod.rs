@@ -1,0 +1,264 @@
+//! Coupling with models that are identified while the run goes [T 2.4]: what `prestep`, `mbcorr` and `predictive` do when
+//! their `source` is `rls`, `ij-rls` or `moesp`.
+//!
+//! The source gives per subsystem y^(k+1) = S_y y^k + S_u u^k + S_p u^(k+1) + c [T (2.15)]. A law (`prestep.rs`, `corrector.rs`,
+//! `predicted.rs`) makes inputs of all of them together; `phases.rs` says how far it is followed, and what is left is formed
+//! from signals. Beyond the thesis, models whose inputs miss the coupling signal are not followed, however well they explain
+//! the past (`watch.rs`); `paper=true` leaves that out.
+
+mod corrector;
+pub(crate) mod options;
+mod phases;
+mod predicted;
+mod prestep;
+mod watch;
+
+use costep_core::{
+    Coupling, CouplingMethod, InputSet, Layout, ModelSource, Needs, Options, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView,
+};
+
+use options::Settings;
+use phases::{Decision, Phase};
+use watch::Watch;
+
+/// What a law knows at a communication point.
+struct Point<'a> {
+    y: &'a [f64],
+    /// z = L y + r.
+    coupled: &'a [f64],
+    /// u that y was read under.
+    u: &'a [f64],
+    /// r at both ends of the step.
+    external: (&'a [f64], &'a [f64]),
+    coupling: &'a Coupling,
+    models: &'a dyn ModelSource,
+    /// Whether inputs are to be optimised, where a law does that.
+    full: bool,
+}
+
+/// How inputs follow from models.
+trait ModelLaw: Send {
+    /// Takes all memory, and forgets everything.
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
+
+    /// Takes note of a point at which models are not followed.
+    fn pass(&mut self, point: &Point<'_>);
+
+    /// The inputs of the group. False if there are none.
+    fn solve(&mut self, point: &Point<'_>, u: &mut [f64]) -> bool;
+
+    fn save(&self, out: &mut StateWriter);
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()>;
+}
+
+struct Learnt {
+    name: &'static str,
+    settings: Settings,
+    law: Box<dyn ModelLaw>,
+    inputs: InputSet,
+    layout: Layout,
+    watch: Watch,
+    decision: Decision,
+    /// z^(k-1).
+    z_before: Vec<f64>,
+    /// u(T^(k+1)): what the step goes to, and the part of it that comes from models.
+    u: Vec<f64>,
+    from_models: Vec<f64>,
+    names: Vec<String>,
+    /// Values of the columns per subsystem.
+    columns: Vec<f64>,
+}
+
+/// `prestep` in discrete form.
+pub(crate) fn prestep(options: &Options) -> Box<dyn CouplingMethod> {
+    learnt("prestep", options, Box::new(prestep::PreStep::new(options)))
+}
+
+/// `mbcorr` with identified models.
+pub(crate) fn corrector(options: &Options) -> Box<dyn CouplingMethod> {
+    learnt("mbcorr", options, Box::new(corrector::Corrector::new(options)))
+}
+
+/// `predictive` with identified models.
+pub(crate) fn predicted(options: &Options) -> Box<dyn CouplingMethod> {
+    learnt("predictive", options, Box::new(predicted::Predicted::new()))
+}
+
+fn learnt(name: &'static str, options: &Options, law: Box<dyn ModelLaw>) -> Box<dyn CouplingMethod> {
+    Box::new(Learnt {
+        name,
+        settings: Settings::new(options),
+        law,
+        inputs: InputSet::All(0),
+        layout: Layout::default(),
+        watch: Watch::default(),
+        decision: Decision::signal(),
+        z_before: Vec::new(),
+        u: Vec::new(),
+        from_models: Vec::new(),
+        names: Vec::new(),
+        columns: Vec::new(),
+    })
+}
+
+impl CouplingMethod for Learnt {
+    fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.law.prepare(system)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            local_models: true,
+            micro_samples: self.settings.samples,
+            keeps_known_inputs: true,
+            ..Needs::default()
+        }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let inputs = system.layout.inputs();
+        self.law.prepare(system)?;
+        self.inputs = system.inputs.clone();
+        self.layout = system.layout.clone();
+        self.watch = Watch::new(inputs);
+        self.decision = Decision::signal();
+        for values in [&mut self.z_before, &mut self.u, &mut self.from_models] {
+            *values = vec![0.0; inputs];
+        }
+        self.names = column_names(self.name, system, self.settings.parameters);
+        self.columns = vec![0.0; self.names.len() - FIRST_COLUMNS];
+        Ok(())
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        if step.repetition == 0 {
+            self.arrive(step, signals);
+        }
+        for j in self.inputs.iter() {
+            signals.inputs.coefficients_mut(0)[j] = self.u[j];
+        }
+        Ok(())
+    }
+
+    fn diagnostic_names(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        (row[0], row[1], row[2]) =
+            (self.decision.phase as usize as f64, self.decision.share, self.decision.eps_si);
+        row[FIRST_COLUMNS..].copy_from_slice(&self.columns);
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        self.law.save(out);
+        self.watch.save(out);
+        out.reals(&self.z_before);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.law.load(from)?;
+        self.watch.load(from)?;
+        from.reals(&mut self.z_before)
+    }
+}
+
+impl Learnt {
+    fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        if step.k > 0 {
+            self.watch.judge(&self.inputs, &self.z_before, signals.coupled);
+        }
+        let judged = (phases::eps_si(signals), self.watch.is_good());
+        self.decision = Decision::at(step.k as f64 * step.h, step.h, &self.settings, judged);
+        self.extrapolate(step.k, signals);
+        let point = Point {
+            y: signals.y,
+            coupled: signals.coupled,
+            u: signals.u_end,
+            external: (signals.external, signals.external_next),
+            coupling: signals.coupling,
+            models: signals.models,
+            full: self.decision.full,
+        };
+        let proposed = self.law.solve(&point, &mut self.from_models)
+            && self.inputs.iter().all(|j| self.from_models[j].is_finite());
+        if proposed && !self.settings.paper {
+            self.watch.bound(&self.inputs, signals.coupled, &mut self.from_models);
+        }
+        self.watch.propose(&self.u, proposed.then_some(&self.from_models));
+        if !proposed && self.decision.share > 0.0 {
+            (self.decision.phase, self.decision.share) = (Phase::Signal, 0.0);
+        }
+        if self.decision.share > 0.0 {
+            let share = self.decision.share;
+            for j in self.inputs.iter() {
+                self.u[j] = (1.0 - share) * self.u[j] + share * self.from_models[j];
+            }
+        } else {
+            self.law.pass(&point);
+        }
+        self.z_before.copy_from_slice(signals.coupled);
+        self.fill_columns(signals);
+    }
+
+    /// Inputs from signals: z, or the mean over the step of the line through the last two.
+    fn extrapolate(&mut self, k: u64, signals: &Signals<'_>) {
+        let ahead = if self.settings.line && k > 0 { 0.5 } else { 0.0 };
+        for j in self.inputs.iter() {
+            let z = signals.coupled[j];
+            self.u[j] = z + ahead * (z - self.z_before[j]);
+        }
+    }
+
+    fn fill_columns(&mut self, signals: &Signals<'_>) {
+        let mut at = 0;
+        let mut put = |value: f64| {
+            self.columns[at] = value;
+            at += 1;
+        };
+        for i in 0..self.layout.subsystems() {
+            let quality = signals.models.quality(i);
+            [quality.eps_si, quality.rho.unwrap_or(f64::INFINITY), quality.excitation]
+                .into_iter()
+                .for_each(&mut put);
+            if !self.settings.parameters {
+                continue;
+            }
+            let (n, m) = (self.layout.output_range(i).len(), self.layout.input_range(i).len());
+            let model = signals.models.interface(i);
+            for entry in 0..n * n {
+                put(model.map_or(0.0, |model| model.d_y[entry]));
+            }
+            for entry in 0..n * m {
+                put(model.map_or(0.0, |model| model.d_up[entry]));
+            }
+        }
+    }
+}
+
+/// Columns that are not of a subsystem.
+const FIRST_COLUMNS: usize = 3;
+
+/// phase, trust and eps_SI; per subsystem eps_SI, rho, excitation, and parameters if asked for.
+fn column_names(method: &str, system: &SystemView<'_>, parameters: bool) -> Vec<String> {
+    let mut names: Vec<_> = ["phase", "trust", "eps_si"].map(|what| format!("{method}.{what}")).into();
+    for description in system.descriptions {
+        let name = &description.name;
+        names.extend(["eps_si", "rho", "excitation"].map(|what| format!("{method}.{name}.{what}")));
+        if !parameters {
+            continue;
+        }
+        for (what, columns) in [("s_y", &description.outputs), ("s_p", &description.inputs)] {
+            for output in &description.outputs {
+                names.extend(
+                    columns
+                        .iter()
+                        .map(|column| format!("{method}.{name}.{what}.{}/{}", output.name, column.name)),
+                );
+            }
+        }
+    }
+    names
+}

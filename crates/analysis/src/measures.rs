@@ -151,7 +151,9 @@ fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
             most[i] = most[i].max(*y);
         }
     }
-    let range = |i: usize| if most[i] > least[i] { most[i] - least[i] } else { nominal[i] };
+    // Beyond the normal numbers there are only signals that are none.
+    let moves = |i: usize| most[i] - least[i] >= f64::MIN_POSITIVE;
+    let range = |i: usize| if moves(i) { most[i] - least[i] } else { nominal[i] };
     (0..nominal.len()).map(range).collect()
 }
 

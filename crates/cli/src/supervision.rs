@@ -199,6 +199,8 @@ mod system {
         let report = supervise(&program, &watch, pass_on).map_err(|cause| {
             Failure::from(Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause))
         })?;
+        // What that process unpacked goes, even if it was killed.
+        costep_fmi::remove_abandoned_folders();
         if report.unseen > 0 {
             output.remark(&format!("{} further lines printed by FMUs are not shown", report.unseen));
         }

@@ -4,21 +4,18 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
-use tempfile::TempDir;
 
 use crate::archive::{Archive, placed, reading_failed};
 use crate::binary::{self, Platform};
 use crate::description::ModelDescription;
 use crate::elf;
 use crate::finding::Finding;
+use crate::folder::PrivateFolder;
 use crate::limits::Limits;
 use crate::validate::validate_fmu;
 
 /// Name of the file every FMU has.
 const DESCRIPTION: &str = "modelDescription.xml";
-
-/// Names of temporary folders start with this, so that what a killed process left behind can be told.
-pub const TEMPORARY_PREFIX: &str = "costep-fmu-";
 
 /// An FMU that was opened and understood, but not unpacked.
 #[derive(Debug)]
@@ -114,13 +111,14 @@ impl Fmu {
     /// into a temporary folder. `identifier` is that of the interface to be used; an error if there is no
     /// library for it.
     pub fn unpack(&mut self, identifier: &str) -> Result<Unpacked> {
-        self.unpack_in(identifier, &std::env::temp_dir())
+        self.unpack_in(identifier, None)
     }
 
-    /// The same with the temporary folder inside of another one.
-    pub fn unpack_in(&mut self, identifier: &str, parent: &Path) -> Result<Unpacked> {
+    /// The same with the temporary folder inside of another one, if there is one.
+    pub fn unpack_in(&mut self, identifier: &str, parent: Option<&Path>) -> Result<Unpacked> {
         let library = self.library(identifier)?;
-        let folder = private_folder(parent).map_err(|cause| {
+        let folder = parent.map_or_else(PrivateFolder::new, PrivateFolder::new_in).map_err(|cause| {
+            let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
             let message = format!("cannot create a temporary folder for an FMU in `{}`", parent.display());
             Error::new(Code::FileNotReadable, message).in_file(self.archive.path()).because(cause)
         })?;
@@ -136,22 +134,10 @@ impl Fmu {
     }
 }
 
-/// A temporary folder that nobody else looks into.
-pub(crate) fn private_folder(parent: &Path) -> io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY_PREFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o700));
-    }
-    builder.tempdir_in(parent)
-}
-
 /// An FMU in a temporary folder, which is removed with this value.
 #[derive(Debug)]
 pub struct Unpacked {
-    folder: TempDir,
+    folder: PrivateFolder,
     library: PathBuf,
 }
 

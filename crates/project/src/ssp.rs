@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{TEMPORARY_PREFIX, Values};
+use costep_fmi::{PrivateFolder, Values};
 use costep_ssp::{Component, Flat, Implementation, Link, Note, SetValue, Severity, Value};
-use tempfile::TempDir;
 
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::FmuInterface;
@@ -35,8 +34,8 @@ pub(crate) fn load(path: &Path, overrides: &[Override]) -> Result<Project, Refus
     Ok(project)
 }
 
-fn temporary_folder() -> Result<TempDir, Error> {
-    tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir().map_err(|cause| {
+fn temporary_folder() -> Result<PrivateFolder, Error> {
+    PrivateFolder::new().map_err(|cause| {
         Error::new(Code::FileNotReadable, "cannot create a temporary folder for the FMUs").because(cause)
     })
 }

@@ -1,5 +1,7 @@
 //! An FMU for Co-Simulation as a subsystem.
 
+mod clocks;
+mod events;
 pub(crate) mod linear;
 pub(crate) mod settings;
 pub(crate) mod signals;
@@ -19,6 +21,7 @@ use crate::call::log::Message;
 use crate::call::states::FmuState;
 use crate::description::value::Values;
 use crate::description::{FmiVersion, ModelDescription};
+use events::Events;
 use linear::Linear;
 use settings::{Moment, Setting};
 use signals::Signals;
@@ -89,6 +92,8 @@ pub struct CoSimulationSubsystem {
     /// Outputs inside the last step, if asked for.
     samples: Option<Box<Samples>>,
     linear: Option<Box<Linear>>,
+    /// Events and early returns, if the FMU has any (FMI 3).
+    events: Option<Box<Events>>,
     inputs: Signals,
     outputs: Signals,
     description: Description,
@@ -140,8 +145,10 @@ impl CoSimulationSubsystem {
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }
         let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
+        let events = Events::of(&instance, &description.inputs);
         Ok(Self {
             description,
+            events,
             derivatives: InputDerivatives::new(&inputs.references, input_order),
             mixed,
             inputs,
@@ -246,6 +253,9 @@ impl CoSimulationSubsystem {
         }
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
-        Ok(())
+        match &mut self.events {
+            Some(events) => events.start(&self.instance, self.time),
+            None => Ok(()),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use costep_core::{Code, Error, InputSegment, Interval, Result, StepOutcome};
 use costep_supervise::Call;
 
+use super::events::Kept;
 use super::{CoSimulationSubsystem, Phase};
 use crate::call::row::Interruption;
 
@@ -102,10 +103,11 @@ impl CoSimulationSubsystem {
             // Not where `snapshot` stores: somebody may want to go back further.
             self.instance.get_state(&mut self.before)?;
             self.before_time = interval.start;
+            self.store_events(Kept::Step);
         }
         let held = u.coefficients(0);
-        self.set_inputs(held)?;
-        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
+        self.give_inputs(interval.start, held)?;
+        let reached = match self.advance(interval, self.no_return(interval)) {
             Ok(reached) => reached,
             Err(error) => self.do_again(interval, held, error)?,
         };
@@ -124,17 +126,21 @@ impl CoSimulationSubsystem {
         if exchanges {
             self.begin_exchange(interval, u, y)?;
         }
-        self.set_inputs(u.coefficients(0))?;
+        self.give_inputs(interval.start, u.coefficients(0))?;
         if u.order().max(self.given) > 0 && !u.is_empty() && !self.follows {
             self.set_derivatives(u)?;
         }
-        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
+        let reached = match self.advance(interval, self.no_return(interval)) {
             Ok(reached) => reached,
             Err(error) => {
                 if exchanges {
                     self.instance.exchange().cancel();
                 }
-                return Err(error);
+                let is_retried_elsewhere = self.retries && error.code() == Code::FmuDiscard;
+                return Err(match is_retried_elsewhere {
+                    true => error.hint("`retry_discarded` needs inputs that are held: choose a method that holds them, such as `zoh`"),
+                    false => error,
+                });
             }
         };
         self.time = interval.end;
@@ -167,6 +173,7 @@ impl CoSimulationSubsystem {
                 break;
             }
             self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
+            self.restore_events(if self.retries { Kept::Step } else { Kept::Snapshot });
             match self.in_pieces(interval, held, 1 << halvings) {
                 Ok(reached) => return Ok(reached),
                 Err(error) => last = error,
@@ -180,14 +187,45 @@ impl CoSimulationSubsystem {
         self.instance.library.co_simulation().can_handle_variable_communication_step_size
     }
 
-    fn in_pieces(&self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
+    /// Sets inputs at the start of a step; as an event, if one of them is not continuous and has changed.
+    fn give_inputs(&mut self, t: f64, u: &[f64]) -> Result<()> {
+        let Some(mut events) = self.events.take_if(|events| events.is_input_event(u)) else {
+            return self.set_inputs(u);
+        };
+        let outcome = events.with_inputs(&self.instance, t, || self.set_inputs(u));
+        self.events = Some(events);
+        outcome
+    }
+
+    /// Advances over an interval, through all events in it; gives the time reached.
+    #[inline]
+    fn advance(&mut self, interval: Interval, no_return: bool) -> Result<f64> {
+        match &mut self.events {
+            Some(events) => events.advance(&self.instance, interval, no_return),
+            None => self.instance.do_step(interval, no_return),
+        }
+    }
+
+    pub(super) fn store_events(&mut self, place: Kept) {
+        if let Some(events) = &mut self.events {
+            events.store(place);
+        }
+    }
+
+    pub(super) fn restore_events(&mut self, place: Kept) {
+        if let Some(events) = &mut self.events {
+            events.restore(place);
+        }
+    }
+
+    fn in_pieces(&mut self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
         let length = interval.length / f64::from(pieces);
         let mut reached = interval.start;
         for piece in 1..=pieces {
             let end = if piece == pieces { interval.end } else { interval.start + f64::from(piece) * length };
-            self.set_inputs(held)?;
+            self.give_inputs(reached, held)?;
             let asked = Interval { start: reached, end, length };
-            reached = self.instance.do_step(asked, false)?;
+            reached = self.advance(asked, false)?;
             if reached != end {
                 break;
             }

@@ -5,6 +5,7 @@ use costep_core::{
     StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
+use super::events::Kept;
 use super::settings::Moment;
 use super::{CoSimulationSubsystem, Phase};
 use crate::call::row::Place;
@@ -49,6 +50,9 @@ impl Subsystem for CoSimulationSubsystem {
                 .error(Code::Bug, "initial outputs are asked for after the initialisation"));
         }
         self.set_inputs(u)?;
+        if let Some(events) = &mut self.events {
+            events.note_inputs(u);
+        }
         if self.linear.is_some() {
             self.active.copy_from_slice(u);
         }
@@ -71,7 +75,8 @@ impl Subsystem for CoSimulationSubsystem {
     fn join_row(&mut self, row: &mut Option<Box<dyn Row>>) -> bool {
         let place = std::ptr::from_ref(self).cast();
         let references = (&self.inputs.references[..], &self.outputs.references[..]);
-        !self.mixed && self.instance.join_row(row, place, references, self.linear.is_some())
+        let is_plain = !self.mixed && self.events.is_none();
+        is_plain && self.instance.join_row(row, place, references, self.linear.is_some())
     }
 
     fn snapshot(&mut self) -> Result<()> {
@@ -81,6 +86,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.leave_row();
         self.start()?;
         self.instance.get_state(&mut self.saved)?;
+        self.store_events(Kept::Snapshot);
         self.saved_time = self.time;
         self.saved_active.copy_from_slice(&self.active);
         self.saved_given = self.given;
@@ -94,6 +100,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.leave_row();
         self.start()?;
         self.instance.set_state(&self.saved)?;
+        self.restore_events(Kept::Snapshot);
         self.time = self.saved_time;
         self.active.copy_from_slice(&self.saved_active);
         self.given = self.saved_given;
@@ -158,6 +165,10 @@ impl Subsystem for CoSimulationSubsystem {
         out.reals(&active);
         out.integer(self.given as u64);
         out.block(&bytes?);
+        if let Some(events) = &self.events {
+            events.save(out);
+        }
+        self.outputs.save_texts(out);
         Ok(())
     }
 
@@ -178,6 +189,10 @@ impl Subsystem for CoSimulationSubsystem {
         let outcome = self.instance.set_state(&state);
         self.instance.free_state(&mut state);
         self.saved_time = f64::NAN;
+        if let Some(events) = &mut self.events {
+            events.load(from)?;
+        }
+        self.outputs.load_texts(&self.instance, from)?;
         outcome
     }
 

@@ -62,6 +62,15 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     if interface == FmuInterface::ModelExchange && !interface_given {
         problems.warn(section.origin_of("file"), || by_model_exchange(&entry.key, solver));
     }
+    let usage = match interface {
+        FmuInterface::CoSimulation => costep_fmi::Use::CoSimulation,
+        FmuInterface::ModelExchange => costep_fmi::Use::ModelExchange,
+    };
+    for what in file.description.unsupported(usage) {
+        problems.warn(section.origin_of("file"), || {
+            Error::new(Code::FmuPartUnused, format!("of `{}` {what}", shortened(&entry.key)))
+        });
+    }
     let (name, file_name) = (entry.key.clone(), written.into());
     let spec = FmuSpec {
         name,

@@ -88,6 +88,8 @@ fn rest_of(wall: f64, parts: &mut [f64], in_parallel: bool) -> Option<f64> {
 pub(crate) struct RunReport {
     /// Method with the options that were given.
     pub(crate) method: String,
+    /// What a method that chooses has chosen, and why; null for others.
+    pub(crate) chosen: Option<String>,
     /// Where local models come from; null for methods that use none.
     pub(crate) model_source: Option<String>,
     /// Macro step in s.
@@ -123,6 +125,7 @@ impl RunReport {
     pub(crate) fn new(method: &MethodSpec, step: f64) -> Self {
         Self {
             method: method.label(),
+            chosen: None,
             model_source: None,
             step,
             verdict: Verdict::NotJudged,
@@ -148,6 +151,8 @@ impl RunReport {
 
     /// Takes over what the engine says about itself.
     pub(crate) fn count(&mut self, engine: &Engine) {
+        let remarks: Vec<_> = engine.remarks().collect();
+        self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
         self.model_source = engine.model_source().map(Into::into);
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();

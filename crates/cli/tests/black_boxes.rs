@@ -81,6 +81,9 @@ fn exported_fmus_without_any_capability_are_coupled() {
         let card = desk.run("inspect pair/s1.fmu --json").exits(0).json().to_string();
         assert!(!card.contains("model_exchange\":{"), "{card}");
         let runs = compare(&desk, "zoh,identified,auto", REFERENCE);
+        assert!(runs[0]["chosen"].is_null(), "{}", runs[0]);
+        let chosen = "identified:form=hold, because `s1` gives no local model";
+        assert_eq!(runs[2]["chosen"], chosen, "{}", runs[2]);
         let rounds = runs[1]["subsystem_steps"].as_u64().unwrap() / 2;
         assert_eq!(rounds > 60, start == "small", "{rounds}");
         assert_coupled(&runs, if start == "small" { 0.15 } else { 0.5 });

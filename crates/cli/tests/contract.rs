@@ -10,6 +10,7 @@ use serde_json::Value;
 /// The keys of a run and their types. `?` stands for: or null.
 const RUN: &[(&str, &str)] = &[
     ("method", "text"),
+    ("chosen", "text?"),
     ("model_source", "text?"),
     ("step", "number"),
     ("verdict", "text"),

@@ -102,6 +102,9 @@ impl Engine {
         let needs_models = needs.iter().any(|needs| needs.local_models);
         let wants_companions = needs.iter().any(|needs| needs.companions);
         if needs_models {
+            if !needs.iter().any(|needs| needs.local_states) {
+                models.leave_out_states();
+            }
             models.prepare(&subsystems, &experiment)?;
         }
         let those = |asked: fn(&Needs) -> bool| (0..needs.len()).filter(|g| asked(&needs[*g])).collect();

@@ -1,6 +1,6 @@
 //! An FMU file: its archive and its model description.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};

@@ -183,6 +183,7 @@ impl Engine {
             stage: &self.schedule.stages[stage],
             descriptions: &self.descriptions,
             layout: &self.layout,
+            coupling: &self.coupling,
             inputs: &self.inputs,
             segments: &self.segments,
             clocks: self.timed.then_some(self.clocks.all()),

@@ -1,6 +1,6 @@
 //! What can be seen of an engine between two steps.
 
-use costep_core::{Coupling, Description, Experiment, InputPolynomials, Layout, Subsystem};
+use costep_core::{Coupling, Description, Experiment, InputPolynomials, Layout, SolverCounts, Subsystem};
 
 use super::Engine;
 use crate::schedule::Schedule;
@@ -80,6 +80,11 @@ impl Engine {
     /// How many steps of single subsystems were done, repetitions included.
     pub fn subsystem_steps(&self) -> u64 {
         self.subsystem_steps
+    }
+
+    /// What the integrator of each subsystem has done, where it chooses its steps itself.
+    pub fn solver_counts(&self) -> Vec<Option<SolverCounts>> {
+        self.subsystems.iter().map(|subsystem| subsystem.solver_counts()).collect()
     }
 
     /// Seconds that this process has spent in the steps of each subsystem: the mean of the steps that were timed, times

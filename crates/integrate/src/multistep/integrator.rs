@@ -112,7 +112,7 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
         let outcome = if self.steps < MAX_STEPS {
             solver.step(&mut equations, stretch.end)
         } else {
-            Err(solver.failure(super::Reason::TooManySteps(MAX_STEPS)))
+            Err(solver.blame(super::Reason::TooManySteps(MAX_STEPS)))
         };
         outcome.map_err(|failure| failure.into_error(dynamics.name(), |i| dynamics.state_name(i)))?;
         self.steps += 1;

@@ -120,3 +120,18 @@ fn fmus_of_python_code_are_coupled() {
     let runs = common::finished(command, line).exits(0).json()["runs"].as_array().unwrap().clone();
     assert_coupled(&runs, 0.15);
 }
+
+/// Nothing is set and nothing is loaded; a hold crashes.
+#[test]
+fn the_helicopter_flies_at_a_step_of_300_ms() {
+    for controller in [1, 2] {
+        let line = format!(
+            "compare helicopter --set controller={controller} --methods zoh,nepce,identified,predictive --steps 0.3s --json"
+        );
+        let runs = Desk::new().run(&line).exits(0).json()["runs"].clone();
+        let error = |k: usize| runs[k]["eps_mean"].as_f64().unwrap_or(f64::INFINITY);
+        println!("controller {controller}: identified {:.4}, predictive {:.1e}", error(2), error(3));
+        assert!(runs[0]["verdict"] == "diverged" && runs[1]["verdict"] == "diverged", "{runs}");
+        assert!(error(2) <= 0.03 && error(3) <= 0.02, "{runs}");
+    }
+}

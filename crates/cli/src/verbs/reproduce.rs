@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use costep_core::{Code, Error, Result};
-use costep_reproduce::{Claimed, Computed, Finding, STUDIES, Study, Verdict, Work, find};
+use costep_reproduce::{Claimed, Computed, Data, Finding, STUDIES, Study, Verdict, Work, find};
 use costep_results::write_file;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -94,7 +94,19 @@ fn reproduce(study: &'static Study, args: &ReproduceArgs, output: Output) -> Res
     object["files"] =
         json!({ "data": files.data.display().to_string(), "plot": files.plot.display().to_string() });
     object["wall_s"] = json!(wall);
+    object["table"] = table(&computed.data);
     Ok(object)
+}
+
+/// The rows of a table whose rows have names; none for curves, which are in the file.
+fn table(data: &Data) -> Value {
+    let row = |(name, values): (&str, &[f64])| {
+        let cells =
+            data.columns().iter().skip(1).zip(values).map(|(column, value)| (column.clone(), json!(value)));
+        let name = (data.columns()[0].clone(), json!(name));
+        Value::Object(std::iter::once(name).chain(cells).collect())
+    };
+    data.named_rows().map(row).collect()
 }
 
 /// Where a study is written.

@@ -28,14 +28,6 @@ impl Replacement {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let (file, temporary) = builder.tempfile_in(folder_of(&target))?.into_parts();
-        #[cfg(unix)]
-        {
-            // foreign code in this process may have changed what new files are allowed
-            use std::os::unix::fs::PermissionsExt;
-            if file.metadata()?.permissions().mode() & 0o600 != 0o600 {
-                file.set_permissions(fs::Permissions::from_mode(0o600))?;
-            }
-        }
         Ok((file, Self { temporary, target }))
     }
 

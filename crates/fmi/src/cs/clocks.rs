@@ -126,7 +126,7 @@ fn rhythm(clock: &Clock) -> Option<Rhythm> {
     match clock.interval_variability? {
         IntervalVariability::Constant | IntervalVariability::Fixed | IntervalVariability::Tunable => {
             let interval = interval.unwrap_or(f64::NAN);
-            let is_valid = shift >= 0.0 && shift.is_finite() && !(interval <= 0.0);
+            let is_valid = shift >= 0.0 && shift.is_finite() && (interval > 0.0 || interval.is_nan());
             is_valid.then_some(Rhythm::Periodic { shift, interval })
         }
         IntervalVariability::Changing => Some(Rhythm::Changing),

@@ -56,11 +56,13 @@ fn compare(desk: &Desk, methods: &str, reference: &str) -> Vec<Value> {
 fn assert_coupled(runs: &[Value], allowed: f64) {
     let error = |run: &Value| run["eps_mean"].as_f64().unwrap_or(f64::INFINITY);
     let (held, others) = runs.split_first().unwrap();
-    assert!(held["verdict"] != "stable" && error(held) > 9.0, "{held}");
+    assert!((held["verdict"] == "unstable" || held["verdict"] == "diverged") && error(held) > 9.0, "{held}");
     assert!(!others.is_empty());
     for run in others {
         println!("{}: {:.4}, {} steps of FMUs", run["method"], error(run), run["subsystem_steps"]);
-        assert!(run["verdict"] == "stable" && error(run) < allowed, "{run}");
+        // Errors of the learning may be large; what grows is something else.
+        let grows = run["verdict"] != "stable" && run["verdict"] != "inaccurate";
+        assert!(!grows && error(run) < allowed, "{run}");
     }
 }
 
@@ -122,4 +124,19 @@ fn fmus_of_python_code_are_coupled() {
     }
     let runs = common::finished(command, line).exits(0).json()["runs"].as_array().unwrap().clone();
     assert_coupled(&runs, 0.15);
+}
+
+/// Nothing is set and nothing is loaded; a hold crashes.
+#[test]
+fn the_helicopter_flies_at_a_step_of_300_ms() {
+    for controller in [1, 2] {
+        let line = format!(
+            "compare helicopter --set controller={controller} --methods zoh,nepce,identified,predictive --steps 0.3s --json"
+        );
+        let runs = Desk::new().run(&line).exits(0).json()["runs"].clone();
+        let error = |k: usize| runs[k]["eps_mean"].as_f64().unwrap_or(f64::INFINITY);
+        println!("controller {controller}: identified {:.4}, predictive {:.1e}", error(2), error(3));
+        assert!(runs[0]["verdict"] == "diverged" && runs[1]["verdict"] == "diverged", "{runs}");
+        assert!(error(2) <= 0.03 && error(3) <= 0.02, "{runs}");
+    }
 }

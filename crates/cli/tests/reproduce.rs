@@ -27,8 +27,10 @@ fn the_list_has_every_study() {
 fn the_object_has_the_promised_fields() {
     let desk = Desk::new();
     let object = desk.run("reproduce genser2020-fig3.62 --json --out there").exits(0).json();
-    let fields =
-        ["id", "title", "source", "setup", "quick", "claims", "verdicts", "remarks", "files", "wall_s"];
+    let fields = [
+        "id", "title", "source", "setup", "quick", "claims", "verdicts", "remarks", "files", "wall_s",
+        "table",
+    ];
     assert_eq!(keys(&object), fields);
     let fields = [
         "claim",

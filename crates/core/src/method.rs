@@ -22,6 +22,10 @@ pub struct Needs {
     pub micro_samples: bool,
     /// Steps may be repeated, so every subsystem has to support rollback.
     pub rollback: bool,
+    /// It may want macro steps in parts: asked by [`CouplingMethod::divides`].
+    pub divides: bool,
+    /// It looks at the outcome of a step, in [`CouplingMethod::post_step`]. Implied by `rollback`.
+    pub looks_back: bool,
     /// It forms the coupled inputs of its group itself, in [`CouplingMethod::form_coupled`].
     pub forms_coupled: bool,
     /// Local models of the subsystems.
@@ -205,8 +209,8 @@ pub trait CouplingMethod: Send {
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
 
     /// Whether the macro step that follows is to be done in [`PARTS`] equal parts, with `pre_step`, `post_step` and
-    /// `form_coupled` for each. Asked once before every macro step; for all groups it is divided if one of them wants
-    /// it. Only for systems that are [`SystemView::divisible`].
+    /// `form_coupled` for each. Asked once before every macro step, if `needs` says so; for all groups it is divided if
+    /// one of them wants it. Only for systems that are [`SystemView::divisible`].
     fn divides(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> bool {
         false
     }
@@ -220,7 +224,7 @@ pub trait CouplingMethod: Send {
     /// Fills the input polynomials of its group for the step that follows.
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()>;
 
-    /// Looks at the outcome of the step.
+    /// Looks at the outcome of the step, if `needs` says so.
     fn post_step(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> Result<Verdict> {
         Ok(Verdict::Accept)
     }

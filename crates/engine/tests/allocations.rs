@@ -117,8 +117,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Exact steps take memory for their maps at first use.
-const WARM_UP: usize = 20;
+/// Exact steps take memory for their maps at first use, and `identified` begins with steps of another length.
+const WARM_UP: usize = 100;
 
 /// Allocations on all threads in many macro steps.
 fn allocations(mut system: System, steps: usize) -> u64 {

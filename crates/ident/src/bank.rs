@@ -40,13 +40,17 @@ impl Affine {
     pub fn new(inputs: usize, outputs: usize) -> Self {
         Self { offset: vec![0.0; outputs], gain: vec![0.0; outputs * inputs] }
     }
+
+    /// Output i under an input.
+    pub fn at(&self, i: usize, u: &[f64]) -> f64 {
+        let row = &self.gain[i * u.len()..(i + 1) * u.len()];
+        self.offset[i] + row.iter().zip(u).map(|(gain, u)| gain * u).sum::<f64>()
+    }
 }
 
 /// Models of one subsystem for one length of steps.
 #[derive(Clone, Debug)]
 pub struct Bank {
-    inputs: usize,
-    outputs: usize,
     models: [DifferenceModel; 2],
     /// Index of the model in use.
     chosen: usize,
@@ -71,8 +75,6 @@ impl Bank {
     pub fn new(inputs: usize, outputs: usize, forgetting: f64) -> Self {
         let lags = |depth| Lags::new(outputs, depth);
         Self {
-            inputs,
-            outputs,
             models: [1, 2].map(|order| DifferenceModel::new(order, inputs, outputs, forgetting)),
             chosen: 0,
             past: Past::new(inputs, outputs),
@@ -252,21 +254,20 @@ impl Bank {
     /// The outputs one step ahead as a function of the input: by the model as far as it is trusted, else extrapolated.
     pub fn affine(&mut self, reference: &Reference, affine: &mut Affine) {
         let trust = self.trust();
-        affine.gain.fill(0.0);
-        affine.offset.fill(0.0);
         if trust > 0.0 {
-            let held = self.past.u.get(0);
-            self.models[self.chosen].predict(reference, &self.past, held, &mut affine.offset);
-            let model = &self.models[self.chosen];
-            for i in 0..self.outputs {
-                for (j, held) in held.iter().enumerate() {
-                    let gain = model.gain(i, j);
-                    affine.gain[i * self.inputs + j] = gain;
-                    affine.offset[i] -= gain * held;
-                }
-            }
+            self.models[self.chosen].affine(reference, &self.past, affine);
+        } else {
+            affine.gain.fill(0.0);
+            affine.offset.fill(0.0);
         }
         self.mix(trust, affine);
+    }
+
+    /// The same by the model alone, from another past.
+    pub fn affine_from(&mut self, reference: &Reference, past: &Past, affine: &mut Affine) {
+        let usable = self.models[self.chosen].can_use(past);
+        let model = if usable { self.chosen } else { 0 };
+        self.models[model].affine(reference, past, affine);
     }
 
     /// Mixes a model, in place, with the fall-back.

@@ -10,6 +10,7 @@
 
 use costep_core::{Result, StateReader, StateWriter};
 
+use crate::bank::Affine;
 use crate::covariance::Forgetting;
 use crate::lags::Lags;
 use crate::scaled_rls::ScaledRls;
@@ -183,6 +184,19 @@ impl DifferenceModel {
         self.fill(reference, past, u_next);
         self.rls.predict(&self.phi, ahead);
         ahead.iter_mut().zip(past.y.get(0)).for_each(|(ahead, y)| *ahead += y);
+    }
+
+    /// Outputs one step ahead as a function of the input.
+    pub fn affine(&mut self, reference: &Reference, past: &Past, affine: &mut Affine) {
+        let held = past.u.get(0);
+        self.predict(reference, past, held, &mut affine.offset);
+        for i in 0..self.outputs {
+            for (j, held) in held.iter().enumerate() {
+                let gain = self.gain(i, j);
+                affine.gain[i * self.inputs + j] = gain;
+                affine.offset[i] -= gain * held;
+            }
+        }
     }
 
     /// Learns from a step.

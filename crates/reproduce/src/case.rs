@@ -1,7 +1,7 @@
 //! A system with parameters, run with a coupling method.
 
 use costep_analysis::{Reference, Trace};
-use costep_core::{Code, Experiment, External, InputSet, Result};
+use costep_core::{Code, Experiment, External, InputSet, Result, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -17,6 +17,8 @@ pub(crate) struct Case {
     parameters: Vec<(String, f64)>,
     /// Signals from outside at inputs of parts.
     externals: Vec<(usize, usize, External)>,
+    /// What else is different from the built-in model.
+    alter: Option<fn(Model) -> Model>,
     stop: f64,
 }
 
@@ -26,12 +28,20 @@ pub(crate) struct Run {
     pub(crate) trace: Trace,
     /// Whether it went to its end.
     pub(crate) ended: bool,
+    /// Steps of subsystems per macro step and subsystem.
+    pub(crate) calls: f64,
 }
 
 impl Case {
     pub(crate) fn new(model: &'static str, parameters: &[(&str, f64)], stop: f64) -> Self {
         let parameters = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
-        Self { model, parameters, externals: Vec::new(), stop }
+        Self { model, parameters, externals: Vec::new(), alter: None, stop }
+    }
+
+    /// With a model that differs from the built-in one.
+    pub(crate) fn altered(mut self, alter: fn(Model) -> Model) -> Self {
+        self.alter = Some(alter);
+        self
     }
 
     /// With a signal from outside at an input of a part.
@@ -46,7 +56,11 @@ impl Case {
         let drive = |model: Model, (part, input, signal): &(usize, usize, External)| {
             model.driven(*part, *input, signal.clone())
         };
-        Ok(self.externals.iter().fold(model, drive))
+        let model = self.externals.iter().fold(model, drive);
+        Ok(match self.alter {
+            Some(alter) => alter(model),
+            None => model,
+        })
     }
 
     /// When it ends.
@@ -60,15 +74,23 @@ impl Case {
 
     /// Runs it; divergence is a result, not an error. `micro` asks for the points inside the steps.
     pub(crate) fn run(&self, method: &str, step: f64, micro: bool) -> Result<Run> {
+        self.run_wrapped(method, step, micro, |_, part| part)
+    }
+
+    /// The same with subsystems that something has been done to.
+    pub(crate) fn run_wrapped(
+        &self,
+        method: &str,
+        step: f64,
+        micro: bool,
+        wrap: impl Fn(usize, Box<dyn Subsystem>) -> Box<dyn Subsystem>,
+    ) -> Result<Run> {
         let model = self.model()?;
         let layout = model.layout();
         let method = MethodSpec::parse(method)?;
+        let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver));
         let mut engine = Engine::new(System {
-            subsystems: model
-                .parts
-                .iter()
-                .map(|part| part.subsystem(&model.solver))
-                .collect::<Result<_>>()?,
+            subsystems: subsystems.enumerate().map(|(i, part)| Ok(wrap(i, part?))).collect::<Result<_>>()?,
             connections: model.connections,
             models: method.models(),
             externals: model.externals,
@@ -80,11 +102,13 @@ impl Case {
             micro_samples: micro,
         })?;
         let mut trace = Trace::new(layout.outputs(), micro);
-        match engine.run(&mut [&mut trace]) {
-            Ok(()) => Ok(Run { trace, ended: true }),
+        let outcome = engine.run(&mut [&mut trace]);
+        let calls = engine.subsystem_steps() as f64 / (engine.k().max(1) * layout.subsystems() as u64) as f64;
+        match outcome {
+            Ok(()) => Ok(Run { trace, ended: true, calls }),
             // A solver with step control gives up on signals that run away before they overflow.
             Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite | Code::StepTooSmall) => {
-                Ok(Run { trace, ended: false })
+                Ok(Run { trace, ended: false, calls })
             }
             Err(error) => Err(error),
         }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use costep_core::{Code, Error, Result};
-use costep_reproduce::{Claimed, Computed, Finding, STUDIES, Study, Verdict, Work, find};
+use costep_reproduce::{Claimed, Computed, Data, Finding, STUDIES, Study, Verdict, Work, find};
 use costep_results::write_file;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::progress::many_runs;
+use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, STRONG, WARN, paint, print, print_json, say};
 use crate::table::{Cell, render};
 
@@ -22,6 +23,7 @@ use crate::table::{Cell, render};
 const LINE: usize = 110;
 
 pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<ExitCode, Failure> {
+    stop::listen(output);
     match (args.id.as_deref(), output.json) {
         (None, true) => print_json(&STUDIES.iter().map(head).collect::<Vec<_>>())?,
         (None, false) => list()?,
@@ -59,7 +61,7 @@ fn reproduce(study: &'static Study, args: &ReproduceArgs, output: Output) -> Res
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let progress = |done: usize, all: usize| {
         bar.get_or_init(|| many_runs(output, all)).set_position(done as u64);
-        Ok(())
+        stop::check()
     };
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let start = Instant::now();
@@ -94,7 +96,19 @@ fn reproduce(study: &'static Study, args: &ReproduceArgs, output: Output) -> Res
     object["files"] =
         json!({ "data": files.data.display().to_string(), "plot": files.plot.display().to_string() });
     object["wall_s"] = json!(wall);
+    object["table"] = table(&computed.data);
     Ok(object)
+}
+
+/// The rows of a table whose rows have names; none for curves, which are in the file.
+fn table(data: &Data) -> Value {
+    let row = |(name, values): (&str, &[f64])| {
+        let cells =
+            data.columns().iter().skip(1).zip(values).map(|(column, value)| (column.clone(), json!(value)));
+        let name = (data.columns()[0].clone(), json!(name));
+        Value::Object(std::iter::once(name).chain(cells).collect())
+    };
+    data.named_rows().map(row).collect()
 }
 
 /// Where a study is written.

@@ -52,10 +52,21 @@ fn errors(model: &Model, id: &str, scheduling: &Scheduling, reference: &Solver, 
 
 /// Observed order of each output.
 fn slopes(model: &Model, id: &str, scheduling: &Scheduling, reference: &Solver) -> Vec<f64> {
-    let errors = |step| errors(model, id, scheduling, reference, step);
     // A method of high order reaches round-off after few halvings, so it starts with longer steps.
     let is_high = costep_methods::find(id).unwrap().convergence_order > 3;
     let (longest, halvings) = if is_high { (8.0 * LONGEST_STEP, 2) } else { (LONGEST_STEP, HALVINGS) };
+    slopes_over(model, id, scheduling, reference, (longest, halvings))
+}
+
+/// The same over so many halvings of a step.
+fn slopes_over(
+    model: &Model,
+    id: &str,
+    scheduling: &Scheduling,
+    reference: &Solver,
+    (longest, halvings): (f64, i32),
+) -> Vec<f64> {
+    let errors = |step| errors(model, id, scheduling, reference, step);
     let (coarse, fine) = (errors(longest), errors(longest * 0.5f64.powi(halvings)));
     coarse.iter().zip(&fine).map(|(coarse, fine)| (coarse / fine).log2() / f64::from(halvings)).collect()
 }
@@ -101,7 +112,12 @@ fn a_start_in_motion_leaves_order_two() {
     let model = soft(0.1);
     for entry in METHODS {
         for scheduling in &schedulings() {
-            let slopes = slopes(&model, entry.id, scheduling, &Solver::Exact);
+            // What is learnt, and how long steps stay small at the start, depends on the step: errors scatter around their order.
+            let slopes = if entry.id == "identified" {
+                slopes_over(&model, entry.id, scheduling, &Solver::Exact, (LONGEST_STEP, HALVINGS + 2))
+            } else {
+                slopes(&model, entry.id, scheduling, &Solver::Exact)
+            };
             println!("{} in motion, {scheduling:?}: {slopes:.2?}", entry.id);
             let order = f64::from(entry.convergence_order.min(2));
             // Some are exact for linear systems without signals from outside: nothing is left to converge.

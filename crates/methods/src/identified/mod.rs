@@ -11,13 +11,17 @@
 //! large   one step at a time, models of the whole step
 //! ```
 //!
+//! Where the models, coupled at the whole step, run away by themselves (`trial.rs`), the steps stay small.
+//!
 //! Order: ramps 2. Holds are of order 1 in the end, with a constant hundreds of times below that of `zoh`: the gains S are never quite right, as a
 //! closed loop excites them little, and the correction for direct feed-through depends on them alone.
 //!
 //! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. Nothing is to be set. Cost per subsystem and
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
+mod outside;
 mod start;
+mod trial;
 
 use costep_core::{
     CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals,
@@ -26,7 +30,9 @@ use costep_core::{
 use costep_ident::{Affine, Bank, Reference};
 
 use crate::shared::law::{Form, Guard, Law, Start};
+use outside::Outside;
 use start::Record;
+use trial::{Subject, Trial};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -68,6 +74,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
 const TRUSTED: (f64, u64) = (0.9, 3);
 /// The start is given up after so many steps, and this share of all steps so far.
 const PATIENCE: (f64, f64) = (60.0, 0.1);
+/// A whole step that was found unstable is tried again after so many small ones, or a quarter of all so far.
+const NEXT_TRIAL: u64 = 16;
 /// Steps under inputs from rolled models: as many as the past that the large-step models look at.
 const BETWEEN: u64 = 2;
 
@@ -110,6 +118,7 @@ struct Identified {
     u_last: Vec<f64>,
     /// u^(k+1), the goal of this step.
     u: Vec<f64>,
+    outside: Outside,
     phase: Phase,
     /// Macro step that the phase was chosen for, one more than its number; 0 at the start.
     macro_step: u64,
@@ -123,6 +132,9 @@ struct Identified {
     trusted: u64,
     /// Macro steps in parts so far.
     small_steps: u64,
+    trial: Trial,
+    /// While the whole step has been found unstable: the number of small steps at which it is tried again.
+    next_trial: u64,
     names: Vec<String>,
 }
 
@@ -140,6 +152,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         coarse_guard: Guard::default(),
         u_last: Vec::new(),
         u: Vec::new(),
+        outside: Outside::default(),
         phase: Phase::Large,
         macro_step: 0,
         macro_start: 0.0,
@@ -148,6 +161,8 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         arrived: f64::NAN,
         trusted: 0,
         small_steps: 0,
+        trial: Trial::default(),
+        next_trial: 0,
         names: Vec::new(),
     })
 }
@@ -157,6 +172,7 @@ impl CouplingMethod for Identified {
         Needs {
             input_order: usize::from(self.form == Form::Ramp),
             hold_known_mean: self.form == Form::Hold,
+            divides: true,
             ..Needs::default()
         }
     }
@@ -170,6 +186,7 @@ impl CouplingMethod for Identified {
         self.coarse_guard = Guard::new(layout.inputs());
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
+        self.outside = Outside::new(layout.inputs());
         self.h = system.step;
         let part = |i: usize| {
             let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
@@ -190,7 +207,8 @@ impl CouplingMethod for Identified {
         self.phase = if small { Phase::Small } else { Phase::Large };
         self.names = column_names(&self.parts, system, self.with_parameters);
         (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
-        (self.trusted, self.small_steps) = (0, 0);
+        (self.trusted, self.small_steps, self.next_trial) = (0, 0, 0);
+        self.trial = Trial::new(layout);
         Ok(())
     }
 
@@ -202,7 +220,7 @@ impl CouplingMethod for Identified {
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.arrive(step, signals);
         if self.phase == Phase::Small {
-            self.solve(signals);
+            self.solve((step.t, step.h), signals);
         }
         self.last_length = step.h;
         self.fill(step, signals);
@@ -250,13 +268,16 @@ impl CouplingMethod for Identified {
         self.coarse_guard.save(out);
         out.reals(&self.u_last);
         out.reals(&self.u);
+        self.outside.save(out);
         let (phase, left) = match self.phase {
             Phase::Quiet => (0, 0),
             Phase::Small => (1, 0),
             Phase::Between(left) => (2, left),
             Phase::Large => (3, 0),
         };
-        [phase, left, self.macro_step, self.trusted, self.small_steps].iter().for_each(|x| out.integer(*x));
+        [phase, left, self.macro_step, self.trusted, self.small_steps, self.next_trial]
+            .iter()
+            .for_each(|x| out.integer(*x));
         [self.macro_start, self.last_length, self.arrived].iter().for_each(|x| out.real(*x));
     }
 
@@ -271,9 +292,10 @@ impl CouplingMethod for Identified {
         self.coarse_guard.load(from)?;
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
+        self.outside.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(BETWEEN as usize + 1)? as u64);
         self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
-        for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps] {
+        for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps, &mut self.next_trial] {
             *count = from.index(MAX_COUNT)? as u64;
         }
         self.macro_start = from.real()?;
@@ -291,16 +313,20 @@ impl Identified {
         }
         self.arrived = step.t;
         signals.inputs.evaluate(self.last_length, &mut self.u_last);
-        let at_macro_step = self.macro_step != step.k + 1;
+        let (is_first, at_macro_step) = (self.macro_step == 0, self.macro_step != step.k + 1);
         self.observe(at_macro_step, signals);
         if at_macro_step {
             self.macro_step = step.k + 1;
             self.macro_start = step.t;
+            if is_first {
+                self.outside.begin(step.t);
+            }
+            self.outside.look((step.t, self.h), &self.inputs, signals);
             self.choose_phase(step.k, signals);
             match self.phase {
                 Phase::Quiet => self.u.copy_from_slice(&self.u_last),
                 Phase::Small => {}
-                Phase::Between(_) | Phase::Large => self.solve(signals),
+                Phase::Between(_) | Phase::Large => self.solve((step.t, self.h), signals),
             }
         }
     }
@@ -363,20 +389,38 @@ impl Identified {
         if k > 0 && self.is_quiet(signals) {
             return Phase::Quiet;
         }
-        if self.is_ready() {
-            return Phase::Between(BETWEEN);
+        if self.small_steps >= self.next_trial && self.is_ready() {
+            if !self.runs_away(signals) {
+                return Phase::Between(BETWEEN);
+            }
+            self.next_trial = self.small_steps + (self.small_steps / 4).max(NEXT_TRIAL);
         }
-        if self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
+        // Who gives up has not been found unstable at least.
+        if self.next_trial == 0 && self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
             return self.give_up(signals);
         }
         self.small_steps += 1;
         Phase::Small
     }
 
+    /// Whether the whole step would be unstable, by all that is known.
+    fn runs_away(&mut self, signals: &Signals<'_>) -> bool {
+        self.teach();
+        let Self { form, inputs, layout, outside, law, parts, trial, .. } = self;
+        trial.runs_away(&Subject { form: *form, inputs, layout, outside }, law, parts, signals)
+    }
+
+    /// Large-step models from small-step ones.
+    fn teach(&mut self) {
+        for part in &mut self.parts {
+            let Part { reference, fine, coarse, record, .. } = part;
+            record.teach(self.form, reference, (fine, coarse), self.forgetting);
+        }
+    }
+
     /// Whether neither inputs nor outputs are going to move, as far as one can see.
     fn is_quiet(&self, signals: &Signals<'_>) -> bool {
-        let known = |j: usize| signals.external[j] == signals.external_next[j];
-        self.inputs.iter().all(known)
+        self.inputs.iter().all(|j| self.outside.rests(j, signals.external[j]))
             && self.parts.iter().enumerate().all(|(i, part)| {
                 let (inputs, y) = (self.layout.input_range(i), &part.coarse.past().y);
                 let z = &signals.coupled[inputs.clone()];
@@ -396,10 +440,7 @@ impl Identified {
     /// From small-step to large-step models. The last points were reached under inputs that lasted the whole step: they
     /// stay.
     fn enlarge(&mut self) -> Phase {
-        for part in &mut self.parts {
-            let Part { reference, fine, coarse, record, .. } = part;
-            record.teach(self.form, reference, (fine, coarse), self.forgetting);
-        }
+        self.teach();
         Phase::Large
     }
 
@@ -414,7 +455,8 @@ impl Identified {
     }
 
     /// u^(k+1) from all models.
-    fn solve(&mut self, signals: &Signals<'_>) {
+    fn solve(&mut self, interval: (f64, f64), signals: &Signals<'_>) {
+        self.outside.look(interval, &self.inputs, signals);
         for part in &mut self.parts {
             let Part { reference, fine, coarse, record, affine, .. } = part;
             match self.phase {
@@ -427,7 +469,7 @@ impl Identified {
             y: signals.y,
             coupled: signals.coupled,
             u: &self.u_last,
-            external: (signals.external, signals.external_next),
+            external: self.outside.ends(),
             coupling: signals.coupling,
         };
         let parts = &self.parts;

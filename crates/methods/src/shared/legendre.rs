@@ -37,6 +37,11 @@ const GAUSS: [(f64, f64); 5] = [
     (0.953089922969332, 0.118_463_442_528_094_54),
 ];
 
+/// Shows every node on [0, 1] with its weight.
+pub(crate) fn each_node(mut show: impl FnMut(f64, f64)) {
+    GAUSS.iter().for_each(|(theta, weight)| show(*theta, *weight));
+}
+
 /// Adds the L2 projection of a function on [0, 1] to its coefficients.
 pub(crate) fn project(function: impl Fn(f64) -> f64, coefficients: &mut [f64]) {
     for (theta, weight) in GAUSS {

@@ -93,7 +93,7 @@ impl Amplitudes {
 }
 
 /// Fewer macro steps than this are too few for windows of a fifth.
-const FEWEST_STEPS: u64 = 10;
+pub(crate) const FEWEST_STEPS: u64 = 10;
 
 /// Watches amplitudes while a run goes: of outputs, to be compared with those of a reference, and of inputs with
 /// their coupling errors, to judge a run that has none.

@@ -63,7 +63,7 @@ impl Plan {
     }
 
     /// Number of rows after k macro steps.
-    fn rows_after(&self, k: u64) -> u64 {
+    pub(crate) fn rows_after(&self, k: u64) -> u64 {
         k / self.every + 1
     }
 }

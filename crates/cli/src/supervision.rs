@@ -88,8 +88,8 @@ mod system {
 
     use super::*;
     use crate::failure::to_json;
+    use crate::folder::RECORDING;
     use crate::style::{note, print_error, print_json, written};
-    use crate::verbs::run::RECORDING;
 
     /// What a watched process has to say on standard output: kept to its end, because an FMU that fails while it is
     /// freed makes another result of it.

@@ -205,11 +205,17 @@ fn a_probe_tells_what_fmus_do() {
         }
     }
     // Derivatives that contradict the steps.
+    for fmi in BOTH {
+        let desk = pair(fmi);
+        let variant = Variant { flag: "-DWRONG_DERIVATIVES", ..Variant::default() };
+        std::fs::copy(build_as(fmi, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
+        let done = desk.run("check pair --probe").exits(2);
+        assert!(done.stdout.contains("derivatives DIFFER"), "{}", done.story());
+        let json = desk.run("check pair --probe --json").exits(2).json();
+        assert_eq!(json["ok"], false);
+        assert!(json["probes"][0]["derivative_error"].as_f64().unwrap() > 0.2, "{json}");
+    }
     let desk = pair(Fmi::V2);
-    let variant = Variant { flag: "-DWRONG_DERIVATIVES", ..Variant::default() };
-    std::fs::copy(build_as(Fmi::V2, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
-    let done = desk.run("check pair --probe").exits(2);
-    assert!(done.stdout.contains("derivatives DIFFER"), "{}", done.story());
     // Only one instance per process: the second one gets its own.
     let variant =
         Variant { attributes: "canBeInstantiatedOnlyOncePerProcess=\"true\"", ..Variant::default() };

@@ -1,12 +1,14 @@
 //! An FMU file: its archive and its model description.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
 
-use crate::archive::{Archive, placed};
+use crate::archive::{Archive, placed, reading_failed};
 use crate::binary::{self, Platform};
 use crate::description::ModelDescription;
+use crate::elf;
 use crate::finding::Finding;
 use crate::folder::PrivateFolder;
 use crate::limits::Limits;
@@ -86,6 +88,23 @@ impl Fmu {
     /// The entry of the shared library with this model identifier for this platform.
     pub fn library(&self, identifier: &str) -> Result<String> {
         binary::library(&self.archive, self.description.fmi_version, identifier)
+    }
+
+    /// An error if it has no library with this model identifier that this platform could load, by the header of the
+    /// file: nothing of it is executed.
+    pub fn check_library(&mut self, identifier: &str) -> Result<()> {
+        let entry = self.library(identifier)?;
+        let size = self.archive.entries().find(|other| other.name == entry).map_or(0, |entry| entry.size);
+        let mut start = Vec::new();
+        if let Some(reader) = self.archive.reader(&entry)? {
+            let read = reader.take(elf::LOOKED_AT).read_to_end(&mut start);
+            read.map_err(|cause| reading_failed(self.archive.path(), &cause))?;
+        }
+        let Some(fault) = elf::fault(&start, size) else { return Ok(()) };
+        Err(Error::new(Code::FmuNotLoaded, format!("`{entry}` cannot be loaded on this platform"))
+            .in_file(self.archive.path())
+            .because(fault)
+            .hint("export the FMU again, for this platform"))
     }
 
     /// Unpacks what is needed to run it - model description, resources and the binaries of this platform -

@@ -58,6 +58,7 @@ mod binary;
 mod call;
 mod cs;
 mod description;
+mod elf;
 mod finding;
 mod fmu;
 mod folder;

@@ -139,6 +139,7 @@ pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
             .in_file(&file)
             .hint("choose another folder by `--out`"));
     }
+    refuse_folder_of_run(folder)?;
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
     let copies = copy_files(flat.components.iter().map(|component| component.file.as_path()), folder, "")?;
     let mut text = String::new();
@@ -148,6 +149,17 @@ pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
     text += &flat.to_toml(|path| copies.get(path).cloned().unwrap_or_default());
     fs::write(&file, text).map_err(|cause| unwritable(&file, &cause))?;
     Ok(Imported { file, flat })
+}
+
+/// A project beside the recording of another one would make that look like its own.
+fn refuse_folder_of_run(folder: &Path) -> Result<(), Error> {
+    const FILES_OF_A_RUN: [&str; 2] = ["run.toml", "results.arrows"];
+    match FILES_OF_A_RUN.iter().map(|name| folder.join(name)).find(|file| file.exists()) {
+        None => Ok(()),
+        Some(file) => Err(Error::new(Code::Exists, format!("`{}` is the folder of a run", folder.display()))
+            .in_file(&file)
+            .hint("choose another folder by `--out`")),
+    }
 }
 
 /// Copies files into `folder/inner` under their own names, made unique. Gives for each the path relative to `folder`.

@@ -344,8 +344,9 @@ fn greedy() -> Vec<Case> {
     let system = |content: &str| format!(r#"<ssd:System name="w" id="w">{content}</ssd:System>"#);
     let names: String = (0..2000).map(|k| format!("c{k}:input ")).collect();
     let wide = ssd(&elements(&(system(&connectors(&names)) + &uses(3000, "w"))));
-    let pairs: String = (0..2000).map(|_| "a>b ".to_owned()).collect();
-    let wired = system(&(connectors("a:input b:output") + &connections(&pairs)));
+    let ends: String = (0..1000).map(|k| format!("a{k}:input b{k}:output ")).collect();
+    let pairs: String = (0..1000).map(|k| format!("a{k}>b{k} ")).collect();
+    let wired = system(&(connectors(&ends) + &connections(&pairs)));
     let wired = ssd(&elements(&(wired + &uses(3000, "w"))));
     let values: String = (0..2000).map(|k| format!("p{k}=1.5 ")).collect();
     let source = r#"<ssd:ParameterBinding source="x.ssv"/>"#.repeat(3000);
@@ -373,9 +374,9 @@ fn many_components_of_one_name_take_no_longer_each() {
 
 #[test]
 fn a_set_of_values_is_read_once() {
-    // Each reading would take as long as the whole is allowed to.
-    let values: String = (0..20_000).map(|k| format!("p{k}=1.5 ")).collect();
-    let source = r#"<ssd:ParameterBinding source="x.ssv"/>"#.repeat(10);
+    // To read it for each binding would take longer than the whole is allowed to.
+    let values: String = (0..2000).map(|k| format!("p{k}=1.5 ")).collect();
+    let source = r#"<ssd:ParameterBinding source="x.ssv"/>"#.repeat(50);
     let text = ssd(&(bindings(&source) + &elements(&component("a", "a", ""))));
     let files = Files::new(&text).with("x.ssv", parameter_set(&values, "").as_bytes());
     let flat = examine("one set", &files.zip()).unwrap();

@@ -84,8 +84,7 @@ impl ModelSource for Exact {
                 "choose `source=finite-difference`, or a method that needs no local model: `costep methods`",
             ));
         }
-        let room = |subsystem: &Box<dyn Subsystem>| Renewed::new(room_for(&**subsystem), self.refresh);
-        self.models = subsystems.iter().map(room).collect();
+        self.models = subsystems.iter().map(|s| Renewed::new(room_for(&**s), self.refresh)).collect();
         self.constant = vec![false; subsystems.len()];
         self.rooms.clear();
         self.room_of = self.models.iter().map(|known| room_of(&mut self.rooms, &known.model)).collect();

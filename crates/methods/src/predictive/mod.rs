@@ -243,16 +243,16 @@ impl Predictive {
         let parts = &self.parts.each;
         match &mut self.solver {
             Predictor::Interface(interface) => {
-                for i in 0..parts.len() {
+                for (i, part) in parts.iter().enumerate() {
                     let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
                     let eta = &mut self.eta[ys.start * self.width..ys.end * self.width];
                     let known = &self.c[us.start * self.width..us.end * self.width];
                     match (self.plain.map(i), signals.models.state(i)) {
                         (Some(map), Some((x, _))) => {
                             plain::respond(map, x, eta);
-                            parts[i].forced_response(known, eta);
+                            part.forced_response(known, eta);
                         }
-                        _ => parts[i].free_response(known, eta),
+                        _ => part.free_response(known, eta),
                     }
                 }
                 interface.solve(|i| &parts[i].response.input_to_output, &mut self.eta);

@@ -180,16 +180,20 @@ impl Curves {
                 let points = points
                     .map(|(step, row)| (0.01 * f64::from(*step), pick(&row[k]).clamp(1e-6, 1.0)))
                     .collect();
-                let look = if method.contains("source") { Look::Line } else { Look::Marked };
+                let look = match k {
+                    NO_EDE => Look::Reference,
+                    _ if method.contains("source") => Look::Line,
+                    _ => Look::Marked,
+                };
                 panel = panel.with(Series::new(*name, points).look(look).colour(colour(method)));
             }
             panel
         };
         Figure::new("Errors over the macro step, helicopter")
-            .subtitle(&format!("pilot {pilot}, controller bookI, 90 s; cut at 1"))
+            .subtitle(format!("pilot {pilot}, controller bookI, 90 s; cut at 1"))
             .panel(panel("error eps_mean", |found| found.0))
             .panel(panel("sigma", |found| found.1))
-            .note(&format!("After Genser 2020, Fig. {figure} (without identified and predictive)."))
+            .note(format!("After Genser 2020, Fig. {figure} (without identified and predictive)."))
     }
 }
 

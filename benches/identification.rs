@@ -2,7 +2,7 @@
 //! samples, for 2 and 10 signals and orders 1 and 4; and its share of a run. All sources take their turn on the same data, because
 //! single timings on a shared machine mean little.
 //!
-//! MOESP renews the factor of its window with every sample and the model from it every `interval` samples (10 by default): both costs are
+//! MOESP renews the factor of its window with every sample and the model from it every `interval` samples (50 by default, 1 with `paper=true`): both costs are
 //! shown.
 //!
 //! `cargo bench -p costep-benches --bench identification`
@@ -145,23 +145,30 @@ fn engine(method: &str) -> Engine {
 fn main() {
     println!("us per step and subsystem (and over ij-rls)");
     println!(
-        "{:>8} {:>9} {:>9} {:>20} {:>20} {:>20}",
-        "signals", "rls", "ij-rls", "moesp, window only", "moesp order 1", "moesp order 4"
+        "{:>8} {:>9} {:>9} {:>20} {:>20} {:>20} {:>24}",
+        "signals",
+        "rls",
+        "ij-rls",
+        "moesp, window only",
+        "moesp order 1",
+        "moesp order 4",
+        "order 1, every sample"
     );
     for signals in [1, 5] {
         let rls = Algorithm::Rls(RlsSettings::default());
         let ij_rls = Algorithm::IjRls { forgetting: 0.996, start: 1e6 };
         let never = usize::MAX;
-        let times = costs(signals, &[rls, ij_rls, moesp(1, never), moesp(1, 10), moesp(4, 10)]);
+        let times = costs(signals, &[rls, ij_rls, moesp(1, never), moesp(1, 50), moesp(4, 50), moesp(1, 1)]);
         let cell = |k: usize| format!("{:.2} ({:.1})", 1e6 * times[k], times[k] / times[1]);
         println!(
-            "{:>8} {:>9.2} {:>9.2} {:>20} {:>20} {:>20}",
+            "{:>8} {:>9.2} {:>9.2} {:>20} {:>20} {:>20} {:>24}",
             2 * signals,
             1e6 * times[0],
             1e6 * times[1],
             cell(2),
             cell(3),
-            cell(4)
+            cell(4),
+            cell(5)
         );
     }
     println!("\nshare of a run: nonlinear oscillator, 100 inner Euler steps per macro step");

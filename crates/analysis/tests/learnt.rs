@@ -84,7 +84,7 @@ fn assert_bounded(what: &str, model: &Model, (step, stop): (f64, f64), wrap: Wra
 fn a_chain_of_five_with_one_model_each() {
     let mut chain = model("chain", &[]);
     chain.solver = Solver::Exact;
-    for (step, stop) in [(2e-4, 0.3), (5e-4, 1.0)] {
+    for (step, stop) in [(2e-4, 0.15), (5e-4, 0.5)] {
         assert_bounded("chain", &chain, (step, stop), plain);
     }
 }
@@ -107,7 +107,7 @@ fn inputs_that_do_not_excite() {
     }
     let mut late = model("chain", &[("idle", 0.5)]);
     late.solver = Solver::Exact;
-    assert_bounded("late push", &late, (5e-4, 0.8), plain);
+    assert_bounded("late push", &late, (5e-4, 0.7), plain);
 }
 
 #[test]
@@ -125,4 +125,33 @@ fn black_boxes_are_enough() {
         println!("{method}: {eps:.4}");
         assert!(eps < 0.05, "{method}: {eps}");
     }
+}
+
+/// What a recording shows of identification: phase, trust and eps_SI of the whole, quality and parameters per subsystem.
+#[test]
+fn phases_trust_quality_and_parameters_are_columns() {
+    let oscillator = model("dual-mass-nonlinear", &[]);
+    let case = Case::new(&oscillator, 1e-3, 0.3);
+    let mut engine = case.engine("prestep:source=rls,learning=100,parameters=true", plain);
+    let names = engine.diagnostic_names();
+    let column =
+        |name: &str| names.iter().position(|known| known == name).unwrap_or_else(|| panic!("{names:?}"));
+    let [phase, trust, eps_si] = ["phase", "trust", "eps_si"].map(|name| column(&format!("prestep.{name}")));
+    let excitation = column("prestep.s2.excitation");
+    let gain = column("prestep.s1.s_p.v/F");
+    let mut row = vec![0.0; names.len()];
+    let mut seen = Vec::new();
+    for k in 0..300 {
+        engine.step().unwrap();
+        engine.diagnostics(&mut row);
+        if seen.last() != Some(&row[phase]) {
+            seen.push(row[phase]);
+        }
+        if k == 99 {
+            assert_eq!((row[phase], row[trust]), (0.0, 0.0));
+        }
+    }
+    println!("{seen:?}, gain {:e}, excitation {}", row[gain], row[excitation]);
+    assert_eq!(seen[..3], [0.0, 1.0, 4.0]);
+    assert!(row[trust] <= 1.0 && row[eps_si] < 0.5 && row[excitation] > 0.01 && row[gain] > 0.0);
 }

@@ -91,6 +91,55 @@ fn order_and_steps_of_the_solver_are_recorded() {
 }
 
 #[test]
+fn integrators_of_fmus_tell_what_they_did() {
+    let desk = Desk::new();
+    desk.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
+    desk.write(
+        "system.toml",
+        PAIR.replace("interface = \"me\"", "interface = \"me\"\nsolver = \"bdf:1e-8\""),
+    );
+    for method in ["zoh", "lis", "monolithic"] {
+        let json =
+            desk.run(&format!("run system.toml --method {method} --json --out {method}")).exits(0).json();
+        let counts = &json["solvers"]["s1"];
+        println!("{method}: {counts}");
+        let count = |key: &str| counts[key].as_u64().unwrap();
+        assert!(count("steps") >= 100 && count("evaluations") > count("steps") && count("jacobians") > 0);
+        desk.run(&format!("export {method} --to {method}.csv --quiet")).exits(0);
+        let text = std::fs::read_to_string(desk.path(format!("{method}.csv"))).unwrap();
+        let (names, rows) = table(&text);
+        for column in ["s1.solver.order", "s1.solver.step", "s1.solver.steps"] {
+            let at = names.iter().position(|name| *name == column).unwrap_or_else(|| panic!("{names:?}"));
+            assert!(rows[1..].iter().all(|row| row[at] > 0.0), "{method} {column}");
+        }
+    }
+    let summary = desk.run("run system.toml --method zoh").exits(0).stdout;
+    assert!(summary.contains("solvers  s1 ") && summary.contains(" Jacobians"), "{summary}");
+}
+
+#[test]
+fn an_fmu_and_a_built_in_part_are_solved_as_one_and_go_on_from_a_checkpoint() {
+    let desk = Desk::new();
+    desk.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
+    let mixed = PAIR.replace(
+        "[fmu.s2]\nfile = \"fmus/s2.fmu\"\ninterface = \"me\"\n",
+        "[native.s2]\nmodel = \"dual-mass\"\npart = \"s2\"\n",
+    );
+    for (name, text) in [("pair", PAIR), ("mixed", &mixed)] {
+        desk.write(&format!("{name}.toml"), text);
+        let line = format!("{name}.toml --method monolithic");
+        desk.run(&format!("run {line} --out {name}-whole")).exits(0);
+        desk.run(&format!("run {line} --time-limit 100us --out {name}-cut")).exits(4);
+        desk.run(&format!("resume {name}-cut")).exits(0).says("resuming at t = ");
+        let csv = |folder: &str| {
+            desk.run(&format!("export {folder} --to {folder}.csv --quiet")).exits(0);
+            std::fs::read_to_string(desk.path(format!("{folder}.csv"))).unwrap()
+        };
+        assert!(csv(&format!("{name}-whole")) == csv(&format!("{name}-cut")), "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_be_solved_as_one_is_refused() {
     let desk = Desk::new();
     desk.run("export-fmu dual-mass --fmi 2 --out fmus").exits(0);

@@ -220,7 +220,7 @@ codes! {
     E0506 UnknownColumn Input "the recording has no such column"
         "`costep export FILE --list` shows the columns."
     E0601 Diverged Diverged "the run diverged"
-        "A signal left its bounds, or grew beyond the limit relative to its nominal value. The coupling is unstable at this step: try a smaller step or another method (`costep compare`)."
+        "A signal left its bounds, or grew beyond the limit relative to its nominal value, or a subsystem failed under a coupled input that had run away. The coupling is unstable at this step: try a smaller step or another method (`costep compare`)."
     E0602 OutOfBounds Diverged "a signal left the bounds given in [guard]"
         "The run stopped at the first value outside the bounds."
     E0603 TimeLimit TimeLimit "the time limit was reached"

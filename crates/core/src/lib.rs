@@ -43,4 +43,4 @@ pub use options::{OptionKind, OptionSpec, Options, Value};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use row::{Row, StepAlone};
 pub use state::{StateReader, StateWriter};
-pub use subsystem::{Experiment, Interval, StepOutcome, Subsystem};
+pub use subsystem::{Experiment, Interval, SolverCounts, StepOutcome, Subsystem};

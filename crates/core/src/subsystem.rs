@@ -64,6 +64,21 @@ pub struct StepOutcome {
     pub reached: f64,
 }
 
+/// What an integrator with error control has done so far in this process, discarded attempts included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SolverCounts {
+    /// Accepted inner steps.
+    pub steps: u64,
+    /// Evaluations of the equations, those for corrections and differences included.
+    pub evaluations: u64,
+    /// Jacobians.
+    pub jacobians: u64,
+    /// Inner steps repeated because of their error.
+    pub error_failures: u64,
+    /// Inner steps repeated because Newton's iteration did not converge.
+    pub convergence_failures: u64,
+}
+
 /// A simulator of one part.
 ///
 /// Call order: `initialise`, `initial_outputs` (any number of times), then `step` with intervals that join.
@@ -159,6 +174,11 @@ pub trait Subsystem: Send {
 
     /// These numbers, in the order of their names.
     fn diagnostics(&self, _row: &mut [f64]) {}
+
+    /// What its integrator has done, if that chooses its steps itself.
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        None
+    }
 
     /// Stored energy at the end of the last step in J, as far as the subsystem knows it.
     fn energy(&self) -> Option<f64> {

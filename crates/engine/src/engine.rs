@@ -16,7 +16,7 @@
 use costep_core::{
     Arrival, Code, Companion, Coupling, Description, Error, Experiment, External, History, InputPolynomials,
     Interval, Layout, ModelSource, Observation, PARTS, Place, Result, SampleRule, SegmentPlace, Signals,
-    StateReader, StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
+    SolverCounts, StateReader, StateWriter, StepContext, Subsystem, SystemView, Verdict, mean_outputs,
 };
 
 use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
@@ -450,6 +450,7 @@ impl Engine {
             stage: &self.schedule.stages[stage],
             descriptions: &self.descriptions,
             layout: &self.layout,
+            coupling: &self.coupling,
             inputs: &self.inputs,
             segments: &self.segments,
             clocks: self.timed.then_some(self.clocks.all()),
@@ -674,6 +675,11 @@ impl Engine {
     /// How many steps of single subsystems were done, repetitions included.
     pub fn subsystem_steps(&self) -> u64 {
         self.subsystem_steps
+    }
+
+    /// What the integrator of each subsystem has done, where it chooses its steps itself.
+    pub fn solver_counts(&self) -> Vec<Option<SolverCounts>> {
+        self.subsystems.iter().map(|subsystem| subsystem.solver_counts()).collect()
     }
 
     /// Seconds that this process has spent in the steps of each subsystem: the mean of the steps that were timed, times

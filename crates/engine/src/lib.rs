@@ -2,6 +2,7 @@
 //!
 //! `engine.rs` is the loop; scheduling, guards, initial values, threads and checkpoints have a file each.
 
+mod blame;
 mod checkpoint;
 mod checks;
 mod clocks;

@@ -13,10 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
 use costep_core::{
-    Code, Companion, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place, Result,
-    SegmentPlace, StepOutcome, Subsystem,
+    Code, Companion, Coupling, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place,
+    Result, SegmentPlace, StepOutcome, Subsystem,
 };
 
+use crate::blame::blame;
 use crate::clocks::Clock;
 use crate::rows::Lane;
 
@@ -31,6 +32,7 @@ pub(crate) struct Job<'a> {
     pub(crate) step: u64,
     pub(crate) stage: &'a [usize],
     pub(crate) layout: &'a Layout,
+    pub(crate) coupling: &'a Coupling,
     pub(crate) inputs: &'a InputPolynomials,
     /// Where the inputs of each subsystem are.
     pub(crate) segments: &'a [SegmentPlace],
@@ -89,7 +91,7 @@ fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64
     match outcome {
         Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
         Ok(outcome) => Err(not_reached(job, i, outcome.reached)),
-        Err(error) => Err(job.place(i, error)),
+        Err(error) => Err(job.failed(i, error)),
     }
 }
 
@@ -139,6 +141,13 @@ impl Job<'_> {
     #[inline(always)]
     fn segment(&self, i: usize) -> InputSegment<'_> {
         self.inputs.at(self.segments[i])
+    }
+
+    #[cold]
+    fn failed(&self, i: usize, error: Error) -> Error {
+        let first = self.layout.input_range(i).start;
+        let coupled = (self.coupling, first);
+        self.place(i, blame(error, &self.descriptions[i], self.segment(i), coupled, self.interval.length))
     }
 
     #[cold]

@@ -75,6 +75,10 @@ impl Divided {
 }
 
 impl Subsystem for Divided {
+    fn solver_counts(&self) -> Option<costep_core::SolverCounts> {
+        self.inner.solver_counts()
+    }
+
     fn description(&self) -> &Description {
         &self.description
     }

@@ -67,6 +67,8 @@ pub struct Exported {
     pub path: PathBuf,
     /// Number of variables.
     pub variables: usize,
+    /// Inputs that the model drives by signals from outside, which are no part of an FMU: whoever couples them gives them.
+    pub driven: Vec<String>,
 }
 
 /// Exports the parts of a model, or one of them, into a folder. `name` is a model or one of [`TEST_FMUS`].
@@ -120,7 +122,19 @@ fn write(sheet: &Sheet, options: &Options, folder: &Path) -> Result<Exported> {
     let path = folder.join(format!("{}.fmu", sheet.identifier));
     pack::pack(&path, options.version, &sheet.identifier, &document(&token), &plan(&token)?)
         .map_err(|error| not_written(&path, error))?;
-    Ok(Exported { part: sheet.name.clone(), path, variables: sheet.variables.len() })
+    let driven = driven(sheet)?;
+    Ok(Exported { part: sheet.name.clone(), path, variables: sheet.variables.len(), driven })
+}
+
+/// Names of the inputs of a part that signals from outside go to.
+fn driven(sheet: &Sheet) -> Result<Vec<String>> {
+    let names = sheet.model.parameters.iter().map(|parameter| parameter.name.to_owned());
+    let given: Vec<_> = names.zip(sheet.parameters.iter().copied()).collect();
+    let (_, model) = sheet.model.model(&given)?;
+    let range = model.layout().input_range(sheet.part);
+    let description = model.parts[sheet.part].description();
+    let is_driven = |j: &usize| model.externals.iter().any(|(input, _)| *input == range.start + j);
+    Ok((0..range.len()).filter(is_driven).map(|j| description.inputs[j].name.clone()).collect())
 }
 
 /// A text of the form of a GUID from a text: FNV-1a with 128 bits.

@@ -14,6 +14,7 @@ use crate::abi::{
     self, Component, ERROR, Handle, Log, Logger3, OK, Status, Text, Update, array, array_mut, call, free,
     instantiate, put, text,
 };
+use crate::asked::{ASKED, instant};
 use crate::instance::Kind;
 use crate::plan::{Capability, Role};
 
@@ -417,12 +418,29 @@ unsafe extern "C" fn fmi3DoStep(
     }
 }
 
-/// Inner step by inner step with a call of the importer after each. It calls back into the instance, so that
-/// nothing of it may be borrowed meanwhile.
-unsafe fn step_with_updates(
+/// A step with calls of the importer inside. It calls back into the instance, so that nothing of it may be borrowed
+/// meanwhile.
+unsafe fn step_with_updates(c: Handle, span: (f64, f64), importer: (Update, *mut c_void)) -> Status {
+    let component: *mut Component = c.cast();
+    unsafe {
+        match (*component).instance.holds_inputs() {
+            true => step_by_inner_steps(c, span, importer),
+            false => step_under_polynomials(c, span, importer),
+        }
+    }
+}
+
+/// Calls the importer: it may set inputs, or get outputs.
+unsafe fn call_back((update, environment): (Update, *mut c_void), time: f64, set: bool, get: bool) {
+    let (mut early, mut early_time) = (false, 0.0);
+    unsafe { update(environment, time, set, get, get, false, &raw mut early, &raw mut early_time) };
+}
+
+/// Inner step by inner step with a call of the importer after each.
+unsafe fn step_by_inner_steps(
     c: Handle,
     (start, length): (f64, f64),
-    (update, environment): (Update, *mut c_void),
+    importer: (Update, *mut c_void),
 ) -> Status {
     let component: *mut Component = c.cast();
     let (steps, end) = (unsafe { (*component).instance.inner_steps(length) }, start + length);
@@ -435,8 +453,46 @@ unsafe fn step_with_updates(
         if status != OK {
             return status;
         }
-        let (mut early, mut early_time) = (false, 0.0);
-        unsafe { update(environment, to, true, true, true, false, &raw mut early, &raw mut early_time) };
+        unsafe { call_back(importer, to, true, true) };
     }
     OK
+}
+
+/// Asks for the inputs at instants of the step, integrates under the polynomials through them, and shows the solution
+/// inside the step.
+unsafe fn step_under_polynomials(
+    c: Handle,
+    (start, length): (f64, f64),
+    importer: (Update, *mut c_void),
+) -> Status {
+    let end = start + length;
+    let mut points = 0;
+    let mut status = unsafe { call(c, |component| Ok(component.instance.keep_inputs(0))) };
+    for k in 1..ASKED {
+        let time = if k + 1 == ASKED { end } else { start + instant(k) * length };
+        if status == OK {
+            unsafe { call_back(importer, time, true, false) };
+            status = unsafe { call(c, |component| Ok(component.instance.keep_inputs(k))) };
+        }
+    }
+    if status == OK {
+        let interval = Interval { start, end, length };
+        let advance = |component: &mut Component| {
+            points = component.instance.advance_asked(interval)?;
+            Ok(())
+        };
+        status = unsafe { call(c, advance) };
+    }
+    for point in 1..points {
+        let mut time = end;
+        let show = |component: &mut Component| {
+            time = component.instance.show(point);
+            Ok(())
+        };
+        if status == OK {
+            status = unsafe { call(c, show) };
+            unsafe { call_back(importer, time, false, true) };
+        }
+    }
+    status
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use costep_core::{Code, Error, InputPolynomials, Interval, LocalModel, Result};
 use costep_integrate::{Ode, Stepper};
 
+use crate::asked::{ASKED, Asked};
 use crate::plan::{Capability, Plan, Role};
 
 /// Highest order of input derivatives.
@@ -48,6 +49,8 @@ pub struct Instance {
     /// The last length of a step that was found possible.
     checked_step: f64,
     pub(crate) local_model: Option<Box<LocalModel>>,
+    /// Made when inputs are first asked for inside a step.
+    asked: Option<Box<Asked>>,
 }
 
 impl Instance {
@@ -64,6 +67,7 @@ impl Instance {
             order: 0,
             checked_step: f64::NAN,
             local_model: None,
+            asked: None,
             plan: Arc::clone(plan),
             part,
             stepper,
@@ -199,9 +203,7 @@ impl Instance {
     ) -> Result<()> {
         self.need(Capability::InputDerivatives)?;
         let range = self.plan.range(Role::Input);
-        if self.inputs.order() == 0 {
-            self.inputs = InputPolynomials::new(range.len(), MAX_ORDER);
-        }
+        self.make_room_for_polynomials();
         for ((reference, order), value) in references.iter().zip(orders).zip(values) {
             let slot = self.plan.slot(*reference);
             let order = usize::try_from(*order).unwrap_or(0);
@@ -277,6 +279,55 @@ impl Instance {
             segment.evaluate(interval.length, &mut self.values[inputs]);
         }
         Ok(())
+    }
+
+    /// Takes the memory of inputs of the highest order.
+    fn make_room_for_polynomials(&mut self) {
+        if self.inputs.order() == 0 {
+            self.inputs = InputPolynomials::new(self.plan.range(Role::Input).len(), MAX_ORDER);
+        }
+    }
+
+    /// Whether inputs are held in each of the inner steps, which are equal.
+    pub fn holds_inputs(&self) -> bool {
+        self.stepper.holds_inputs()
+    }
+
+    /// Keeps the present inputs as those at an instant of the next step, of which there are [`ASKED`].
+    pub fn keep_inputs(&mut self, instant: usize) {
+        let range = self.plan.range(Role::Input);
+        let count = range.len();
+        let asked = self.asked.get_or_insert_with(Box::default);
+        asked.inputs.resize(ASKED * count, 0.0);
+        asked.inputs[instant * count..(instant + 1) * count].copy_from_slice(&self.values[range]);
+    }
+
+    /// Advances over an interval under the inputs that were kept. Gives the number of points inside that can be shown.
+    pub fn advance_asked(&mut self, interval: Interval) -> Result<usize> {
+        self.make_room_for_polynomials();
+        let Some(mut asked) = self.asked.take() else { return Ok(0) };
+        let order = asked.fit(interval.length, &mut self.inputs);
+        let (inputs, states) = (self.plan.range(Role::Input), self.plan.range(Role::State));
+        let segment = self.inputs.segment(0..inputs.len(), order);
+        let outcome =
+            self.stepper.advance_along(interval, segment, &mut self.values[states], &mut asked.path);
+        let points = asked.path.as_ref().map_or(0, |path| path.times.len());
+        self.asked = Some(asked);
+        self.inputs.raw_mut().fill(0.0);
+        outcome.map(|()| points)
+    }
+
+    /// Moves to a point of the last step; gives its time.
+    pub fn show(&mut self, point: usize) -> f64 {
+        let Some(path) = self.asked.as_ref().and_then(|asked| asked.path.as_ref()) else { return f64::NAN };
+        let (inputs, states) = (self.plan.range(Role::Input), self.plan.range(Role::State));
+        let (m, n, end) = (inputs.len(), states.len(), states.end);
+        self.values[states].copy_from_slice(&path.states[point * n..(point + 1) * n]);
+        self.values[inputs].copy_from_slice(&path.inputs[point * m..(point + 1) * m]);
+        // The time stands right behind the states, then comes what depends on them.
+        self.values[end] = path.times[point];
+        self.valid = end + 1;
+        path.times[point]
     }
 
     /// Sets the time (Model Exchange).

@@ -10,10 +10,12 @@
 //! | `subjects` | the systems that only tests and benchmarks use: a lag and a wide one |
 //! | `plan` | the text that says what the FMU is |
 //! | `instance` | an instance: values, phases, steps |
+//! | `asked` | inputs that the importer is asked for inside a step (FMI 3) |
 //! | `derivatives` | directional and adjoint derivatives |
 //! | `stored` | stored states and their bytes |
 //! | `abi` | what the C functions share; `fmi2`, `fmi3` the functions |
 
+mod asked;
 mod derivatives;
 mod instance;
 mod plan;
@@ -27,6 +29,7 @@ mod fmi2;
 #[cfg(feature = "library")]
 mod fmi3;
 
+pub use asked::{ASKED, instant};
 pub use instance::{Instance, Kind, MAX_ORDER};
 pub use plan::{Capability, PLAN_FILE, Plan, Role, folder_of_uri};
 pub use stored::Stored;

@@ -81,8 +81,8 @@ pub const IDENTIFICATION: [OptionSpec; 10] = [
     },
     OptionSpec {
         name: "interval",
-        kind: OptionKind::Integer { default: 10, min: 1, max: 10_000 },
-        help: "moesp: samples between two realisations; the window itself moves with every sample",
+        kind: OptionKind::Integer { default: 50, min: 1, max: 10_000 },
+        help: "moesp: samples between two realisations, which cost two singular value decompositions; the window itself moves with every sample",
     },
     OptionSpec {
         name: "samples",

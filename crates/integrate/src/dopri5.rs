@@ -5,7 +5,7 @@
 //! points (inputs jump there), its length is. A jump inside a macro step is crossed by a step as short as the
 //! resolution of time, whatever its error estimate says: nobody can do better.
 
-use costep_core::{Code, Error, Result, StateReader, StateWriter};
+use costep_core::{Code, Error, Result, SolverCounts, StateReader, StateWriter};
 
 use crate::dynamics::Dynamics;
 use crate::integrator::{Integrator, Start, Stretch};
@@ -66,6 +66,7 @@ pub(crate) struct Dopri5 {
     before: Vec<f64>,
     u: Vec<f64>,
     progress: Progress,
+    counts: SolverCounts,
 }
 
 /// Where it stands in a stretch.
@@ -96,6 +97,7 @@ impl Dopri5 {
             before: zeros(),
             u: vec![0.0; inputs],
             progress: Progress::default(),
+            counts: SolverCounts::default(),
         }
     }
 
@@ -126,30 +128,34 @@ impl Dopri5 {
     fn error(&self, dt: f64, x: &[f64]) -> f64 {
         let mut sum = 0.0;
         for (k, (before, after)) in x.iter().zip(&self.stage).enumerate() {
-            let estimate: f64 = (0..7).map(|j| E[j] * self.slopes[j][k]).sum::<f64>() * dt;
-            let largest = self.largest[k].max(after.abs());
-            let scale = self.tolerance * (before.abs().max(after.abs()) + ABSOLUTE_SHARE * largest);
-            sum += (estimate / scale.max(f64::MIN_POSITIVE)).powi(2);
+            sum += self.error_of(k, dt, *before, *after).powi(2);
         }
         (sum / x.len().max(1) as f64).sqrt()
     }
 
+    #[inline(always)]
+    fn error_of(&self, k: usize, dt: f64, before: f64, after: f64) -> f64 {
+        let estimate: f64 = (0..7).map(|j| E[j] * self.slopes[j][k]).sum::<f64>() * dt;
+        let largest = self.largest[k].max(after.abs());
+        let scale = self.tolerance * (before.abs().max(after.abs()) + ABSOLUTE_SHARE * largest);
+        estimate / scale.max(f64::MIN_POSITIVE)
+    }
+
     #[cold]
-    fn too_small<D: Dynamics>(&self, dynamics: &D, t: f64, dt: f64) -> Error {
+    fn too_small<D: Dynamics>(&self, dynamics: &D, (t, x): (f64, &[f64]), dt: f64) -> Error {
         let name = dynamics.name();
         let message = format!("the integrator of `{name}` needs steps of {dt:e} s at t = {t} s");
-        let blame = match self.worst_state() {
-            Some(state) => format!("; the derivative of `{}` is not finite", dynamics.state_name(state)),
-            None => String::new(),
+        let infinite = (0..x.len()).find(|k| self.slopes.iter().any(|slope| !slope[*k].is_finite()));
+        let error = |k: &usize| self.error_of(*k, dt, x[*k], self.stage[*k]).abs();
+        let worst = (0..x.len()).max_by(|i, k| error(i).total_cmp(&error(k)));
+        let blame = match (infinite, worst) {
+            (Some(state), _) => format!("; the derivative of `{}` is not finite", dynamics.state_name(state)),
+            (None, Some(state)) => format!("; most of the error is in `{}`", dynamics.state_name(state)),
+            (None, None) => String::new(),
         };
         Error::new(Code::StepTooSmall, message)
             .because(format!("relative tolerance {:e}{blame}", self.tolerance))
             .hint("loosen the tolerance, or use a fixed step: `--solver rk4:10us`")
-    }
-
-    /// The first state with a slope that is not finite.
-    fn worst_state(&self) -> Option<usize> {
-        (0..self.stage.len()).find(|k| self.slopes.iter().any(|slope| !slope[*k].is_finite()))
     }
 }
 
@@ -170,6 +176,7 @@ impl<D: Dynamics> Integrator<D> for Dopri5 {
             ..Progress::default()
         };
         stretch.input.evaluate(stretch.from, &mut self.u);
+        self.counts.evaluations += 1;
         dynamics.derivatives(stretch.time(stretch.from), x, &self.u, &mut self.slopes[0])
     }
 
@@ -186,14 +193,16 @@ impl<D: Dynamics> Integrator<D> for Dopri5 {
             let last = s + proposal.max(shortest) * STRETCH >= stretch.to;
             let dt = if last { stretch.to - s } else { proposal.max(shortest) };
             self.stages(stretch, dynamics, (s, dt), x)?;
+            self.counts.evaluations += 6;
             let error = self.error(dt, x);
             let factor = (SAFETY * error.powf(-0.2)).clamp(MAX_SHRINK, MAX_GROWTH);
             let is_jump = error > 1.0 && error.is_finite() && dt <= shortest * STRETCH;
             jumps += usize::from(is_jump);
             if jumps > MAX_JUMPS || (!error.is_finite() && dt <= shortest * STRETCH) {
-                return Err(self.too_small(dynamics, stretch.start + s, dt));
+                return Err(self.too_small(dynamics, (stretch.start + s, x), dt));
             }
             if error <= 1.0 || is_jump {
+                self.counts.steps += 1;
                 self.before.copy_from_slice(x);
                 x.copy_from_slice(&self.stage);
                 self.update_largest(x);
@@ -204,10 +213,11 @@ impl<D: Dynamics> Integrator<D> for Dopri5 {
                 self.progress = Progress { s, dt, proposal: next, shortest, steps, jumps };
                 return Ok(s);
             }
+            self.counts.error_failures += 1;
             // An error that is not finite says nothing but that the step is too long.
             proposal = dt * if error.is_finite() { factor } else { MAX_SHRINK };
         }
-        Err(self.too_small(dynamics, stretch.start + s, proposal))
+        Err(self.too_small(dynamics, (stretch.start + s, x), proposal))
     }
 
     fn interpolate(
@@ -229,6 +239,10 @@ impl<D: Dynamics> Integrator<D> for Dopri5 {
             *x = before + theta * (change + rest * (bend + theta * (end_bend + rest * correction)));
         }
         Ok(())
+    }
+
+    fn counts(&self) -> Option<SolverCounts> {
+        Some(self.counts)
     }
 
     fn reset(&mut self) {

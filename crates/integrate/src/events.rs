@@ -212,6 +212,8 @@ impl EventDriver {
             return Ok(false);
         }
         let tolerance = resolution(stretch.end).max(RESOLUTION * stretch.length);
+        // As long as the state: beside a model of the rest of the system that is longer.
+        between.resize(x.len(), 0.0);
         let found = roots.locate(z, (from, *s), tolerance, |at, z| {
             integrator.interpolate(stretch, dynamics, at, between)?;
             stretch.input.evaluate(at, u);

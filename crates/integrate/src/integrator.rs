@@ -1,6 +1,6 @@
 //! What an integrator is: something that takes inner steps over a stretch of a macro step.
 
-use costep_core::{InputSegment, Interval, Result, StateReader, StateWriter};
+use costep_core::{InputSegment, Interval, Result, SolverCounts, StateReader, StateWriter};
 
 use crate::dynamics::Dynamics;
 
@@ -84,6 +84,11 @@ pub trait Integrator<D: Dynamics>: Send {
 
     /// How the last macro step was done, in the order of [`DIAGNOSTICS`]; nothing if that is always the same.
     fn diagnostics(&self) -> Option<[f64; DIAGNOSTICS.len()]> {
+        None
+    }
+
+    /// What it has done since it was made; nothing if its steps are given.
+    fn counts(&self) -> Option<SolverCounts> {
         None
     }
 
@@ -174,6 +179,7 @@ impl Sampler {
         if integrator.has_fixed_steps() {
             return self.show(stretch, dynamics, (s, x));
         }
+        self.between.resize(x.len(), 0.0);
         while self.next <= REPORTED_POINTS {
             let is_end = self.next == REPORTED_POINTS;
             let at = if is_end {

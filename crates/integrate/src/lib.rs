@@ -5,6 +5,7 @@
 //! and handles events with any of them. [`Native`] makes a [`costep_core::Subsystem`] of an [`Ode`] and a [`Solver`].
 //! A new integrator is a file that implements [`Integrator`] and a variant of [`Solver`].
 
+mod answer;
 mod companion;
 mod composite;
 mod dopri5;
@@ -23,6 +24,7 @@ mod solver;
 mod stepper;
 mod whole;
 
+pub use answer::{Answer, StateDifferences, solver_beside};
 pub use composite::Composite;
 pub use dynamics::{AfterEvent, Dynamics, Hybrid};
 pub use events::{EventCounts, EventDriver};
@@ -30,5 +32,5 @@ pub use integrator::{DIAGNOSTICS, Integrator, Sampler, Start, Stretch};
 pub use native::Native;
 pub use ode::{Ode, Part, Renamable};
 pub use solver::Solver;
-pub use stepper::Stepper;
+pub use stepper::{Path, Stepper};
 pub use whole::{Component, members};

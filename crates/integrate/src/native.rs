@@ -2,7 +2,7 @@
 
 use costep_core::{
     Companion, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, MicroSampling,
-    Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 use crate::companion::{CompanionStep, companion_step};
@@ -11,7 +11,7 @@ use crate::euler::Euler;
 use crate::integrator::{DIAGNOSTICS, Integrator, Sampler};
 use crate::ode::Ode;
 use crate::solver::Solver;
-use crate::stepper::Stepper;
+use crate::stepper::{Path, Stepper};
 
 /// Equations with an integrator and a present state.
 pub struct Native<S> {
@@ -110,6 +110,8 @@ struct Watched<S> {
     ode: S,
     /// Its memory is taken when outputs are asked for.
     micro: Option<Box<MicroBuffer>>,
+    /// Points of the solution, if they are asked for.
+    path: Option<Box<Path>>,
 }
 
 impl<S: Ode> Dynamics for Watched<S> {
@@ -159,6 +161,9 @@ impl<S: Ode> Dynamics for Watched<S> {
     }
 
     fn see(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
+        if let Some(path) = &mut self.path {
+            path.push(t, x, u);
+        }
         let Some(buffer) = &mut self.micro else { return Ok(()) };
         let start = buffer.outputs.len();
         buffer.times.push(t);
@@ -176,7 +181,7 @@ impl<S: Ode + 'static> Native<S> {
             description.capabilities.micro_samples = Some(MicroSampling::Continuous);
         }
         let (states, inputs) = (ode.states(), ode.description().inputs.len());
-        let mut equations = Watched { ode, micro: None };
+        let mut equations = Watched { ode, micro: None, path: None };
         let integrator = match *solver {
             Solver::Euler(step) => {
                 solver.check()?;
@@ -394,6 +399,13 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         }
     }
 
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        match self.companion_stepper() {
+            Some(stepper) => stepper.solver_counts(),
+            None => self.integrator.get().counts(),
+        }
+    }
+
     fn energy(&self) -> Option<f64> {
         self.equations.ode.energy(&self.x, &self.u)
     }
@@ -435,6 +447,28 @@ impl<S: Ode + 'static> Stepper for Native<S> {
             Chosen::Euler(euler) => euler.advance_unwatched(&mut self.equations, interval, input, x),
             Chosen::Other(other) => other.advance(&mut self.equations, interval, input, x, None),
         }
+    }
+
+    fn advance_along(
+        &mut self,
+        interval: Interval,
+        input: InputSegment<'_>,
+        x: &mut [f64],
+        path: &mut Option<Box<Path>>,
+    ) -> Result<()> {
+        let (states, inputs) = (self.x.len(), self.u.len());
+        let mut wanted = path.take().unwrap_or_default();
+        wanted.clear();
+        self.equations.path = Some(wanted);
+        let sampler = self.sampler.get_or_insert_with(|| Box::new(Sampler::new(states, inputs)));
+        let integrator = self.integrator.get_mut();
+        let outcome = integrator.advance(&mut self.equations, interval, input, x, Some(sampler));
+        *path = self.equations.path.take();
+        outcome
+    }
+
+    fn holds_inputs(&self) -> bool {
+        matches!(self.integrator, Chosen::Euler(_))
     }
 
     fn points(&self, h: f64) -> usize {

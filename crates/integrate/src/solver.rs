@@ -31,6 +31,9 @@ pub enum Solver {
 const NAMES: [&str; 6] = ["euler", "rk4", "dopri5", "exact", "bdf", "adams"];
 
 impl Solver {
+    /// The sharpest relative tolerance there is.
+    pub const SHARPEST: f64 = 1e-14;
+
     /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8`, `exact`, `bdf:1e-6` or `adams:1e-8:restart`. Without a value the default is taken.
     pub fn parse(text: &str, default_micro_step: f64) -> Result<Self> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
@@ -60,7 +63,7 @@ impl Solver {
                 Err(Error::new(Code::BadValue, format!("an inner step of {step} s is not possible")))
             }
             Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _)
-                if !(1e-14..=0.1).contains(&tolerance) =>
+                if !(Self::SHARPEST..=0.1).contains(&tolerance) =>
             {
                 Err(Error::new(
                     Code::BadValue,

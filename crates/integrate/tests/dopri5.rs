@@ -52,6 +52,28 @@ fn what_cannot_be_integrated_is_an_error_that_names_the_subsystem() {
         let error = failure(ode, 0.0, end);
         assert_eq!(error.code(), Code::StepTooSmall, "{name}");
         assert!(error.to_string().contains(&name), "{error}");
+        assert!(error.to_string().contains("`x[0]`") && error.to_string().contains("t = "), "{error}");
+    }
+}
+
+/// x' = -sign(x) has no solution beyond x = 0: the equations hide an event.
+#[test]
+fn a_discontinuity_that_comes_back_at_once_ends() {
+    for solver in ["dopri5:1e-6", "bdf:1e-6", "adams:1e-6", "rk4:1ms", "euler:1ms"] {
+        let mut sliding =
+            Equations::new("sliding", 0, &[0.5], |_, x, _, d| d[0] = if x[0] > 0.0 { -1.0 } else { 1.0 });
+        sliding.jacobians = |_, _, model| model.a.fill(0.0);
+        let mut native = started(sliding, &Solver::parse(solver, 1e-3).unwrap(), 0.0, 1.0);
+        let mut y = [0.0];
+        match native.step(Interval::new(0.0, 1.0), nothing().segment(0..0, 0), &mut y) {
+            Ok(_) => assert!(y[0].abs() < 2e-3, "{solver}: {}", y[0]),
+            Err(error) => {
+                assert_eq!(error.code(), Code::StepTooSmall, "{error}");
+                for word in ["`sliding`", "`x[0]`", "t = 0.5"] {
+                    assert!(error.to_string().contains(word), "{solver}: {error}");
+                }
+            }
+        }
     }
 }
 

@@ -9,8 +9,9 @@
 //! `form = exact` integrates xi as it stands. The paper's forms take one implicit step instead: `rate` is [V14 (26)] to
 //! the letter (u' from (19), whose right-hand side is xi / tau and not its derivative: first order in h with r = 1/2),
 //! `value` is the algebraic form, which is the accurate one with r = 1/2. General K and D instead of (20).
-//! Signals from outside of the others are frozen over the step. Only for built-in models, not for FMUs; for
-//! others `predictive` does the like with polynomials. One small matrix per subsystem; n^3 in the states of a loop.
+//! Signals from outside of the others are frozen over the step. Only for what costep integrates, built-in models and FMUs
+//! for Model Exchange; for others `predictive` does the like with polynomials. Integrators with error control take a tenth
+//! of their tolerance. One small matrix per subsystem; n^3 in the states of a loop.
 
 use costep_core::graph::Graph;
 use costep_core::{
@@ -27,7 +28,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "lis",
     title: "linearly implicit stabilisation",
     summary: "Each subsystem integrates a linear model of the others beside its own states, so that its inputs \
-              answer inside the step. Exact for linear systems. Only for built-in models, not for FMUs.",
+              answer inside the step. Exact for linear systems. For what costep integrates: built-in models and FMUs \
+              for Model Exchange.",
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
     convergence_order: 2,

@@ -40,13 +40,13 @@ impl<'a> Case<'a> {
         Self { model, experiment, reference }
     }
 
-    /// A run; none if it diverges.
-    pub(crate) fn run(&self, method: &str, wrap: Wrap) -> Option<Measures> {
-        let Self { model, experiment, reference } = self;
+    /// An engine before its first step.
+    pub(crate) fn engine(&self, method: &str, wrap: Wrap) -> Engine {
+        let Self { model, experiment, .. } = self;
         let layout = model.layout();
         let method = MethodSpec::parse(method).unwrap();
         let parts = model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap());
-        let mut engine = Engine::new(System {
+        Engine::new(System {
             subsystems: parts.enumerate().map(|(i, part)| wrap(i, part)).collect(),
             connections: model.connections.clone(),
             models: method.models(),
@@ -58,10 +58,15 @@ impl<'a> Case<'a> {
             threads: Threads::Fixed(1),
             micro_samples: false,
         })
-        .unwrap();
-        let mut trace = Trace::new(layout.outputs(), false);
+        .unwrap()
+    }
+
+    /// A run; none if it diverges.
+    pub(crate) fn run(&self, method: &str, wrap: Wrap) -> Option<Measures> {
+        let mut engine = self.engine(method, wrap);
+        let mut trace = Trace::new(engine.outputs().len(), false);
         match engine.run(&mut [&mut trace]) {
-            Ok(()) => Some(measure(engine.descriptions(), &trace, reference)),
+            Ok(()) => Some(measure(engine.descriptions(), &trace, &self.reference)),
             Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite) => None,
             Err(error) => panic!("{error}"),
         }

@@ -16,7 +16,14 @@ pub(crate) fn run(args: &ExportFmuArgs, output: Output) -> Result<ExitCode, Fail
     let written =
         export(&args.model, &parameters(&args.set)?, args.part.as_deref(), &options(args)?, &args.out)?;
     if output.json {
-        let fmu = |fmu: &Exported| json!({ "part": fmu.part, "file": fmu.path.display().to_string(), "variables": fmu.variables });
+        let fmu = |fmu: &Exported| {
+            json!({
+                "part": fmu.part,
+                "file": fmu.path.display().to_string(),
+                "variables": fmu.variables,
+                "driven": fmu.driven,
+            })
+        };
         print_json(&json!({
             "model": args.model,
             "fmi": args.fmi,
@@ -28,6 +35,15 @@ pub(crate) fn run(args: &ExportFmuArgs, output: Output) -> Result<ExitCode, Fail
             vec![Cell::new(&fmu.part), Cell::new(file), Cell::new(fmu.variables.to_string())]
         };
         print(&render(&["part", "file", "variables"], &written.iter().map(row).collect::<Vec<_>>()))?;
+    }
+    for fmu in written.iter().filter(|fmu| !fmu.driven.is_empty()) {
+        let names: Vec<_> = fmu.driven.iter().map(|name| format!("`{name}`")).collect();
+        output.remark(&format!(
+            "{} drives {} of `{}` by signals that are no part of the FMU: give them where you couple it, as `[[external]]`",
+            args.model,
+            names.join(", "),
+            fmu.part
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -346,6 +346,9 @@ impl Job<'_> {
         if let Some(times) = &report.times {
             say!("time     {}", times.shares(report.wall_s))?;
         }
+        if let Some(solvers) = report.solver_line() {
+            say!("solvers  {solvers}")?;
+        }
         if let Some(said) = messages::summary() {
             say!("FMUs     {said}")?;
         }

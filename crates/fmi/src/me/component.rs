@@ -54,7 +54,9 @@ impl Hybrid for ModelExchangeSubsystem {
     }
 
     fn event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
-        self.dynamics.event(t, x, u)
+        let after = self.dynamics.event(t, x, u)?;
+        self.has_times |= after.next.is_some();
+        Ok(after)
     }
 }
 
@@ -74,21 +76,29 @@ impl Component for ModelExchangeSubsystem {
 
     fn start(&mut self, _t: f64, x: &mut [f64]) -> Result<AfterEvent> {
         let after = self.leave_initialisation()?;
-        self.phase = Phase::Stepping;
+        (self.phase, self.has_times) = (Phase::Stepping, after.next.is_some());
         x.copy_from_slice(&self.x);
         Ok(after)
     }
 
     fn evaluate_outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.dynamics.evaluate_outputs(t, x, u, y)
+        self.dynamics.evaluate_own_outputs(t, x, u, y)
     }
 
-    fn save(&self, _out: &mut StateWriter) -> Result<()> {
-        Err(self.unsupported("checkpoints while it is solved as one with others"))
+    fn save(&self, out: &mut StateWriter) -> Result<()> {
+        let bytes = self.state_bytes(!self.has_times)?;
+        out.real(self.dynamics.told.last_event);
+        out.reals(&self.dynamics.told.u);
+        out.block(&bytes);
+        Ok(())
     }
 
-    fn load(&mut self, _from: &mut StateReader<'_>) -> Result<()> {
-        Err(self.unsupported("checkpoints while it is solved as one with others"))
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        let last_event = from.real()?;
+        let mut u = vec![0.0; self.dynamics.told.u.len()];
+        from.reals(&mut u)?;
+        let bytes = from.block()?;
+        self.put_back(bytes, u, last_event)
     }
 
     fn terminate(&mut self) {

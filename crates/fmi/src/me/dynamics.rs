@@ -8,6 +8,7 @@ use crate::cs::linear::Linear;
 use crate::cs::signals::Signals;
 use crate::description::ModelDescription;
 use crate::description::words::Variability;
+use crate::me::beside::Rest;
 
 /// Most iterations of one event.
 const MAX_ITERATIONS: usize = 1_000;
@@ -114,11 +115,21 @@ pub(crate) struct FmuDynamics {
     pub(crate) slopes: Option<Slopes>,
     /// Why the last evaluation was not possible.
     pub(crate) discarded: Option<Error>,
+    /// A model of the rest of the system, while it is integrated beside the own states.
+    pub(crate) rest: Option<Box<Rest>>,
     /// A state whose nominal value was not positive; 1 is used instead.
     pub(crate) bad_nominal: Option<usize>,
 }
 
 impl FmuDynamics {
+    /// Forgets the outputs inside the last step.
+    pub(crate) fn forget_samples(&mut self) {
+        if let Some(buffer) = &mut self.micro {
+            buffer.times.clear();
+            buffer.outputs.clear();
+        }
+    }
+
     /// Moves the FMU to (t, x, u).
     fn place(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
         self.set_time(t)?;
@@ -149,7 +160,7 @@ impl FmuDynamics {
     }
 
     /// The outputs at (t, x, u).
-    pub(crate) fn evaluate_outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
+    pub(crate) fn evaluate_own_outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
         self.place(t, x, u)?;
         self.outputs.get(&self.instance, y)
     }
@@ -165,6 +176,25 @@ impl FmuDynamics {
             }
             other => other,
         }
+    }
+
+    /// The derivatives at (t, x, u).
+    pub(super) fn own_derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
+        self.place(t, x, u)?;
+        if x_dot.is_empty() { Ok(()) } else { self.instance.get_derivatives(x_dot) }
+    }
+
+    /// Handles an event at (t, x, u).
+    pub(super) fn own_event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
+        self.set_time(t)?;
+        if !x.is_empty() {
+            self.instance.set_states(x)?;
+        }
+        self.instance.enter_event_mode()?;
+        self.set_inputs(u)?;
+        let after = self.iterate(t, x)?;
+        self.told.last_event = self.told.t;
+        Ok(after)
     }
 
     /// Iterates in event mode until nothing changes any more, then enters continuous-time mode. Gives the states if they
@@ -266,7 +296,7 @@ impl Dynamics for FmuDynamics {
     }
 
     fn states(&self) -> usize {
-        self.nominal.len()
+        self.nominal.len() + self.rest.as_ref().map_or(0, |rest| rest.states())
     }
 
     fn inputs(&self) -> usize {
@@ -278,11 +308,17 @@ impl Dynamics for FmuDynamics {
     }
 
     fn state_name(&self, state: usize) -> String {
-        self.state_names.get(state).cloned().unwrap_or_else(|| format!("x[{state}]"))
+        let others =
+            || if self.rest.is_some() { "a state of the others".into() } else { format!("x[{state}]") };
+        self.state_names.get(state).cloned().unwrap_or_else(others)
     }
 
     fn nominals(&self, x: &mut [f64]) {
-        x.copy_from_slice(&self.nominal);
+        let (own, others) = x.split_at_mut(self.nominal.len());
+        own.copy_from_slice(&self.nominal);
+        if let Some(rest) = &self.rest {
+            rest.nominals(others);
+        }
     }
 
     fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
@@ -291,15 +327,22 @@ impl Dynamics for FmuDynamics {
             x_dot.fill(f64::NAN);
             return Ok(());
         }
-        let outcome = self.place(t, x, u).and_then(|()| match x_dot.is_empty() {
-            true => Ok(()),
-            false => self.instance.get_derivatives(x_dot),
-        });
+        let outcome = match self.rest.take() {
+            None => self.own_derivatives(t, x, u, x_dot),
+            Some(mut rest) => {
+                let outcome = self.derivatives_beside(&mut rest, t, (x, u), x_dot);
+                self.rest = Some(rest);
+                outcome
+            }
+        };
         self.evaluated(outcome, x_dot)
     }
 
     fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.linearise(t, x, u, model)
+        match self.rest {
+            None => self.linearise(t, x, u, model),
+            Some(_) => self.jacobian_beside(t, (x, u), model),
+        }
     }
 
     fn see(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
@@ -307,7 +350,9 @@ impl Dynamics for FmuDynamics {
         let start = buffer.outputs.len();
         buffer.times.push(t);
         buffer.outputs.resize(start + self.outputs.total(), 0.0);
-        let outcome = self.evaluate_outputs(t, x, u, &mut buffer.outputs[start..]);
+        let outcome = self.at_point(t, x, u, |dynamics, x, u| {
+            dynamics.evaluate_own_outputs(t, x, u, &mut buffer.outputs[start..])
+        });
         self.micro = Some(buffer);
         outcome
     }
@@ -319,8 +364,10 @@ impl Hybrid for FmuDynamics {
     }
 
     fn event_indicators(&mut self, t: f64, x: &[f64], u: &[f64], z: &mut [f64]) -> Result<()> {
-        self.place(t, x, u)?;
-        self.instance.get_indicators(z)?;
+        self.at_point(t, x, u, |dynamics, x, u| {
+            dynamics.place(t, x, u)?;
+            dynamics.instance.get_indicators(z)
+        })?;
         match z.iter().position(|z| z.is_nan()) {
             None => Ok(()),
             Some(indicator) => {
@@ -334,20 +381,19 @@ impl Hybrid for FmuDynamics {
         if !self.wants_completed_steps {
             return Ok(false);
         }
-        self.place(t, x, u)?;
+        self.at_point(t, x, u, |dynamics, x, u| dynamics.place(t, x, u))?;
         let (event, terminate) = self.instance.completed_step(!self.may_go_back)?;
         if terminate { Err(self.terminated(t)) } else { Ok(event) }
     }
 
     fn event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
-        self.set_time(t)?;
-        if !x.is_empty() {
-            self.instance.set_states(x)?;
+        match self.rest.take() {
+            None => self.own_event(t, x, u),
+            Some(mut rest) => {
+                let outcome = self.event_beside(&mut rest, t, (x, u));
+                self.rest = Some(rest);
+                outcome
+            }
         }
-        self.instance.enter_event_mode()?;
-        self.set_inputs(u)?;
-        let after = self.iterate(t, x)?;
-        self.told.last_event = self.told.t;
-        Ok(after)
     }
 }

@@ -3,16 +3,18 @@
 //! Inputs are polynomials of time and exact at every evaluation. Jumps of them at communication points are events, as
 //! are changes of event indicators, announced times and wishes after inner steps; see [`EventDriver`].
 
+mod beside;
 mod component;
 mod dynamics;
 mod memory;
+mod signature;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{
-    Capabilities, Code, Description, Differences, Error, Experiment, InputSegment, Interval, LocalModel,
-    MicroSamples, MicroSampling, ModelOrigin, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Code, Companion, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
+    ModelOrigin, Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 use costep_integrate::{
     AfterEvent, DIAGNOSTICS, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver,
@@ -22,14 +24,12 @@ use crate::call::instance::Instance;
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
-use crate::cs::linear::Linear;
-use crate::cs::settings::{self, Moment, Setting};
-use crate::cs::signals::{self, Signals};
-use crate::description::interface::ModelExchange;
+use crate::cs::settings::{Moment, Setting};
 use crate::description::value::Values;
-use crate::description::words::Causality;
 use crate::description::{FmiVersion, ModelDescription};
-use dynamics::{DifferenceMemory, FmuDynamics, MicroBuffer, Slopes, SomeInputs, Told};
+use beside::{Beside, Step};
+use dynamics::{FmuDynamics, MicroBuffer, Slopes, Told};
+use signature::{Rollback, Signature, differences};
 
 /// Room for samples at events, beyond those between.
 const EVENT_SAMPLES: usize = 64;
@@ -65,17 +65,6 @@ enum Phase {
     Terminated,
 }
 
-/// What the FMU can be put back by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rollback {
-    /// Its own functions.
-    FmuState,
-    /// Time, states and inputs, which are all its memory; not over a time event.
-    OwnStates,
-    /// Nothing.
-    No,
-}
-
 /// An instance of an FMU for Model Exchange with an integrator.
 pub struct ModelExchangeSubsystem {
     description: Description,
@@ -88,6 +77,13 @@ pub struct ModelExchangeSubsystem {
     sampler: Option<Box<Sampler>>,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
+    solver: Solver,
+    /// Steps beside a model of the rest of the system.
+    beside: Option<Box<Beside>>,
+    /// As a part of a whole: it has announced a time event.
+    has_times: bool,
+    /// What a checkpoint holds for these, until they are made.
+    beside_saved: Vec<u8>,
     /// Inner step of explicit Euler; 0 = another solver.
     euler_step: f64,
     rollback: Rollback,
@@ -102,101 +98,6 @@ struct Saved {
     told: Told,
     nominal: Vec<f64>,
     state: FmuState,
-}
-
-/// What is known of an instance before it is made.
-struct Signature {
-    settings: Vec<Setting>,
-    inputs: Signals,
-    outputs: Signals,
-    states: Signals,
-    state_names: Vec<String>,
-    indicators: usize,
-    slopes: Slopes,
-    continuous_inputs: Option<Box<SomeInputs>>,
-    rollback: Rollback,
-    description: Description,
-}
-
-impl Signature {
-    fn of(
-        fmu: &ModelDescription,
-        kind: &ModelExchange,
-        name: &str,
-        options: &ModelExchangeOptions,
-    ) -> Result<Self> {
-        let settings = settings::settings(fmu, &options.parameters)?;
-        let sizes = settings::sizes(&settings);
-        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
-        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
-        let (mut states, mut indicators) = (Signals::default(), Signals::default());
-        for state in fmu.states() {
-            states.push(fmu, state.state, &sizes)?;
-        }
-        for indicator in &fmu.structure.event_indicators {
-            indicators.push(fmu, indicator.variable, &sizes)?;
-        }
-        let directional = match kind.interface.provides_directional_derivatives {
-            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
-            false => None,
-        };
-        let input_ports = inputs.ports(fmu, &sizes);
-        let slopes = match directional {
-            Some(linear) => Slopes::Directional(Box::new(linear)),
-            None => differences(&states, &outputs, &input_ports),
-        };
-        let continuous_inputs = SomeInputs::of(fmu, &inputs);
-        let rollback = match kind.interface.can_get_and_set_state {
-            true => Rollback::FmuState,
-            false if memory::is_memoryless(fmu, kind) => Rollback::OwnStates,
-            false => Rollback::No,
-        };
-        let micro_samples = match options.solver {
-            Solver::Euler(_) => MicroSampling::End,
-            _ => MicroSampling::Continuous,
-        };
-        let capabilities = Capabilities {
-            rollback: rollback != Rollback::No,
-            // Discrete inputs are held by the engine, as their ports say.
-            input_order: usize::MAX,
-            local_model: states.width() > 0,
-            micro_samples: Some(micro_samples),
-        };
-        let description = Description {
-            name: name.to_owned(),
-            inputs: input_ports,
-            outputs: outputs.ports(fmu, &sizes),
-            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
-            capabilities,
-        };
-        Ok(Self {
-            settings,
-            state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),
-            indicators: match fmu.fmi_version {
-                FmiVersion::V2 => fmu.number_of_event_indicators,
-                FmiVersion::V3 => indicators.width(),
-            },
-            inputs,
-            outputs,
-            states,
-            slopes,
-            continuous_inputs,
-            rollback,
-            description,
-        })
-    }
-}
-
-/// Memory for differences. Inputs without a nominal value are taken to be of size 1.
-fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
-    let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
-    let (n, m, r) = (states.width(), inputs.len(), outputs.total());
-    Slopes::Differences(Box::new(DifferenceMemory {
-        differences: Differences::new(n, m, r),
-        nominal_x: vec![1.0; n],
-        nominal_u: sizes.collect(),
-        y: vec![0.0; r],
-    }))
 }
 
 impl ModelExchangeSubsystem {
@@ -235,6 +136,7 @@ impl ModelExchangeSubsystem {
             slopes: Some(signature.slopes),
             discarded: None,
             bad_nominal: None,
+            rest: None,
         };
         let integrator = options.solver.integrator(&mut dynamics)?;
         Ok(Self {
@@ -247,6 +149,10 @@ impl ModelExchangeSubsystem {
             sampler: None,
             settings: signature.settings,
             tolerance: options.solver.tolerance(),
+            solver: options.solver,
+            beside: None,
+            beside_saved: Vec::new(),
+            has_times: false,
             euler_step: if let Solver::Euler(step) = options.solver { step } else { 0.0 },
             rollback: signature.rollback,
             saved: Saved {
@@ -417,6 +323,8 @@ impl Subsystem for ModelExchangeSubsystem {
         (self.dynamics.told.t, self.dynamics.told.last_event) = (f64::NAN, f64::NEG_INFINITY);
         (self.dynamics.may_go_back, self.dynamics.discarded) = (false, None);
         self.integrator.reset();
+        self.beside = None;
+        self.beside_saved.clear();
         self.set(Moment::Within)
     }
 
@@ -432,19 +340,45 @@ impl Subsystem for ModelExchangeSubsystem {
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         self.start()?;
-        if let Some(buffer) = &mut self.dynamics.micro {
-            buffer.times.clear();
-            buffer.outputs.clear();
-        }
+        self.dynamics.forget_samples();
         let Self { driver, integrator, dynamics, x, sampler, .. } = self;
         if let Err(error) =
             driver.advance(&mut **integrator, dynamics, interval, u, x, sampler.as_deref_mut())
         {
             return Err(self.explained(error));
         }
-        dynamics.evaluate_outputs(interval.end, x, driver.inputs(), y)?;
+        dynamics.evaluate_own_outputs(interval.end, x, driver.inputs(), y)?;
         self.t = interval.end;
         Ok(StepOutcome { reached: interval.end })
+    }
+
+    fn step_with(
+        &mut self,
+        interval: Interval,
+        input: InputSegment<'_>,
+        rest: &Companion,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        self.start()?;
+        self.dynamics.forget_samples();
+        let Self { beside, driver, dynamics, x, sampler, .. } = self;
+        let beside = match beside {
+            Some(beside) => beside,
+            None => {
+                let new = Beside::new(&self.solver, dynamics, &self.description, rest, &self.beside_saved)?;
+                beside.insert(Box::new(new))
+            }
+        };
+        let step = Step { driver, sampler: sampler.as_deref_mut(), interval, input };
+        if let Err(error) = beside.advance(dynamics, step, rest, x, y) {
+            return Err(self.explained(error));
+        }
+        self.t = interval.end;
+        Ok(StepOutcome { reached: interval.end })
+    }
+
+    fn input_at_end(&self) -> Option<&[f64]> {
+        self.beside.as_ref().map(|beside| beside.inputs())
     }
 
     fn snapshot(&mut self) -> Result<()> {
@@ -462,6 +396,9 @@ impl Subsystem for ModelExchangeSubsystem {
         self.dynamics.may_go_back = true;
         self.driver.snapshot();
         self.integrator.snapshot();
+        if let Some(beside) = &mut self.beside {
+            beside.integrator_mut().snapshot();
+        }
         Ok(())
     }
 
@@ -485,6 +422,9 @@ impl Subsystem for ModelExchangeSubsystem {
         self.dynamics.nominal.copy_from_slice(&self.saved.nominal);
         self.driver.restore();
         self.integrator.restore();
+        if let Some(beside) = &mut self.beside {
+            beside.integrator_mut().restore();
+        }
         Ok(())
     }
 
@@ -542,22 +482,21 @@ impl Subsystem for ModelExchangeSubsystem {
     }
 
     fn diagnostics(&self, row: &mut [f64]) {
-        if let Some(numbers) = self.integrator.diagnostics() {
+        let beside = self.beside.as_ref().and_then(|beside| beside.integrator().diagnostics());
+        if let Some(numbers) = beside.or_else(|| self.integrator.diagnostics()) {
             row.copy_from_slice(&numbers);
         }
     }
 
-    fn save(&self, out: &mut StateWriter) -> Result<()> {
-        self.instance().alive()?;
-        let interface = &self.library().model_exchange().interface;
-        let serializes = interface.can_serialize_state && self.instance().can_serialize_states();
-        let can_do_without =
-            memory::is_memoryless(self.library().description(), self.library().model_exchange())
-                && self.driver.counts().time == 0
-                && self.driver.next_event().is_none();
-        if !serializes && !can_do_without {
-            return Err(self.unsupported("checkpoints"));
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        match &self.beside {
+            Some(beside) => beside.integrator().counts(),
+            None => self.integrator.counts(),
         }
+    }
+
+    fn save(&self, out: &mut StateWriter) -> Result<()> {
+        let bytes = self.state_bytes(self.driver.counts().time == 0 && self.driver.next_event().is_none())?;
         out.integer((self.phase == Phase::Stepping).into());
         out.real(self.t);
         out.real(self.dynamics.told.last_event);
@@ -565,7 +504,7 @@ impl Subsystem for ModelExchangeSubsystem {
         out.reals(&self.dynamics.told.u);
         self.driver.save(out);
         self.integrator.save(out);
-        let bytes = if serializes { self.serialized()? } else { Vec::new() };
+        out.block(&self.beside_bytes());
         out.block(&bytes);
         Ok(())
     }
@@ -581,7 +520,47 @@ impl Subsystem for ModelExchangeSubsystem {
         from.reals(&mut u)?;
         self.driver.load(from)?;
         self.integrator.load(from)?;
+        self.beside_saved = from.block()?.to_vec();
+        self.beside = None;
         let bytes = from.block()?;
+        self.put_back(bytes, u, last_event)
+    }
+
+    fn terminate(&mut self) {
+        if self.phase == Phase::Initialising && self.instance().alive().is_ok() {
+            // Only an initialised FMU can be terminated.
+            let _ = self.start_slowly();
+        }
+        if self.phase == Phase::Stepping {
+            self.instance().terminate();
+        }
+        self.phase = Phase::Terminated;
+    }
+}
+
+impl ModelExchangeSubsystem {
+    /// What the integrator beside a model of the rest carries from step to step.
+    fn beside_bytes(&self) -> Vec<u8> {
+        let Some(beside) = &self.beside else { return self.beside_saved.clone() };
+        let mut out = StateWriter::default();
+        beside.integrator().save(&mut out);
+        out.into_bytes()
+    }
+
+    /// The state of the FMU for a checkpoint; empty for one that needs none, unless it has `no_times` of events.
+    fn state_bytes(&self, no_times: bool) -> Result<Vec<u8>> {
+        self.instance().alive()?;
+        let interface = &self.library().model_exchange().interface;
+        if interface.can_serialize_state && self.instance().can_serialize_states() {
+            return self.serialized();
+        }
+        let is_memoryless =
+            memory::is_memoryless(self.library().description(), self.library().model_exchange());
+        if is_memoryless && no_times { Ok(Vec::new()) } else { Err(self.unsupported("checkpoints")) }
+    }
+
+    /// Puts the state of the FMU from a checkpoint back.
+    fn put_back(&mut self, bytes: &[u8], u: Vec<f64>, last_event: f64) -> Result<()> {
         self.saved.t = f64::NAN;
         if bytes.is_empty() {
             // Time, states and inputs are set when they are needed.
@@ -600,19 +579,6 @@ impl Subsystem for ModelExchangeSubsystem {
         if self.phase == Phase::Stepping { self.dynamics.read_nominals() } else { Ok(()) }
     }
 
-    fn terminate(&mut self) {
-        if self.phase == Phase::Initialising && self.instance().alive().is_ok() {
-            // Only an initialised FMU can be terminated.
-            let _ = self.start_slowly();
-        }
-        if self.phase == Phase::Stepping {
-            self.instance().terminate();
-        }
-        self.phase = Phase::Terminated;
-    }
-}
-
-impl ModelExchangeSubsystem {
     /// The state of the FMU as bytes.
     fn serialized(&self) -> Result<Vec<u8>> {
         let mut state = FmuState::none();

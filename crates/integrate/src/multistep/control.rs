@@ -209,7 +209,7 @@ impl Multistep {
     }
 
     /// Names the state with the largest correction.
-    fn blame(&self, reason: Reason) -> Failure {
+    pub(super) fn blame(&self, reason: Reason) -> Failure {
         let size = |i: &usize| (self.correction[*i] * self.weights[*i]).abs();
         let worst = (0..self.correction.len()).max_by(|a, b| size(a).total_cmp(&size(b)));
         Failure { state: worst, ..self.failure(reason) }

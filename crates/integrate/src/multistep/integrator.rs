@@ -1,6 +1,6 @@
 //! The multistep solver as an integrator of a subsystem.
 
-use costep_core::{LocalModel, Result, StateReader, StateWriter};
+use costep_core::{LocalModel, Result, SolverCounts, StateReader, StateWriter};
 use costep_linalg::Matrix;
 
 use super::{AtPoint, Equations, Family, Multistep, Settings};
@@ -9,6 +9,8 @@ use crate::integrator::{DIAGNOSTICS, Integrator, Start, Stretch};
 
 /// Absolute tolerance of a state, relative to its nominal value and the relative tolerance.
 const ABSOLUTE_SHARE: f64 = 0.01;
+/// Relative distance of times that are the same.
+const SAME_TIME: f64 = 8.0 * f64::EPSILON;
 /// Most inner steps of a stretch.
 const MAX_STEPS: usize = 1_000_000;
 
@@ -68,8 +70,14 @@ impl MultistepIntegrator {
         }
     }
 
-    fn is_continued(&self, t: f64, x: &[f64]) -> bool {
-        self.has_history && self.solver.t() == t && self.solver.x() == x
+    /// Whether it stands at this point, up to the round-off of sums of times: then it stands there exactly.
+    fn continues(&mut self, t: f64, x: &[f64]) -> bool {
+        let apart = (self.solver.t() - t).abs();
+        let is_same = self.has_history && apart <= SAME_TIME * t.abs() && self.solver.x() == x;
+        if is_same {
+            self.solver.set_time(t);
+        }
+        is_same
     }
 }
 
@@ -80,7 +88,7 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
             self.macro_steps = 0;
         }
         let t = stretch.time(stretch.from);
-        if start == Start::Event || !self.is_continued(t, x) {
+        if start == Start::Event || !self.continues(t, x) {
             let absolute = self.solver.absolute_mut();
             dynamics.nominals(absolute);
             absolute.iter_mut().for_each(|value| *value *= ABSOLUTE_SHARE * self.relative);
@@ -104,7 +112,7 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
         let outcome = if self.steps < MAX_STEPS {
             solver.step(&mut equations, stretch.end)
         } else {
-            Err(solver.failure(super::Reason::TooManySteps(MAX_STEPS)))
+            Err(solver.blame(super::Reason::TooManySteps(MAX_STEPS)))
         };
         outcome.map_err(|failure| failure.into_error(dynamics.name(), |i| dynamics.state_name(i)))?;
         self.steps += 1;
@@ -122,6 +130,19 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
     fn diagnostics(&self) -> Option<[f64; DIAGNOSTICS.len()]> {
         let (order, step) = (self.solver.last_order(), self.solver.last_step());
         Some(if self.has_history { [order as f64, step, self.macro_steps as f64] } else { [0.0; 3] })
+    }
+
+    fn counts(&self) -> Option<SolverCounts> {
+        let statistics = self.solver.statistics();
+        Some(SolverCounts {
+            steps: statistics.steps,
+            evaluations: statistics.evaluations
+                + statistics.correction_evaluations
+                + statistics.difference_evaluations,
+            jacobians: statistics.jacobians,
+            error_failures: statistics.error_failures,
+            convergence_failures: statistics.convergence_failures,
+        })
     }
 
     fn reset(&mut self) {

@@ -172,6 +172,11 @@ impl Multistep {
         self.statistics.restarts += 1;
     }
 
+    /// Another name for the present time: the history counts from there.
+    pub(crate) fn set_time(&mut self, t: f64) {
+        self.history.t = t;
+    }
+
     /// Other absolute tolerances from the next step on.
     pub fn absolute_mut(&mut self) -> &mut [f64] {
         &mut self.settings.absolute

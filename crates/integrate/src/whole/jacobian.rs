@@ -1,19 +1,22 @@
 //! The Jacobian of coupled parts.
 
 use costep_core::{Coupling, Layout, LocalModel, Result};
-use nalgebra::DMatrix;
+use costep_linalg::{Lu, Matrix};
 
 use super::{Component, Whole};
 
-/// Room for A + B L (I - D L)^-1 C. Its factorisation takes memory, once per Jacobian.
+/// Room for A + B L (I - D L)^-1 C.
 pub(super) struct ClosedLoop {
     models: Vec<LocalModel>,
-    a: DMatrix<f64>,
-    b: DMatrix<f64>,
-    c: DMatrix<f64>,
-    d: DMatrix<f64>,
-    /// L.
-    coupling: DMatrix<f64>,
+    b: Matrix,
+    /// C, then (I - D L)^-1 C.
+    c: Matrix,
+    d: Matrix,
+    /// L: input, output, gain.
+    links: Vec<(usize, usize, f64)>,
+    /// I - D L, factored.
+    factors: Lu,
+    column: Vec<f64>,
 }
 
 impl ClosedLoop {
@@ -21,19 +24,15 @@ impl ClosedLoop {
         let models: Vec<_> =
             parts.iter().map(|part| LocalModel::new(part.states(), part.inputs(), part.outputs())).collect();
         let (n, m, r) = (models.iter().map(|model| model.states).sum(), layout.inputs(), layout.outputs());
-        let mut gains = DMatrix::zeros(m, r);
-        for j in 0..m {
-            for (output, gain) in coupling.sources(j) {
-                gains[(j, output)] += gain;
-            }
-        }
+        let sources = |j: usize| coupling.sources(j).map(move |(output, gain)| (j, output, gain));
         Self {
             models,
-            a: DMatrix::zeros(n, n),
-            b: DMatrix::zeros(n, m),
-            c: DMatrix::zeros(r, n),
-            d: DMatrix::zeros(r, m),
-            coupling: gains,
+            b: Matrix::zeros(n, m),
+            c: Matrix::zeros(r, n),
+            d: Matrix::zeros(r, m),
+            links: (0..m).flat_map(sources).collect(),
+            factors: Lu::new(r),
+            column: vec![0.0; r],
         }
     }
 
@@ -45,32 +44,58 @@ impl ClosedLoop {
         x: &[f64],
         model: &mut LocalModel,
     ) -> Result<()> {
+        let n = model.states;
+        model.a.fill(0.0);
+        // It holds the closed loops of the last time, everywhere.
+        self.c.fill(0.0);
         for (i, part) in whole.parts.iter_mut().enumerate() {
             let own = &mut self.models[i];
             let (states, inputs) = (whole.states[i].clone(), whole.layout.input_range(i));
             part.jacobians(t, &x[states.clone()], &whole.u[inputs.clone()], own)?;
-            let outputs = whole.layout.output_range(i);
-            place(&mut self.a, (states.start, states.start), own.states, &own.a);
-            place(&mut self.b, (states.start, inputs.start), own.inputs, &own.b);
-            place(&mut self.c, (outputs.start, states.start), own.states, &own.c);
-            place(&mut self.d, (outputs.start, inputs.start), own.inputs, &own.d);
+            let (outputs, s) = (whole.layout.output_range(i), states.start);
+            place(&own.a, own.states, |row, column, value| model.a[(s + row) * n + s + column] = value);
+            place(&own.b, own.inputs, |row, column, value| self.b[(s + row, inputs.start + column)] = value);
+            place(&own.c, own.states, |row, column, value| self.c[(outputs.start + row, s + column)] = value);
+            place(&own.d, own.inputs, |row, column, value| {
+                self.d[(outputs.start + row, inputs.start + column)] = value;
+            });
         }
-        let r = self.d.nrows();
-        // Regular, since there is no algebraic loop; with differences in place of derivatives nearly so.
-        let loops = DMatrix::identity(r, r) - &self.d * &self.coupling;
-        let c = loops.lu().solve(&self.c).unwrap_or_else(|| self.c.clone());
-        let a = &self.a + &self.b * (&self.coupling * &c);
-        model.a.copy_from_slice(a.transpose().as_slice());
-        model.c.copy_from_slice(c.transpose().as_slice());
+        self.close_loops();
+        for (input, output, gain) in &self.links {
+            for i in 0..n {
+                let factor = self.b[(i, *input)] * gain;
+                if factor != 0.0 {
+                    (0..n).for_each(|k| model.a[i * n + k] += factor * self.c[(*output, k)]);
+                }
+            }
+        }
+        model.c.copy_from_slice(self.c.data());
         Ok(())
+    }
+
+    /// C becomes (I - D L)^-1 C. That is regular, since there is no algebraic loop; with differences in place of
+    /// derivatives nearly so.
+    fn close_loops(&mut self) {
+        let Self { c, d, links, factors, column, .. } = self;
+        let loops = factors.matrix_mut();
+        loops.set_identity();
+        for (input, output, gain) in links.iter() {
+            (0..d.rows()).for_each(|i| loops[(i, *output)] -= d[(i, *input)] * gain);
+        }
+        if !factors.factor() {
+            return;
+        }
+        for k in 0..c.columns() {
+            (0..c.rows()).for_each(|i| column[i] = c[(i, k)]);
+            factors.solve(column);
+            (0..c.rows()).for_each(|i| c[(i, k)] = column[i]);
+        }
     }
 }
 
-/// Writes a block with rows of this width.
-fn place(matrix: &mut DMatrix<f64>, (row, column): (usize, usize), width: usize, values: &[f64]) {
-    for (i, values) in values.chunks_exact(width.max(1)).enumerate() {
-        for (j, value) in values.iter().enumerate() {
-            matrix[(row + i, column + j)] = *value;
-        }
+/// Goes through a block with rows of this width.
+fn place(values: &[f64], width: usize, mut set: impl FnMut(usize, usize, f64)) {
+    for (row, values) in values.chunks_exact(width.max(1)).enumerate() {
+        values.iter().enumerate().for_each(|(column, value)| set(row, column, *value));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use costep_core::{
     Capabilities, Connection, Description, Experiment, External, InputPolynomials, InputSegment, Interval,
-    MicroSamples, MicroSampling, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    MicroSamples, MicroSampling, Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 use super::{Component, MicroBuffer, Whole};
@@ -240,6 +240,10 @@ impl Subsystem for Member {
         if let Some(numbers) = self.running().integrator.diagnostics().filter(|_| !row.is_empty()) {
             row.copy_from_slice(&numbers);
         }
+    }
+
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        if self.index == 0 { self.running().integrator.counts() } else { None }
     }
 
     fn energy(&self) -> Option<f64> {

@@ -5,7 +5,7 @@ use costep_integrate::multistep::Statistics;
 use costep_report::{Axis, Figure, Look, Panel, Series};
 
 use super::segments::{MODES, Setting};
-use super::trials::{Row, Step, Trials, history, median, ratios};
+use super::trials::{Row, Step, Trials, history, median, ratios, spread};
 use super::{pendulum, triple, wheel};
 use crate::data::Data;
 use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, Verdict, short};
@@ -135,14 +135,14 @@ fn compute(
         .filter(|(_, row)| row.statistics.iter().all(Option::is_some))
         .map(|(setting, _)| setting)
         .collect();
-    let cpu = Trials::cpu(&all_end, if work.quick { 3 } else { 50 })?;
+    let cpu = Trials::cpu(&all_end, if work.quick { 3 } else { 15 })?;
     let histories: Vec<Vec<Step>> =
         MODES.iter().map(|mode| history(&settings[0], *mode)).collect::<Result<_>>()?;
     let steps = |statistics: &Statistics| statistics.steps;
     let mut measured: Vec<_> =
         (1..4).map(|mode| Measured::Number(median(ratios(drawn, mode, steps)))).collect();
     measured.push(Measured::Number(median(ratios(drawn, 3, evaluations))));
-    measured.push(Measured::Number(cpu[3] / cpu[0]));
+    measured.push(Measured::Number(spread(&cpu, 3)[0]));
     measured.push(errors(drawn));
     if says_more {
         measured.push(worst(drawn));
@@ -219,7 +219,7 @@ fn order(histories: &[Vec<Step>]) -> Measured {
     Measured::both(corrected > restart, corrected >= 4.0, found)
 }
 
-fn remarks(fixed: &Row, drawn: &[Row], cpu: &[f64; 4]) -> Vec<String> {
+fn remarks(fixed: &Row, drawn: &[Row], cpu: &[[f64; 4]]) -> Vec<String> {
     let count = |count: &dyn Fn(&Statistics) -> u64| {
         let texts =
             fixed.statistics.map(|s| s.as_ref().map_or_else(|| "gives up".into(), |s| count(s).to_string()));
@@ -228,7 +228,10 @@ fn remarks(fixed: &Row, drawn: &[Row], cpu: &[f64; 4]) -> Vec<String> {
     let error = fixed.errors.map(|error| error.map_or_else(|| "-".into(), short)).join(" ");
     let given_up: Vec<_> =
         MODES.iter().enumerate().map(|(mode, at)| format!("{} {}", at.name(), aborts(drawn, mode))).collect();
-    let times: Vec<_> = cpu.iter().map(|seconds| short(seconds / cpu[0])).collect();
+    let times: Vec<_> = (0..4)
+        .map(|mode| spread(cpu, mode).map(short))
+        .map(|[middle, low, high]| format!("{middle} ({low} to {high})"))
+        .collect();
     vec![
         format!(
             "Fixed setting, in the order restart, proceed, correct-1, correct-2: steps {}; evaluations {}; Jacobians {}; error \
@@ -240,9 +243,10 @@ fn remarks(fixed: &Row, drawn: &[Row], cpu: &[f64; 4]) -> Vec<String> {
         ),
         format!("Of {} drawn settings given up: {}.", drawn.len(), given_up.join(", ")),
         format!(
-            "Time over that of a restart, on the settings that all four end, in this order: {}. Evaluations are cheap here; \
-             where they are not, the ratio tends to that of evaluations.",
-            times.join(" ")
+            "CPU time over that of a restart, on the settings that all four end, in this order, median and quartiles of {} \
+             rounds that alternate: {}. Evaluations are cheap here; where they are not, the ratio tends to that of evaluations.",
+            cpu.len(),
+            times.join(", ")
         ),
     ]
 }

@@ -4,7 +4,7 @@ use costep_core::{Error, Result};
 use costep_integrate::multistep::{AtPoint, Family, Reason, Statistics};
 
 use super::segments::{MODES, Setting};
-use crate::cpu::shortest;
+use crate::cpu::alternating;
 use crate::work::Work;
 
 /// A family of settings.
@@ -51,15 +51,15 @@ impl Trials {
         })
     }
 
-    /// CPU time of each mode in s, over settings that all modes end: the sum over settings of the shortest of `rounds`.
-    pub(super) fn cpu(settings: &[&Setting], rounds: usize) -> Result<[f64; 4]> {
-        let mut seconds = [0.0; 4];
-        for setting in settings {
-            let times: [f64; 4] =
-                shortest(rounds, |k| given_up(setting.run(Family::Bdf, MODES[k], |_| ())).map(|_| ()))?;
-            seconds.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
-        }
-        Ok(seconds)
+    /// CPU time of each mode over that of a restart, on settings that all modes end: one row per round.
+    pub(super) fn cpu(settings: &[&Setting], rounds: usize) -> Result<Vec<[f64; 4]>> {
+        let all = |mode: usize| {
+            settings
+                .iter()
+                .try_for_each(|setting| given_up(setting.run(Family::Bdf, MODES[mode], |_| ())).map(|_| ()))
+        };
+        let times: Vec<[f64; 4]> = alternating(rounds, all)?;
+        Ok(times.into_iter().map(|row| row.map(|seconds| seconds / row[0])).collect())
     }
 }
 
@@ -88,6 +88,15 @@ pub(super) fn ratios(rows: &[Row], mode: usize, count: impl Fn(&Statistics) -> u
     let of =
         |row: &Row, mode: usize| row.statistics[mode].as_ref().map(|statistics| count(statistics) as f64);
     rows.iter().filter_map(|row| Some(of(row, mode)? / of(row, 0)?)).collect()
+}
+
+/// Median and quartiles of a column.
+pub(super) fn spread(rows: &[[f64; 4]], column: usize) -> [f64; 3] {
+    let mut values: Vec<f64> = rows.iter().map(|row| row[column]).collect();
+    values.sort_by(f64::total_cmp);
+    let at =
+        |share: f64| values.get((values.len().saturating_sub(1) as f64 * share).round() as usize).copied();
+    [median(values.clone()), at(0.25).unwrap_or(f64::NAN), at(0.75).unwrap_or(f64::NAN)]
 }
 
 /// The value in the middle; not a number if there is none.

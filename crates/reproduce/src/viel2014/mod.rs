@@ -6,6 +6,8 @@ mod rms;
 mod runs;
 mod stability;
 mod table2;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use rms::FIG_9;
 pub(crate) use stability::STABILITY;

@@ -1,0 +1,119 @@
+//! What the description of an FMU for Model Exchange says about an instance of it.
+
+use costep_core::{Capabilities, Description, Differences, MicroSampling, Result};
+use costep_integrate::Solver;
+
+use super::dynamics::{DifferenceMemory, Slopes, SomeInputs};
+use super::{ModelExchangeOptions, memory};
+use crate::cs::linear::Linear;
+use crate::cs::settings::{self, Setting};
+use crate::cs::signals::{self, Signals};
+use crate::description::interface::ModelExchange;
+use crate::description::words::Causality;
+use crate::description::{FmiVersion, ModelDescription};
+
+/// What the FMU can be put back by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rollback {
+    /// Its own functions.
+    FmuState,
+    /// Time, states and inputs, which are all its memory; not over a time event.
+    OwnStates,
+    /// Nothing.
+    No,
+}
+
+/// What is known of an instance before it is made.
+pub(super) struct Signature {
+    pub(super) settings: Vec<Setting>,
+    pub(super) inputs: Signals,
+    pub(super) outputs: Signals,
+    pub(super) states: Signals,
+    pub(super) state_names: Vec<String>,
+    pub(super) indicators: usize,
+    pub(super) slopes: Slopes,
+    pub(super) continuous_inputs: Option<Box<SomeInputs>>,
+    pub(super) rollback: Rollback,
+    pub(super) description: Description,
+}
+
+impl Signature {
+    pub(super) fn of(
+        fmu: &ModelDescription,
+        kind: &ModelExchange,
+        name: &str,
+        options: &ModelExchangeOptions,
+    ) -> Result<Self> {
+        let settings = settings::settings(fmu, &options.parameters)?;
+        let sizes = settings::sizes(&settings);
+        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
+        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let (mut states, mut indicators) = (Signals::default(), Signals::default());
+        for state in fmu.states() {
+            states.push(fmu, state.state, &sizes)?;
+        }
+        for indicator in &fmu.structure.event_indicators {
+            indicators.push(fmu, indicator.variable, &sizes)?;
+        }
+        let directional = match kind.interface.provides_directional_derivatives {
+            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
+            false => None,
+        };
+        let input_ports = inputs.ports(fmu, &sizes);
+        let slopes = match directional {
+            Some(linear) => Slopes::Directional(Box::new(linear)),
+            None => differences(&states, &outputs, &input_ports),
+        };
+        let continuous_inputs = SomeInputs::of(fmu, &inputs);
+        let rollback = match kind.interface.can_get_and_set_state {
+            true => Rollback::FmuState,
+            false if memory::is_memoryless(fmu, kind) => Rollback::OwnStates,
+            false => Rollback::No,
+        };
+        let micro_samples = match options.solver {
+            Solver::Euler(_) => MicroSampling::End,
+            _ => MicroSampling::Continuous,
+        };
+        let capabilities = Capabilities {
+            rollback: rollback != Rollback::No,
+            // Discrete inputs are held by the engine, as their ports say.
+            input_order: usize::MAX,
+            local_model: states.width() > 0,
+            micro_samples: Some(micro_samples),
+        };
+        let description = Description {
+            name: name.to_owned(),
+            inputs: input_ports,
+            outputs: outputs.ports(fmu, &sizes),
+            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            capabilities,
+        };
+        Ok(Self {
+            settings,
+            state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),
+            indicators: match fmu.fmi_version {
+                FmiVersion::V2 => fmu.number_of_event_indicators,
+                FmiVersion::V3 => indicators.width(),
+            },
+            inputs,
+            outputs,
+            states,
+            slopes,
+            continuous_inputs,
+            rollback,
+            description,
+        })
+    }
+}
+
+/// Memory for differences. Inputs without a nominal value are taken to be of size 1.
+pub(super) fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
+    let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
+    let (n, m, r) = (states.width(), inputs.len(), outputs.total());
+    Slopes::Differences(Box::new(DifferenceMemory {
+        differences: Differences::new(n, m, r),
+        nominal_x: vec![1.0; n],
+        nominal_u: sizes.collect(),
+        y: vec![0.0; r],
+    }))
+}

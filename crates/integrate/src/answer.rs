@@ -1,0 +1,230 @@
+//! How the rest of a system answers to a subsystem inside a macro step: the equations of linearly implicit
+//! stabilisation [V14 (15) to (26)], in the corrected forms of [`CompanionForm`], for whatever evaluates the subsystem.
+
+use costep_core::{Companion, CompanionForm, Description, LocalModel, Port, Result};
+use costep_linalg::Lu;
+
+use crate::ode::nominal_from;
+use crate::solver::Solver;
+
+/// Tolerance in place of exact steps.
+const TIGHT: f64 = 1e-12;
+/// The rest answers to changes within a macro step, which are small beside the levels that tolerances of states are
+/// relative to, and nothing corrects their errors later. Measured on `hydraulic` at 50 us with 1e-5: with the whole
+/// tolerance the error of the inner steps is five times that of the coupling, with a tenth a third of it, at no more
+/// than a few inner steps more.
+const TOLERANCE_SHARE: f64 = 0.1;
+
+/// The integrator that a subsystem with this one takes beside a model of the rest.
+pub fn solver_beside(solver: &Solver) -> Solver {
+    let sharper = |tolerance: f64| (TOLERANCE_SHARE * tolerance).max(Solver::SHARPEST);
+    match *solver {
+        // What is linear without the rest is not without a constant term with it.
+        Solver::Exact => Solver::Dopri5(TIGHT),
+        Solver::Dopri5(tolerance) => Solver::Dopri5(sharper(tolerance)),
+        Solver::Multistep(family, tolerance, at_point) => {
+            Solver::Multistep(family, sharper(tolerance), at_point)
+        }
+        Solver::Euler(_) | Solver::Rk4(_) => *solver,
+    }
+}
+
+/// The rest of the system as a subsystem sees it in the present macro step, with room to work in.
+pub struct Answer {
+    companion: Companion,
+    /// Whether outputs of the subsystem depend on its inputs at once.
+    passes: bool,
+    /// T^k and y(T^k).
+    start: f64,
+    y_start: Vec<f64>,
+    u: Vec<f64>,
+    /// Outputs, then their change since T^k.
+    y: Vec<f64>,
+    /// (I - r tau A)^-1 (xi' + r B dy).
+    rate: Vec<f64>,
+    factors: Lu,
+}
+
+impl Answer {
+    /// Room for rests of the size of this one.
+    pub fn new(companion: &Companion, description: &Description) -> Self {
+        let Description { inputs, outputs, feedthrough, .. } = description;
+        Self {
+            companion: companion.clone(),
+            passes: feedthrough.iter().any(|row| !row.is_empty()),
+            start: 0.0,
+            y_start: vec![0.0; outputs.len()],
+            u: vec![0.0; inputs.len()],
+            y: vec![0.0; outputs.len()],
+            rate: vec![0.0; companion.model.states],
+            factors: Lu::new(companion.model.states),
+        }
+    }
+
+    /// Number of states beside those of the subsystem.
+    pub fn states(&self) -> usize {
+        self.companion.states()
+    }
+
+    /// Starts a macro step at T^k; `outputs` gives y(T^k).
+    pub fn begin(
+        &mut self,
+        start: f64,
+        companion: &Companion,
+        outputs: impl FnOnce(&mut [f64]) -> Result<()>,
+    ) -> Result<()> {
+        self.start = start;
+        self.companion.copy_from(companion);
+        outputs(&mut self.y_start)
+    }
+
+    /// Finds the inputs at a point of the solution, see [`Answer::inputs`]: `base` and what the rest adds. `outputs` gives
+    /// y under inputs.
+    pub fn resolve(
+        &mut self,
+        t: f64,
+        rest: &[f64],
+        base: &[f64],
+        outputs: impl FnOnce(&[f64], &mut [f64]) -> Result<()>,
+    ) -> Result<()> {
+        self.u.copy_from_slice(base);
+        if self.passes {
+            // D of the rest is zero here (the method makes sure), so that the input does not wait for the output.
+            self.y.fill(0.0);
+            self.add(t, rest);
+        }
+        outputs(&self.u, &mut self.y)?;
+        self.y.iter_mut().zip(&self.y_start).for_each(|(y, start)| *y -= start);
+        if !self.passes {
+            self.add(t, rest);
+        }
+        Ok(())
+    }
+
+    /// The inputs of the last [`Answer::resolve`].
+    pub fn inputs(&self) -> &[f64] {
+        &self.u
+    }
+
+    /// Derivatives of the states of the rest at the point of the last [`Answer::resolve`].
+    pub fn derivatives(&mut self, t: f64, rest: &[f64], rest_dot: &mut [f64]) {
+        match self.companion.form {
+            CompanionForm::Exact => {
+                let LocalModel { a, b, x_dot, .. } = &self.companion.model;
+                rest_dot.copy_from_slice(x_dot);
+                add_product(a, rest, 1.0, rest_dot);
+                add_product(b, &self.y, 1.0, rest_dot);
+            }
+            CompanionForm::Rate(implicitness) => {
+                self.implicit_rate(t, implicitness);
+                rest_dot.fill(0.0);
+                add_product(&self.companion.model.c, &self.rate, 1.0, rest_dot);
+            }
+            CompanionForm::Value(_) => {}
+        }
+    }
+
+    /// Typical sizes of the states of the rest.
+    pub fn nominals(&self, inputs: &[Port], rest: &mut [f64]) {
+        match self.companion.form {
+            CompanionForm::Exact => {
+                let LocalModel { states, c, nominal, .. } = &self.companion.model;
+                for (i, x) in rest.iter_mut().enumerate() {
+                    if nominal[i] > 0.0 {
+                        *x = nominal[i];
+                        continue;
+                    }
+                    // Known by its effect only: what a typical input is worth.
+                    let ports = inputs.iter().enumerate();
+                    let least = ports.filter_map(|(j, port)| {
+                        let gain = c[j * states + i].abs();
+                        (gain > 0.0).then(|| port.nominal.unwrap_or(1.0) / gain)
+                    });
+                    let least = least.fold(f64::INFINITY, f64::min);
+                    // A state that acts through others only: taken as large as a unit.
+                    *x = if least.is_finite() { least } else { 1.0 };
+                }
+            }
+            CompanionForm::Rate(_) => nominal_from(inputs, rest),
+            CompanionForm::Value(_) => {}
+        }
+    }
+
+    /// u += du, where `y` is dy.
+    fn add(&mut self, t: f64, rest: &[f64]) {
+        match self.companion.form {
+            CompanionForm::Exact => add_product(&self.companion.model.c, rest, 1.0, &mut self.u),
+            CompanionForm::Rate(_) => self.u.iter_mut().zip(rest).for_each(|(u, du)| *u += du),
+            CompanionForm::Value(implicitness) => {
+                self.implicit_rate(t, implicitness);
+                add_product(&self.companion.model.c, &self.rate, t - self.start, &mut self.u);
+            }
+        }
+        add_product(&self.companion.model.d, &self.y, 1.0, &mut self.u);
+    }
+
+    /// (I - r tau A)^-1 (xi'(T^k) + r B dy) [V14 (19)].
+    fn implicit_rate(&mut self, t: f64, implicitness: f64) {
+        let LocalModel { states, a, b, x_dot, .. } = &self.companion.model;
+        self.rate.copy_from_slice(x_dot);
+        add_product(b, &self.y, implicitness, &mut self.rate);
+        let factor = -implicitness * (t - self.start);
+        let matrix = self.factors.matrix_mut();
+        matrix.data_mut().iter_mut().zip(a).for_each(|(m, a)| *m = factor * a);
+        (0..*states).for_each(|i| matrix[(i, i)] += 1.0);
+        if self.factors.factor() {
+            self.factors.solve(&mut self.rate);
+        } else {
+            // An integrator with error control tries a shorter step; the guard of the engine stops the others.
+            self.rate.fill(f64::NAN);
+        }
+    }
+}
+
+/// Memory for df/dx by differences: typical sizes, the moved state, derivatives here and there.
+#[derive(Clone, Debug, Default)]
+pub struct StateDifferences([Vec<f64>; 4]);
+
+impl StateDifferences {
+    /// For this many states.
+    pub fn new(states: usize) -> Self {
+        Self(std::array::from_fn(|_| vec![0.0; states]))
+    }
+
+    /// Where typical sizes of the states are written to.
+    pub fn nominals_mut(&mut self) -> &mut [f64] {
+        &mut self.0[0]
+    }
+
+    /// A of the model at x, and nothing for B, C and D: only implicit integrators ask, and they want A alone.
+    pub fn fill(
+        &mut self,
+        x: &[f64],
+        model: &mut LocalModel,
+        mut derivatives: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
+    ) -> Result<()> {
+        let n = x.len();
+        let [nominal, moved, here, there] = &mut self.0;
+        moved.copy_from_slice(x);
+        derivatives(x, here)?;
+        for j in 0..n {
+            let step = f64::EPSILON.sqrt() * x[j].abs().max(nominal[j]);
+            moved[j] = x[j] + step;
+            derivatives(moved, there)?;
+            moved[j] = x[j];
+            (0..n).for_each(|i| model.a[i * n + j] = (there[i] - here[i]) / step);
+        }
+        [&mut model.b, &mut model.c, &mut model.d].into_iter().for_each(|block| block.fill(0.0));
+        Ok(())
+    }
+}
+
+/// result += factor * matrix x, with a matrix given row by row.
+fn add_product(matrix: &[f64], x: &[f64], factor: f64, result: &mut [f64]) {
+    if x.is_empty() {
+        return;
+    }
+    for (result, row) in result.iter_mut().zip(matrix.chunks_exact(x.len())) {
+        *result += factor * row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+    }
+}

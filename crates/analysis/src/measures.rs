@@ -5,7 +5,7 @@ use costep_models::Model;
 
 use crate::noise::noise_variance;
 use crate::reference::{Reference, outputs_at};
-use crate::stability::Amplitudes;
+use crate::stability::{Amplitudes, FEWEST_STEPS};
 use crate::trace::Trace;
 
 /// Everything measured against a reference.
@@ -29,9 +29,20 @@ pub struct Measures {
     pub energy_drift: Option<f64>,
     /// Greatest ratio of the amplitudes in the last and in the first fifth of the run [T 3.3.1].
     pub amplitude_ratio: f64,
+    /// Whether there are enough communication points to tell stable from unstable.
+    pub judged: bool,
     /// Whether the amplitudes grow beyond those of the reference.
     pub unstable: bool,
+    /// Whether the error is so large that nobody should trust the result, stable or not.
+    pub inaccurate: bool,
 }
+
+/// A mean error of so much of the range of the signals is large: the curves are visibly other ones.
+const LARGE_MEAN_ERROR: f64 = 0.1;
+/// One signal is wrong if its error is so much of it, whatever the others are.
+const LARGE_SIGNAL_ERROR: f64 = 0.5;
+/// An error below this part of the nominal value is round-off of a signal that rests.
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// Error of one output.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,8 +63,15 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
         .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
     let rel_rms = relative_rms(&run.rows, &mono.rows, &nominal);
     let amplitudes = Amplitudes::of(&run.rows, run.outputs);
+    let eps_mono = mean_relative_error(&run.rows, &mono.rows, &nominal);
+    let judged = run.times.len() as u64 > FEWEST_STEPS;
+    let is_wrong = |(i, relative): (usize, &f64)| {
+        *relative > LARGE_SIGNAL_ERROR
+            && worst_error(&run.rows, &mono.rows, run.outputs, i) > NEGLIGIBLE * nominal[i]
+    };
     Measures {
-        eps_mono: mean_relative_error(&run.rows, &mono.rows, &nominal),
+        inaccurate: eps_mono > LARGE_MEAN_ERROR || rel_rms.iter().enumerate().any(is_wrong),
+        eps_mono,
         eps_mean: norm_over_subsystems(descriptions, &mean_errors(&run.rows, &mono.rows, &nominal)),
         sigma_mono: norm_over_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)),
         eps_mono_micro: match (&run.micro, &mono.micro) {
@@ -65,8 +83,8 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
         signals: names.zip(rel_rms).map(|(name, rel_rms)| SignalError { name, rel_rms }).collect(),
         energy_drift: energy_drift(&run.energy, &mono.energy),
         amplitude_ratio: amplitudes.ratio(),
-        unstable: run.times.len() > 10
-            && amplitudes.unstable_against(&Amplitudes::of(&mono.rows, mono.outputs)),
+        judged,
+        unstable: judged && amplitudes.unstable_against(&Amplitudes::of(&mono.rows, mono.outputs)),
     }
 }
 
@@ -133,31 +151,49 @@ fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
             most[i] = most[i].max(*y);
         }
     }
-    let range = |i: usize| if most[i] > least[i] { most[i] - least[i] } else { nominal[i] };
+    // Beyond the normal numbers there are only signals that are none.
+    let moves = |i: usize| most[i] - least[i] >= f64::MIN_POSITIVE;
+    let range = |i: usize| if moves(i) { most[i] - least[i] } else { nominal[i] };
     (0..nominal.len()).map(range).collect()
 }
 
 fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
     let outputs = nominal.len().max(1);
+    let pairs = || rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1);
+    // Squares of very large and very small values are no numbers any more: everything is measured in the greatest one.
+    let mut unit = vec![0.0; outputs];
+    for (row, mono) in pairs() {
+        unit.iter_mut()
+            .zip(row.iter().zip(mono))
+            .for_each(|(u, (y, m))| *u = f64::max(*u, y.abs().max(m.abs())));
+    }
     let (mut errors, mut squares) = (vec![0.0; outputs], vec![0.0; outputs]);
-    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1) {
-        for i in 0..nominal.len() {
-            errors[i] += (row[i] - mono[i]).powi(2);
-            squares[i] += mono[i].powi(2);
+    for (row, mono) in pairs() {
+        for i in (0..nominal.len()).filter(|i| unit[*i] > 0.0) {
+            errors[i] += (row[i] / unit[i] - mono[i] / unit[i]).powi(2);
+            squares[i] += (mono[i] / unit[i]).powi(2);
         }
     }
-    let points = (rows.len() / outputs).max(2) - 1;
-    let relative = |i: usize| {
-        let scale: f64 = if squares[i] > 0.0 { squares[i] } else { nominal[i].powi(2) * points as f64 };
-        (errors[i] / scale).sqrt()
+    let points = ((rows.len() / outputs).max(2) - 1) as f64;
+    let relative = |i: usize| match squares[i] > 0.0 {
+        true => (errors[i] / squares[i]).sqrt(),
+        false => (errors[i] / points).sqrt() * unit[i] / nominal[i],
     };
     (0..nominal.len()).map(relative).collect()
 }
 
+/// Greatest |y - y_mono| of one output.
+fn worst_error(rows: &[f64], mono: &[f64], outputs: usize, output: usize) -> f64 {
+    let column =
+        |rows: &'_ [f64]| rows.iter().skip(output).step_by(outputs.max(1)).copied().collect::<Vec<_>>();
+    column(rows).iter().zip(column(mono)).map(|(y, mono)| (y - mono).abs()).fold(0.0, f64::max)
+}
+
 fn energy_drift(run: &[f64], mono: &[f64]) -> Option<f64> {
     let largest = mono.iter().copied().fold(0.0, f64::max);
-    let drift = run.last()? - mono.last()?;
-    (largest > 0.0).then_some(drift / largest)
+    let drift = (run.last()? - mono.last()?) / largest;
+    // The energy of very large or very small motions is no number any more.
+    (largest > 0.0 && drift.is_finite()).then_some(drift)
 }
 
 /// The error of [G18 (66)]: max over t of the sum over all outputs of |y - y_ref|, at all known points up to
@@ -212,6 +248,17 @@ mod tests {
         };
         let norm = norm_over_subsystems(&[part(&["a", "b"]), part(&["c"])], &errors);
         assert!((norm - 0.0375f64.hypot(0.15)).abs() < 1e-12, "{norm}");
+    }
+
+    #[test]
+    fn relative_rms_survives_the_ends_of_the_numbers() {
+        for size in [1e-300, 1e-160, 1.0, 1e160, 1e300] {
+            let rms = relative_rms(&[0.0, 3.3 * size, 4.4 * size], &[0.0, 3.0 * size, 4.0 * size], &[1.0]);
+            assert!((rms[0] - 0.1).abs() < 1e-12, "{size:e}: {}", rms[0]);
+        }
+        assert_eq!(relative_rms(&[0.0, 0.2, 0.2], &[0.0, 0.0, 0.0], &[2.0]), [0.1]);
+        assert_eq!(relative_rms(&[0.0, 0.0], &[0.0, 0.0], &[1.0]), [0.0]);
+        assert_eq!(energy_drift(&[0.0, f64::INFINITY], &[f64::INFINITY, f64::INFINITY]), None);
     }
 
     #[test]

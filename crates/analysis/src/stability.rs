@@ -32,6 +32,8 @@ pub struct Windows {
 impl Windows {
     /// Takes a value at a share of the run between 0 and 1.
     pub fn add(&mut self, share: f64, value: f64) {
+        // Signals that are no numbers, such as texts.
+        let value = if value.is_subnormal() { 0.0 } else { value };
         self.peak = self.peak.max(value.abs());
         // 1e-9: the communication point at exactly 20 % belongs to the window, whatever its round-off.
         if share <= WINDOW + 1e-9 {
@@ -91,7 +93,7 @@ impl Amplitudes {
 }
 
 /// Fewer macro steps than this are too few for windows of a fifth.
-const FEWEST_STEPS: u64 = 10;
+pub(crate) const FEWEST_STEPS: u64 = 10;
 
 /// Watches amplitudes while a run goes: of outputs, to be compared with those of a reference, and of inputs with
 /// their coupling errors, to judge a run that has none.
@@ -178,7 +180,7 @@ impl Observer for GrowthWatch {
             self.signals[j].add(share, *z);
             self.errors[j].add(share, z - u);
             let scale = self.signals[j].first.max(self.signals[j].last).max(z.abs());
-            if scale > 0.0 {
+            if scale >= f64::MIN_POSITIVE {
                 self.largest_error = self.largest_error.max((z - u).abs() / scale);
             }
         }

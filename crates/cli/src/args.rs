@@ -10,9 +10,11 @@ use costep_core::quantity::parse_time;
 use costep_core::{Code, ExitClass};
 use costep_project::Override;
 
+use crate::examples;
+
 /// Co-simulation of systems that exchange energy: fast, stable, right.
 #[derive(Parser)]
-#[command(version, propagate_version = true, disable_help_subcommand = false)]
+#[command(version, propagate_version = true, disable_help_subcommand = false, after_help = examples::PROGRAM)]
 pub(crate) struct Cli {
     /// Print JSON on standard output
     #[arg(long, global = true)]
@@ -30,34 +32,49 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Verb {
     /// See coupling methods fail and hold on a built-in system
+    #[command(after_help = examples::DEMO)]
     Demo(DemoArgs),
     /// Make a project of FMUs: proposes connections by names and units
+    #[command(after_help = examples::NEW)]
     New(NewArgs),
     /// Find all mistakes of a system without running it
+    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Simulate a system
+    #[command(after_help = examples::RUN)]
     Run(RunArgs),
     /// Go on with a run that was stopped or killed
+    #[command(after_help = examples::RESUME)]
     Resume(ResumeArgs),
     /// Run a system with several methods and steps, measured against the monolithic solution
+    #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
     /// List the coupling methods, or explain one
+    #[command(after_help = examples::METHODS)]
     Methods(ListArgs),
     /// List the built-in models, or explain one
+    #[command(after_help = examples::MODELS)]
     Models(ListArgs),
     /// Turn a recording into CSV or Parquet, or a project into an SSP
+    #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
     /// Turn an SSP into a project folder
+    #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Write the parts of a built-in model as FMUs
+    #[command(after_help = examples::EXPORT_FMU)]
     ExportFmu(ExportFmuArgs),
     /// List results of papers, or compute one again and compare it with what the paper claims
+    #[command(after_help = examples::REPRODUCE)]
     Reproduce(ReproduceArgs),
     /// Draw recordings as SVG
+    #[command(after_help = examples::PLOT)]
     Plot(PlotArgs),
     /// Show what is in an FMU, SSP, project, recording or folder of a run
+    #[command(after_help = examples::INSPECT)]
     Inspect(InspectArgs),
     /// Explain an error code
+    #[command(after_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
 }
 
@@ -91,10 +108,10 @@ pub(crate) struct SystemArgs {
     /// A built-in model (`costep models`), a project file, or a folder with a system.toml
     pub(crate) system: String,
     /// Change a parameter or any key of the project: `--set ck=2e5`, `--set step.size=1ms`
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "set", value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
     /// End time, with unit: `0.1s`
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     t_end: Option<String>,
     /// Inner solver of native models: euler[:STEP], rk4[:STEP], dopri5[:TOLERANCE], bdf[:TOLERANCE], adams[:TOLERANCE], exact
     #[arg(long)]
@@ -103,7 +120,7 @@ pub(crate) struct SystemArgs {
     #[arg(long, value_name = "KIND")]
     schedule: Option<String>,
     /// Number of threads, or auto; the result does not depend on it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     threads: Option<String>,
 }
 
@@ -155,7 +172,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) method: Option<String>,
     /// Macro step, with unit: `1ms`
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) step: Option<String>,
     /// What to measure against: auto (the monolithic system, for the verdict only, where affordable), none, same (by
     /// the inner solver; with FMUs like `step`), a solver such as dopri5:1e-10, or step[:TIME] (the coupled system at
@@ -175,13 +192,13 @@ pub(crate) struct LimitArgs {
     #[arg(long)]
     pub(crate) no_record: bool,
     /// Wall time between checkpoints
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) checkpoint: Duration,
     /// Stop after this wall time
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
     /// Memory that a run with FMUs may use, with unit: `2GiB`
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) memory_limit: Option<u64>,
 }
 
@@ -201,7 +218,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) methods: Option<String>,
     /// Macro steps: `0.5ms,1ms` [default: the system's]
-    #[arg(long, value_name = "TIMES")]
+    #[arg(long, value_name = "TIMES", allow_hyphen_values = true)]
     pub(crate) steps: Option<String>,
     /// What to measure against: same (the monolithic system by the inner solver; with FMUs like `step`), none, a solver
     /// such as dopri5:1e-10, or step[:TIME] (the coupled system at a much smaller step)
@@ -287,10 +304,10 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) signals: Vec<String>,
     /// Draw from this time on, with unit: `10ms`
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub(crate) from: Option<f64>,
     /// Draw up to this time, with unit: `0.1s`
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub(crate) to: Option<f64>,
     /// Draw the monolithic solution as well, dashed; for FMUs the same system at a much smaller step
     #[arg(long)]

@@ -1,7 +1,9 @@
 //! The `costep` program: one file per verb in `verbs/`, everything they share beside it.
 
 mod args;
+mod examples;
 mod failure;
+mod folder;
 mod messages;
 mod progress;
 mod recorder;
@@ -9,6 +11,7 @@ mod reference;
 mod report;
 mod session;
 mod solution;
+mod stop;
 mod style;
 mod supervision;
 mod table;

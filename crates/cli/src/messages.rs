@@ -44,6 +44,12 @@ fn hear(instance: &str, notice: Notice<'_>, output: Output) {
     let said = all.entry(instance.to_owned()).or_default();
     match notice {
         Notice::Warned(_) => said.warning_returns += 1,
+        Notice::Further(status, count) => {
+            *said.messages.entry(status.word()).or_default() += count;
+            if status != Status::Ok {
+                said.shown = said.shown.max(SHOWN) + count;
+            }
+        }
         Notice::Logged(message) => {
             *said.messages.entry(message.status.word()).or_default() += 1;
             if message.status == Status::Ok {

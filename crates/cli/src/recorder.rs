@@ -33,17 +33,17 @@ impl Plan {
         let ports = |outputs: bool| {
             engine.descriptions().iter().flat_map(move |d| {
                 let ports = if outputs { &d.outputs } else { &d.inputs };
-                ports.iter().map(move |port| Column {
-                    name: format!("{}.{}", d.name, port.name),
-                    unit: port.unit.clone(),
+                ports.iter().map(move |port| {
+                    let name = format!("{}.{}", d.name, port.name);
+                    (Column { name, unit: port.unit.clone() }, port.kind.is_number())
                 })
             })
         };
         let mut columns = vec![Column { name: "t".into(), unit: Some("s".into()) }];
-        let mut choose = |all: Vec<Column>| {
+        let mut choose = |all: Vec<(Column, bool)>| {
             let mut chosen = Vec::new();
-            for (index, column) in all.into_iter().enumerate() {
-                if wanted(spec, &column.name) {
+            for (index, (column, is_number)) in all.into_iter().enumerate() {
+                if is_number && wanted(spec, &column.name) {
                     chosen.push(index);
                     columns.push(column);
                 }
@@ -63,7 +63,7 @@ impl Plan {
     }
 
     /// Number of rows after k macro steps.
-    fn rows_after(&self, k: u64) -> u64 {
+    pub(crate) fn rows_after(&self, k: u64) -> u64 {
         k / self.every + 1
     }
 }

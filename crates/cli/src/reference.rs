@@ -23,6 +23,12 @@ const MAX_REFINEMENT: f64 = 1e6;
 /// Most evaluations of outputs that a run spends on its verdict.
 const AFFORDABLE: f64 = 5e7;
 
+/// Evaluations of outputs that take as long as the matrices of the whole system, per cube of its number of states.
+const DENSE: f64 = 3.0;
+
+/// A reference that changes more than this when its step is halved is not the solution.
+const TOO_COARSE: f64 = 0.02;
+
 /// Which reference is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ReferenceChoice {
@@ -140,11 +146,15 @@ pub(crate) fn to_json(kind: Option<&ReferenceKind>) -> Value {
 /// What a reference is, for people; nothing about the usual one.
 pub(crate) fn to_text(kind: &ReferenceKind) -> Option<String> {
     let ReferenceKind::FineStep { step, method, own_error } = kind else { return None };
-    Some(format!(
+    let mut text = format!(
         "reference: the same system with `{method}` at a step of {}; at twice that step it differs by {}",
         format_time(*step),
         number(Some(*own_error)),
-    ))
+    );
+    if *own_error > TOO_COARSE {
+        text += ": too much to measure by, choose a smaller one by `--reference step:TIME`";
+    }
+    Some(text)
 }
 
 /// The amplitudes of the monolithic twin, to judge a run by that asks for no other reference; nothing if there is none
@@ -155,7 +165,13 @@ pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
         Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
         Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 20.0,
     };
-    let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64;
+    let states: usize = model.parts.iter().filter_map(|part| Some(part.equations()?.states())).sum();
+    // Exponentials and factors of the whole system are dense.
+    let matrices = match model.solver {
+        Solver::Exact | Solver::Multistep(..) => DENSE * (states as f64).powi(3),
+        Solver::Euler(_) | Solver::Rk4(_) | Solver::Dopri5(_) => 0.0,
+    };
+    let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64 + matrices;
     match ReferenceChoice::same(project) {
         ReferenceChoice::Monolithic(solver) if effort <= AFFORDABLE && model.has_equations() => {
             monolithic_amplitudes(model, solver, experiment).map(Some)

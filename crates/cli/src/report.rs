@@ -11,7 +11,12 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
+    /// Nothing can be said: nothing is coupled, or there are too few steps.
+    #[serde(rename = "not judged")]
+    NotJudged,
     Stable,
+    /// Not unstable, but far from the reference.
+    Inaccurate,
     Unstable,
     Diverged,
     Failed,
@@ -39,15 +44,10 @@ pub(crate) struct Times {
 impl Times {
     fn of(engine: &Engine, wall: f64) -> Self {
         let mut seconds = engine.step_seconds();
-        let mut rest = wall - seconds.iter().sum::<f64>();
-        if !engine.steps_in_parallel() && rest < 0.0 {
-            // The steps that were timed were longer than the others, as they are in a short run.
-            seconds.iter_mut().for_each(|seconds| *seconds *= wall / (wall - rest));
-            rest = 0.0;
-        }
+        let master_s = rest_of(wall, &mut seconds, engine.steps_in_parallel());
         let names = engine.descriptions().iter().map(|description| description.name.clone());
         let parts = names.zip(&seconds).map(|(name, seconds)| (name, json!(seconds))).collect();
-        Self { parts, master_s: (rest >= 0.0).then_some(rest) }
+        Self { parts, master_s }
     }
 
     /// `s1 61 %  s2 33 %  master 6 %`, the parts that take most first.
@@ -71,11 +71,25 @@ impl Times {
     }
 }
 
+/// What the parts leave of the wall time. Parts that step one after another cannot take more than all of it: where the
+/// estimate says so, because the steps that were timed were longer than the others (a short run, a busy machine), it
+/// is scaled down.
+fn rest_of(wall: f64, parts: &mut [f64], in_parallel: bool) -> Option<f64> {
+    let rest = wall - parts.iter().sum::<f64>();
+    if rest < 0.0 && !in_parallel {
+        parts.iter_mut().for_each(|seconds| *seconds *= wall / (wall - rest));
+        return Some(0.0);
+    }
+    (rest >= 0.0).then_some(rest)
+}
+
 /// One run.
 #[derive(Serialize)]
 pub(crate) struct RunReport {
     /// Method with the options that were given.
     pub(crate) method: String,
+    /// What a method that chooses has chosen, and why; null for others.
+    pub(crate) chosen: Option<String>,
     /// Where local models come from; null for methods that use none.
     pub(crate) model_source: Option<String>,
     /// Macro step in s.
@@ -111,9 +125,10 @@ impl RunReport {
     pub(crate) fn new(method: &MethodSpec, step: f64) -> Self {
         Self {
             method: method.label(),
+            chosen: None,
             model_source: None,
             step,
-            verdict: Verdict::Stable,
+            verdict: Verdict::NotJudged,
             eps_mono: None,
             eps_mean: None,
             sigma_mono: None,
@@ -136,6 +151,8 @@ impl RunReport {
 
     /// Takes over what the engine says about itself.
     pub(crate) fn count(&mut self, engine: &Engine) {
+        let remarks: Vec<_> = engine.remarks().collect();
+        self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
         self.model_source = engine.model_source().map(Into::into);
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();
@@ -175,10 +192,38 @@ impl RunReport {
         self.eps_mono_micro = measures.eps_mono_micro;
         self.energy_drift = measures.energy_drift;
         self.amplitude_ratio = Some(measures.amplitude_ratio);
-        self.verdict = if measures.unstable { Verdict::Unstable } else { Verdict::Stable };
+        self.verdict = match measures {
+            Measures { unstable: true, .. } => Verdict::Unstable,
+            Measures { inaccurate: true, .. } => Verdict::Inaccurate,
+            Measures { judged: true, .. } => Verdict::Stable,
+            _ => Verdict::NotJudged,
+        };
         for signal in &measures.signals {
             self.signals.insert(signal.name.clone(), json!({ "rel_rms": signal.rel_rms }));
         }
+    }
+
+    /// Takes over a judgement by growth alone.
+    pub(crate) fn judge(&mut self, judged: bool, unstable: bool) {
+        self.verdict = match (judged, unstable) {
+            (false, _) => Verdict::NotJudged,
+            (true, false) => Verdict::Stable,
+            (true, true) => Verdict::Unstable,
+        };
+    }
+
+    /// Says what the verdict means where the word is not enough. Where nothing is coupled, nothing can be unstable.
+    pub(crate) fn explain(&mut self, connections: usize) {
+        if connections == 0 && self.verdict == Verdict::Stable {
+            self.verdict = Verdict::NotJudged;
+        }
+        self.message = match self.verdict {
+            Verdict::NotJudged if connections == 0 => {
+                Some("nothing is connected, so that no coupling can be judged".into())
+            }
+            Verdict::NotJudged => Some("too few macro steps for a verdict on stability".into()),
+            _ => None,
+        };
     }
 
     /// Takes over an error that ended the run.
@@ -203,4 +248,39 @@ fn solvers(engine: &Engine) -> Map<String, Value> {
         })
     };
     counts.filter_map(|(part, counts)| Some((part.name.clone(), object(counts?)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_never_more_than_the_whole() {
+        for (wall, parts, in_parallel) in [
+            (1.0, vec![0.3, 0.4], false),
+            (1.0, vec![3.0, 1.0], false),
+            (1.0, vec![0.9, 0.8], true),
+            (1e-9, vec![5.0, 0.0, 1e-300], false),
+            (2.0, vec![], false),
+            (0.7, vec![0.1; 12], false),
+        ] {
+            let mut seconds = parts.clone();
+            let master_s = rest_of(wall, &mut seconds, in_parallel);
+            let sum: f64 = seconds.iter().sum::<f64>() + master_s.unwrap_or(0.0);
+            assert!(in_parallel || (sum / wall - 1.0).abs() < 1e-12, "{wall} {parts:?}: {sum}");
+            let parts = seconds.iter().enumerate().map(|(i, s)| (format!("p{i}"), json!(s))).collect();
+            let text = Times { parts, master_s }.shares(wall);
+            let words: Vec<_> = text.split_whitespace().collect();
+            let numbers =
+                words.windows(2).filter(|pair| pair[1] == "%").filter_map(|pair| pair[0].parse().ok());
+            let shares: Vec<f64> = numbers.collect();
+            assert_eq!(shares.len(), text.matches('%').count(), "{text}");
+            assert!(shares.iter().all(|share| *share <= 100.0), "{text}");
+            // Each share is rounded by half a percent at most.
+            assert!(shares.iter().sum::<f64>() <= 100.0 + 0.5 * shares.len() as f64, "{text}");
+        }
+        let times =
+            Times { parts: [("a".to_owned(), json!(3.0))].into_iter().collect(), master_s: Some(1.0) };
+        assert_eq!(times.shares(4.0), "a 75 %  master 25 %");
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use costep_analysis::{Reference, Trace, measure, paper_error};
+use costep_analysis::{GrowthWatch, Reference, Trace, measure, paper_error};
 use costep_core::{Code, Error, Experiment, Result};
-use costep_engine::{Engine, Group, Observer, Scheduling, System, Threads};
+use costep_engine::{Engine, Group, Observer, Scheduling, StopFlag, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::{MethodSpec, monolithic};
@@ -137,17 +137,20 @@ fn try_measured_run(
     let mut engine = engine(project, choice, true)?;
     let mut trace = Trace::new(engine.outputs().len(), true);
     let mut shown = crate::supervision::Shown;
-    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown];
+    let (mut stop, mut watch) = (StopFlag(crate::stop::flag()), GrowthWatch::default());
+    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown, &mut stop, &mut watch];
     all.extend(observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
     let start = Instant::now();
     let outcome = engine.run(&mut all);
     report.wall_s = start.elapsed().as_secs_f64();
     report.count(&engine);
     outcome?;
+    report.judge(watch.can_judge(), watch.looks_unstable());
     if let Some(reference) = reference {
         report.add(&measure(engine.descriptions(), &trace, reference));
         report.max_abs_error = paper_error(&project.model, project.model.experiment.stop, &trace)?;
     }
+    report.explain(project.model.connections.len());
     Ok(())
 }
 

@@ -88,8 +88,8 @@ mod system {
 
     use super::*;
     use crate::failure::to_json;
+    use crate::folder::RECORDING;
     use crate::style::{note, print_error, print_json, written};
-    use crate::verbs::run::RECORDING;
 
     /// What a watched process has to say on standard output: kept to its end, because an FMU that fails while it is
     /// freed makes another result of it.
@@ -199,6 +199,8 @@ mod system {
         let report = supervise(&program, &watch, pass_on).map_err(|cause| {
             Failure::from(Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause))
         })?;
+        // What that process unpacked goes, even if it was killed.
+        costep_fmi::remove_abandoned_folders();
         if report.unseen > 0 {
             output.remark(&format!("{} further lines printed by FMUs are not shown", report.unseen));
         }

@@ -56,11 +56,13 @@ fn compare(desk: &Desk, methods: &str, reference: &str) -> Vec<Value> {
 fn assert_coupled(runs: &[Value], allowed: f64) {
     let error = |run: &Value| run["eps_mean"].as_f64().unwrap_or(f64::INFINITY);
     let (held, others) = runs.split_first().unwrap();
-    assert!(held["verdict"] != "stable" && error(held) > 9.0, "{held}");
+    assert!((held["verdict"] == "unstable" || held["verdict"] == "diverged") && error(held) > 9.0, "{held}");
     assert!(!others.is_empty());
     for run in others {
         println!("{}: {:.4}, {} steps of FMUs", run["method"], error(run), run["subsystem_steps"]);
-        assert!(run["verdict"] == "stable" && error(run) < allowed, "{run}");
+        // Errors of the learning may be large; what grows is something else.
+        let grows = run["verdict"] != "stable" && run["verdict"] != "inaccurate";
+        assert!(!grows && error(run) < allowed, "{run}");
     }
 }
 
@@ -79,6 +81,9 @@ fn exported_fmus_without_any_capability_are_coupled() {
         let card = desk.run("inspect pair/s1.fmu --json").exits(0).json().to_string();
         assert!(!card.contains("model_exchange\":{"), "{card}");
         let runs = compare(&desk, "zoh,identified,auto", REFERENCE);
+        assert!(runs[0]["chosen"].is_null(), "{}", runs[0]);
+        let chosen = "identified:form=hold, because `s1` gives no local model";
+        assert_eq!(runs[2]["chosen"], chosen, "{}", runs[2]);
         let rounds = runs[1]["subsystem_steps"].as_u64().unwrap() / 2;
         assert_eq!(rounds > 60, start == "small", "{rounds}");
         assert_coupled(&runs, if start == "small" { 0.15 } else { 0.5 });

@@ -10,6 +10,7 @@ use serde_json::Value;
 /// The keys of a run and their types. `?` stands for: or null.
 const RUN: &[(&str, &str)] = &[
     ("method", "text"),
+    ("chosen", "text?"),
     ("model_source", "text?"),
     ("step", "number"),
     ("verdict", "text"),
@@ -60,7 +61,10 @@ fn has(object: &Value, keys: &[(&str, &str)]) {
 fn is_a_run(run: &Value) {
     has(run, RUN);
     let verdict = run["verdict"].as_str().unwrap();
-    assert!(["stable", "unstable", "diverged", "failed"].contains(&verdict), "{verdict}");
+    assert!(
+        ["stable", "unstable", "inaccurate", "not judged", "diverged", "failed"].contains(&verdict),
+        "{verdict}"
+    );
     for signal in run["signals"].as_object().unwrap().values() {
         has(signal, &[("rel_rms", "number")]);
     }

@@ -205,11 +205,17 @@ fn a_probe_tells_what_fmus_do() {
         }
     }
     // Derivatives that contradict the steps.
+    for fmi in BOTH {
+        let desk = pair(fmi);
+        let variant = Variant { flag: "-DWRONG_DERIVATIVES", ..Variant::default() };
+        std::fs::copy(build_as(fmi, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
+        let done = desk.run("check pair --probe").exits(2);
+        assert!(done.stdout.contains("derivatives DIFFER"), "{}", done.story());
+        let json = desk.run("check pair --probe --json").exits(2).json();
+        assert_eq!(json["ok"], false);
+        assert!(json["probes"][0]["derivative_error"].as_f64().unwrap() > 0.2, "{json}");
+    }
     let desk = pair(Fmi::V2);
-    let variant = Variant { flag: "-DWRONG_DERIVATIVES", ..Variant::default() };
-    std::fs::copy(build_as(Fmi::V2, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
-    let done = desk.run("check pair --probe").exits(2);
-    assert!(done.stdout.contains("derivatives DIFFER"), "{}", done.story());
     // Only one instance per process: the second one gets its own.
     let variant =
         Variant { attributes: "canBeInstantiatedOnlyOncePerProcess=\"true\"", ..Variant::default() };
@@ -217,4 +223,41 @@ fn a_probe_tells_what_fmus_do() {
     let json = desk.run("check pair --probe --json").exits(0).json();
     assert_eq!(json["probes"][0]["repeatable"], true);
     desk.run("run pair --method zoh").exits(0);
+}
+
+#[test]
+fn texts_and_bytes_pass_through_a_chain_and_are_not_recorded() {
+    for fmi in [Fmi::V2, Fmi::V3] {
+        let desk = Desk::new();
+        std::fs::create_dir(desk.path("chain")).unwrap();
+        std::fs::copy(fmus::build_types(fmi).path, desk.path("chain/Types.fmu")).unwrap();
+        let bytes = if fmi == Fmi::V3 { ", u_bytes = \"00ff07\"" } else { "" };
+        let mut text = format!(
+            "[system]\nstop = \"0.5 s\"\n[step]\nsize = \"0.1 s\"\n[fmu.a]\nfile = \"Types.fmu\"\n\
+             set = {{ u_text = \"hällo\"{bytes} }}\n[fmu.b]\nfile = \"Types.fmu\"\n[fmu.c]\nfile = \"Types.fmu\"\n"
+        );
+        for kind in if fmi == Fmi::V3 { &["text", "bytes"][..] } else { &["text"] } {
+            for (from, to) in [("a", "b"), ("b", "c")] {
+                text += &format!("[[connect]]\nfrom = \"{from}.y_{kind}\"\nto = \"{to}.u_{kind}\"\n");
+            }
+        }
+        desk.write("chain/system.toml", &text);
+        desk.run("run chain --out out --method zoh").exits(0);
+        desk.run("export out --to out.csv").exits(0);
+        let csv = std::fs::read_to_string(desk.path("out.csv")).unwrap();
+        let (names, rows) = common::table(&csv);
+        assert!(!names.iter().any(|name| name.contains("text") || name.contains("bytes")), "{names:?}");
+        let column = names.iter().position(|name| name.starts_with("c.check")).unwrap();
+        let sum = 790.0 + if fmi == Fmi::V3 { 262_000.0 } else { 0.0 };
+        let last = rows.last().unwrap()[column];
+        assert_eq!(last, sum, "{csv}");
+        // A number cannot feed a text, and nothing can be added to one.
+        desk.write("chain/system.toml", text.replace("from = \"a.y_text\"", "from = \"a.y_real\""));
+        desk.run("check chain").exits(1).says("takes texts");
+        desk.write("chain/system.toml", text.replace("to = \"b.u_text\"", "to = \"b.u_text\"\ngain = 2.0"));
+        desk.run("check chain").exits(1).says("takes texts");
+        // In another process the number stands for nothing, and that is said.
+        desk.write("chain/system.toml", text.replace("[fmu.c]\n", "[fmu.c]\nisolation = \"process\"\n"));
+        desk.run("run chain --out other --method zoh").exits(1).says("do not go from one process to another");
+    }
 }

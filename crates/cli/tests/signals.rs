@@ -153,7 +153,9 @@ fn an_fmu_without_serialisable_state_says_why_it_cannot_be_resumed() {
     desk.run("run rig --out out --checkpoint 0s")
         .exits(0)
         .says("no checkpoints: `a` does not support checkpoints");
-    desk.run("resume out").exits(1).says("there is no checkpoint").says("`a` does not support checkpoints");
+    desk.run("resume out").exits(1).says("error[E0507]: the run is complete");
+    desk.run("run rig --out cut --time-limit 0s").exits(4);
+    desk.run("resume cut").exits(1).says("there is no checkpoint").says("`a` does not support checkpoints");
 }
 
 #[test]

@@ -34,11 +34,11 @@ impl Companion {
     /// Makes this what `other` is, without allocating if it is of the same size.
     pub fn copy_from(&mut self, other: &Self) {
         self.form = other.form;
-        let LocalModel { states, inputs, outputs, a, b, c, d, x, x_dot, nominal, euler_step } =
+        let LocalModel { states, inputs, outputs, a, b, c, d, x, x_dot, nominal, euler_step, is_constant } =
             &mut self.model;
         (*states, *inputs, *outputs) = (other.model.states, other.model.inputs, other.model.outputs);
         let from = &other.model;
-        *euler_step = from.euler_step;
+        (*euler_step, *is_constant) = (from.euler_step, from.is_constant);
         nominal.clone_from(&from.nominal);
         let pairs =
             [(a, &from.a), (b, &from.b), (c, &from.c), (d, &from.d), (x, &from.x), (x_dot, &from.x_dot)];

@@ -14,9 +14,18 @@ pub enum PortKind {
     Boolean,
     /// Items of an enumeration, by their number.
     Enumeration,
+    /// Texts, by numbers that stand for them. They are exchanged, and not recorded.
+    Text,
+    /// Bytes, by numbers that stand for them. They are exchanged, and not recorded.
+    Bytes,
 }
 
 impl PortKind {
+    /// Whether its values mean something as numbers.
+    pub fn is_number(self) -> bool {
+        !matches!(self, Self::Text | Self::Bytes)
+    }
+
     /// Whether an output of this kind may feed an input of another: whole numbers are real numbers too; nothing is
     /// rounded, and truth values and items of enumerations are no numbers.
     pub fn feeds(self, input: Self) -> bool {
@@ -31,6 +40,8 @@ impl std::fmt::Display for PortKind {
             Self::Integer => "whole numbers",
             Self::Boolean => "truth values",
             Self::Enumeration => "items of an enumeration",
+            Self::Text => "texts",
+            Self::Bytes => "bytes",
         })
     }
 }

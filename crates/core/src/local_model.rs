@@ -26,14 +26,17 @@ pub struct LocalModel {
     pub c: Vec<f64>,
     /// D = dg/du, r x m.
     pub d: Vec<f64>,
-    /// x, the present state.
+    /// x, the state they are of; for the present one ask [`crate::ModelSource::state`].
     pub x: Vec<f64>,
-    /// x' = f(x, u) at the present state and input.
+    /// x' = f(x, u) at that state.
     pub x_dot: Vec<f64>,
     /// Typical size of each state; 0 = unknown.
     pub nominal: Vec<f64>,
     /// Length of the explicit Euler steps by which the subsystem solves its equations; 0 = another solver, or unknown.
     pub euler_step: f64,
+    /// The subsystem is linear with constant coefficients and without a constant term: the matrices hold for ever, and
+    /// there is nothing that they leave unexplained.
+    pub is_constant: bool,
 }
 
 impl LocalModel {
@@ -51,7 +54,32 @@ impl LocalModel {
             x_dot: vec![0.0; states],
             nominal: vec![0.0; states],
             euler_step: 0.0,
+            is_constant: false,
         }
+    }
+
+    /// Makes this what `other`, of the same size, is; without allocating.
+    ///
+    /// # Panics
+    /// If the sizes differ.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.a.copy_from_slice(&other.a);
+        self.b.copy_from_slice(&other.b);
+        self.c.copy_from_slice(&other.c);
+        self.d.copy_from_slice(&other.d);
+        self.x.copy_from_slice(&other.x);
+        self.x_dot.copy_from_slice(&other.x_dot);
+        self.nominal.copy_from_slice(&other.nominal);
+        (self.euler_step, self.is_constant) = (other.euler_step, other.is_constant);
+    }
+
+    /// All zero again.
+    pub fn clear(&mut self) {
+        let Self { a, b, c, d, x, x_dot, nominal, .. } = self;
+        for values in [a, b, c, d, x, x_dot, nominal] {
+            values.fill(0.0);
+        }
+        (self.euler_step, self.is_constant) = (0.0, false);
     }
 
     /// Whether all matrices are finite.

@@ -22,10 +22,16 @@ pub struct Needs {
     pub micro_samples: bool,
     /// Steps may be repeated, so every subsystem has to support rollback.
     pub rollback: bool,
+    /// It may want macro steps in parts: asked by [`CouplingMethod::divides`].
+    pub divides: bool,
+    /// It looks at the outcome of a step, in [`CouplingMethod::post_step`]. Implied by `rollback`.
+    pub looks_back: bool,
     /// It forms the coupled inputs of its group itself, in [`CouplingMethod::form_coupled`].
     pub forms_coupled: bool,
     /// Local models of the subsystems.
     pub local_models: bool,
+    /// Their states at every communication point.
+    pub local_states: bool,
     /// Inputs whose source has already stepped keep what the method has given them, instead of being interpolated.
     pub keeps_known_inputs: bool,
     /// Subsystems integrate a model of the rest beside their own states: it fills [`Signals::companions`].
@@ -203,8 +209,8 @@ pub trait CouplingMethod: Send {
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
 
     /// Whether the macro step that follows is to be done in [`PARTS`] equal parts, with `pre_step`, `post_step` and
-    /// `form_coupled` for each. Asked once before every macro step; for all groups it is divided if one of them wants
-    /// it. Only for systems that are [`SystemView::divisible`].
+    /// `form_coupled` for each. Asked once before every macro step, if `needs` says so; for all groups it is divided if
+    /// one of them wants it. Only for systems that are [`SystemView::divisible`].
     fn divides(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> bool {
         false
     }
@@ -218,7 +224,7 @@ pub trait CouplingMethod: Send {
     /// Fills the input polynomials of its group for the step that follows.
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()>;
 
-    /// Looks at the outcome of the step.
+    /// Looks at the outcome of the step, if `needs` says so.
     fn post_step(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> Result<Verdict> {
         Ok(Verdict::Accept)
     }

@@ -55,6 +55,19 @@ pub trait ModelSource: Send {
     /// Changes when A, B, C or D of subsystem `i` change: caches key on it.
     fn version(&self, i: usize) -> u64;
 
+    /// Changes when the version of any subsystem does, so that not all of them have to be asked; none if unknown.
+    fn generation(&self) -> Option<u64> {
+        None
+    }
+
+    /// x and x' of subsystem `i` at the communication point; none while there is no model.
+    fn state(&self, i: usize) -> Option<(&[f64], &[f64])> {
+        self.model(i).map(|model| (&model.x[..], &model.x_dot[..]))
+    }
+
+    /// Nobody will ask for [`ModelSource::state`]. Called before `prepare`.
+    fn leave_out_states(&mut self) {}
+
     /// Writes its memory to a checkpoint.
     fn save(&self, _out: &mut StateWriter) {}
 

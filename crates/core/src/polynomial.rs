@@ -135,7 +135,8 @@ impl<'a> InputSegment<'a> {
     /// The values at `s` seconds after the start of the step (Horner).
     pub fn evaluate(&self, s: f64, out: &mut [f64]) {
         let order = self.order();
-        out.copy_from_slice(self.coefficients(order));
+        // Mostly a few numbers: a copy of unknown length would be a call.
+        out.iter_mut().zip(self.coefficients(order)).for_each(|(value, c)| *value = *c);
         for a in (0..order).rev() {
             for (value, c) in out.iter_mut().zip(self.coefficients(a)) {
                 *value = *value * s + c;

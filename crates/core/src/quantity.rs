@@ -25,7 +25,8 @@ pub fn parse_time(text: &str) -> Result<f64> {
             .suggest(unit, TIME_UNITS.iter().map(|(name, _)| *name))
     })?;
     // Dividing by an exact power of ten rounds once; multiplying by 1e-3 would round twice.
-    Ok(if *factor < 1.0 { value / (1.0 / factor).round() } else { value * factor })
+    let seconds = if *factor < 1.0 { value / (1.0 / factor).round() } else { value * factor };
+    if seconds.is_finite() { Ok(seconds) } else { Err(unreadable(text)) }
 }
 
 fn unreadable(text: &str) -> Error {
@@ -37,6 +38,8 @@ fn unreadable(text: &str) -> Error {
 pub fn format_time(seconds: f64) -> String {
     let (unit, factor) = match seconds.abs() {
         0.0 => ("s", 1.0),
+        // Four decimals of a nanosecond, or a second in six digits, would not tell.
+        v if !(1e-10..1e7).contains(&v) => return format!("{seconds:e} s"),
         v if v < 1e-6 => ("ns", 1e9),
         v if v < 1e-3 => ("us", 1e6),
         v if v < 1.0 => ("ms", 1e3),
@@ -73,7 +76,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "ms", "five ms", "1 sm", "nan", "inf s", "1 2 ms"] {
+        for text in ["1e308 h", "", "ms", "five ms", "1 sm", "nan", "inf s", "1 2 ms"] {
             assert_eq!(parse_time(text).unwrap_err().code(), Code::BadQuantity, "{text}");
         }
     }
@@ -91,5 +94,8 @@ mod tests {
         assert_eq!(format_time(0.0005), "500 us");
         assert_eq!(format_time(0.003), "3 ms");
         assert_eq!(format_time(2.5), "2.5 s");
+        assert_eq!(format_time(-0.002), "-2 ms");
+        assert_eq!(format_time(1e300), "1e300 s");
+        assert_eq!(format_time(2.5e-300), "2.5e-300 s");
     }
 }

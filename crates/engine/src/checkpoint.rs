@@ -119,6 +119,14 @@ impl Observer for Checkpoints {
 
 fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = File::create(path)?;
+    #[cfg(unix)]
+    {
+        // Foreign code in this process may have changed what new files are allowed.
+        use std::os::unix::fs::PermissionsExt;
+        if file.metadata()?.permissions().mode() & 0o600 != 0o600 {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+    }
     file.write_all(bytes)?;
     file.sync_all()
 }

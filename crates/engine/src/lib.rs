@@ -1,6 +1,6 @@
 //! The engine: one macro-step loop for every coupling method and every kind of subsystem.
 //!
-//! `engine.rs` is the loop; scheduling, guards, initial values, threads and checkpoints have a file each.
+//! `engine` is the loop; scheduling, guards, initial values, threads and checkpoints have a file each.
 
 mod blame;
 mod checkpoint;

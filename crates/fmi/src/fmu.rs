@@ -1,23 +1,21 @@
 //! An FMU file: its archive and its model description.
 
-use std::io;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
-use tempfile::TempDir;
 
-use crate::archive::{Archive, placed};
+use crate::archive::{Archive, placed, reading_failed};
 use crate::binary::{self, Platform};
 use crate::description::ModelDescription;
+use crate::elf;
 use crate::finding::Finding;
+use crate::folder::PrivateFolder;
 use crate::limits::Limits;
 use crate::validate::validate_fmu;
 
 /// Name of the file every FMU has.
 const DESCRIPTION: &str = "modelDescription.xml";
-
-/// Names of temporary folders start with this, so that what a killed process left behind can be told.
-pub const TEMPORARY_PREFIX: &str = "costep-fmu-";
 
 /// An FMU that was opened and understood, but not unpacked.
 #[derive(Debug)]
@@ -92,17 +90,35 @@ impl Fmu {
         binary::library(&self.archive, self.description.fmi_version, identifier)
     }
 
+    /// An error if it has no library with this model identifier that this platform could load, by the header of the
+    /// file: nothing of it is executed.
+    pub fn check_library(&mut self, identifier: &str) -> Result<()> {
+        let entry = self.library(identifier)?;
+        let size = self.archive.entries().find(|other| other.name == entry).map_or(0, |entry| entry.size);
+        let mut start = Vec::new();
+        if let Some(reader) = self.archive.reader(&entry)? {
+            let read = reader.take(elf::LOOKED_AT).read_to_end(&mut start);
+            read.map_err(|cause| reading_failed(self.archive.path(), &cause))?;
+        }
+        let Some(fault) = elf::fault(&start, size) else { return Ok(()) };
+        Err(Error::new(Code::FmuNotLoaded, format!("`{entry}` cannot be loaded on this platform"))
+            .in_file(self.archive.path())
+            .because(fault)
+            .hint("export the FMU again, for this platform"))
+    }
+
     /// Unpacks what is needed to run it - model description, resources and the binaries of this platform -
     /// into a temporary folder. `identifier` is that of the interface to be used; an error if there is no
     /// library for it.
     pub fn unpack(&mut self, identifier: &str) -> Result<Unpacked> {
-        self.unpack_in(identifier, &std::env::temp_dir())
+        self.unpack_in(identifier, None)
     }
 
-    /// The same with the temporary folder inside of another one.
-    pub fn unpack_in(&mut self, identifier: &str, parent: &Path) -> Result<Unpacked> {
+    /// The same with the temporary folder inside of another one, if there is one.
+    pub fn unpack_in(&mut self, identifier: &str, parent: Option<&Path>) -> Result<Unpacked> {
         let library = self.library(identifier)?;
-        let folder = private_folder(parent).map_err(|cause| {
+        let folder = parent.map_or_else(PrivateFolder::new, PrivateFolder::new_in).map_err(|cause| {
+            let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
             let message = format!("cannot create a temporary folder for an FMU in `{}`", parent.display());
             Error::new(Code::FileNotReadable, message).in_file(self.archive.path()).because(cause)
         })?;
@@ -118,22 +134,10 @@ impl Fmu {
     }
 }
 
-/// A temporary folder that nobody else looks into.
-pub(crate) fn private_folder(parent: &Path) -> io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY_PREFIX);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o700));
-    }
-    builder.tempdir_in(parent)
-}
-
 /// An FMU in a temporary folder, which is removed with this value.
 #[derive(Debug)]
 pub struct Unpacked {
-    folder: TempDir,
+    folder: PrivateFolder,
     library: PathBuf,
 }
 

@@ -58,8 +58,10 @@ mod binary;
 mod call;
 mod cs;
 mod description;
+mod elf;
 mod finding;
 mod fmu;
+mod folder;
 #[cfg(target_os = "linux")]
 mod isolated;
 mod limits;
@@ -86,7 +88,8 @@ pub use description::words::{
 };
 pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescription, Origin};
 pub use finding::{Finding, Severity};
-pub use fmu::{Fmu, TEMPORARY_PREFIX, Unpacked};
+pub use fmu::{Fmu, Unpacked};
+pub use folder::{PrivateFolder, TEMPORARY_PREFIX, remove_abandoned_folders};
 #[cfg(target_os = "linux")]
 pub use isolated::{IsolatedUse, host_fmu, isolate_fmu};
 pub use limits::Limits;

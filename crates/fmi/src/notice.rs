@@ -4,13 +4,15 @@
 
 use std::sync::OnceLock;
 
-use crate::call::log::Message;
+use crate::call::log::{Message, Status};
 
 /// Something an instance has to say.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice<'a> {
     /// It has logged a message.
     Logged(&'a Message),
+    /// It has logged further messages of this status, whose words are not known.
+    Further(Status, u64),
     /// A call returned Warning: its name without the prefix of the version.
     Warned(&'a str),
 }

@@ -150,7 +150,7 @@ fn no_file_is_overwritten() {
 fn a_failed_unpacking_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let mut zip = fmu(2, ENGINE_2);
-    let unpack = |zip: &Zip| Fmu::new(archive(zip.bytes())).unwrap().unpack_in("Engine", folder.path());
+    let unpack = |zip: &Zip| Fmu::new(archive(zip.bytes())).unwrap().unpack_in("Engine", Some(folder.path()));
     assert!(unpack(&zip).unwrap().folder().starts_with(folder.path()));
     zip.files[2].data[0] ^= 1;
     assert_eq!(unpack(&zip).unwrap_err().code(), Code::ArchiveDamaged);
@@ -236,4 +236,28 @@ fn the_files_of_a_sound_fmu_have_no_findings() {
     let bare = Zip::new([File::stored("modelDescription.xml", ENGINE_2)]);
     let findings = Fmu::new(archive(bare.bytes())).unwrap().validate();
     assert_eq!(findings[0].message, "the FMU has neither binaries nor sources");
+}
+
+#[test]
+fn files_that_nobody_runs_may_be_packed_twice_if_they_are_the_same() {
+    let with = |files: &[(&str, &[u8])]| {
+        let mut zip = fmu(2, ENGINE_2);
+        zip.files.extend(files.iter().map(|(name, content)| match name.ends_with('/') {
+            true => File::stored(name, content).mode(0o040_755),
+            false => File::stored(name, content),
+        }));
+        zip.bytes()
+    };
+    let open = |bytes: Vec<u8>| Archive::from_bytes("test.fmu", bytes, Limits::default());
+    let archive =
+        open(with(&[("extra/", b""), ("extra/a.csv", b"1"), ("extra/", b""), ("extra/a.csv", b"1")]));
+    let archive = archive.unwrap();
+    assert_eq!(archive.entries().filter(|entry| entry.name == "extra/a.csv").count(), 1);
+    for files in [
+        [("extra/a.csv", &b"1"[..]), ("extra/a.csv", b"2")],
+        [("extra/a.csv", b"1"), ("extra/A.csv", b"1")],
+        [("resources/b", b"1"), ("resources/b", b"1")],
+    ] {
+        assert_eq!(open(with(&files)).unwrap_err().code(), Code::ArchiveRefused, "{files:?}");
+    }
 }

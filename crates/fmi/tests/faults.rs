@@ -59,6 +59,7 @@ fn faults_of_calls_become_coded_errors() {
             (13, Code::FmuDiscard, &["asked to end the simulation"]),
             (15, Code::FmuError, &["unknown status 42"]),
             (17, Code::FmuDiscard, &["reached t = 2.25 s"]),
+            (59, Code::FmuDiscard, &["Get", "returned Discard", "not now"]),
         ] {
             let mut subsystem = faulty(&library, fault);
             let error = run(&mut subsystem).unwrap_err();

@@ -50,7 +50,7 @@ fn examine(name: &str, bytes: &[u8]) -> Result<(ModelDescription, Vec<Finding>)>
         let findings = fmu.validate();
         let description = fmu.description().clone();
         for interface in description.interfaces() {
-            fmu.unpack_in(&interface.model_identifier, &inner)?;
+            fmu.unpack_in(&interface.model_identifier, Some(&inner))?;
         }
         Ok((description, findings))
     });

@@ -100,12 +100,13 @@ fn ports_know_their_kind_and_that_they_are_held() {
             "single" => PortKind::Real,
             "truth" => PortKind::Boolean,
             "choice" => PortKind::Enumeration,
+            "text" => PortKind::Text,
+            "bytes" => PortKind::Bytes,
             _ => PortKind::Integer,
         };
         assert_eq!((*kind, *held), (expected, true), "{name}");
     }
-    // Text is no signal.
-    assert_eq!(description.inputs.len(), 12);
+    assert_eq!(description.inputs.len(), 14);
 }
 
 #[test]
@@ -177,4 +178,52 @@ fn discrete_inputs_of_model_exchange_are_set_at_events_only() {
     assert_eq!([model.b[on], model.b[number]], [0.0; 2]);
     assert_eq!(model.c[level], 0.0);
     assert!((model.c[x] - 1.0).abs() < 1e-6);
+}
+
+/// An FMU whose inputs of text and bytes start with these values, if it has them.
+fn with_start(
+    fmi: Fmi,
+    library: &std::sync::Arc<costep_fmi::FmuLibrary>,
+    text: &str,
+) -> CoSimulationSubsystem {
+    let mut parameters = vec![("u_text".to_owned(), Values::String(vec![text.into()]))];
+    if fmi == Fmi::V3 {
+        parameters.push(("u_bytes".to_owned(), Values::Binary(vec![vec![0, 255, 7]])));
+    }
+    let options = CoSimulationOptions { parameters, ..CoSimulationOptions::default() };
+    CoSimulationSubsystem::new(library, "types", &options).unwrap()
+}
+
+#[test]
+fn texts_and_bytes_go_from_one_fmu_to_another() {
+    for fmi in BOTH {
+        let library = build_types(fmi).load();
+        let (mut first, mut second) = (with_start(fmi, &library, "hällo"), instance(&library, "second"));
+        let description = first.description().clone();
+        let kinds: &[&str] = if fmi == Fmi::V2 { &["text"] } else { &["text", "bytes"] };
+        start(&mut first);
+        start(&mut second);
+        let mut u = vec![0.0; description.inputs.len()];
+        let zero = u.clone();
+        // Without a source an input keeps its start value.
+        let y = step(&mut first, 0, &zero, &zero).unwrap();
+        let sum: u32 = "hällo".bytes().map(u32::from).sum::<u32>() + if fmi == Fmi::V3 { 262_000 } else { 0 };
+        assert_eq!(y[output(&description, "check")], f64::from(sum));
+        for kind in kinds {
+            u[input(&description, &format!("u_{kind}"))] = y[output(&description, &format!("y_{kind}"))];
+        }
+        let z = step(&mut second, 0, &u, &zero).unwrap();
+        assert_eq!(z[output(&description, "check")], f64::from(sum));
+        for kind in kinds {
+            let at = output(&description, &format!("y_{kind}"));
+            // The same content is the same number; it does not count in sums over signals.
+            assert_eq!(z[at].to_bits(), y[at].to_bits());
+            assert!(z[at].is_subnormal());
+        }
+        // A number that stands for nothing.
+        u[input(&description, "u_text")] = 5e-324;
+        let error = step(&mut second, 1, &u, &zero).unwrap_err();
+        assert_eq!(error.code(), Code::NeedsMissing);
+        assert!(error.to_string().contains("u_text"), "{error}");
+    }
 }

@@ -1,7 +1,6 @@
 //! The archive of an FMU.
 
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Cursor, Write as _};
 use std::path::Path;
 
 use costep_fmi::{FmiVersion, platform_folder};
@@ -23,7 +22,8 @@ pub(crate) fn pack(
         format!("binaries/{}/{identifier}{}", platform_folder(version), std::env::consts::DLL_SUFFIX);
     let resource = format!("resources/{PLAN_FILE}");
     let part = path.with_extension("fmu.part");
-    let mut archive = zip::ZipWriter::new(File::create(&part)?);
+    // In memory: a writer to a full disk has a complaint of its own when it is dropped.
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     // The same export gives the same bytes: entries carry no time of day.
     let options = SimpleFileOptions::default()
         .compression_method(zip::CompressionMethod::Deflated)
@@ -36,7 +36,7 @@ pub(crate) fn pack(
             archive.start_file(name, options)?;
             archive.write_all(bytes)?;
         }
-        archive.finish()?;
+        std::fs::write(&part, archive.finish()?.into_inner())?;
         std::fs::rename(&part, path)
     })();
     if written.is_err() {

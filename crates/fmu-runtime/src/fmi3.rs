@@ -458,6 +458,15 @@ unsafe fn step_by_inner_steps(
     OK
 }
 
+/// Keeps the present inputs as those at an instant of the step.
+unsafe fn keep_inputs(c: Handle, instant: usize) -> Status {
+    let keep = |component: &mut Component| {
+        component.instance.keep_inputs(instant);
+        Ok(())
+    };
+    unsafe { call(c, keep) }
+}
+
 /// Asks for the inputs at instants of the step, integrates under the polynomials through them, and shows the solution
 /// inside the step.
 unsafe fn step_under_polynomials(
@@ -467,12 +476,12 @@ unsafe fn step_under_polynomials(
 ) -> Status {
     let end = start + length;
     let mut points = 0;
-    let mut status = unsafe { call(c, |component| Ok(component.instance.keep_inputs(0))) };
+    let mut status = unsafe { keep_inputs(c, 0) };
     for k in 1..ASKED {
         let time = if k + 1 == ASKED { end } else { start + instant(k) * length };
         if status == OK {
             unsafe { call_back(importer, time, true, false) };
-            status = unsafe { call(c, |component| Ok(component.instance.keep_inputs(k))) };
+            status = unsafe { keep_inputs(c, k) };
         }
     }
     if status == OK {

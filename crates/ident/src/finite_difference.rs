@@ -94,7 +94,7 @@ impl ModelSource for FiniteDifference {
         let has_room = seen.interval.end + 0.5 * self.step < self.stop;
         if known.is_due(self.refresh, seen.k, seen.u, seen.y) && (has_room || known.version == 0) {
             probe.fill(subsystem, (seen.interval.end, self.step), seen.u, &known.model)?;
-            known.take(&mut probe.model, &subsystem.description().name, seen.u, seen.y)?;
+            known.take(&probe.model, &subsystem.description().name, seen.u, seen.y)?;
         }
         Ok(())
     }

@@ -73,14 +73,14 @@ impl Renewed {
     }
 
     /// Takes a fresh model; its version counts up if the matrices differ.
-    pub(crate) fn take(&mut self, fresh: &mut LocalModel, name: &str, u: &[f64], y: &[f64]) -> Result<()> {
+    pub(crate) fn take(&mut self, fresh: &LocalModel, name: &str, u: &[f64], y: &[f64]) -> Result<()> {
         if !fresh.is_finite() {
             return Err(Error::new(Code::NotFinite, format!("the Jacobians of `{name}` are not finite")));
         }
         if self.version == 0 || !self.model.same_matrices(fresh) {
             self.version += 1;
         }
-        std::mem::swap(&mut self.model, fresh);
+        self.model.copy_from(fresh);
         let point = [
             (&mut self.x, &self.model.x[..]),
             (&mut self.x_dot, &self.model.x_dot),

@@ -56,10 +56,9 @@ impl Euler {
             3 => self.advance_small::<3, D>(dynamics, interval, input, x),
             4 => self.advance_small::<4, D>(dynamics, interval, input, x),
             _ => {
-                let mut x_dot = std::mem::take(&mut self.x_dot);
-                let outcome = self.integrate(dynamics, interval, input, x, &mut x_dot, |_, _, _, _| Ok(()));
-                self.x_dot = x_dot;
-                outcome
+                let division = self.inner.divide(interval.length);
+                let room = (x, &mut self.x_dot[..], &mut self.u[..]);
+                integrate(division, dynamics, interval, input, room, |_, _, _, _| Ok(()))
             }
         }
     }
@@ -73,41 +72,46 @@ impl Euler {
     ) -> Result<()> {
         let mut local = [0.0; N];
         local.copy_from_slice(x);
-        self.integrate(dynamics, interval, input, &mut local, &mut [0.0; N], |_, _, _, _| Ok(()))?;
+        let (division, unseen) =
+            (self.inner.divide(interval.length), |_: &mut D, _, _: &[f64], _: &[f64]| Ok(()));
+        let mut few = [0.0; FEW_INPUTS];
+        let u = if input.len() <= FEW_INPUTS { &mut few[..input.len()] } else { &mut self.u[..] };
+        integrate(division, dynamics, interval, input, (&mut local, &mut [0.0; N], u), unseen)?;
         x.copy_from_slice(&local);
         Ok(())
     }
+}
 
-    /// All inner steps of a macro step; `see` is shown the start and the end of each.
-    #[inline(always)]
-    fn integrate<D: Dynamics>(
-        &mut self,
-        dynamics: &mut D,
-        interval: Interval,
-        input: InputSegment<'_>,
-        x: &mut [f64],
-        x_dot: &mut [f64],
-        see: impl Fn(&mut D, f64, &[f64], &[f64]) -> Result<()>,
-    ) -> Result<()> {
-        let (steps, dt) = self.inner.divide(interval.length);
-        if input.order() == 0 {
-            let u = input.coefficients(0);
-            see(dynamics, interval.start, x, u)?;
-            for j in 0..steps {
-                euler_step(dynamics, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
-                see(dynamics, inner_end(interval, j, steps, dt), x, u)?;
-            }
-        } else {
-            input.evaluate(0.0, &mut self.u);
-            see(dynamics, interval.start, x, &self.u)?;
-            for j in 0..steps {
-                euler_step(dynamics, interval.start + j as f64 * dt, dt, x, &self.u, x_dot)?;
-                input.evaluate((j + 1) as f64 * dt, &mut self.u);
-                see(dynamics, inner_end(interval, j, steps, dt), x, &self.u)?;
-            }
+/// Inputs up to this number are evaluated beside the states, not in memory that would have to be fetched.
+const FEW_INPUTS: usize = 8;
+
+/// All inner steps of a macro step, with room for x' and u; `see` is shown the start and the end of each.
+#[inline(always)]
+fn integrate<D: Dynamics>(
+    (steps, dt): (usize, f64),
+    dynamics: &mut D,
+    interval: Interval,
+    input: InputSegment<'_>,
+    (x, x_dot, u): (&mut [f64], &mut [f64], &mut [f64]),
+    see: impl Fn(&mut D, f64, &[f64], &[f64]) -> Result<()>,
+) -> Result<()> {
+    if input.order() == 0 {
+        let u = input.coefficients(0);
+        see(dynamics, interval.start, x, u)?;
+        for j in 0..steps {
+            euler_step(dynamics, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
+            see(dynamics, inner_end(interval, j, steps, dt), x, u)?;
         }
-        Ok(())
+    } else {
+        input.evaluate(0.0, u);
+        see(dynamics, interval.start, x, u)?;
+        for j in 0..steps {
+            euler_step(dynamics, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
+            input.evaluate((j + 1) as f64 * dt, u);
+            see(dynamics, inner_end(interval, j, steps, dt), x, u)?;
+        }
     }
+    Ok(())
 }
 
 impl<D: Dynamics> Integrator<D> for Euler {
@@ -162,10 +166,9 @@ impl<D: Dynamics> Integrator<D> for Euler {
         if sampler.is_none() {
             return self.advance_unwatched(dynamics, interval, input, x);
         }
-        let mut x_dot = std::mem::take(&mut self.x_dot);
-        let outcome = self.integrate(dynamics, interval, input, x, &mut x_dot, D::see);
-        self.x_dot = x_dot;
-        outcome
+        let division = self.inner.divide(interval.length);
+        let room = (x, &mut self.x_dot[..], &mut self.u[..]);
+        integrate(division, dynamics, interval, input, room, D::see)
     }
 }
 

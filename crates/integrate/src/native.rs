@@ -347,12 +347,13 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         model.x.copy_from_slice(&self.x);
         self.equations.ode.derivatives(self.t, &self.x, u, &mut model.x_dot);
         self.equations.ode.nominal_state(&mut model.nominal);
+        model.is_constant = self.equations.ode.is_linear();
         model.euler_step = if let Chosen::Euler(euler) = &self.integrator { euler.micro_step() } else { 0.0 };
         Ok(())
     }
 
     fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
-        x.copy_from_slice(&self.x);
+        copy_few(&self.x, x);
         self.equations.ode.derivatives(self.t, &self.x, u, x_dot);
         Ok(true)
     }

@@ -29,13 +29,15 @@ pub struct BlockLu {
 }
 
 /// The factors once more, in the order in which [`BlockLu::solve`] goes through them: with thousands of blocks the time
-/// goes into fetching them, and one stream is fetched ahead.
+/// goes into fetching them, and one stream is fetched ahead. Along a chain of equal parts the factors soon repeat bit by
+/// bit; those that equal one of the last few are not kept twice.
 #[derive(Clone, Debug, Default)]
 struct Packed {
     /// For each block row in the order of elimination: its factors, then the blocks below; behind them all, in reverse
     /// order, the blocks to the right.
     values: Vec<f64>,
-    /// First row and size of a block row, number of blocks, then first row and size of each; the same twice.
+    /// First row and size of a block row, number of blocks, where their values are, then first row and size of each
+    /// block; the same twice.
     places: Vec<u32>,
     /// Row exchanges inside the diagonal blocks.
     pivots: Vec<u32>,
@@ -108,7 +110,8 @@ impl BlockLu {
         let size = |v: usize| starts[v + 1] - starts[v];
         let mut count = 0;
         let mut lay = |v: usize, beside: &[(usize, usize)]| {
-            let header = [starts[v], size(v), beside.len()];
+            // The fourth number, where the values are, is known when they are packed.
+            let header = [starts[v], size(v), beside.len(), 0];
             let blocks = beside.iter().flat_map(|(i, _)| [starts[*i], size(*i)]);
             packed.places.extend(header.into_iter().chain(blocks).map(|place| place as u32));
             count += beside.iter().map(|(i, _)| size(*i) * size(v)).sum::<usize>();
@@ -124,21 +127,25 @@ impl BlockLu {
     /// Writes the factors in the order of the solution.
     fn pack(&mut self) {
         let Self { order, blocks, diagonal, steps, packed, .. } = self;
-        let (mut at, mut pivot) = (0, 0);
-        let mut put = |values: &[f64]| {
-            packed.values[at..at + values.len()].copy_from_slice(values);
-            at += values.len();
-        };
+        let Packed { values, places, pivots } = packed;
+        let (mut writer, mut header, mut pivot) = (Writer { values, end: 0, recent: [(0, 0); RECENT] }, 0, 0);
         for v in order.iter() {
-            put(diagonal[*v].factors().data());
-            steps[*v].below.iter().for_each(|(_, place)| put(blocks[*place].data()));
+            let start = writer.end;
+            writer.put(diagonal[*v].factors().data());
+            steps[*v].below.iter().for_each(|(_, place)| writer.put(blocks[*place].data()));
+            places[header + 3] = writer.settle(start) as u32;
+            header += 4 + 2 * steps[*v].below.len();
             for own in diagonal[*v].pivots() {
-                packed.pivots[pivot] = *own as u32;
+                pivots[pivot] = *own as u32;
                 pivot += 1;
             }
         }
+        writer.recent = [(0, 0); RECENT];
         for v in order.iter().rev() {
-            steps[*v].right.iter().for_each(|(_, place)| put(blocks[*place].data()));
+            let start = writer.end;
+            steps[*v].right.iter().for_each(|(_, place)| writer.put(blocks[*place].data()));
+            places[header + 3] = writer.settle(start) as u32;
+            header += 4 + 2 * steps[*v].right.len();
         }
     }
 
@@ -199,7 +206,8 @@ impl BlockLu {
 
     /// Solves A x = b in place.
     pub fn solve(&self, b: &mut [f64]) {
-        let mut stream = Stream { values: &self.packed.values, places: &self.packed.places };
+        let Packed { values, places, .. } = &self.packed;
+        let mut stream = Stream { values, places, all: values };
         let mut pivots = &self.packed.pivots[..];
         for _ in &self.order {
             let (start, size, blocks) = stream.header();
@@ -222,10 +230,45 @@ impl BlockLu {
     }
 }
 
+/// So many different groups of values are remembered.
+const RECENT: usize = 8;
+
+/// Where packed values go.
+struct Writer<'a> {
+    values: &'a mut [f64],
+    end: usize,
+    /// Start and length of the last groups.
+    recent: [(usize, usize); RECENT],
+}
+
+impl Writer<'_> {
+    fn put(&mut self, values: &[f64]) {
+        self.values[self.end..self.end + values.len()].copy_from_slice(values);
+        self.end += values.len();
+    }
+
+    /// Where to find what was put since `start`: there, or where the same has been put before.
+    fn settle(&mut self, start: usize) -> usize {
+        let length = self.end - start;
+        let same = |(from, count): &(usize, usize)| {
+            *count == length && self.values[*from..from + count] == self.values[start..self.end]
+        };
+        if let Some(at) = self.recent.iter().position(same) {
+            self.recent[..=at].rotate_right(1);
+            self.end = start;
+        } else {
+            self.recent.rotate_right(1);
+            self.recent[0] = (start, length);
+        }
+        self.recent[0].0
+    }
+}
+
 /// What is left of the packed factors.
 struct Stream<'a> {
     values: &'a [f64],
     places: &'a [u32],
+    all: &'a [f64],
 }
 
 impl<'a> Stream<'a> {
@@ -243,7 +286,9 @@ impl<'a> Stream<'a> {
 
     #[inline]
     fn header(&mut self) -> (usize, usize, usize) {
-        (self.number(), self.number(), self.number())
+        let header = (self.number(), self.number(), self.number());
+        self.values = &self.all[self.number()..];
+        header
     }
 
     #[inline]

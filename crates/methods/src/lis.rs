@@ -114,6 +114,7 @@ impl CouplingMethod for Lis {
             input_order: 1,
             forms_coupled: true,
             local_models: true,
+            local_states: true,
             keeps_known_inputs: true,
             companions: true,
             ..Needs::default()
@@ -169,7 +170,10 @@ impl Lis {
         for (s, rest) in self.rests.iter().enumerate() {
             let mut at = 0;
             for member in &rest.members {
-                let Some(model) = signals.models.model(member.subsystem) else {
+                let models = signals.models;
+                let (Some(model), Some((_, x_dot))) =
+                    (models.model(member.subsystem), models.state(member.subsystem))
+                else {
                     return Err(no_model(signals, member.subsystem));
                 };
                 let us = self.layout.input_range(member.subsystem);
@@ -177,7 +181,7 @@ impl Lis {
                 for (i, rate) in rates.iter_mut().enumerate() {
                     let row = &model.b[i * model.inputs..(i + 1) * model.inputs];
                     let jump = |(b, j): (&f64, usize)| b * (signals.coupled[j] - signals.u_end[j]);
-                    *rate = model.x_dot[i] + row.iter().zip(us.clone()).map(jump).sum::<f64>();
+                    *rate = x_dot[i] + row.iter().zip(us.clone()).map(jump).sum::<f64>();
                 }
                 at += model.states;
             }

@@ -83,6 +83,8 @@ struct Corrector {
     layout: Layout,
     interface: Interface,
     parts: Parts<Part>,
+    /// C B_d, then D, of one subsystem after the other, for the steps.
+    gains: Vec<f64>,
     shop: Workshop,
     memory: Memory,
     /// What becomes the memory when the next step begins: a repeated step must start from the same.
@@ -120,6 +122,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         layout: Layout::default(),
         interface: Interface::default(),
         parts: Parts::default(),
+        gains: Vec::new(),
         shop: Workshop::default(),
         memory: Memory::default(),
         next: Memory::default(),
@@ -190,22 +193,32 @@ impl Corrector {
         let changed = self
             .parts
             .refresh(step, signals, |part, _, model| part.update(model, step.h, (order, euler), shop))?;
-        let parts = &self.parts.each;
-        if changed && !self.interface.factor(|i| &parts[i].total) {
-            return Err(singular_interface(step));
+        if !changed {
+            return Ok(());
         }
-        Ok(())
+        let parts = &self.parts.each;
+        self.gains.clear();
+        for part in parts {
+            let (through_state, total) = (part.through_state.data(), part.total.data());
+            self.gains.extend(through_state);
+            self.gains.extend(total.iter().zip(through_state).map(|(total, through)| total - through));
+        }
+        if self.interface.factor(|i| &parts[i].total) { Ok(()) } else { Err(singular_interface(step)) }
     }
 
     /// y_corr by (2), with the signal from outside that is new at this point.
     fn correct_outputs(&mut self, signals: &Signals<'_>) {
         self.next.corrected.copy_from_slice(signals.y);
-        for (i, part) in self.parts.each.iter().enumerate() {
+        let mut gains = &self.gains[..];
+        for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            let (through_states, rest) = gains.split_at(us.len() * ys.len());
+            let (directs, rest) = rest.split_at(through_states.len());
+            gains = rest;
             for (row, at) in ys.enumerate() {
                 for (q, j) in us.clone().enumerate() {
-                    let through_state = part.through_state[(row, q)];
-                    let direct = part.total[(row, q)] - through_state;
+                    let through_state = through_states[row * us.len() + q];
+                    let direct = directs[row * us.len() + q];
                     self.next.corrected[at] += through_state * (signals.external[j] - self.memory.bar_end[j])
                         + direct * (signals.external[j] - signals.u_end[j]);
                 }

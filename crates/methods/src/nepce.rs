@@ -94,6 +94,7 @@ impl CouplingMethod for Nepce {
     fn needs(&self) -> Needs {
         Needs {
             micro_samples: true,
+            looks_back: true,
             forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
             local_models: self.outputs.corrects(),
             // Without a correction it is a plain hold.

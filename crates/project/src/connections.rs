@@ -282,5 +282,9 @@ fn unconnected(connected: &HashSet<usize>, parts: &Parts, problems: &mut Problem
 fn start_of(parts: &Parts, part: usize, input: usize) -> Option<f64> {
     let (spec, file) = parts.fmus.get(part.checked_sub(parts.natives.len())?)?;
     let port = &parts.model.parts[part].description().inputs[input];
+    if !port.kind.is_number() {
+        // Stands for no text or bytes at all: the FMU keeps what it has.
+        return Some(0.0);
+    }
     fmus::start_of_port(&file.description, &port.name, &spec.set)
 }

@@ -31,13 +31,19 @@ pub(crate) fn check_connection(
         });
         return;
     }
+    if to == PortKind::Boolean && maps_truth(gain.unwrap_or(1.0), offset.unwrap_or(0.0)) {
+        if sum {
+            check_sum(section, input, to, signals, problems);
+        }
+        return;
+    }
     let changes =
         [("gain", gain.filter(|gain| *gain != 1.0)), ("offset", offset.filter(|offset| *offset != 0.0))];
     for (key, value) in changes.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         let kept = match to {
             PortKind::Real => true,
             PortKind::Integer => value.fract() == 0.0,
-            PortKind::Boolean | PortKind::Enumeration => false,
+            PortKind::Boolean | PortKind::Enumeration | PortKind::Text | PortKind::Bytes => false,
         };
         if !kept {
             problems.report(section.origin_of(key), || {
@@ -49,6 +55,11 @@ pub(crate) fn check_connection(
     if sum {
         check_sum(section, input, to, signals, problems);
     }
+}
+
+/// Whether truth values become truth values: as they are, the opposite, or always the same.
+fn maps_truth(gain: f64, offset: f64) -> bool {
+    [offset, gain + offset].iter().all(|value| *value == 0.0 || *value == 1.0)
 }
 
 /// Reports a signal from outside that an input cannot take.
@@ -66,6 +77,7 @@ pub(crate) fn check_external(
     }
     let fits = |value: f64| match kind {
         PortKind::Boolean => value == 0.0 || value == 1.0,
+        PortKind::Text | PortKind::Bytes => false,
         _ => value.fract() == 0.0,
     };
     let good = match signal {
@@ -81,6 +93,7 @@ pub(crate) fn check_external(
             let message = format!("this signal cannot feed `{name}`, which takes {kind}");
             Error::new(Code::PortType, message).hint(match kind {
                 PortKind::Boolean => "use `value`, `step` or `square` with 0 and 1",
+                PortKind::Text | PortKind::Bytes => "give it a value by `set` in the table of its FMU",
                 _ => "use `value`, `step` or `square` with whole numbers",
             })
         });
@@ -97,7 +110,7 @@ fn check_sum(
     signals: &Signals,
     problems: &mut Problems<'_>,
 ) {
-    if matches!(kind, PortKind::Boolean | PortKind::Enumeration) {
+    if !matches!(kind, PortKind::Real | PortKind::Integer) {
         problems.report(section.origin_of("sum"), || {
             let name = &signals.names(Side::Input)[input];
             Error::new(Code::PortType, format!("`{name}` takes {kind}, of which there is no sum"))

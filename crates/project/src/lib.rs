@@ -38,6 +38,6 @@ pub use overrides::Override;
 pub use parts::NativeSpec;
 pub use project::{Given, Project, Refusal, examine, load, load_text};
 pub use scaffold::{NewFmu, new_project};
-pub use settings::RecordSpec;
+pub use settings::{RecordSpec, check_step};
 pub use signals::split_signal;
 pub use source::Source;

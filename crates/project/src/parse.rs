@@ -70,7 +70,7 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
 
 fn drop_long_keys(table: &mut Table, problems: &mut Problems<'_>) {
     table.entries.retain(|entry| {
-        let fits = entry.key.len() <= MAX_KEY;
+        let fits = entry.key.chars().count() <= MAX_KEY;
         if !fits {
             problems.report(entry.key_origin, || {
                 Error::new(Code::UnknownKey, format!("unknown key `{}`", shortened(&entry.key)))

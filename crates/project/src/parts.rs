@@ -283,8 +283,8 @@ pub(crate) fn check_name(name: &str, of: &str, origin: Origin, problems: &mut Pr
     const MAX_NAME: usize = 64;
     let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     // Parts of a nested system are named by their path: `drive/engine`.
-    let good =
-        name.len() <= MAX_NAME && name.split('/').all(|word| !word.is_empty() && word.chars().all(plain));
+    let good = name.chars().count() <= MAX_NAME
+        && name.split('/').all(|word| !word.is_empty() && word.chars().all(plain));
     if !good {
         problems.report(origin, || {
             Error::new(Code::BadValue, format!("`{}` cannot be the name of a {of}", shortened(name)))

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use costep_core::{Code, Error, External};
 use costep_engine::{Bounds, Scheduling, Threads};
+use costep_fmi::PrivateFolder;
 use costep_models::Model;
-use tempfile::TempDir;
 
 use crate::advice;
 use crate::connections::{self, ExternalSpec, Wiring};
@@ -71,7 +71,7 @@ pub struct Project {
     /// What is allowed but probably not meant, with codes that start with W.
     pub warnings: Vec<Error>,
     /// The FMUs of a package, unpacked for as long as the project lives.
-    pub(crate) unpacked: Option<Arc<TempDir>>,
+    pub(crate) unpacked: Option<Arc<PrivateFolder>>,
     /// What is worth knowing before a run, with codes that start with W.
     pub advice: Vec<Error>,
 }

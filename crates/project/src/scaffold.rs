@@ -2,11 +2,15 @@
 
 use std::fmt::Write;
 
+use costep_core::Description;
 use costep_core::quantity::{exact_time, format_time, parse_time};
-use costep_fmi::{Causality, CoSimulationOptions, CoSimulationSubsystem, FmiVersion, ModelDescription};
+use costep_fmi::{
+    Causality, CoSimulationOptions, CoSimulationSubsystem, FmiVersion, ModelDescription,
+    ModelExchangeOptions, ModelExchangeSubsystem,
+};
 
 use crate::propose::{Proposal, propose};
-use crate::write::quoted;
+use crate::write::{key, quoted};
 
 /// An FMU that goes into a new project.
 pub struct NewFmu<'a> {
@@ -79,8 +83,13 @@ fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
         FmiVersion::V2 => "FMI 2.0",
         FmiVersion::V3 => "FMI 3.0",
     };
-    let _ = writeln!(out, "\n[fmu.{}]  # {version}, {}", fmu.name, comment(&description.model_name));
+    let _ = writeln!(out, "\n[fmu.{}]  # {version}, {}", key(fmu.name), comment(&description.model_name));
     let _ = writeln!(out, "file = {}", quoted(fmu.file));
+    if description.co_simulation.is_none() && description.model_exchange.is_some() {
+        let solver = ModelExchangeOptions::default().solver.label();
+        let _ = writeln!(out, "interface = \"me\"  # it is for Model Exchange only: costep integrates it");
+        let _ = writeln!(out, "solver = {}", quoted(&solver));
+    }
     let parameters: Vec<_> = description.with_causality(Causality::Parameter).collect();
     let shown: Vec<String> = parameters
         .iter()
@@ -88,7 +97,7 @@ fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
         .filter_map(|index| {
             let variable = &description.variables()[*index];
             let start = crate::fmus::written(variable.start.as_ref()?, quoted);
-            Some(format!("{} = {start}", crate::write::key(&variable.name)))
+            Some(format!("{} = {start}", key(&variable.name)))
         })
         .collect();
     if !shown.is_empty() {
@@ -99,15 +108,7 @@ fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
 }
 
 fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
-    let ports: Vec<_> = fmus
-        .iter()
-        .filter_map(|fmu| {
-            let options = CoSimulationOptions::default();
-            CoSimulationSubsystem::describe(fmu.description, fmu.name, &options)
-                .ok()
-                .map(|ports| (ports, fmu.description))
-        })
-        .collect();
+    let ports: Vec<_> = fmus.iter().filter_map(|fmu| Some((ports(fmu)?, fmu.description))).collect();
     let proposals = propose(&ports);
     let _ = writeln!(out, "\n# Connections, proposed by names and units.");
     for Proposal { input, sources, reason, sure } in &proposals {
@@ -134,6 +135,16 @@ fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
             }
         }
     }
+}
+
+/// Inputs and outputs of an FMU under the interface that a project without `interface` uses.
+fn ports(fmu: &NewFmu<'_>) -> Option<Description> {
+    let (description, name) = (fmu.description, fmu.name);
+    let ports = match description.co_simulation {
+        Some(_) => CoSimulationSubsystem::describe(description, name, &CoSimulationOptions::default()),
+        None => ModelExchangeSubsystem::describe(description, name, &ModelExchangeOptions::default()),
+    };
+    ports.ok()
 }
 
 /// Text that stays on its line.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Experiment};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_integrate::Solver;
@@ -35,7 +36,8 @@ pub(crate) fn read_experiment(
     let size = given_or(&step, "size", defaults.step, parts, problems);
     if let Some(size) = size.filter(|size| *size <= 0.0) {
         problems.report(step.origin_of("size"), || {
-            Error::new(Code::BadValue, format!("a step of {size} s is not possible")).hint("more than zero")
+            Error::new(Code::BadValue, format!("a step of {} is not possible", format_time(size)))
+                .hint("more than zero")
         });
         return None;
     }
@@ -43,18 +45,38 @@ pub(crate) fn read_experiment(
     if stop < start {
         let key = if system.get("stop").is_some() { "stop" } else { "start" };
         problems.report(system.origin_of(key), || {
-            Error::new(Code::BadValue, format!("the run stops at {stop} s, before it starts at {start} s"))
+            let (stop, start) = (format_time(stop), format_time(start));
+            Error::new(Code::BadValue, format!("the run stops at {stop}, before it starts at {start}"))
+                .hint("choose a later stop or an earlier start")
         });
     }
     let size = size?;
     let last = start.abs().max(stop.abs());
     if last + size == last {
         problems.report(step.origin_of("size"), || {
-            Error::new(Code::BadValue, format!("a step of {size} s is lost in round-off at {last} s"))
+            let (size, last) = (format_time(size), format_time(last));
+            Error::new(Code::BadValue, format!("a step of {size} is lost in round-off at {last}"))
                 .hint("choose a larger step or an earlier stop")
         });
     }
-    Some(Experiment { start, stop, step: size })
+    let experiment = Experiment { start, stop, step: size };
+    if let Err(error) = check_step(size, &experiment) {
+        problems.report(step.origin_of("size"), || error);
+    }
+    Some(experiment)
+}
+
+/// An error if a step is longer than the run, start to stop.
+pub fn check_step(step: f64, experiment: &Experiment) -> Result<(), Error> {
+    // Both are often computed.
+    const ROUND_OFF: f64 = 1e-9;
+    let run = experiment.stop - experiment.start;
+    if run <= 0.0 || step <= run * (1.0 + ROUND_OFF) {
+        return Ok(());
+    }
+    let (step, run) = (format_time(step), format_time(run));
+    Err(Error::new(Code::BadValue, format!("a step of {step} is longer than the run of {run}"))
+        .hint("choose a smaller step or a later stop"))
 }
 
 /// The time given, or the one of the models; if they differ, it has to be given.

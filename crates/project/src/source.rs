@@ -53,7 +53,7 @@ fn not_found(text: &str, path: &Path) -> Error {
     let error = Error::new(Code::UnknownModel, format!("`{text}` is neither a built-in model nor a file"))
         .suggest(text, MODELS.iter().map(|entry| entry.id));
     match error.details().hint.clone() {
-        Some(suggestion) => error.hint(format!("{suggestion} Or name a file: {WHAT_IT_MAY_BE}")),
+        Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),
         None => error.hint(WHAT_IT_MAY_BE),
     }
 }

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{TEMPORARY_PREFIX, Values};
+use costep_fmi::{PrivateFolder, Values};
 use costep_ssp::{Component, Flat, Implementation, Link, Note, SetValue, Severity, Value};
-use tempfile::TempDir;
 
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::FmuInterface;
@@ -35,8 +34,8 @@ pub(crate) fn load(path: &Path, overrides: &[Override]) -> Result<Project, Refus
     Ok(project)
 }
 
-fn temporary_folder() -> Result<TempDir, Error> {
-    tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempdir().map_err(|cause| {
+fn temporary_folder() -> Result<PrivateFolder, Error> {
+    PrivateFolder::new().map_err(|cause| {
         Error::new(Code::FileNotReadable, "cannot create a temporary folder for the FMUs").because(cause)
     })
 }
@@ -140,6 +139,7 @@ pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
             .in_file(&file)
             .hint("choose another folder by `--out`"));
     }
+    refuse_folder_of_run(folder)?;
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
     let copies = copy_files(flat.components.iter().map(|component| component.file.as_path()), folder, "")?;
     let mut text = String::new();
@@ -149,6 +149,17 @@ pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
     text += &flat.to_toml(|path| copies.get(path).cloned().unwrap_or_default());
     fs::write(&file, text).map_err(|cause| unwritable(&file, &cause))?;
     Ok(Imported { file, flat })
+}
+
+/// A project beside the recording of another one would make that look like its own.
+fn refuse_folder_of_run(folder: &Path) -> Result<(), Error> {
+    const FILES_OF_A_RUN: [&str; 2] = ["run.toml", "results.arrows"];
+    match FILES_OF_A_RUN.iter().map(|name| folder.join(name)).find(|file| file.exists()) {
+        None => Ok(()),
+        Some(file) => Err(Error::new(Code::Exists, format!("`{}` is the folder of a run", folder.display()))
+            .in_file(&file)
+            .hint("choose another folder by `--out`")),
+    }
 }
 
 /// Copies files into `folder/inner` under their own names, made unique. Gives for each the path relative to `folder`.

@@ -89,6 +89,9 @@ impl Project {
             if fmu.retry_discarded {
                 out.key("retry_discarded", "true");
             }
+            if !fmu.validate {
+                out.key("validate", "false");
+            }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));
                 out.key("set", inline_text(pairs));
@@ -285,4 +288,39 @@ pub(crate) fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of every kind: each letter of the first planes alone, then mixtures by a fixed seed.
+    fn names() -> impl Iterator<Item = String> {
+        let letters: Vec<char> =
+            (1..0x0500).chain(0x2000..0x2100).chain(0x1F600..0x1F640).filter_map(char::from_u32).collect();
+        let alone: Vec<String> = letters.iter().map(char::to_string).collect();
+        let mut seed = 7u64;
+        let mixed = (0..5000).map(move |_| {
+            let mut next = |most: usize| {
+                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (seed >> 33) as usize % most
+            };
+            (0..=next(12)).map(|_| letters[next(letters.len())]).collect()
+        });
+        alone.into_iter().chain(mixed).chain([String::new(), "a.b".into(), "[x]".into(), "'\"\\".into()])
+    }
+
+    #[test]
+    fn every_name_comes_back_as_key_header_and_text() {
+        for name in names() {
+            let text = format!("{} = {}\n[fmu.{}]\nfile = 1\n", key(&name), quoted(&name), key(&name));
+            // The first line would be a second table of this name.
+            if name == "fmu" {
+                continue;
+            }
+            let table: toml::Table = text.parse().unwrap_or_else(|error| panic!("{name:?}: {error}\n{text}"));
+            assert_eq!(table[&name].as_str(), Some(name.as_str()));
+            assert_eq!(table["fmu"][&name]["file"].as_integer(), Some(1), "{name:?}");
+        }
+    }
 }

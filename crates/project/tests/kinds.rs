@@ -42,6 +42,9 @@ fn equal_kinds_and_whole_to_real_can_be_connected() {
         ("i64", "single", ""),
         ("truth", "truth", "gain = 1"),
         ("choice", "choice", ""),
+        ("text", "text", ""),
+        ("bytes", "bytes", ""),
+        ("truth", "truth", "gain = -1\noffset = 1"),
         ("i32", "i32", "sum = true"),
     ] {
         if let Err(errors) = read(&folder, &connected(from, to, more)) {
@@ -65,7 +68,11 @@ fn other_connections_are_refused_at_their_line() {
         ("i32", "i32", "offset = 0.5", 12),
         ("truth", "truth", "gain = -1", 12),
         ("truth", "truth", "sum = true", 12),
-        ("text", "text", "", 10),
+        ("text", "real", "", 11),
+        ("real", "text", "", 11),
+        ("bytes", "text", "", 11),
+        ("text", "text", "gain = 2", 12),
+        ("text", "text", "sum = true", 12),
     ] {
         let found = read(&folder, &connected(from, to, more)).err().unwrap_or_default();
         let all = codes(&found);
@@ -94,6 +101,7 @@ fn signals_from_outside_are_of_the_kind_of_their_input() {
         ("i8", "value = 0.5"),
         ("choice", "sine = { amplitude = 1, frequency = 1 }"),
         ("i8", "table = [[0, 1], [1, 2]]"),
+        ("text", "value = 1"),
     ] {
         assert_eq!(external(name, signal).err(), Some(vec![Code::PortType]), "{name} {signal}");
     }

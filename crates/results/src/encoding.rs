@@ -75,7 +75,7 @@ fn transposed(rows: &[f64], width: usize) -> Vec<Vec<f64>> {
     let mut columns: Vec<_> = (0..width).map(|_| Vec::with_capacity(rows.len() / width)).collect();
     for block in rows.chunks(BLOCK_ROWS * width) {
         for (index, column) in columns.iter_mut().enumerate() {
-            column.extend(block.iter().skip(index).step_by(width));
+            column.extend(block.chunks_exact(width).map(|row| row[index]));
         }
     }
     columns

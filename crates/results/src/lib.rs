@@ -33,6 +33,7 @@
 //! # }
 //! ```
 
+mod clock;
 mod column;
 mod encoding;
 mod export;

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
 
+use crate::clock;
 use crate::column::{Column, check_columns};
 use crate::encoding::Encoder;
 use crate::replace::{Replacement, sync_folder};
@@ -37,8 +38,8 @@ pub struct Recording {
     rows: u64,
     /// Bytes of the file up to the end of the last whole batch.
     whole_bytes: u64,
-    last_batch: Instant,
-    last_sync: Instant,
+    last_batch: Duration,
+    last_sync: Duration,
     /// The first failure. Whatever comes after it is refused, because the file would have a gap.
     failure: Option<Error>,
     finished: bool,
@@ -99,8 +100,8 @@ impl Recording {
             full,
             rows: 0,
             whole_bytes: 0,
-            last_batch: Instant::now(),
-            last_sync: Instant::now(),
+            last_batch: clock::now(),
+            last_sync: clock::now(),
             failure: None,
             finished: false,
         }
@@ -117,7 +118,7 @@ impl Recording {
         }
         self.buffer.extend_from_slice(values);
         self.rows += 1;
-        if self.buffer.len() >= self.full || self.last_batch.elapsed() >= Self::MAX_AGE {
+        if self.buffer.len() >= self.full || clock::now().saturating_sub(self.last_batch) >= Self::MAX_AGE {
             self.write_batch()?;
         }
         Ok(())
@@ -148,13 +149,13 @@ impl Recording {
     }
 
     fn write_batch(&mut self) -> Result<()> {
-        self.last_batch = Instant::now();
+        self.last_batch = clock::now();
         if let Err(cause) = self.encoder.batch(&self.buffer) {
             return Err(self.fail(cause));
         }
         self.buffer.clear();
         self.write_message()?;
-        match self.last_sync.elapsed() >= Self::MAX_AGE {
+        match clock::now().saturating_sub(self.last_sync) >= Self::MAX_AGE {
             true => self.sync(),
             false => Ok(()),
         }
@@ -176,7 +177,7 @@ impl Recording {
             return Err(self.fail("the file was removed while it was written"));
         }
         let synced = self.file.sync_data();
-        self.last_sync = Instant::now();
+        self.last_sync = clock::now();
         match synced {
             Err(cause) if !cannot_sync(&cause) => Err(self.fail(cause)),
             _ => Ok(()),
@@ -190,7 +191,10 @@ impl Recording {
     }
 
     fn refuse_after_failure(&self) -> Result<()> {
-        self.failure.clone().map_or(Ok(()), Err)
+        match &self.failure {
+            None => Ok(()),
+            Some(failure) => Err(failure.clone()),
+        }
     }
 }
 

@@ -179,13 +179,15 @@ pub(crate) const TYPES: [&str; 17] = [
     "Clock",
 ];
 
-/// Whether a connector of one type passes on values of another. Text, bytes and clocks are no signals.
+/// Whether a connector of one type passes on values of another. Clocks are no signals.
 pub(crate) fn carries(from: &str, to: &str) -> bool {
     let kind = |signal: &str| match signal {
         "Real" | "Float64" | "Float32" => Some(PortKind::Real),
         "Boolean" => Some(PortKind::Boolean),
         "Enumeration" => Some(PortKind::Enumeration),
-        "String" | "Binary" | "Clock" => None,
+        "String" => Some(PortKind::Text),
+        "Binary" => Some(PortKind::Bytes),
+        "Clock" => None,
         _ => Some(PortKind::Integer),
     };
     kind(from).zip(kind(to)).is_some_and(|(from, to)| from.feeds(to))

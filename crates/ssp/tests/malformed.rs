@@ -336,6 +336,71 @@ fn references() -> Vec<Case> {
     ]
 }
 
+/// Small files that stand for much: systems, sets and mappings that are used again and again.
+fn greedy() -> Vec<Case> {
+    let uses = |count: usize, target: &str| -> String {
+        (0..count).map(|k| format!(r##"<ssd:Component name="u{k}" source="#{target}"/>"##)).collect()
+    };
+    let system = |content: &str| format!(r#"<ssd:System name="w" id="w">{content}</ssd:System>"#);
+    let names: String = (0..2000).map(|k| format!("c{k}:input ")).collect();
+    let wide = ssd(&elements(&(system(&connectors(&names)) + &uses(3000, "w"))));
+    let ends: String = (0..1000).map(|k| format!("a{k}:input b{k}:output ")).collect();
+    let pairs: String = (0..1000).map(|k| format!("a{k}>b{k} ")).collect();
+    let wired = system(&(connectors(&ends) + &connections(&pairs)));
+    let wired = ssd(&elements(&(wired + &uses(3000, "w"))));
+    let values: String = (0..2000).map(|k| format!("p{k}=1.5 ")).collect();
+    let source = r#"<ssd:ParameterBinding source="x.ssv"/>"#.repeat(3000);
+    let sets = ssd(&(bindings(&source) + &elements(&component("a", "a", ""))));
+    let sets = Files::new(&sets).with("x.ssv", parameter_set(&values, "").as_bytes());
+    let empty: String = (0..1000).map(|k| format!(r#"<ssd:System name="s{k}" id="s{k}"/>"#)).collect();
+    let searches = ssd(&elements(&(empty + &uses(5000, "s999"))));
+    vec![
+        document("connectors used again", &wide, Code::SspUnsupported),
+        document("connections used again", &wired, Code::SspUnsupported),
+        case("values used again", &sets, Code::SspUnsupported),
+        document("systems searched again", &searches, Code::SspUnsupported),
+    ]
+}
+
+#[test]
+fn many_components_of_one_name_take_no_longer_each() {
+    // Names are cut to their ends, which are all the same.
+    let tail = "x".repeat(64);
+    let parts: String = (0..20_000).map(|k| component(&format!("{k}{tail}"), "a", "")).collect();
+    let flat = examine("one name", &Files::new(&ssd(&elements(&parts))).zip()).unwrap();
+    let names: std::collections::HashSet<_> = flat.components.iter().map(|part| &part.name).collect();
+    assert_eq!(names.len(), 20_000);
+}
+
+#[test]
+fn a_set_of_values_is_read_once() {
+    // To read it for each binding would take longer than the whole is allowed to.
+    let values: String = (0..2000).map(|k| format!("p{k}=1.5 ")).collect();
+    let source = r#"<ssd:ParameterBinding source="x.ssv"/>"#.repeat(50);
+    let text = ssd(&(bindings(&source) + &elements(&component("a", "a", ""))));
+    let files = Files::new(&text).with("x.ssv", parameter_set(&values, "").as_bytes());
+    let flat = examine("one set", &files.zip()).unwrap();
+    assert!(flat.notes.iter().all(|note| note.severity == Severity::Remark));
+}
+
+#[test]
+fn truth_values_are_mapped_on_connections() {
+    let mapped = |entries: &[(&str, &str)]| {
+        let entries: String = entries
+            .iter()
+            .map(|(source, target)| format!(r#"<ssc:MapEntry source="{source}" target="{target}"/>"#))
+            .collect();
+        let map = format!("<ssc:BooleanMappingTransformation>{entries}</ssc:BooleanMappingTransformation>");
+        let parts = component("a", "a", "y:output") + &component("b", "a", "u:input");
+        let connection = format!("<ssd:Connections>{}</ssd:Connections>", connection("a.y>b.u", "", &map));
+        let flat = examine("map", &Files::new(&ssd(&(elements(&parts) + &connection))).zip()).unwrap();
+        flat.links.first().map(|link| (link.factor, link.offset))
+    };
+    assert_eq!(mapped(&[("true", "false"), ("false", "true")]), Some((-1.0, 1.0)));
+    assert_eq!(mapped(&[("true", "true")]), Some((1.0, 0.0)));
+    assert_eq!(mapped(&[("true", "false")]), Some((0.0, 0.0)));
+}
+
 #[test]
 fn the_sound_system_is_sound() {
     let flat = examine("sound", &Files::new(&sound()).zip()).unwrap();
@@ -345,7 +410,8 @@ fn the_sound_system_is_sound() {
 
 #[test]
 fn every_malformed_ssp_ends_in_its_code() {
-    let cases: Vec<Case> = [archives(), xml(), schema(), references()].into_iter().flatten().collect();
+    let cases: Vec<Case> =
+        [archives(), xml(), schema(), references(), greedy()].into_iter().flatten().collect();
     assert!(cases.len() >= 70, "{}", cases.len());
     let mut wrong = Vec::new();
     for case in &cases {

@@ -33,6 +33,7 @@ macro_rules! calls {
 
 calls! {
     Instantiate "Instantiate" "InstantiateCoSimulation"
+    InstantiateExchange "Instantiate" "InstantiateModelExchange"
     SetupExperiment "SetupExperiment" "SetupExperiment"
     EnterInitialization "EnterInitializationMode" "EnterInitializationMode"
     ExitInitialization "ExitInitializationMode" "ExitInitializationMode"
@@ -58,6 +59,8 @@ calls! {
     EnterEventMode "EnterEventMode" "EnterEventMode"
     UpdateDiscreteStates "NewDiscreteStates" "UpdateDiscreteStates"
     EnterStepMode "EnterStepMode" "EnterStepMode"
+    SetClock "SetClock" "SetClock"
+    GetInterval "GetIntervalDecimal" "GetIntervalDecimal"
     EnterContinuousTime "EnterContinuousTimeMode" "EnterContinuousTimeMode"
     SetTime "SetTime" "SetTime"
     SetContinuousStates "SetContinuousStates" "SetContinuousStates"

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use costep_analysis::ReferenceKind;
 use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{Code, Error, Experiment};
 use costep_engine::Observer;
@@ -11,13 +12,15 @@ use costep_project::{Override, Project};
 use serde_json::json;
 
 use crate::args::CompareArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, to_json};
+use crate::folder;
 use crate::progress::many_runs;
 use crate::recorder::Recorder;
 use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
-use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_json};
+use crate::stop;
+use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_error, print_json};
 use crate::supervision;
 use crate::table::{Cell, number, percent, render, wall};
 
@@ -30,36 +33,85 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     let methods = methods(args.methods.as_deref())?;
     let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
     let choice = ReferenceChoice::parse(&project, &args.reference)?;
-    let bar = many_runs(output, methods.len() * steps.len());
-    let (mut reports, mut kinds) = (Vec::new(), Vec::new());
-    for step in &steps {
-        bar.set_message(format!("reference at {}", format_time(*step)));
-        let reference = choice.make(&project, *step)?;
-        kinds.extend(reference.as_ref().map(|reference| reference.kind.clone()));
-        for method in &methods {
-            bar.set_message(format!("{} at {}", method.label(), format_time(*step)));
-            let choice = Choice { method, step: *step };
-            let file = args.out.as_ref().map(|folder| recording_file(folder, &choice));
-            reports.push(one_run(&project, &choice, reference.as_ref(), file.as_deref())?);
-            bar.inc(1);
-        }
-    }
-    bar.finish_and_clear();
-    if output.json {
-        let mut object = session::head(&project, reference::to_json(kinds.first()));
-        if let [_, _, ..] = &kinds[..] {
-            let all: Vec<_> = kinds.iter().map(|kind| reference::to_json(Some(kind))).collect();
-            object.insert("references".into(), json!(all));
-        }
-        object.insert("runs".into(), json!(reports));
-        print_json(&object)?;
-    } else {
-        print(&comparison_table(&reports, project.model.paper_reference.is_some()))?;
-        kinds.iter().filter_map(reference::to_text).for_each(|text| output.remark(&text));
+    // Before hours of work, not after them.
+    let lock = args.out.as_deref().map(folder::lock).transpose()?;
+    stop::listen(output);
+    let mut done = Done::default();
+    let outcome = done.compute(&project, &methods, &steps, choice, args, output);
+    drop(lock);
+    let stopped = match outcome {
+        Err(error) if error.code() != Code::Stopped => return Err(error.into()),
+        outcome => outcome.err(),
+    };
+    done.print(&project, stopped.as_ref(), output)?;
+    if let Some(error) = stopped {
+        return Ok(supervision::exit_code(error.code().entry().exit.code()));
     }
     // A method that diverges is a result of a comparison; a run that could not be done is not.
-    let failed = reports.iter().find(|report| report.verdict == Verdict::Failed);
+    let failed = done.reports.iter().find(|report| report.verdict == Verdict::Failed);
     Ok(supervision::exit_code(failed.map_or(0, |report| report.exit)))
+}
+
+/// The runs that came to their end, and what they were compared with.
+#[derive(Default)]
+struct Done {
+    reports: Vec<RunReport>,
+    kinds: Vec<ReferenceKind>,
+}
+
+impl Done {
+    fn compute(
+        &mut self,
+        project: &Project,
+        methods: &[MethodSpec],
+        steps: &[f64],
+        reference: ReferenceChoice,
+        args: &CompareArgs,
+        output: Output,
+    ) -> Result<(), Error> {
+        let bar = many_runs(output, methods.len() * steps.len());
+        for step in steps {
+            bar.set_message(format!("reference at {}", format_time(*step)));
+            let make = || reference.make(project, *step);
+            // Runs that are finished are not thrown away.
+            let reference = if self.reports.is_empty() { stop::deaf(make)? } else { make()? };
+            stop::check()?;
+            self.kinds.extend(reference.as_ref().map(|reference| reference.kind.clone()));
+            for method in methods {
+                bar.set_message(format!("{} at {}", method.label(), format_time(*step)));
+                let choice = Choice { method, step: *step };
+                let file = args.out.as_ref().map(|folder| recording_file(folder, &choice));
+                let report = one_run(project, &choice, reference.as_ref(), file.as_deref())?;
+                // The run that was stopped says nothing.
+                stop::check()?;
+                self.reports.push(report);
+                bar.inc(1);
+            }
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    fn print(&self, project: &Project, stopped: Option<&Error>, output: Output) -> Result<(), Error> {
+        if output.json {
+            let mut object = session::head(project, reference::to_json(self.kinds.first()));
+            if let [_, _, ..] = &self.kinds[..] {
+                let all: Vec<_> = self.kinds.iter().map(|kind| reference::to_json(Some(kind))).collect();
+                object.insert("references".into(), json!(all));
+            }
+            object.insert("runs".into(), json!(self.reports));
+            if let Some(error) = stopped {
+                object.insert("errors".into(), json!([to_json(error)]));
+            }
+            return print_json(&object);
+        }
+        if !self.reports.is_empty() {
+            print(&comparison_table(&self.reports, project.model.paper_reference.is_some()))?;
+        }
+        self.kinds.iter().filter_map(reference::to_text).for_each(|text| output.remark(&text));
+        stopped.into_iter().for_each(print_error);
+        Ok(())
+    }
 }
 
 fn methods(text: Option<&str>) -> Result<Vec<MethodSpec>, Error> {
@@ -86,10 +138,11 @@ fn steps(text: Option<&str>, experiment: &Experiment) -> Result<Vec<f64>, Error>
     let steps: Vec<f64> = text.split(',').map(parse_time).collect::<Result<_, _>>()?;
     let last = experiment.start.abs().max(experiment.stop.abs());
     // A step so small that time does not advance would never end.
-    match steps.iter().find(|step| **step <= 0.0 || last + **step == last || !step.is_finite()) {
-        Some(step) => Err(Error::new(Code::BadValue, format!("a step of {step:e} s is not possible"))),
-        None => Ok(steps),
+    if let Some(step) = steps.iter().find(|step| **step <= 0.0 || last + **step == last) {
+        return Err(Error::new(Code::BadValue, format!("a step of {step:e} s is not possible")));
     }
+    steps.iter().try_for_each(|step| costep_project::check_step(*step, experiment))?;
+    Ok(steps)
 }
 
 fn recording_file(folder: &Path, choice: &Choice<'_>) -> PathBuf {
@@ -105,11 +158,6 @@ fn one_run(
     file: Option<&Path>,
 ) -> Result<RunReport, Error> {
     let Some(file) = file else { return Ok(session::measured_run(project, choice, reference, &mut [])) };
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).map_err(|cause| {
-            Error::new(Code::FileNotReadable, "cannot make the folder").in_file(folder).because(cause)
-        })?;
-    }
     let template = session::engine(project, choice, true)?;
     let metadata = [
         ("method".into(), choice.method.label()),
@@ -132,6 +180,10 @@ pub(crate) fn comparison_table(reports: &[RunReport], paper_error: bool) -> Stri
     }
     let rows: Vec<_> = reports.iter().map(|report| row(report, paper_error)).collect();
     let mut text = render(&header, &rows);
+    if reports.iter().any(|report| report.verdict == Verdict::Inaccurate) {
+        text +=
+            "  INACCURATE: far from the reference, a tenth of the range on average or half of one signal\n";
+    }
     for report in reports.iter().filter(|report| report.message.is_some()) {
         let message = report.message.as_deref().unwrap_or_default();
         text += &format!("  {} at {}: {message}\n", report.method, format_time(report.step));
@@ -163,7 +215,9 @@ fn row(report: &RunReport, paper_error: bool) -> Vec<Cell> {
 /// A verdict in its colour.
 pub(crate) fn verdict(verdict: Verdict) -> Cell {
     match verdict {
+        Verdict::NotJudged => Cell::styled("not judged", WARN),
         Verdict::Stable => Cell::styled("stable", GOOD),
+        Verdict::Inaccurate => Cell::styled("INACCURATE", BAD),
         Verdict::Unstable => Cell::styled("UNSTABLE", BAD),
         Verdict::Diverged => Cell::styled("DIVERGED", BAD),
         Verdict::Failed => Cell::styled("failed", WARN),

@@ -10,8 +10,8 @@ use costep_results::Table;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::folder::{PROJECT_COPY, RECORDING};
 use crate::style::{Output, STRONG, WARN, paint, print_json, say};
-use crate::verbs::run::{PROJECT_COPY, RECORDING};
 
 /// Connections and columns that are shown; `--json` lists all.
 const SHOWN: usize = 20;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error};
+use costep_fmi::PrivateFolder;
 use costep_ssp::{Flat, Note, Severity, Value};
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
 
 pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
-    let folder = tempfile::tempdir().map_err(|cause| {
+    let folder = PrivateFolder::new().map_err(|cause| {
         Error::new(Code::FileNotReadable, "cannot create a temporary folder").because(cause)
     })?;
     let flat = costep_ssp::open(path, folder.path())?;

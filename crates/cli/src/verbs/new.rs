@@ -81,10 +81,11 @@ fn place_all(args: &NewArgs) -> Result<Vec<String>, Error> {
             Error::new(Code::FileNotReadable, "cannot be read").in_file(path).because(cause)
         })?;
         if args.no_copy {
-            files.push(real.to_string_lossy().into_owned());
+            files.push(as_text(&real)?);
             continue;
         }
         let name = PathBuf::from(real.file_name().unwrap_or(real.as_os_str()));
+        as_text(&name)?;
         match copied.iter().find(|(_, other)| **other == name).map(|(source, _)| source.clone()) {
             Some(source) if source == real => {}
             Some(source) => {
@@ -96,9 +97,18 @@ fn place_all(args: &NewArgs) -> Result<Vec<String>, Error> {
             None => copy_new(&real, &args.dir.join(&name))?,
         }
         copied.insert(real, name.clone());
-        files.push(name.to_string_lossy().into_owned());
+        files.push(as_text(&name)?);
     }
     Ok(files)
+}
+
+/// The name of a file as a project file can write it.
+fn as_text(path: &Path) -> Result<String, Error> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Error::new(Code::FileNotReadable, "the name of the file is not Unicode")
+            .in_file(path)
+            .hint("rename it: project files are text")
+    })
 }
 
 /// Copies a file to a place where there is none, or the same one.
@@ -118,7 +128,10 @@ fn copy_new(from: &Path, to: &Path) -> Result<(), Error> {
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut options = fs::OpenOptions::new();
     let file = options.write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| io::Write::write_all(&mut file, bytes));
+    let written = file.and_then(|mut file| {
+        // What is half written would be in the way of the next attempt.
+        io::Write::write_all(&mut file, bytes).inspect_err(|_| drop(fs::remove_file(path)))
+    });
     written.map_err(|cause| match cause.kind() {
         io::ErrorKind::AlreadyExists => Error::new(Code::Exists, format!("`{}` exists", path.display()))
             .hint("choose another folder, or remove it"),

@@ -10,9 +10,9 @@ use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
 use costep_results::{Table, write_file};
 use serde_json::json;
 
-use super::run::RECORDING;
 use crate::args::PlotArgs;
 use crate::failure::{Failure, to_json};
+use crate::folder::RECORDING;
 use crate::recorder::{OUTPUTS, STEP};
 use crate::solution::Solution;
 use crate::style::{Output, print_error, print_json};
@@ -29,6 +29,7 @@ const FEW: usize = 80;
 pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> {
     let runs = args.runs.iter().map(|path| Recorded::open(path, args)).collect::<Result<Vec<_>, _>>()?;
     let first = &runs[0];
+    runs.iter().try_for_each(|run| run.refuse_nothing(args))?;
     let reference = if args.reference { Some(first.solution(args)?) } else { None };
     let shown = Picture { args, runs: &runs, reference: reference.as_ref(), cut: Cell::new(false) };
     let (figure, signals) = match runs.len() {
@@ -89,6 +90,27 @@ impl Recorded {
         Ok(Self { file, table, signals, left_out })
     }
 
+    /// An error if there is nothing to draw.
+    fn refuse_nothing(&self, args: &PlotArgs) -> Result<(), Error> {
+        let times = self.table.values("t")?;
+        let error = |message: &str| Err(Error::new(Code::CommandLine, message).in_file(&self.file));
+        if self.signals.is_empty() {
+            let hint =
+                "the parts have no outputs; name inputs by `--signals`, `costep export --list` shows all";
+            return error("there is no signal to draw").map_err(|error| error.hint(hint));
+        }
+        if times.is_empty() {
+            return error("the recording has no rows").map_err(|error| error.hint("run it again"));
+        }
+        if times.iter().any(|t| within(*t, args)) {
+            return Ok(());
+        }
+        let (first, last) = (times[0], times[times.len() - 1]);
+        error("no point lies between `--from` and `--to`").map_err(|error| {
+            error.hint(format!("the recording is from {} to {}", format_time(first), format_time(last)))
+        })
+    }
+
     fn metadata(&self, key: &str) -> Option<&str> {
         self.table.metadata().get(key).map(String::as_str)
     }
@@ -97,6 +119,13 @@ impl Recorded {
     fn step(&self) -> String {
         let step = self.metadata(STEP).unwrap_or_default();
         parse_time(step).map_or_else(|_| step.into(), format_time)
+    }
+
+    /// Parts, parameters and connections, as the recorded project has them.
+    fn system(&self) -> Vec<&str> {
+        const TABLES: [&str; 5] = ["[parameters", "[native", "[fmu", "[[connect", "[[external"];
+        let tables = self.metadata("project").unwrap_or_default().split("\n\n");
+        tables.filter(|table| TABLES.iter().any(|start| table.starts_with(start))).map(str::trim).collect()
     }
 
     /// The points of a signal in the window that is asked for.
@@ -151,6 +180,9 @@ impl Picture<'_> {
         let figure = Figure::new(run.metadata("system").unwrap_or("recording")).subtitle(subtitle);
         let Some(reference) = self.reference else { return figure };
         let mut note = format!("Dashed: {}.", reference.what);
+        if self.runs.iter().any(|other| other.system() != run.system()) {
+            note += " The runs are of different systems: it belongs to the first.";
+        }
         if self.cut.get() {
             note += " Curves that leave it by far are cut.";
         }

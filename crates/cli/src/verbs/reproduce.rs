@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
 use crate::progress::many_runs;
+use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, STRONG, WARN, paint, print, print_json, say};
 use crate::table::{Cell, render};
 
@@ -22,6 +23,7 @@ use crate::table::{Cell, render};
 const LINE: usize = 110;
 
 pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<ExitCode, Failure> {
+    stop::listen(output);
     match (args.id.as_deref(), output.json) {
         (None, true) => print_json(&STUDIES.iter().map(head).collect::<Vec<_>>())?,
         (None, false) => list()?,
@@ -59,7 +61,7 @@ fn reproduce(study: &'static Study, args: &ReproduceArgs, output: Output) -> Res
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let progress = |done: usize, all: usize| {
         bar.get_or_init(|| many_runs(output, all)).set_position(done as u64);
-        Ok(())
+        stop::check()
     };
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let start = Instant::now();

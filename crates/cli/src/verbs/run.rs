@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use costep_analysis::{GrowthWatch, Reference, ReferenceKind, Trace, measure, paper_error};
@@ -11,27 +10,22 @@ use costep_core::quantity::format_time;
 use costep_core::{Code, Error, StateReader};
 use costep_engine::{Checkpoints, Engine, Flow, Observer, StopFlag, TimeLimit};
 use costep_project::{Override, Project, Source};
+use costep_results::Table;
 use serde_json::{Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::Failure;
+use crate::folder::{self, Locked, PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, unwritable};
 use crate::messages;
 use crate::progress::RunProgress;
-use crate::recorder::Recorder;
+use crate::recorder::{Plan, Recorder};
 use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::session::{self, Choice};
-use crate::style::{BAD, GOOD, Output, paint, print_error, print_json, say};
+use crate::stop;
+use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{number, percent, wall};
-
-/// Names of the files in the folder of a run.
-pub(crate) const RECORDING: &str = "results.arrows";
-const PREVIOUS_RECORDING: &str = "results.previous.arrows";
-pub(crate) const PROJECT_COPY: &str = "run.toml";
-
-/// Raised by Ctrl-C and by termination signals.
-static STOP: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     let mut overrides = Vec::new();
@@ -48,6 +42,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     if let Some(code) = supervision::elsewhere(&project, home, Some(&args.limits), output)? {
         return Ok(code);
     }
+    let lock = folder.as_deref().map(folder::lock).transpose()?;
     if let Some(folder) = &folder {
         project.keep_fmus_in(folder)?;
     }
@@ -57,7 +52,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     let choice = Choice::of(&project);
     let engine = session::engine(&project, &choice, compared.is_some())?;
     let mut job =
-        Job { project: &project, engine, files: None, recorder: None, watch: GrowthWatch::default() };
+        Job { project: &project, engine, files: None, recorder: None, watch: GrowthWatch::default(), lock };
     if let Some(folder) = folder {
         job.record_in(folder, &args.limits)?;
     }
@@ -75,25 +70,48 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     if let Some(code) = supervision::elsewhere(&project, Some(&args.dir), Some(&args.limits), output)? {
         return Ok(code);
     }
+    let lock = Some(folder::lock(&args.dir)?);
     messages::listen(output);
     let mut engine = session::engine(&project, &Choice::of(&project), false)?;
     let mut checkpoints = checkpoints(&args.dir, &project, &args.limits)?;
-    let from = checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir, &engine))?;
+    let from =
+        checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir, &engine, &project))?;
     let mut watch = GrowthWatch::default();
     let sizes = (engine.outputs().len(), engine.coupled().len());
     watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
     supervision::show_checkpoint(engine.time());
     output.remark(&format!("resuming at t = {} s from {}", engine.time(), from.display()));
+    if is_complete(&args.dir, &engine, &project) {
+        output.remark("the run is complete already: what follows its last checkpoint is computed again");
+    }
     let file = args.dir.join(RECORDING);
     let recorder = Recorder::resume(&file, &engine, &project, checkpoints)?;
-    let job =
-        Job { project: &project, engine, files: Some(args.dir.clone()), recorder: Some(recorder), watch };
+    let job = Job {
+        project: &project,
+        engine,
+        files: Some(args.dir.clone()),
+        recorder: Some(recorder),
+        watch,
+        lock,
+    };
     job.go(None, true, &args.limits, output)
 }
 
-fn no_checkpoint(error: Error, folder: &Path, engine: &Engine) -> Error {
+/// Whether the recording of a run goes to its stop time.
+fn is_complete(folder: &Path, engine: &Engine, project: &Project) -> bool {
+    let all = Plan::new(engine, &project.record).rows_after(engine.experiment().steps());
+    let is_whole = |table: Table| table.complete() && table.rows() as u64 >= all;
+    Table::open(&folder.join(RECORDING)).is_ok_and(is_whole)
+}
+
+fn no_checkpoint(error: Error, folder: &Path, engine: &Engine, project: &Project) -> Error {
     if error.code() != Code::FileNotReadable {
         return error;
+    }
+    if is_complete(folder, engine, project) {
+        return Error::new(Code::RunComplete, "the run is complete, there is nothing to resume")
+            .in_file(folder)
+            .hint(format!("`costep plot {}` draws it, `costep run` starts it anew", folder.display()));
     }
     let again = format!("`costep run {}` starts it anew", folder.join(PROJECT_COPY).display());
     match engine.save() {
@@ -132,6 +150,9 @@ struct Job<'a> {
     files: Option<PathBuf>,
     recorder: Option<Recorder>,
     watch: GrowthWatch,
+    /// Keeps other runs out of the folder.
+    #[expect(dead_code, reason = "held, not read")]
+    lock: Option<Locked>,
 }
 
 /// Looks at every communication point: row first, then the watch, so that a checkpoint holds both.
@@ -156,20 +177,13 @@ impl Observer for Keeper<'_> {
 impl Job<'_> {
     /// Prepares the folder: a copy of the project, the recording before this one kept under another name.
     fn record_in(&mut self, folder: PathBuf, limits: &LimitArgs) -> Result<(), Error> {
-        let unwritable = |path: &Path| {
-            let path = path.to_path_buf();
-            move |cause: std::io::Error| {
-                Error::new(Code::FileNotReadable, "cannot write").in_file(path).because(cause)
-            }
-        };
-        fs::create_dir_all(&folder).map_err(unwritable(&folder))?;
         let copy = folder.join(PROJECT_COPY);
         if !self.is_own_project(&copy)? {
-            fs::write(&copy, self.project.to_toml_in(&folder)).map_err(unwritable(&copy))?;
+            fs::write(&copy, self.project.to_toml_in(&folder)).map_err(|cause| unwritable(&copy, &cause))?;
         }
         let file = folder.join(RECORDING);
         if file.exists() {
-            fs::rename(&file, folder.join(PREVIOUS_RECORDING)).map_err(unwritable(&file))?;
+            fs::rename(&file, folder.join(PREVIOUS_RECORDING)).map_err(|cause| unwritable(&file, &cause))?;
         }
         let checkpoints = checkpoints(&folder, self.project, limits)?;
         checkpoints.clear()?;
@@ -210,14 +224,14 @@ impl Job<'_> {
         limits: &LimitArgs,
         output: Output,
     ) -> Result<ExitCode, Failure> {
-        install_stop_handler();
+        stop::listen(output);
         self.announce(output);
         let mut report = RunReport::new(&self.project.groups[0].method, self.engine.experiment().step);
         let mut progress = RunProgress::new(output);
         progress.watch = std::mem::take(&mut self.watch);
         let mut trace = reference.map(|_| Trace::new(self.engine.outputs().len(), true));
         let mut limit = limits.time_limit.map(TimeLimit::new);
-        let mut stop = StopFlag(&STOP);
+        let mut stop = StopFlag(stop::flag());
         let (start, from) = (Instant::now(), self.engine.time());
         let outcome = {
             let mut keeper = Keeper { recorder: self.recorder.as_mut(), progress: &mut progress };
@@ -233,24 +247,6 @@ impl Job<'_> {
         report.wall_s = start.elapsed().as_secs_f64();
         progress.finish();
         report.count(&self.engine);
-        match &outcome {
-            Err(error) => report.fail(error),
-            Ok(()) => {
-                report.amplitude_ratio = Some(progress.watch.amplitudes().ratio());
-                report.verdict = self.verdict(&progress.watch, judge)?;
-                if !progress.watch.can_judge() {
-                    report.message = Some("too few macro steps for a verdict on stability".into());
-                }
-                if let (Some(reference), Some(trace)) = (reference, &trace) {
-                    report.add(&measure(self.engine.descriptions(), trace, reference));
-                    let stop = self.engine.experiment().stop;
-                    report.max_abs_error = paper_error(&self.project.model, stop, trace)?;
-                }
-                if report.verdict == Verdict::Unstable {
-                    report.exit = costep_core::ExitClass::Diverged.code();
-                }
-            }
-        }
         let stopped = outcome.as_ref().is_err_and(|e| matches!(e.code(), Code::Stopped | Code::TimeLimit));
         let mut can_go_on = false;
         if let (true, Some(recorder)) = (stopped, &mut self.recorder) {
@@ -263,16 +259,44 @@ impl Job<'_> {
             (Err(error), Ok(())) => return Err(error.into()),
             (recorded, _) => recorded.unwrap_or_default(),
         };
+        match &outcome {
+            Err(error) => report.fail(error),
+            Ok(()) => {
+                let seen = (trace.as_ref(), &progress.watch);
+                stop::deaf(|| self.judge(&mut report, seen, reference, judge))?;
+            }
+        }
         let ending = Ending { recorded, can_go_on, from, error: outcome.as_ref().err() };
         self.print(&report, reference.map(|reference| &reference.kind), &ending, output)?;
         Ok(supervision::exit_code(report.exit))
     }
 
+    /// Everything that can be said about a run that came to its end.
+    fn judge(
+        &self,
+        report: &mut RunReport,
+        (trace, watch): (Option<&Trace>, &GrowthWatch),
+        reference: Option<&Reference>,
+        by_twin: bool,
+    ) -> Result<(), Error> {
+        report.amplitude_ratio = Some(watch.amplitudes().ratio());
+        report.judge(watch.can_judge(), self.is_unstable(watch, by_twin)?);
+        if let (Some(reference), Some(trace)) = (reference, trace) {
+            report.add(&measure(self.engine.descriptions(), trace, reference));
+            let stop = self.engine.experiment().stop;
+            report.max_abs_error = paper_error(&self.project.model, stop, trace)?;
+        }
+        report.explain(self.project.model.connections.len());
+        if matches!(report.verdict, Verdict::Unstable | Verdict::Inaccurate) {
+            report.exit = costep_core::ExitClass::Diverged.code();
+        }
+        Ok(())
+    }
+
     /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.
-    fn verdict(&self, watch: &GrowthWatch, judge: bool) -> Result<Verdict, Error> {
+    fn is_unstable(&self, watch: &GrowthWatch, judge: bool) -> Result<bool, Error> {
         let twin = if judge && watch.can_judge() { reference::twin_amplitudes(self.project)? } else { None };
-        let unstable = twin.map_or_else(|| watch.looks_unstable(), |twin| watch.unstable_against(&twin));
-        Ok(if unstable { Verdict::Unstable } else { Verdict::Stable })
+        Ok(twin.map_or_else(|| watch.looks_unstable(), |twin| watch.unstable_against(&twin)))
     }
 
     fn announce(&self, output: Output) {
@@ -354,6 +378,8 @@ impl Job<'_> {
         }
         let verdict = match report.verdict {
             Verdict::Stable => paint(GOOD, "STABLE"),
+            Verdict::NotJudged => paint(WARN, "NOT JUDGED"),
+            Verdict::Inaccurate => paint(BAD, "INACCURATE"),
             _ => paint(BAD, "UNSTABLE"),
         };
         let mut line = format!("verdict  {verdict}");
@@ -365,6 +391,12 @@ impl Job<'_> {
             );
         } else if report.verdict == Verdict::Unstable {
             line += "   amplitudes grow: try a smaller step or `costep compare`";
+        }
+        if report.verdict == Verdict::Inaccurate {
+            line += "   far from the reference: try a smaller step or `costep compare`";
+        }
+        if let Some(message) = &report.message {
+            line += &format!("   {message}");
         }
         say!("{line}")
     }
@@ -379,15 +411,4 @@ struct Ending<'a> {
     /// The time at which this process began.
     from: f64,
     error: Option<&'a Error>,
-}
-
-/// The first signal ends the run after its step; a second one ends the program at once.
-fn install_stop_handler() {
-    let handler = || {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(costep_core::ExitClass::Stopped.code()));
-        }
-    };
-    // Without a handler the run still works; it can only not be stopped softly.
-    let _ = ctrlc::set_handler(handler);
 }

@@ -19,7 +19,7 @@ struct Divider {
 
 impl CouplingMethod for Divider {
     fn needs(&self) -> Needs {
-        self.inner.needs()
+        Needs { divides: true, ..self.inner.needs() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {

@@ -26,7 +26,7 @@ impl CouplingMethod for Stubborn {
     }
 
     fn needs(&self) -> Needs {
-        Needs { rollback: self.asks, ..self.inner.needs() }
+        Needs { rollback: self.asks, looks_back: true, ..self.inner.needs() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {

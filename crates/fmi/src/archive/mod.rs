@@ -1,6 +1,7 @@
 //! The zip archive of an FMU. All entries are checked when it is opened, before one byte is unpacked; what is
 //! really unpacked is counted and compared with what was announced.
 
+mod copies;
 mod entry_reader;
 mod name;
 mod records;

@@ -5,8 +5,7 @@ use std::io::{self, BufReader, Read, SeekFrom};
 
 use costep_core::{Code, Error, Result};
 
-use super::Source;
-use super::name;
+use super::{Source, copies, name};
 use crate::limits::Limits;
 
 const LOCAL: u32 = 0x0403_4b50;
@@ -94,11 +93,15 @@ struct Directory {
 pub(crate) fn read(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Vec<Record>> {
     let directory = find_directory(source, length, limits)?;
     let mut records = read_directory(source, &directory, limits)?;
+    let mut copies = copies::take(&mut records);
     check_together(&records, &directory, limits)?;
-    for record in &mut records {
+    for record in records.iter_mut().chain(&mut copies) {
         read_local(source, record, directory.start)?;
     }
-    check_overlap(&records)?;
+    match copies.is_empty() {
+        true => check_overlap(&records)?,
+        false => check_overlap(&[&records[..], &copies].concat())?,
+    }
     Ok(records)
 }
 

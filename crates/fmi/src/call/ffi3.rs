@@ -41,6 +41,8 @@ function_table! {
         optional enter_step_mode "fmi3EnterStepMode" (Instance) -> Status;
         optional update_discrete_states "fmi3UpdateDiscreteStates"
             (Instance, *mut Flag, *mut Flag, *mut Flag, *mut Flag, *mut Flag, *mut f64) -> Status;
+        optional set_clock "fmi3SetClock" (Instance, *const u32, usize, *const bool) -> Status;
+        optional get_interval "fmi3GetIntervalDecimal" (Instance, *const u32, usize, *mut f64, *mut c_int) -> Status;
         optional enter_configuration "fmi3EnterConfigurationMode" (Instance) -> Status;
         optional exit_configuration "fmi3ExitConfigurationMode" (Instance) -> Status;
         optional get_float32 "fmi3GetFloat32" (Instance, *const u32, usize, *mut f32, usize) -> Status;

@@ -36,11 +36,13 @@ mod mode {
         1.0,
     ]);
 
-    /// Whether numbers are computed as they should be. Reading the mode itself takes three times as long; traps are not
-    /// seen.
+    /// Whether numbers are computed as they should be, and the x87 unit is in its usual mode. The functions of C for
+    /// rounding and traps change both units, so that the second one tells of traps in the first. Reading the mode of the
+    /// first takes ten times as long as all of this; traps that are set there and nowhere else are not seen.
     #[inline(always)]
     pub(super) fn computes_as_usual() -> bool {
         let differs: u32;
+        let mut x87 = 0_u16;
         // SAFETY: reads the twelve aligned numbers and changes nothing but registers and flags of past exceptions.
         unsafe {
             asm!(
@@ -58,8 +60,9 @@ mod mode {
                 differs = out(reg) differs,
                 options(nostack, readonly),
             );
+            asm!("fnstcw [{}]", in(reg) &raw mut x87, options(nostack, preserves_flags));
         }
-        differs == 0
+        differs == 0 && x87 == X87
     }
 
     /// Whether the mode is the one that Rust expects, in every detail.
@@ -124,7 +127,8 @@ mod mode {
     pub(super) fn set_usual() {}
 }
 
-/// Puts the mode back if numbers are not computed as usual: after calls that are made often.
+/// Puts the mode back if numbers are not computed as usual, or the x87 unit or traps were changed by functions of C: after
+/// calls that are made often.
 #[inline(always)]
 pub(crate) fn restore_results() {
     if !mode::computes_as_usual() {
@@ -160,6 +164,16 @@ mod tests {
             let seen = !mode::computes_as_usual();
             restore_results();
             assert!(seen && mode::is_usual() && mode::computes_as_usual(), "{bits:x}");
+        }
+    }
+
+    #[test]
+    fn traps_of_both_units_and_precision_are_seen_after_steps() {
+        // As `feenableexcept` does it; single precision; rounding up as `fesetround` does it.
+        for (mxcsr, x87) in [(0x1f80 & !0x0280, 0x037f & !0x05), (0x1f80, 0x007f), (0x5f80, 0x0b7f)] {
+            set(mxcsr, x87);
+            restore_results();
+            assert!(mode::is_usual(), "{mxcsr:x} {x87:x}");
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use costep_core::{Code, Error, Experiment, Interval, Result};
 use costep_supervise::{Call, Slot};
 
+use crate::call::events::Advance;
 use crate::call::ffi2::{self, Callbacks, Functions2};
 use crate::call::ffi3::{Functions3, IntermediateUpdate};
 use crate::call::floating_point;
@@ -17,6 +19,7 @@ use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_u
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
 use crate::call::log::{Message, Status, log2, log3};
 use crate::call::row::Place;
+use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 
 pub(crate) const OK: c_int = 0;
@@ -37,9 +40,9 @@ pub(crate) struct Instance {
     /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
     ended: Cell<bool>,
     name: CString,
-    environment: Box<Environment>,
+    environment: ManuallyDrop<Shared<Environment>>,
     /// The FMU keeps a pointer to these (FMI 2).
-    _callbacks: Option<Box<Callbacks>>,
+    callbacks: ManuallyDrop<Option<Shared<Callbacks>>>,
     warnings: Cell<u64>,
     /// The FMU has asked to end the simulation.
     wants_end: Cell<bool>,
@@ -66,14 +69,14 @@ impl Instance {
         }
         library.enter()?;
         let slot = library.slot(name, limit);
-        let owned = Box::new(Environment::showing(name, slot.messages()));
-        let environment = ptr::from_ref(&*owned).cast_mut().cast::<c_void>();
+        let owned = Shared::new(Environment::showing(name, slot.messages()));
+        let environment = owned.address().cast::<c_void>();
         let token = library.token.as_ptr();
         let resources = library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr());
         let mut callbacks = None;
         let handle = match &library.functions {
             Functions::V2(f) => {
-                let callbacks: &Callbacks = callbacks.insert(Box::new(Callbacks {
+                let callbacks = callbacks.insert(Shared::new(Callbacks {
                     logger: log2,
                     allocate_memory: ffi2::calloc,
                     free_memory: ffi2::free,
@@ -86,7 +89,15 @@ impl Instance {
                 };
                 // SAFETY: texts end with a zero byte; log and callbacks live as long as the instance.
                 watched(&slot, Call::Instantiate, || unsafe {
-                    (f.instantiate)(c_name.as_ptr(), kind, token, resources, callbacks, 0, logging.into())
+                    (f.instantiate)(
+                        c_name.as_ptr(),
+                        kind,
+                        token,
+                        resources,
+                        callbacks.address(),
+                        0,
+                        logging.into(),
+                    )
                 })
             }
             Functions::V3(f) => {
@@ -97,13 +108,14 @@ impl Instance {
                 let handle = match (&library.exchange, f.instantiate) {
                     (Some(ExchangeFunctions::V3(f)), _) => {
                         // SAFETY: as above.
-                        watched(&slot, Call::Instantiate, || unsafe {
+                        watched(&slot, Call::InstantiateExchange, || unsafe {
                             (f.instantiate)(name, token, resources, false, logging, environment, Some(log3))
                         })
                     }
                     (_, Some(instantiate)) => {
                         let (all, count) = (all.as_ptr(), all.len());
-                        // SAFETY: as above. No event mode, no early return.
+                        let (events, early) = (library.uses_event_mode(), library.allows_early_return());
+                        // SAFETY: as above.
                         watched(&slot, Call::Instantiate, || unsafe {
                             instantiate(
                                 name,
@@ -111,8 +123,8 @@ impl Instance {
                                 resources,
                                 false,
                                 logging,
-                                false,
-                                false,
+                                events,
+                                early,
                                 all,
                                 count,
                                 environment,
@@ -148,8 +160,8 @@ impl Instance {
             name: c_name,
             slot,
             place: None,
-            environment: owned,
-            _callbacks: callbacks,
+            environment: ManuallyDrop::new(owned),
+            callbacks: ManuallyDrop::new(callbacks),
             warnings: Cell::new(0),
             ended: Cell::new(false),
             wants_end: Cell::new(false),
@@ -217,7 +229,8 @@ impl Instance {
     }
 
     /// Does any call into the FMU: whoever watches this process can see it, and afterwards the mode of floating-point
-    /// numbers is what it was; not after copying values, which happens often and comes with a call that computes.
+    /// numbers is what it was; not after copying values, which happens often and comes with a call that computes. After
+    /// calls that compute and are made often, traps of the vector unit alone are not seen.
     #[inline(always)]
     pub(crate) fn watched<R>(&self, call: Call, work: impl FnOnce() -> R) -> R {
         watched(&self.slot, call, work)
@@ -432,7 +445,7 @@ impl Instance {
                 });
                 self.has_stepped(status, interval)
             }
-            Functions::V3(f) => self.do_step_3(f, interval, no_return),
+            Functions::V3(f) => self.do_step_3(f, interval, no_return, false).map(|advance| advance.reached),
         }
     }
 
@@ -445,9 +458,16 @@ impl Instance {
         }
     }
 
-    /// A step of FMI 3. Out of line, so that the other one needs no room for its results.
+    /// A step of FMI 3, which ends before its end only if it may. Out of line, so that the other one needs no room for its
+    /// results.
     #[inline(never)]
-    fn do_step_3(&self, f: &Functions3, interval: Interval, no_return: bool) -> Result<f64> {
+    pub(crate) fn do_step_3(
+        &self,
+        f: &Functions3,
+        interval: Interval,
+        no_return: bool,
+        may_return_early: bool,
+    ) -> Result<Advance> {
         let (start, length) = (interval.start, interval.length);
         let do_step = self.need(f.do_step, "DoStep")?;
         let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
@@ -456,13 +476,14 @@ impl Instance {
             let flags = (&raw mut event, &raw mut ends, &raw mut early);
             do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
         });
-        if status == DISCARD || (status <= 1 && (ends | early) != 0) {
+        let is_cut = ends != 0 || (early != 0 && !may_return_early);
+        if status == DISCARD || (status <= 1 && is_cut) {
             return Err(self.incomplete(interval, Some(last), ends != 0));
         }
         self.check(status, "DoStep")?;
         let missed = (last - interval.end).abs();
         let near = missed <= TIME_TOLERANCE * length + 4.0 * f64::EPSILON * interval.end.abs();
-        Ok(if near { interval.end } else { last })
+        Ok(Advance { reached: if near { interval.end } else { last }, event: event != 0, early: early != 0 })
     }
 
     /// The error for a step that FMI 2 discarded: asks how far it came.
@@ -484,6 +505,13 @@ impl Instance {
             status == OK
         });
         self.incomplete(interval, known.then_some(time), asked && ends != 0)
+    }
+
+    /// The error for an FMU that asks for the end at an event.
+    #[cold]
+    pub(crate) fn asks_for_end(&self, t: f64) -> Error {
+        self.wants_end.set(true);
+        self.error(Code::FmuDiscard, &format!("the FMU asked to end the simulation at t = {t} s"))
     }
 
     #[cold]
@@ -527,9 +555,7 @@ impl Drop for Instance {
         self.break_row_up();
         self.library.leave();
         if self.library.is_fatal() {
-            // The FMU may still hold pointers to them.
-            std::mem::forget(std::mem::take(&mut self.environment));
-            std::mem::forget(self._callbacks.take());
+            // The FMU may still hold pointers to environment and callbacks: they stay.
             return;
         }
         let function = match &self.library.functions {
@@ -538,5 +564,10 @@ impl Drop for Instance {
         };
         // SAFETY: the instance is alive and not used any more.
         self.watched(Call::FreeInstance, || unsafe { function(self.handle) });
+        // SAFETY: neither is used any more, and the FMU has no instance to use them for.
+        unsafe {
+            ManuallyDrop::drop(&mut self.environment);
+            ManuallyDrop::drop(&mut self.callbacks);
+        }
     }
 }

@@ -72,11 +72,11 @@ impl FmuLibrary {
 
     /// Unpacks an FMU into a temporary folder and loads its library for one use.
     pub fn load_for(fmu: &mut Fmu, usage: Use) -> Result<Arc<Self>> {
-        Self::load_in(fmu, usage, &std::env::temp_dir())
+        Self::load_in(fmu, usage, None)
     }
 
-    /// The same with the temporary folder inside of another one.
-    pub fn load_in(fmu: &mut Fmu, usage: Use, parent: &Path) -> Result<Arc<Self>> {
+    /// The same with the temporary folder inside of another one, if there is one.
+    pub fn load_in(fmu: &mut Fmu, usage: Use, parent: Option<&Path>) -> Result<Arc<Self>> {
         let path = fmu.path().to_owned();
         let placed = |error: Error| match error.details().place {
             Place::Nowhere => error.in_file(&path),

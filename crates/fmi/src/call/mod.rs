@@ -2,6 +2,7 @@
 //! to use, as far as the FMU itself behaves.
 
 pub(crate) mod batch;
+pub(crate) mod events;
 pub(crate) mod exchange;
 pub(crate) mod ffi2;
 pub(crate) mod ffi3;
@@ -12,6 +13,9 @@ pub(crate) mod library;
 pub(crate) mod log;
 pub(crate) mod preload;
 pub(crate) mod row;
+mod shared;
 pub(crate) mod states;
+mod store;
 pub(crate) mod symbols;
+pub(crate) mod texts;
 mod values;

@@ -1,37 +1,36 @@
 //! An FMU for Co-Simulation as a subsystem.
 
+mod clocks;
+mod events;
 pub(crate) mod linear;
 pub(crate) mod settings;
 pub(crate) mod signals;
+mod signature;
+mod steps;
+mod subsystem;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
-    MicroSampling, Result, Row, StateReader, StateWriter, StepOutcome, Subsystem,
-};
-use costep_supervise::Call;
+use costep_core::{Code, Description, Error, Result};
 
 use crate::call::instance::Instance;
 use crate::call::intermediate::{Exchanged, Samples};
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
-use crate::call::row::{Interruption, Place};
 use crate::call::states::FmuState;
-use crate::description::interface::CoSimulation;
 use crate::description::value::Values;
-use crate::description::words::Causality;
 use crate::description::{FmiVersion, ModelDescription};
+use events::Events;
 use linear::Linear;
 use settings::{Moment, Setting};
 use signals::Signals;
+use signature::Signature;
+use steps::InputDerivatives;
 
 pub use settings::fit_value;
 pub use signals::port_kind;
 
-/// How often a discarded step is halved.
-const MOST_HALVINGS: u32 = 10;
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
 
@@ -93,6 +92,8 @@ pub struct CoSimulationSubsystem {
     /// Outputs inside the last step, if asked for.
     samples: Option<Box<Samples>>,
     linear: Option<Box<Linear>>,
+    /// Events and early returns, if the FMU has any (FMI 3).
+    events: Option<Box<Events>>,
     inputs: Signals,
     outputs: Signals,
     description: Description,
@@ -111,80 +112,6 @@ pub struct CoSimulationSubsystem {
     /// State at the start of the last step and its time, if discarded steps are done again.
     before: FmuState,
     before_time: f64,
-}
-
-/// Derivatives of inputs in the order of their order, for one call per step.
-#[derive(Debug, Default)]
-struct InputDerivatives {
-    references: Vec<u32>,
-    orders: Vec<i32>,
-    values: Vec<f64>,
-}
-
-impl InputDerivatives {
-    fn new(references: &[u32], order: usize) -> Self {
-        let count = references.len() * order;
-        let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
-        Self { references: references.repeat(order), orders: orders.collect(), values: vec![0.0; count] }
-    }
-}
-
-/// What is known of an instance before it is made.
-struct Signature {
-    settings: Vec<Setting>,
-    /// Values of structural parameters.
-    sizes: Vec<(usize, u64)>,
-    inputs: Signals,
-    outputs: Signals,
-    follows: bool,
-    /// Of the local model.
-    states: usize,
-    description: Description,
-}
-
-impl Signature {
-    fn of(
-        fmu: &ModelDescription,
-        kind: &CoSimulation,
-        name: &str,
-        options: &CoSimulationOptions,
-    ) -> Result<Self> {
-        let settings = settings::settings(fmu, &options.parameters)?;
-        let sizes = settings::sizes(&settings);
-        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
-        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
-        let exchanges = |signals: &Signals| {
-            kind.provides_intermediate_update
-                && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
-        };
-        let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
-        let input_order = match options.input_order {
-            _ if !kind.can_interpolate_inputs && !follows => 0,
-            Some(order) => order.min(MAX_ORDER),
-            // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
-            None if follows => MAX_ORDER,
-            None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
-        };
-        let linear = match kind.interface.provides_directional_derivatives {
-            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
-            false => None,
-        };
-        let capabilities = Capabilities {
-            rollback: kind.interface.can_get_and_set_state,
-            input_order,
-            local_model: linear.is_some(),
-            micro_samples: samples.then_some(MicroSampling::End),
-        };
-        let description = Description {
-            name: name.to_owned(),
-            inputs: inputs.ports(fmu, &sizes),
-            outputs: outputs.ports(fmu, &sizes),
-            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
-            capabilities,
-        };
-        let states = linear.map_or(0, |linear| linear.states());
-        Ok(Self { settings, sizes, inputs, outputs, follows, states, description })
-    }
 }
 
 impl CoSimulationSubsystem {
@@ -218,8 +145,10 @@ impl CoSimulationSubsystem {
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }
         let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
+        let events = Events::of(&instance, &description.inputs);
         Ok(Self {
             description,
+            events,
             derivatives: InputDerivatives::new(&inputs.references, input_order),
             mixed,
             inputs,
@@ -324,415 +253,9 @@ impl CoSimulationSubsystem {
         }
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
-        Ok(())
-    }
-
-    /// No state before the start of this interval will be put back.
-    #[inline]
-    fn no_return(&self, interval: Interval) -> bool {
-        !self.retries && (self.saved_time.is_nan() || self.saved_time >= interval.start)
-    }
-
-    /// Whether the next step needs no more than to set inputs, to step and to get outputs.
-    fn is_ready_for_plain_steps(&self) -> bool {
-        let is_usual = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
-        is_usual && self.given == 0 && self.saved_time.is_nan() && self.instance.alive().is_ok()
-    }
-
-    /// Notes down what it did in a row with others.
-    fn catch_up(&mut self) {
-        let Some(place) = &mut self.instance.place else { return };
-        if let Some(missed) = place.missed() {
-            self.time = missed.time;
-            missed.copy_inputs(&mut self.active);
-        }
-        place.catch_up();
-    }
-
-    /// Steps alone until the row is whole again.
-    fn leave_row(&mut self) {
-        self.catch_up();
-        self.instance.break_row_up();
-    }
-
-    /// Finishes a step that was begun in a row and did not go as usual.
-    #[cold]
-    fn finish_step(
-        &mut self,
-        Interruption { call, status }: Interruption,
-        interval: Interval,
-        held: &[f64],
-        y: &mut [f64],
-    ) -> Result<StepOutcome> {
-        let stepped = match call {
-            Call::SetReals => {
-                self.instance.check(status, call.name(2))?;
-                self.instance.do_step(interval, true)
-            }
-            Call::DoStep => self.instance.has_stepped(status, interval),
-            _ => {
-                self.instance.check(status, call.name(2))?;
-                Ok(interval.end)
-            }
-        };
-        let reached = stepped.or_else(|error| self.do_again(interval, held, error))?;
-        self.after_step(interval, held, y)?;
-        Ok(StepOutcome { reached })
-    }
-
-    /// Reads the outputs after a step under held inputs.
-    fn after_step(&mut self, interval: Interval, held: &[f64], y: &mut [f64]) -> Result<()> {
-        self.time = interval.end;
-        if self.linear.is_some() {
-            self.active.copy_from_slice(held);
-        }
-        self.get_outputs(y)
-    }
-
-    fn step_alone(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        self.start()?;
-        if self.samples.is_some() || u.order().max(self.given) > 0 {
-            return self.step_with_more(interval, u, y);
-        }
-        if self.retries {
-            // Not where `snapshot` stores: somebody may want to go back further.
-            self.instance.get_state(&mut self.before)?;
-            self.before_time = interval.start;
-        }
-        let held = u.coefficients(0);
-        self.set_inputs(held)?;
-        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
-            Ok(reached) => reached,
-            Err(error) => self.do_again(interval, held, error)?,
-        };
-        self.after_step(interval, held, y)?;
-        Ok(StepOutcome { reached })
-    }
-
-    /// A step with input polynomials or with values exchanged inside.
-    fn step_with_more(
-        &mut self,
-        interval: Interval,
-        u: InputSegment<'_>,
-        y: &mut [f64],
-    ) -> Result<StepOutcome> {
-        let exchanges = self.samples.is_some() || (self.follows && u.order() > 0);
-        if exchanges {
-            self.begin_exchange(interval, u, y)?;
-        }
-        self.set_inputs(u.coefficients(0))?;
-        if u.order().max(self.given) > 0 && !u.is_empty() && !self.follows {
-            self.set_derivatives(u)?;
-        }
-        let reached = match self.instance.do_step(interval, self.no_return(interval)) {
-            Ok(reached) => reached,
-            Err(error) => {
-                if exchanges {
-                    self.instance.exchange().cancel();
-                }
-                return Err(error);
-            }
-        };
-        self.time = interval.end;
-        if self.linear.is_some() {
-            u.evaluate(interval.length, &mut self.active);
-        }
-        self.get_outputs(y)?;
-        if exchanges {
-            self.finish_exchange(interval, y)?;
-        }
-        Ok(StepOutcome { reached })
-    }
-
-    /// Does a step that the FMU discarded again in shorter ones under held inputs, from the state stored at its start.
-    #[cold]
-    fn do_again(&mut self, interval: Interval, held: &[f64], error: Error) -> Result<f64> {
-        let mut last = error;
-        let stored = if self.retries { &self.before } else { &self.saved };
-        let stored_at = if self.retries { self.before_time } else { self.saved_time };
-        if stored.is_none() || stored_at != interval.start || !self.can_shorten() {
-            return Err(match last.code() {
-                Code::FmuDiscard if self.description.capabilities.rollback && self.can_shorten() => {
-                    last.hint("try a smaller step, or write `retry_discarded = true` to have it done in shorter ones")
-                }
-                _ => last,
-            });
-        }
-        for halvings in 1..=MOST_HALVINGS {
-            if last.code() != Code::FmuDiscard || self.instance.wants_end() {
-                break;
-            }
-            self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
-            match self.in_pieces(interval, held, 1 << halvings) {
-                Ok(reached) => return Ok(reached),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-
-    /// Whether the FMU takes steps of any length.
-    fn can_shorten(&self) -> bool {
-        self.instance.library.co_simulation().can_handle_variable_communication_step_size
-    }
-
-    fn in_pieces(&self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
-        let length = interval.length / f64::from(pieces);
-        let mut reached = interval.start;
-        for piece in 1..=pieces {
-            let end = if piece == pieces { interval.end } else { interval.start + f64::from(piece) * length };
-            self.set_inputs(held)?;
-            let asked = Interval { start: reached, end, length };
-            reached = self.instance.do_step(asked, false)?;
-            if reached != end {
-                break;
-            }
-        }
-        Ok(reached)
-    }
-
-    /// Readies the exchange of values inside a step.
-    #[inline(never)]
-    fn begin_exchange(&self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<()> {
-        if self.samples.is_some() {
-            self.get_outputs(y)?;
-        }
-        self.instance.exchange().begin(interval, u, y);
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn finish_exchange(&mut self, interval: Interval, y: &[f64]) -> Result<()> {
-        let mut exchange = self.instance.exchange();
-        let asked = exchange.finish(interval.end, y);
-        if let Some(samples) = &mut self.samples {
-            exchange.samples(&mut samples.times, &mut samples.outputs);
-        }
-        let failed = exchange.failed;
-        drop(exchange);
-        if let Some(status) = failed {
-            self.instance.check(status, "call of intermediate update")?;
-        }
-        if asked {
-            return Ok(());
-        }
-        let what = "the FMU does not ask for inputs inside a step, so that they cannot follow a polynomial";
-        Err(self.instance.error(Code::NeedsMissing, what).hint("use a method that holds its inputs"))
-    }
-
-    /// Sets the derivatives of the inputs: a! times the coefficient of s^a. Those of the last step that are not given any
-    /// more become zero.
-    fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
-        let InputDerivatives { references, orders, values } = &mut self.derivatives;
-        // Others are held. In FMI 2 each variable has one element.
-        let (width, order) = (self.inputs.references.len(), u.order().max(self.given));
-        self.given = u.order();
-        let mut factorial = 1.0;
-        for a in 1..=order {
-            factorial *= a as f64;
-            let place = &mut values[(a - 1) * width..a * width];
-            if a <= u.order() {
-                place.iter_mut().zip(u.coefficients(a)).for_each(|(value, c)| *value = factorial * c);
-            } else {
-                place.fill(0.0);
-            }
-        }
-        let count = order * width;
-        self.instance.set_input_derivatives(&references[..count], &orders[..count], &values[..count])
-    }
-}
-
-impl Subsystem for CoSimulationSubsystem {
-    fn description(&self) -> &Description {
-        &self.description
-    }
-
-    fn can_step_by(&self, length: f64) -> bool {
-        let is_multiple = |step: f64| (length / step - (length / step).round()).abs() < 1e-6 * length / step;
-        self.any_step && self.inner_step.is_none_or(|step| length >= 0.5 * step && is_multiple(step))
-    }
-
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.leave_row();
-        if self.phase != Phase::Instantiated || self.instance.alive().is_err() {
-            self.instance.reset()?;
-            self.phase = Phase::Instantiated;
-        }
-        self.instance.alive()?;
-        if self.settings.iter().any(|setting| setting.moment == Moment::Configuration) {
-            self.instance.configuration(true)?;
-            self.set(Moment::Configuration)?;
-            self.instance.configuration(false)?;
-        }
-        self.set(Moment::Before)?;
-        self.instance.enter_initialization(experiment, self.tolerance)?;
-        self.phase = Phase::Initialising;
-        self.time = experiment.start;
-        self.saved_time = f64::NAN;
-        self.given = 0;
-        self.set(Moment::Within)
-    }
-
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.instance.alive()?;
-        if self.phase != Phase::Initialising {
-            return Err(self
-                .instance
-                .error(Code::Bug, "initial outputs are asked for after the initialisation"));
-        }
-        self.set_inputs(u)?;
-        if self.linear.is_some() {
-            self.active.copy_from_slice(u);
-        }
-        self.get_outputs(y)
-    }
-
-    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        self.catch_up();
-        let begun = self.instance.place.as_ref().and_then(Place::take_interruption);
-        let outcome = match begun {
-            Some(interruption) => self.finish_step(interruption, interval, u.coefficients(0), y),
-            None => self.step_alone(interval, u, y),
-        };
-        if let Some(place) = &self.instance.place {
-            place.report(self.is_ready_for_plain_steps());
-        }
-        outcome
-    }
-
-    fn join_row(&mut self, row: &mut Option<Box<dyn Row>>) -> bool {
-        let place = std::ptr::from_ref(self).cast();
-        let references = (&self.inputs.references[..], &self.outputs.references[..]);
-        !self.mixed && self.instance.join_row(row, place, references, self.linear.is_some())
-    }
-
-    fn snapshot(&mut self) -> Result<()> {
-        if !self.description.capabilities.rollback {
-            return Err(self.unsupported("rollback"));
-        }
-        self.leave_row();
-        self.start()?;
-        self.instance.get_state(&mut self.saved)?;
-        self.saved_time = self.time;
-        self.saved_active.copy_from_slice(&self.active);
-        self.saved_given = self.given;
-        Ok(())
-    }
-
-    fn restore(&mut self) -> Result<()> {
-        if self.saved.is_none() || self.saved_time.is_nan() {
-            return Err(self.unsupported("to go back without a stored state"));
-        }
-        self.leave_row();
-        self.start()?;
-        self.instance.set_state(&self.saved)?;
-        self.time = self.saved_time;
-        self.active.copy_from_slice(&self.saved_active);
-        self.given = self.saved_given;
-        Ok(())
-    }
-
-    fn states(&self) -> usize {
-        self.linear.as_ref().map_or(0, |linear| linear.states())
-    }
-
-    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.catch_up();
-        // In initialisation mode directional derivatives are those of the initialisation.
-        self.start()?;
-        match &mut self.linear {
-            Some(linear) if self.description.capabilities.local_model => {
-                linear.fill(&self.instance, &self.inputs, (u, &self.active), model)
-            }
-            _ => Err(self.unsupported("a local model")),
-        }
-    }
-
-    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
-        self.catch_up();
-        self.start()?;
-        match &mut self.linear {
-            Some(linear) => linear.read_state(&self.instance, (u, &self.active), (x, x_dot)),
-            None => Ok(false),
-        }
-    }
-
-    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
-        self.leave_row();
-        let on = on && self.description.capabilities.micro_samples.is_some();
-        let inner = self.instance.library.co_simulation().fixed_internal_step_size;
-        let expected = inner.map_or(0.0, |inner| experiment.step / inner + 2.0) as usize;
-        self.instance.exchange().set_record(on, expected);
-        self.samples = on.then(Box::default);
-    }
-
-    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        self.samples.as_ref().map(|samples| samples.view())
-    }
-
-    fn save(&self, out: &mut StateWriter) -> Result<()> {
-        self.instance.alive()?;
-        let interface = &self.instance.library.co_simulation().interface;
-        if !interface.can_serialize_state || !self.instance.can_serialize_states() {
-            return Err(self.unsupported("checkpoints"));
-        }
-        let mut state = FmuState::none();
-        self.instance.get_state(&mut state)?;
-        let bytes = self.instance.serialize(&state);
-        self.instance.free_state(&mut state);
-        out.integer((self.phase == Phase::Stepping).into());
-        let (mut time, mut active) = (self.time, self.active.clone());
-        if let Some(missed) = self.instance.place.as_ref().and_then(Place::missed) {
-            time = missed.time;
-            missed.copy_inputs(&mut active);
-        }
-        out.real(time);
-        out.reals(&active);
-        out.integer(self.given as u64);
-        out.block(&bytes?);
-        Ok(())
-    }
-
-    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        if !self.instance.can_serialize_states() {
-            return Err(self.unsupported("checkpoints"));
-        }
-        self.leave_row();
-        let stepping = from.index(2)? == 1;
-        if stepping {
-            self.start()?;
-        }
-        self.time = from.real()?;
-        from.reals(&mut self.active)?;
-        self.given = from.index(self.description.capabilities.input_order + 1)?;
-        let mut state = FmuState::none();
-        self.instance.deserialize(from.block()?, &mut state)?;
-        let outcome = self.instance.set_state(&state);
-        self.instance.free_state(&mut state);
-        self.saved_time = f64::NAN;
-        outcome
-    }
-
-    fn terminate(&mut self) {
-        self.leave_row();
-        if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
-            // Only an initialised FMU can be terminated.
-            let _ = self.start_slowly();
-        }
-        if self.phase == Phase::Stepping {
-            self.instance.terminate();
-        }
-        self.phase = Phase::Terminated;
-    }
-}
-
-impl Drop for CoSimulationSubsystem {
-    fn drop(&mut self) {
-        // Then the instance is freed, and with the last one the library is unloaded and its folder removed.
-        self.instance.free_state(&mut self.saved);
-        self.instance.free_state(&mut self.before);
-        if self.phase == Phase::Stepping {
-            self.instance.terminate();
+        match &mut self.events {
+            Some(events) => events.start(&self.instance, self.time),
+            None => Ok(()),
         }
     }
 }

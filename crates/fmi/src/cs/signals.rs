@@ -1,11 +1,12 @@
-//! The inputs and outputs of an FMU as ports: all types but text and bytes, arrays flattened.
+//! The inputs and outputs of an FMU as ports: all types, arrays flattened.
 
 use std::cell::RefCell;
 
-use costep_core::{Port, PortKind, Result};
+use costep_core::{Port, PortKind, Result, StateReader, StateWriter};
 
 use crate::call::batch::{Batch, carrier};
 use crate::call::instance::Instance;
+use crate::call::texts::Texts;
 use crate::cs::settings::elements;
 use crate::description::ModelDescription;
 use crate::description::variable::{Dimension, Variable};
@@ -32,25 +33,29 @@ struct Others {
     elements: Vec<usize>,
     width: usize,
     batches: RefCell<Vec<Batch>>,
+    /// Text and bytes, behind all others.
+    texts: RefCell<Vec<Texts>>,
 }
 
 impl Signals {
-    /// All numbers, truth values and enumerations that belong to no clock.
+    /// All variables that belong to no clock and are none. Text and bytes come last.
     pub(crate) fn of(
         description: &ModelDescription,
         causality: Causality,
         sizes: &[(usize, u64)],
     ) -> Result<Self> {
-        let (mut signals, mut others) = (Self::default(), Vec::new());
+        let (mut signals, mut others, mut texts) = (Self::default(), Vec::new(), Vec::new());
         for index in description.with_causality(causality) {
             let variable = &description.variables()[index];
             match variable.kind {
                 _ if !variable.clocks.is_empty() => {}
                 VariableType::Float64 => signals.push(description, index, sizes)?,
-                VariableType::String | VariableType::Binary | VariableType::Clock => {}
+                VariableType::Clock => {}
+                kind @ (VariableType::String | VariableType::Binary) => texts.push((kind, index)),
                 kind => others.push((carrier(description.fmi_version, kind), index)),
             }
         }
+        others.append(&mut texts);
         if !others.is_empty() {
             signals.others = Some(Box::new(Others::new(description, &others, sizes)?));
         }
@@ -102,6 +107,23 @@ impl Signals {
             instance.get_reals(&self.references, reals)?;
         }
         self.others.as_ref().map_or(Ok(()), |others| others.get(instance, rest))
+    }
+
+    /// Texts and bytes as they are, for a checkpoint: numbers stand for them that mean nothing elsewhere.
+    pub(crate) fn save_texts(&self, out: &mut StateWriter) {
+        let Some(others) = &self.others else { return };
+        others.texts.borrow().iter().flat_map(Texts::values).for_each(|text| out.block(text));
+    }
+
+    /// Makes the texts and bytes of a checkpoint known.
+    pub(crate) fn load_texts(&self, instance: &Instance, from: &mut StateReader<'_>) -> Result<()> {
+        let Some(others) = &self.others else { return Ok(()) };
+        for texts in others.texts.borrow_mut().iter_mut() {
+            for at in 0..texts.width() {
+                texts.know(instance, at, from.block()?)?;
+            }
+        }
+        Ok(())
     }
 
     /// Variables and numbers of elements, with those of other types.
@@ -156,6 +178,10 @@ impl Others {
                 others.elements.push(count);
             }
             others.width += names.len();
+            if matches!(kind, VariableType::String | VariableType::Binary) {
+                others.texts.get_mut().push(Texts::new(*kind, references, names));
+                continue;
+            }
             let batch = Batch::new(description.fmi_version, *kind, references, names);
             others.batches.get_mut().extend(batch);
         }
@@ -168,6 +194,11 @@ impl Others {
             batch.set(instance, mine)?;
             u = rest;
         }
+        for texts in self.texts.borrow_mut().iter_mut() {
+            let (mine, rest) = u.split_at(texts.width());
+            texts.set(instance, mine)?;
+            u = rest;
+        }
         Ok(())
     }
 
@@ -175,6 +206,11 @@ impl Others {
         for batch in self.batches.borrow_mut().iter_mut() {
             let (mine, rest) = y.split_at_mut(batch.width());
             batch.get(instance, mine)?;
+            y = rest;
+        }
+        for texts in self.texts.borrow_mut().iter_mut() {
+            let (mine, rest) = y.split_at_mut(texts.width());
+            texts.get(instance, mine)?;
             y = rest;
         }
         Ok(())
@@ -187,7 +223,9 @@ pub fn port_kind(kind: VariableType) -> Option<PortKind> {
         VariableType::Float64 | VariableType::Float32 => Some(PortKind::Real),
         VariableType::Boolean => Some(PortKind::Boolean),
         VariableType::Enumeration => Some(PortKind::Enumeration),
-        VariableType::String | VariableType::Binary | VariableType::Clock => None,
+        VariableType::String => Some(PortKind::Text),
+        VariableType::Binary => Some(PortKind::Bytes),
+        VariableType::Clock => None,
         _ => Some(PortKind::Integer),
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod interface;
 pub(crate) mod lists;
 pub(crate) mod solver;
 pub(crate) mod structure;
+mod unsupported;
 pub(crate) mod value;
 pub(crate) mod variable;
 pub(crate) mod words;

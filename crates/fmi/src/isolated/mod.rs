@@ -1,17 +1,18 @@
 //! FMUs in processes of their own: an order says what the other process is to load and how to use it.
 
+mod news;
 mod order;
 
 use std::path::Path;
 
 use costep_core::{Code, Error, Result, Subsystem};
 use costep_supervise::{Isolated, Outline, Program};
-use tempfile::TempDir;
 
 use crate::call::library::{FmuLibrary, Use};
 use crate::cs::{CoSimulationOptions, CoSimulationSubsystem};
 use crate::description::ModelDescription;
-use crate::fmu::{Fmu, private_folder};
+use crate::fmu::Fmu;
+use crate::folder::PrivateFolder;
 use crate::me::{ModelExchangeOptions, ModelExchangeSubsystem};
 use order::Order;
 
@@ -49,7 +50,7 @@ pub fn isolate_fmu(
     };
     let outline = usage.outline(fmu, name)?;
     // Its own, so that nothing is left behind by a process that has to be killed.
-    let folder = private_folder(&std::env::temp_dir()).map_err(not_possible)?;
+    let folder = PrivateFolder::new().map_err(not_possible)?;
     let order = Order {
         // An FMU may have changed the present folder.
         path: std::path::absolute(path).map_err(not_possible)?,
@@ -57,24 +58,28 @@ pub fn isolate_fmu(
         name: name.to_owned(),
         usage,
     };
-    Isolated::start(program, outline, &order.write(), Box::<TempDir>::new(folder))
+    let instance = name.to_owned();
+    let hear = Box::new(move |news: &[u8]| news::tell_of(&instance, news));
+    Isolated::start(program, outline, &order.write(), Box::<PrivateFolder>::new(folder), hear)
 }
 
 /// Hosts an FMU in this process, by an order of [`isolate_fmu`] in another one. `files` is the text that
 /// [`WORKER_FLAG`](costep_supervise::WORKER_FLAG) came with.
 pub fn host_fmu(files: &str) -> Result<()> {
-    costep_supervise::host(files, |order| {
+    news::gather();
+    let make = |order: &[u8]| {
         let Order { path, folder, name, usage } = Order::read(order)?;
         let mut fmu = Fmu::open(path)?;
         Ok(match usage {
             IsolatedUse::CoSimulation(options) => {
-                let library = FmuLibrary::load_in(&mut fmu, Use::CoSimulation, &folder)?;
+                let library = FmuLibrary::load_in(&mut fmu, Use::CoSimulation, Some(&folder))?;
                 Box::new(CoSimulationSubsystem::new(&library, &name, &options)?) as Box<dyn Subsystem>
             }
             IsolatedUse::ModelExchange(options) => {
-                let library = FmuLibrary::load_in(&mut fmu, Use::ModelExchange, &folder)?;
+                let library = FmuLibrary::load_in(&mut fmu, Use::ModelExchange, Some(&folder))?;
                 Box::new(ModelExchangeSubsystem::new(&library, &name, &options)?)
             }
         })
-    })
+    };
+    costep_supervise::host(files, make, news::take)
 }

@@ -506,6 +506,7 @@ impl Subsystem for ModelExchangeSubsystem {
         self.integrator.save(out);
         out.block(&self.beside_bytes());
         out.block(&bytes);
+        self.dynamics.outputs.save_texts(out);
         Ok(())
     }
 
@@ -522,8 +523,9 @@ impl Subsystem for ModelExchangeSubsystem {
         self.integrator.load(from)?;
         self.beside_saved = from.block()?.to_vec();
         self.beside = None;
-        let bytes = from.block()?;
-        self.put_back(bytes, u, last_event)
+        let bytes = from.block()?.to_vec();
+        self.dynamics.outputs.load_texts(&self.dynamics.instance, from)?;
+        self.put_back(&bytes, u, last_event)
     }
 
     fn terminate(&mut self) {

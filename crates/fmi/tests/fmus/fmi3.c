@@ -49,7 +49,14 @@ EXPORT int fmi3EnterInitializationMode(void *c, bool td, double tol, double star
     ALIVE; (void)td; (void)tol; (void)sd; (void)stop;
     return common_enter(c, start);
 }
-EXPORT int fmi3ExitInitializationMode(void *c) { ALIVE; return common_exit(c); }
+EXPORT int fmi3ExitInitializationMode(void *c) {
+    ALIVE;
+    Instance *i = c;
+    int status = common_exit(i);
+    /* 2: in event mode. */
+    if (status == OK && i->events) i->stepping = 2;
+    return status;
+}
 EXPORT int fmi3Terminate(void *c) { ALIVE; misbehave(c, AT_TERMINATE); ((Instance *)c)->stepping = 0; return OK; }
 EXPORT int fmi3Reset(void *c) {
     ALIVE;

@@ -368,7 +368,8 @@ const TYPES: [(&str, &str, &str, u32); 12] = [
 ];
 
 /// An FMU with an input `u_NAME` and an output `y_NAME` of every type, which is the input one step before. Outputs `steps`,
-/// `sets` and `gets` count steps, and calls for other types than numbers with a point since the last step.
+/// `sets` and `gets` count steps, and calls for other types than numbers with a point since the last step; `check` is a sum
+/// over the bytes of text and bytes.
 pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
     let (mut list, mut outputs) = (String::new(), String::new());
     let mut variables: Vec<(&str, String, u32, &str)> = Vec::new();
@@ -378,7 +379,7 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
         variables.push((kind, format!("y_{name}"), 100 + reference, "output"));
     }
     let integer = if fmi == Fmi::V2 { "Integer" } else { "Int32" };
-    for (at, name) in ["steps", "sets", "gets"].into_iter().enumerate() {
+    for (at, name) in ["steps", "sets", "gets", "check"].into_iter().enumerate() {
         variables.push((integer, name.into(), 130 + at as u32, "output"));
     }
     for (kind, name, reference, causality) in variables.iter().filter(|variable| !variable.0.is_empty()) {
@@ -413,9 +414,13 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
 <fmiModelDescription fmiVersion="2.0" modelName="Types" guid="types">
 <CoSimulation modelIdentifier="Types" canHandleVariableCommunicationStepSize="true"/>
 <TypeDefinitions><SimpleType name="Choice"><Enumeration>{items}</Enumeration></SimpleType></TypeDefinitions>
-<ModelVariables>{list}</ModelVariables>
-<ModelStructure><Outputs>{outputs}</Outputs></ModelStructure>
-</fmiModelDescription>"#
+<ModelVariables>{list}
+<ScalarVariable name="u_text" valueReference="91" causality="input" variability="discrete"><String start=""/></ScalarVariable>
+<ScalarVariable name="y_text" valueReference="92" causality="output" variability="discrete"><String/></ScalarVariable>
+</ModelVariables>
+<ModelStructure><Outputs>{outputs}<Unknown index="{}" dependencies=""/></Outputs></ModelStructure>
+</fmiModelDescription>"#,
+            list.lines().count() + 2
         ),
         Fmi::V3 => format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -426,8 +431,10 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
 <Int64 name="gap" valueReference="90" causality="parameter" variability="fixed" start="0"/>
 <String name="u_text" valueReference="91" causality="input"><Start value=""/></String>
 <String name="y_text" valueReference="92" causality="output"/>
+<Binary name="u_bytes" valueReference="93" causality="input"><Start value=""/></Binary>
+<Binary name="y_bytes" valueReference="94" causality="output"/>
 </ModelVariables>
-<ModelStructure>{outputs}<Output valueReference="92" dependencies=""/></ModelStructure>
+<ModelStructure>{outputs}<Output valueReference="92" dependencies=""/><Output valueReference="94" dependencies=""/></ModelStructure>
 </fmiModelDescription>"#
         ),
     };
@@ -512,4 +519,31 @@ pub(crate) fn options(parameters: &[(&str, f64)]) -> CoSimulationOptions {
 /// An instance with its start values.
 pub(crate) fn instance(library: &Arc<FmuLibrary>, name: &str) -> CoSimulationSubsystem {
     CoSimulationSubsystem::new(library, name, &CoSimulationOptions::default()).unwrap()
+}
+
+/// An FMU of FMI 3.0 with event mode, clocks that follow time and a triggered one; `attributes` of its interface.
+pub(crate) fn build_ticker(attributes: &str) -> TestFmu {
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="3.0" modelName="Ticker" instantiationToken="ticker">
+<CoSimulation modelIdentifier="Ticker" canGetAndSetFMUState="true" canSerializeFMUState="true" {attributes}/>
+<ModelVariables>
+<Float64 name="y" valueReference="1" causality="output"/>
+<Float64 name="ticks" valueReference="2" causality="output" variability="discrete"/>
+<Float64 name="kicks" valueReference="3" causality="output" variability="discrete"/>
+<Float64 name="geared" valueReference="4" causality="output" variability="discrete"/>
+<Float64 name="gear_events" valueReference="5" causality="output" variability="discrete"/>
+<Float64 name="alarms" valueReference="6" causality="output" variability="discrete"/>
+<Float64 name="leave" valueReference="10" causality="parameter" variability="fixed" start="1e300"/>
+<Int32 name="gear" valueReference="20" causality="input" variability="discrete" start="0"/>
+<Clock name="periodic" valueReference="30" causality="input" variability="discrete" intervalVariability="constant" intervalDecimal="0.25" shiftDecimal="0.1"/>
+<Clock name="alarm" valueReference="31" causality="input" variability="discrete" intervalVariability="countdown"/>
+<Clock name="bell" valueReference="32" causality="input" variability="discrete" intervalVariability="triggered"/>
+</ModelVariables>
+<ModelStructure><Output valueReference="1" dependencies=""/><Output valueReference="2" dependencies=""/>
+<Output valueReference="3" dependencies=""/><Output valueReference="4" dependencies=""/>
+<Output valueReference="5" dependencies=""/><Output valueReference="6" dependencies=""/></ModelStructure>
+</fmiModelDescription>"#
+    );
+    pack("Ticker", &text, Some((&["ticker3.c"], &[])))
 }

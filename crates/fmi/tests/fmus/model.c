@@ -135,6 +135,7 @@ int common_exit(Instance *i) {
 int common_get(Instance *i, const uint32_t *vr, size_t n, double *values) {
     if (i->stepping) misbehave(i, AT_GET);
     if (i->d.fault == ERROR_GET && i->stepping) { i->log(i, ERROR, "get failed"); return ERROR; }
+    if (i->d.fault == DISCARD_GET && i->stepping) { i->log(i, DISCARD, "not now"); return DISCARD; }
     if (i->inside) outputs(i);
     else if (i->stepping && i->dirty) { i->log(i, ERROR, "an input was set and no step done before a get"); return ERROR; }
     if (!i->stepping) outputs(i);

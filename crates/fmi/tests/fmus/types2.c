@@ -28,6 +28,14 @@ EXPORT int fmi2GetBoolean(void *c, const uint32_t *vr, size_t n, int *v) {
     for (size_t k = 0; k < n; k++) v[k] *= -7;
     return status;
 }
+EXPORT int fmi2SetString(void *c, const uint32_t *vr, size_t n, const char *const *v) {
+    for (size_t k = 0; k < n; k++) if (set_text(c, vr[k], v[k])) return ERROR;
+    return OK;
+}
+EXPORT int fmi2GetString(void *c, const uint32_t *vr, size_t n, const char **v) {
+    for (size_t k = 0; k < n; k++) if (get_text(c, vr[k], v + k)) return ERROR;
+    return OK;
+}
 EXPORT int fmi2DoStep(void *c, double start, double h, int no_return) {
     (void)start; (void)h; (void)no_return;
     step(c);

@@ -41,6 +41,28 @@ PAIR(Int64, int64_t, i, 0)
 PAIR(UInt64, uint64_t, u, 0)
 PAIR(Boolean, bool, i, 0)
 
+EXPORT int fmi3SetString(void *c, const uint32_t *vr, size_t n, const char *const *v, size_t count) {
+    for (size_t k = 0; k < n; k++) if (n != count || set_text(c, vr[k], v[k])) return ERROR;
+    return OK;
+}
+EXPORT int fmi3GetString(void *c, const uint32_t *vr, size_t n, const char **v, size_t count) {
+    for (size_t k = 0; k < n; k++) if (n != count || get_text(c, vr[k], v + k)) return ERROR;
+    return OK;
+}
+EXPORT int fmi3SetBinary(void *c, const uint32_t *vr, size_t n, const size_t *sizes, const uint8_t *const *v, size_t count) {
+    Data *d = c;
+    if (n != 1 || count != 1 || vr[0] != 93 || sizes[0] > 64) return ERROR;
+    memcpy(d->bytes[0], v[0], sizes[0]);
+    d->size[0] = sizes[0];
+    return OK;
+}
+EXPORT int fmi3GetBinary(void *c, const uint32_t *vr, size_t n, size_t *sizes, const uint8_t **v, size_t count) {
+    Data *d = c;
+    if (n != 1 || count != 1 || vr[0] != 94) return ERROR;
+    sizes[0] = d->size[1];
+    v[0] = d->bytes[1];
+    return OK;
+}
 EXPORT int fmi3DoStep(void *c, double start, double h, bool no_return, bool *event, bool *end, bool *early, double *last) {
     (void)no_return;
     step(c);

@@ -172,6 +172,7 @@ impl CouplingMethod for Identified {
         Needs {
             input_order: usize::from(self.form == Form::Ramp),
             hold_known_mean: self.form == Form::Hold,
+            divides: true,
             ..Needs::default()
         }
     }

@@ -32,6 +32,7 @@ mod matching;
 mod observer;
 mod offsets;
 mod part;
+mod plain;
 mod settings;
 
 use costep_core::{
@@ -47,6 +48,7 @@ use crate::shared::response::Workshop;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use part::Part;
+use plain::PlainParts;
 use settings::{Fit, Settings};
 
 /// Row of the registry.
@@ -75,6 +77,7 @@ struct Predictive {
     /// Coefficients per signal in the prediction.
     width: usize,
     parts: Parts<Part>,
+    plain: PlainParts,
     shop: Workshop,
     solver: Predictor,
     sizes: Sizes,
@@ -102,6 +105,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         orders: Vec::new(),
         width: 0,
         parts: Parts::default(),
+        plain: PlainParts::default(),
         shop: Workshop::default(),
         solver: Predictor::Interface(Interface::default()),
         sizes: Sizes::default(),
@@ -136,6 +140,7 @@ impl CouplingMethod for Predictive {
             limits_order: true,
             substeps: self.settings.substeps,
             local_models: true,
+            local_states: true,
             keeps_known_inputs: true,
             ..Needs::default()
         }
@@ -191,9 +196,12 @@ impl Predictive {
             let sizes = (&sizes.inputs[us.clone()], &sizes.outputs[ys]);
             part.update(model, (step.h, *width), settings, &orders[us], sizes, shop)
         })?;
+        if !changed {
+            return Ok(());
+        }
         let parts = &self.parts.each;
+        self.plain.collect(parts.iter().map(|part| part.is_plain(&self.settings).then_some(&part.response)));
         match &mut self.solver {
-            _ if !changed => Ok(()),
             Predictor::Interface(interface) => {
                 let regular = interface.factor(|i| &parts[i].response.input_to_output);
                 if regular { Ok(()) } else { Err(singular_interface(step)) }
@@ -220,11 +228,12 @@ impl Predictive {
 
     /// Where each subsystem stands, and what its model does not explain.
     fn locate(&mut self, signals: &Signals<'_>) {
-        for (i, part) in self.parts.each.iter_mut().enumerate() {
-            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            if let Some(model) = signals.models.model(i) {
+        let Self { parts, plain, layout, .. } = self;
+        for (i, part) in parts.each.iter_mut().enumerate().filter(|(i, _)| plain.map(*i).is_none()) {
+            let (us, ys) = (layout.input_range(i), layout.output_range(i));
+            if let (Some(model), Some(state)) = (signals.models.model(i), signals.models.state(i)) {
                 let sizes = &self.sizes.outputs[ys.clone()];
-                part.locate(model, &signals.u_end[us], &signals.y[ys], sizes, &self.settings);
+                part.locate(&model.c, state, (&signals.u_end[us], &signals.y[ys]), sizes, &self.settings);
             }
         }
     }
@@ -234,10 +243,17 @@ impl Predictive {
         let parts = &self.parts.each;
         match &mut self.solver {
             Predictor::Interface(interface) => {
-                for (i, part) in parts.iter().enumerate() {
+                for i in 0..parts.len() {
                     let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
                     let eta = &mut self.eta[ys.start * self.width..ys.end * self.width];
-                    part.free_response(&self.c[us.start * self.width..us.end * self.width], eta);
+                    let known = &self.c[us.start * self.width..us.end * self.width];
+                    match (self.plain.map(i), signals.models.state(i)) {
+                        (Some(map), Some((x, _))) => {
+                            plain::respond(map, x, eta);
+                            parts[i].forced_response(known, eta);
+                        }
+                        _ => parts[i].free_response(known, eta),
+                    }
                 }
                 interface.solve(|i| &parts[i].response.input_to_output, &mut self.eta);
                 for j in self.inputs.iter() {
@@ -255,6 +271,10 @@ impl Predictive {
     /// Truncates to what the subsystems take, and matches the end states if asked to.
     fn fit(&mut self) {
         let width = self.width;
+        let is_cut = |order: &Option<usize>| order.map_or(1, |order| order + 1) < width;
+        if self.settings.fit == Fit::Galerkin && !self.orders.iter().any(is_cut) {
+            return;
+        }
         let aim = match &self.solver {
             Predictor::Closed(closed) if self.settings.fit == Fit::End => Some(closed),
             _ => None,

@@ -110,14 +110,14 @@ impl Observer {
     /// x from the prediction and what has been seen; at the start the state of the subsystem.
     pub(super) fn correct(
         &mut self,
-        known: &LocalModel,
+        known: &[f64],
         model: &LocalModel,
         (u_end, y): (&[f64], &[f64]),
         x: &mut [f64],
     ) {
         if !self.started {
             self.started = true;
-            x.copy_from_slice(&known.x);
+            x.copy_from_slice(known);
             self.disturbance.fill(0.0);
             return;
         }
@@ -324,5 +324,64 @@ fn symmetrise(matrix: &mut Matrix) {
             let mean = 0.5 * (matrix[(i, k)] + matrix[(k, i)]);
             (matrix[(i, k)], matrix[(k, i)]) = (mean, mean);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::response::Workshop;
+
+    const H: f64 = 0.01;
+    const NOISE: Noise = Noise { input: 0.1, output: 1e-4, state: 1e-4 };
+
+    /// A lightly damped oscillator of 20 rad/s of which only the position is seen.
+    fn oscillator() -> (LocalModel, Response) {
+        let mut model = LocalModel::new(2, 1, 1);
+        model.a.copy_from_slice(&[0.0, 1.0, -400.0, -0.4]);
+        (model.b[1], model.c[0]) = (400.0, 1.0);
+        model.nominal.copy_from_slice(&[1.0, 20.0]);
+        let mut response = Response::new(2, 1, 1, 1);
+        assert!(response.compute(&model, H, &mut Workshop::default()));
+        (model, response)
+    }
+
+    /// Largest error of the estimate, relative to the sizes of the states, over the last of 600 steps that start with a
+    /// wrong state; the real input is larger than the known one by `unknown`.
+    fn late_error(disturbance: bool, unknown: f64) -> f64 {
+        let (model, response) = oscillator();
+        let mut observer = Observer::new((2, 1, 1), disturbance);
+        assert!(observer.design(&model, &response, (&[1.0], &[1.0]), NOISE));
+        let (mut x, mut estimate, mut worst) = ([0.5, -3.0], [0.0, 0.0], 0.0_f64);
+        for k in 0..600 {
+            observer.correct(&[-1.0, 10.0], &model, (&[0.0], &x[..1]), &mut estimate);
+            if k > 500 {
+                let error = ((estimate[0] - x[0]).abs()).max((estimate[1] - x[1]).abs() / 20.0);
+                worst = worst.max(error);
+            }
+            let (mut forcing, mut beta, known) = ([0.0; 2], [0.0; 1], (0.07 * f64::from(k)).sin());
+            observer.offsets(&model, &mut forcing, &mut beta);
+            observer.predict(&response, (&estimate, &forcing), &[known]);
+            let mut next = [0.0; 2];
+            response.state_to_state.multiply_add(&x, &mut next);
+            response.input_to_state.multiply_add(&[known + unknown], &mut next);
+            x = next;
+        }
+        worst
+    }
+
+    #[test]
+    fn a_wrong_start_is_forgotten() {
+        for disturbance in [false, true] {
+            let error = late_error(disturbance, 0.0);
+            assert!(error < 1e-6, "{error}");
+        }
+    }
+
+    /// An unknown constant force of half the size of the known one.
+    #[test]
+    fn a_disturbance_is_found_where_it_is_looked_for() {
+        let (without, with) = (late_error(false, 0.5), late_error(true, 0.5));
+        assert!(with < 0.2 * without && with < 2e-3, "{with} {without}");
     }
 }

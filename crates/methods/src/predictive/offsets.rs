@@ -132,3 +132,39 @@ impl Persistence {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared::response::Workshop;
+
+    /// x' = -3 x + b, y = x; b changes from step to step as `next` says. The share of b that is trusted in the end.
+    fn kappa(by_outputs: bool, next: impl Fn(f64) -> f64) -> f64 {
+        let mut model = LocalModel::new(1, 1, 1);
+        (model.a[0], model.b[0], model.c[0]) = (-3.0, 1.0, 1.0);
+        let mut response = Response::new(1, 1, 1, 1);
+        assert!(response.compute(&model, 0.1, &mut Workshop::default()));
+        let mut persistence = Persistence::new(1, 1, by_outputs);
+        persistence.renew(&response);
+        let (mut x, mut b) = ([0.3], 5.0);
+        for _ in 0..60 {
+            let (mut forcing, mut beta) = ([b], [0.0]);
+            persistence.weigh(&model, &response, (&[0.0], &x), &[1.0], &x, (&mut forcing, &mut beta));
+            persistence.predict(&response, &x, &[0.0]);
+            b = next(b);
+            x[0] = response.state_to_state[(0, 0)] * x[0] + response.forcing_to_state[(0, 0)] * b;
+        }
+        persistence.kappa()
+    }
+
+    #[test]
+    fn offsets_are_trusted_as_far_as_they_last() {
+        for by_outputs in [false, true] {
+            let [lasting, swinging, fading] =
+                [kappa(by_outputs, |b| b), kappa(by_outputs, |b| -b), kappa(by_outputs, |b| 0.8 * b)];
+            assert!((lasting - 1.0).abs() < 1e-9, "{lasting}");
+            assert_eq!(swinging, 0.0);
+            assert!((fading - 0.8).abs() < 0.02, "{fading}");
+        }
+    }
+}

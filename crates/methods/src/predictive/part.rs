@@ -53,7 +53,7 @@ impl Part {
                 form.convert(model, &mut self.model);
                 self.model.nominal.copy_from_slice(output_sizes);
             }
-            None => self.model.clone_from(model),
+            None => self.model.copy_from(model),
         }
         let euler_step = settings.euler_step(model.euler_step);
         let finite = if euler_step > 0.0 {
@@ -103,14 +103,14 @@ impl Part {
     /// Where the subsystem stands, and what its model does not explain: b = x' - A x - B u, beta = y - C x - D u.
     pub(super) fn locate(
         &mut self,
-        known: &LocalModel,
-        u_end: &[f64],
-        y: &[f64],
+        known_c: &[f64],
+        state: (&[f64], &[f64]),
+        (u_end, y): (&[f64], &[f64]),
         sizes: &[f64],
         settings: &Settings,
     ) {
         if let Some(observer) = &mut self.observer {
-            observer.correct(known, &self.model, (u_end, y), &mut self.x);
+            observer.correct(state.0, &self.model, (u_end, y), &mut self.x);
             observer.offsets(&self.model, &mut self.forcing, &mut self.beta);
             self.has_forcing = observer.disturbs();
             return;
@@ -120,12 +120,12 @@ impl Part {
                 *z = y[i] - row(&self.model.d, i, u_end);
             }
         } else {
-            self.x.copy_from_slice(&known.x);
+            self.x.copy_from_slice(state.0);
         }
         if settings.offsets == Offsets::Off {
             return;
         }
-        self.measure_offsets(known, u_end, y);
+        self.measure_offsets(known_c, state.1, u_end, y);
         if let Some(persistence) = &mut self.persistence {
             persistence.weigh(
                 &self.model,
@@ -139,13 +139,12 @@ impl Part {
         self.has_forcing = self.forcing.iter().any(|b| *b != 0.0);
     }
 
-    fn measure_offsets(&mut self, known: &LocalModel, u_end: &[f64], y: &[f64]) {
+    fn measure_offsets(&mut self, known_c: &[f64], x_dot: &[f64], u_end: &[f64], y: &[f64]) {
         let (model, n) = (&self.model, self.x.len());
         for i in 0..n {
             // In output form the states are z = C x, so z' = C x'.
-            let x_dot =
-                if self.output_form.is_some() { row(&known.c, i, &known.x_dot) } else { known.x_dot[i] };
-            self.forcing[i] = unexplained(x_dot, (&model.a, &self.x), (&model.b, u_end), i);
+            let rate = if self.output_form.is_some() { row(known_c, i, x_dot) } else { x_dot[i] };
+            self.forcing[i] = unexplained(rate, (&model.a, &self.x), (&model.b, u_end), i);
         }
         for (i, beta) in self.beta.iter_mut().enumerate() {
             *beta = unexplained(y[i], (&model.c, &self.x), (&model.d, u_end), i);
@@ -164,9 +163,23 @@ impl Part {
         for (eta, beta) in eta.chunks_exact_mut(width.max(1)).zip(&self.beta) {
             eta[0] += beta;
         }
+        self.forced_response(known_inputs, eta);
+    }
+
+    /// eta += M_u r_hat.
+    pub(super) fn forced_response(&self, known_inputs: &[f64], eta: &mut [f64]) {
         if known_inputs.iter().any(|c| *c != 0.0) {
             self.response.input_to_output.multiply_add(known_inputs, eta);
         }
+    }
+
+    /// Whether its free response is M_x x with the state that is read, and nobody asks for more: a linear subsystem leaves
+    /// nothing unexplained.
+    pub(super) fn is_plain(&self, settings: &Settings) -> bool {
+        self.model.is_constant
+            && settings.states == States::Readable
+            && settings.fit == Fit::Galerkin
+            && settings.offsets != Offsets::Persistent
     }
 
     /// Takes aim at an end state: what of it the model does not reach under these inputs.

@@ -3,7 +3,7 @@
 use costep_core::{Code, Error, Layout, LocalModel, Result, SystemView};
 use costep_linalg::{Lu, Matrix};
 
-use super::part::{Part, ramp_response};
+use super::part::Part;
 use crate::shared::response::{Response, Workshop};
 use crate::shared::seen_outputs::singular_loop;
 
@@ -30,7 +30,7 @@ pub(super) struct ClosedLoop {
     /// Forcing at the start of the step, and its slope.
     forcing: Vec<f64>,
     forcing_slope: Vec<f64>,
-    start: Vec<f64>,
+    state: Vec<f64>,
     column: Vec<f64>,
     /// S_y + S_u L.
     closed: Matrix,
@@ -72,7 +72,7 @@ impl ClosedLoop {
             d: Matrix::zeros(r, m),
             forcing: vec![0.0; r],
             forcing_slope: vec![0.0; r],
-            start: vec![0.0; r],
+            state: vec![0.0; r],
             column: vec![0.0; r],
             closed: Matrix::zeros(r, r),
             h: 0.0,
@@ -146,10 +146,9 @@ impl ClosedLoop {
         self.direct.solve(&mut self.forcing_slope);
     }
 
-    pub(super) fn add_offsets(&mut self, parts: &[Part]) {
-        for (part, (row, _)) in parts.iter().zip(&self.places) {
-            self.column[*row..row + part.w.len()].copy_from_slice(&part.w);
-        }
+    /// Takes constant forcings w of the outputs in addition.
+    pub(super) fn add_offsets(&mut self, w: &[f64]) {
+        self.column.iter_mut().zip(&self.outputs).for_each(|(row, output)| *row = w[*output]);
         self.direct.solve(&mut self.column);
         self.forcing.iter_mut().zip(&self.column).for_each(|(forcing, w)| *forcing += w);
     }
@@ -157,13 +156,13 @@ impl ClosedLoop {
     /// The solution after the step, from `start`, as step 1 (0) or step 2 (1) is solved.
     pub(super) fn advance(&mut self, which: usize, start: &[f64], result: &mut [f64]) {
         let response = &self.responses[which];
-        self.start.iter_mut().zip(&self.outputs).for_each(|(x, output)| *x = start[*output]);
+        self.state.iter_mut().zip(&self.outputs).for_each(|(x, output)| *x = start[*output]);
         self.column.fill(0.0);
-        response.state_to_state.multiply_add(&self.start, &mut self.column);
+        response.state_to_state.multiply_add(&self.state, &mut self.column);
         for (i, (sum, output)) in self.column.iter_mut().zip(&self.outputs).enumerate() {
-            for q in 0..self.start.len() {
+            for q in 0..self.state.len() {
                 *sum += response.input_to_state[(i, 2 * q)] * self.forcing[q]
-                    + ramp_response(response, i, q, self.h) * self.forcing_slope[q];
+                    + response.to_ramp(i, q, self.h) * self.forcing_slope[q];
             }
             result[*output] = *sum;
         }

@@ -17,23 +17,27 @@
 //!
 //! `offsets` carries what S_y does not know, as z' at the communication point tells; without it constants are not fixed
 //! points when a subsystem has more states than outputs. `paper=true` gives the thesis' optimal set (table 3.5):
-//! no error equation, exact extrapolation, no offsets, no scaling. The closed loop is dense: for systems of up to 400 outputs.
+//! no error equation, exact extrapolation, no offsets, no scaling.
+//! Steps 1 and 2 are exact for systems of up to 40 outputs (`closed.rs`). In larger ones the coupled inputs are parabolas over
+//! the step (`sparse.rs`), which is linear in the number of subsystems; there the Euler solvers of the thesis are refused.
 
 mod closed;
 mod part;
 mod settings;
+mod sparse;
 
 use costep_core::{
     Code, CouplingMethod, Error, InputSet, Layout, MethodEntry, Needs, Options, Result, Signals, StateReader,
     StateWriter, StepContext, SystemView,
 };
 
-use crate::shared::parts::{Parts, row};
+use crate::shared::parts::Parts;
 use crate::shared::response::Workshop;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use part::Part;
 use settings::Settings;
+use sparse::{Forcing, Records, SparseLoop};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -48,8 +52,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     build,
 };
 
-/// Most outputs of a system: the closed loop is dense.
-const MOST_OUTPUTS: usize = 400;
+/// Most outputs of a system whose closed loop is a dense matrix.
+const MOST_DENSE: usize = 40;
 
 struct PreStep {
     settings: Settings,
@@ -57,7 +61,9 @@ struct PreStep {
     layout: Layout,
     is_ours: Vec<bool>,
     parts: Parts<Part>,
-    closed: ClosedLoop,
+    /// Which record stands for each subsystem: equal ones share theirs, so that thousands of them need not be fetched.
+    same: Vec<u32>,
+    coupled: CoupledSystem,
     shop: Workshop,
     h: f64,
     /// Step 1: what is carried, and what will be when the next step begins.
@@ -65,11 +71,23 @@ struct PreStep {
     next: Memory,
     /// y + delta, the estimate of the monolithic output.
     monolithic: Vec<f64>,
+    /// z and w of all outputs.
+    z: Vec<f64>,
+    w: Vec<f64>,
+    /// u_ref, then the optimised input or slope.
+    reference: Vec<f64>,
+    rest: Vec<f64>,
     /// yhat and L yhat + r.
     y_ahead: Vec<f64>,
     u_ahead: Vec<f64>,
     /// Scales of step 3.
     sizes: Sizes,
+}
+
+/// Steps 1 and 2.
+enum CoupledSystem {
+    Dense(Box<ClosedLoop>),
+    Sparse(Box<SparseLoop>),
 }
 
 #[derive(Clone, Default)]
@@ -90,12 +108,17 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         layout: Layout::default(),
         is_ours: Vec::new(),
         parts: Parts::default(),
-        closed: ClosedLoop::default(),
+        same: Vec::new(),
+        coupled: CoupledSystem::Dense(Box::default()),
         shop: Workshop::default(),
         h: 0.0,
         memory: Memory::default(),
         next: Memory::default(),
         monolithic: Vec::new(),
+        z: Vec::new(),
+        w: Vec::new(),
+        reference: Vec::new(),
+        rest: Vec::new(),
         y_ahead: Vec::new(),
         u_ahead: Vec::new(),
         sizes: Sizes::default(),
@@ -107,6 +130,7 @@ impl CouplingMethod for PreStep {
         Needs {
             input_order: usize::from(self.settings.ramp),
             local_models: true,
+            local_states: true,
             keeps_known_inputs: true,
             ..Needs::default()
         }
@@ -114,23 +138,24 @@ impl CouplingMethod for PreStep {
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         let (inputs, outputs) = (system.layout.inputs(), system.layout.outputs());
-        if outputs > MOST_OUTPUTS {
-            let message =
-                format!("the closed loop of `prestep` is dense; {outputs} outputs are too many for it");
-            return Err(
-                Error::new(Code::NeedsMissing, message).hint("use `predictive`, whose cost is linear")
-            );
-        }
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
         self.is_ours = (0..inputs).map(|j| system.inputs.contains(j)).collect();
         self.parts = Parts::new(system.layout.subsystems());
-        self.closed = ClosedLoop::new(system, &self.is_ours);
+        (self.settings.width, self.coupled) = if outputs <= MOST_DENSE {
+            (2, CoupledSystem::Dense(Box::new(ClosedLoop::new(system, &self.is_ours))))
+        } else if self.settings.uses_euler() {
+            return Err(too_large_for_euler(outputs));
+        } else {
+            (sparse::WIDTH, CoupledSystem::Sparse(Box::new(SparseLoop::new(system, &self.is_ours))))
+        };
         self.h = 0.0;
         self.memory = Memory { delta: vec![0.0; outputs], eps: vec![0.0; inputs] };
         self.next = self.memory.clone();
         (self.y_ahead, self.u_ahead) = (vec![0.0; outputs], vec![0.0; inputs]);
-        self.monolithic = vec![0.0; outputs];
+        (self.monolithic, self.z, self.w) = (vec![0.0; outputs], vec![0.0; outputs], vec![0.0; outputs]);
+        (self.reference, self.rest) = (vec![0.0; inputs], vec![0.0; outputs]);
+        self.same = Vec::with_capacity(system.layout.subsystems());
         self.sizes = Sizes::new(system);
         Ok(())
     }
@@ -171,6 +196,17 @@ impl CouplingMethod for PreStep {
     }
 }
 
+/// So many records before are looked at for an equal one.
+const RECENT: usize = 4;
+
+#[cold]
+fn too_large_for_euler(outputs: usize) -> Error {
+    let message = format!("explicit Euler for the closed loop of {outputs} outputs is not supported");
+    Error::new(Code::NeedsMissing, message)
+        .because(format!("beyond {MOST_DENSE} outputs the closed loop is not one matrix"))
+        .hint("leave `extrapolation` and `ede_solver` at `exact`")
+}
+
 impl PreStep {
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
         let Self { settings, layout, is_ours, sizes, shop, .. } = self;
@@ -185,48 +221,79 @@ impl PreStep {
         if !changed {
             return Ok(());
         }
+        self.share();
         let steps = [self.settings.ede_steps, Some(self.settings.extrapolation_steps)];
-        self.closed.update(&self.parts.each, &self.layout, step.h, steps)
+        match &mut self.coupled {
+            CoupledSystem::Dense(closed) => closed.update(&self.parts.each, &self.layout, step.h, steps),
+            CoupledSystem::Sparse(sparse) => sparse.update(&self.parts.each, step),
+        }
+    }
+
+    /// Finds equal records among the last few.
+    fn share(&mut self) {
+        let parts = &self.parts.each;
+        self.same.clear();
+        for i in 0..parts.len() {
+            let earlier = (i.saturating_sub(RECENT)..i).rev().map(|k| self.same[k]);
+            let same = earlier.into_iter().find(|k| parts[i].equals(&parts[*k as usize]));
+            self.same.push(same.unwrap_or(i as u32));
+        }
     }
 
     /// z = y - D u_end of each part, and w = z' - S_y z - C B u_end.
     fn locate(&mut self, signals: &Signals<'_>) {
-        for (i, part) in self.parts.each.iter_mut().enumerate() {
+        let records = Records { each: &self.parts.each, same: &self.same };
+        for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            let u_end = &signals.u_end[us];
-            for (k, (z, y)) in part.z.iter_mut().zip(&signals.y[ys]).enumerate() {
-                *z = y - row(&part.model.d, k, u_end);
-            }
-            if let (true, Some(exact)) = (self.settings.offsets, signals.models.model(i)) {
-                for k in 0..part.z.len() {
-                    let z_dot = row(&exact.c, k, &exact.x_dot);
-                    part.w[k] = z_dot - row(&part.model.a, k, &part.z) - row(&part.model.b, k, u_end);
-                }
-            }
+            let state = if self.settings.offsets { signals.models.state(i) } else { None };
+            let place = (&mut self.z[ys.clone()], &mut self.w[ys.clone()]);
+            let seen = (&signals.y[ys], &signals.u_end[us]);
+            records.of(i).locate(seen, state.map(|(_, x_dot)| x_dot), place);
         }
     }
 
     /// Step 1. delta over the step that has just ended; eps goes linearly from its value under the input that the step
     /// began with to its value at the end.
     fn error_equation(&mut self, signals: &Signals<'_>) {
-        let Self { closed, memory, next, h, is_ours, .. } = self;
+        let Self { coupled, memory, next, h, is_ours, .. } = self;
         let end = |j: usize| if is_ours[j] { signals.coupled[j] - signals.u_end[j] } else { 0.0 };
-        closed.force(|j| memory.eps[j], |j| (end(j) - memory.eps[j]) / *h);
-        closed.advance(0, &memory.delta, &mut next.delta);
+        let value = |j: usize| memory.eps[j];
+        let slope = |j: usize| (end(j) - memory.eps[j]) / *h;
+        match coupled {
+            CoupledSystem::Dense(closed) => {
+                closed.force(value, slope);
+                closed.advance(0, &memory.delta, &mut next.delta);
+            }
+            CoupledSystem::Sparse(sparse) => {
+                let records = Records { each: &self.parts.each, same: &self.same };
+                let forcing = Forcing { value, slope, w: None };
+                let ends = (&memory.delta[..], &mut next.delta[..]);
+                sparse.advance(records, signals.coupling, *h, &forcing, ends);
+            }
+        }
     }
 
     /// Step 2. yhat, with the signals from outside as lines and the offsets.
     fn extrapolate(&mut self, step: &StepContext, signals: &Signals<'_>) {
-        let external = |j: usize| if self.is_ours[j] { signals.external[j] } else { signals.coupled[j] };
+        let Self { coupled, monolithic, next, y_ahead, is_ours, w, .. } = self;
+        let value = |j: usize| if is_ours[j] { signals.external[j] } else { signals.coupled[j] };
         let slope = |j: usize| {
-            let ours = self.is_ours[j];
-            if ours { (signals.external_next[j] - signals.external[j]) / step.h } else { 0.0 }
+            if is_ours[j] { (signals.external_next[j] - signals.external[j]) / step.h } else { 0.0 }
         };
-        self.closed.force(external, slope);
-        self.closed.add_offsets(&self.parts.each);
-        self.monolithic.copy_from_slice(signals.y);
-        self.monolithic.iter_mut().zip(&self.next.delta).for_each(|(y, delta)| *y += delta);
-        self.closed.advance(1, &self.monolithic, &mut self.y_ahead);
+        monolithic.copy_from_slice(signals.y);
+        monolithic.iter_mut().zip(&next.delta).for_each(|(y, delta)| *y += delta);
+        match coupled {
+            CoupledSystem::Dense(closed) => {
+                closed.force(value, slope);
+                closed.add_offsets(w);
+                closed.advance(1, monolithic, y_ahead);
+            }
+            CoupledSystem::Sparse(sparse) => {
+                let records = Records { each: &self.parts.each, same: &self.same };
+                let forcing = Forcing { value, slope, w: Some(&w[..]) };
+                sparse.advance(records, signals.coupling, step.h, &forcing, (monolithic, y_ahead));
+            }
+        }
         for j in self.inputs.iter() {
             self.u_ahead[j] = signals.coupling.row(j, &self.y_ahead) + signals.external_next[j];
         }
@@ -239,27 +306,24 @@ impl PreStep {
             // y(h) - yhat(h) + y(0) - yhat(0) -> 0, and yhat(0) = y(0) + delta.
             self.y_ahead.iter_mut().zip(&self.next.delta).for_each(|(y, delta)| *y += delta);
         }
-        for (i, part) in self.parts.each.iter_mut().enumerate() {
-            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            // The reference: the predicted input, or the slope that leads to it.
-            for (q, j) in us.clone().enumerate() {
-                part.reference[q] = match (self.is_ours[j], self.settings.ramp) {
-                    (false, false) => signals.coupled[j],
-                    (false, true) => 0.0,
-                    (true, false) => self.u_ahead[j],
-                    (true, true) => (self.u_ahead[j] - signals.coupled[j]) / h,
-                };
-            }
-            let start = self.settings.ramp.then_some(&signals.coupled[us.clone()]);
-            part.residual(&self.y_ahead[ys.clone()], start);
-            part.solve();
+        // The reference: the predicted input, or the slope that leads to it.
+        for j in 0..self.reference.len() {
+            self.reference[j] = match (self.is_ours[j], self.settings.ramp) {
+                (false, false) => signals.coupled[j],
+                (false, true) => 0.0,
+                (true, false) => self.u_ahead[j],
+                (true, true) => (self.u_ahead[j] - signals.coupled[j]) / h,
+            };
         }
-        let parts = std::mem::take(&mut self.parts.each);
-        self.write(signals, |method, j| {
-            let owner = method.layout.input_owner(j);
-            parts[owner].reference[j - method.layout.input_range(owner).start]
-        });
-        self.parts.each = parts;
+        let records = Records { each: &self.parts.each, same: &self.same };
+        for i in 0..self.layout.subsystems() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            let start = self.settings.ramp.then_some(&signals.coupled[us.clone()]);
+            let located = (&self.z[ys.clone()], &self.w[ys.clone()]);
+            let place = (&mut self.reference[us], &mut self.rest[ys.clone()]);
+            records.of(i).optimise(located, &self.y_ahead[ys], start, place);
+        }
+        self.write(signals, |method, j| method.reference[j]);
     }
 
     /// Writes a value per input of the group: the held input, or the slope from L y.

@@ -5,27 +5,23 @@ use costep_ident::convert::OutputForm;
 use costep_linalg::{Exponential, Matrix, PseudoInverse};
 
 use super::settings::Settings;
-use crate::shared::parts::RAMP;
+use crate::shared::parts::row;
 use crate::shared::response::{Response, Workshop};
 
 /// Singular values of P below this share of the greatest count as zero.
 const CUT: f64 = 1e-9;
-
-/// Entry of the response to a ramp of slope 1 over a step h.
-pub(super) fn ramp_response(response: &Response, row: usize, input: usize, h: f64) -> f64 {
-    let map = &response.input_to_state;
-    h * (RAMP[0] * map[(row, 2 * input)] + RAMP[1] * map[(row, 2 * input + 1)])
-}
 
 /// One subsystem in output form.
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) model: LocalModel,
     output_form: OutputForm,
-    response: Response,
+    pub(super) response: Response,
     quadrature: Quadrature,
-    pub(super) z: Vec<f64>,
-    pub(super) w: Vec<f64>,
+    /// C of the subsystem, by which z' = C x'.
+    pub(super) c: Matrix,
+    pub(super) d: Matrix,
+    is_constant: bool,
     /// phi_B + phi_A D: y(h) from a held input.
     held: Matrix,
     /// P: y(h) from what is optimised, a held input or a slope.
@@ -33,9 +29,6 @@ pub(super) struct Part {
     scaled_gain: Matrix,
     inverse: Matrix,
     work: PseudoInverse,
-    /// u_ref on entry, the solution on return.
-    pub(super) reference: Vec<f64>,
-    rest: Vec<f64>,
 }
 
 impl Part {
@@ -46,19 +39,21 @@ impl Part {
         settings: &Settings,
         shop: &mut Workshop,
     ) -> Result<(), &'static str> {
-        let Settings { ramp, phi_steps: steps, .. } = *settings;
+        let Settings { ramp, phi_steps: steps, width, .. } = *settings;
         let (m, r) = (exact.inputs, exact.outputs);
-        if (self.model.states, self.model.inputs) != (r, m) || self.z.len() != r {
+        if (self.model.states, self.model.inputs) != (r, m) || self.c.columns() != exact.states {
             self.model = LocalModel::new(r, m, r);
             self.output_form = OutputForm::new(exact);
-            self.response = Response::new(r, m, r, 2);
+            self.response = Response::new(r, m, r, width);
             self.quadrature = Quadrature::new(r, m);
-            (self.z, self.w, self.rest) = (vec![0.0; r], vec![0.0; r], vec![0.0; r]);
+            (self.c, self.d) = (Matrix::zeros(r, exact.states), Matrix::zeros(r, m));
             (self.gain, self.scaled_gain) = (Matrix::zeros(r, m), Matrix::zeros(r, m));
             self.held = Matrix::zeros(r, m);
             (self.inverse, self.work) = (Matrix::zeros(m, r), PseudoInverse::new(r, m));
-            self.reference = vec![0.0; m];
         }
+        self.is_constant = exact.is_constant;
+        self.c.data_mut().copy_from_slice(&exact.c);
+        self.d.data_mut().copy_from_slice(&exact.d);
         self.output_form.convert(exact, &mut self.model);
         if !self.response.compute(&self.model, h, shop) {
             return Err("its response over one step is not finite");
@@ -79,32 +74,67 @@ impl Part {
     }
 
     fn exact_gains(&mut self, h: f64, ramp: bool) {
-        let m = self.model.inputs;
+        let (m, width) = (self.model.inputs, self.response.width());
         for i in 0..self.gain.rows() {
             for q in 0..m {
                 let d = self.model.d[i * m + q];
-                self.held[(i, q)] = self.response.input_to_state[(i, 2 * q)] + d;
+                self.held[(i, q)] = self.response.input_to_state[(i, width * q)] + d;
                 if ramp {
-                    self.gain[(i, q)] = ramp_response(&self.response, i, q, h) + h * d;
+                    self.gain[(i, q)] = self.response.to_ramp(i, q, h) + h * d;
                 }
             }
         }
     }
 
-    /// rest = yhat - phi_A z - (response to w) - P u_ref, and to the start of a ramp.
-    pub(super) fn residual(&mut self, y_ahead: &[f64], ramp_start: Option<&[f64]>) {
-        self.rest.copy_from_slice(y_ahead);
+    /// z = y - D u_end, and w = z' - S_y z - C B u_end if x' is given.
+    pub(super) fn locate(
+        &self,
+        (y, u_end): (&[f64], &[f64]),
+        x_dot: Option<&[f64]>,
+        (z, w): (&mut [f64], &mut [f64]),
+    ) {
+        for (k, (z, y)) in z.iter_mut().zip(y).enumerate() {
+            *z = y - row(self.d.data(), k, u_end);
+        }
+        if let Some(x_dot) = x_dot {
+            for (k, w) in w.iter_mut().enumerate() {
+                let z_dot = row(self.c.data(), k, x_dot);
+                *w = z_dot - row(&self.model.a, k, z) - row(&self.model.b, k, u_end);
+            }
+        }
+    }
+
+    /// reference += P^+ (yhat - phi_A z - (response to w) - P u_ref), and to the start of a ramp.
+    pub(super) fn optimise(
+        &self,
+        (z, w): (&[f64], &[f64]),
+        y_ahead: &[f64],
+        ramp_start: Option<&[f64]>,
+        (reference, rest): (&mut [f64], &mut [f64]),
+    ) {
+        rest.copy_from_slice(y_ahead);
         let subtract = |map: &Matrix, x: &[f64], rest: &mut [f64]| {
             for (i, rest) in rest.iter_mut().enumerate() {
-                *rest -= map.row(i).iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+                *rest -= row(map.data(), i, x);
             }
         };
-        subtract(&self.response.state_to_state, &self.z, &mut self.rest);
-        subtract(&self.response.forcing_to_state, &self.w, &mut self.rest);
-        subtract(&self.gain, &self.reference, &mut self.rest);
+        subtract(&self.response.state_to_state, z, rest);
+        subtract(&self.response.forcing_to_state, w, rest);
+        subtract(&self.gain, reference, rest);
         if let Some(u0) = ramp_start {
-            subtract(&self.held, u0, &mut self.rest);
+            subtract(&self.held, u0, rest);
         }
+        self.inverse.multiply_add(rest, reference);
+    }
+
+    /// Whether all that a step uses is the same for another part, and will stay so.
+    pub(super) fn equals(&self, other: &Self) -> bool {
+        self.is_constant
+            && other.is_constant
+            && self.model.same_matrices(&other.model)
+            && self.c == other.c
+            && self.gain == other.gain
+            && self.inverse == other.inverse
     }
 
     /// inverse = P^+ over the inputs of the group, in units of the signals if their sizes are given.
@@ -123,11 +153,6 @@ impl Part {
                 self.inverse[(q, i)] *= input_size(q) / output_size(i);
             }
         }
-    }
-
-    /// reference += P^+ rest.
-    pub(super) fn solve(&mut self) {
-        self.inverse.multiply_add(&self.rest, &mut self.reference);
     }
 }
 

@@ -113,9 +113,16 @@ pub(super) struct Settings {
     pub(super) modified: bool,
     pub(super) scaled: bool,
     pub(super) offsets: bool,
+    /// Coefficients per signal in the responses of the parts.
+    pub(super) width: usize,
 }
 
 impl Settings {
+    /// Whether the closed loop is solved by explicit Euler.
+    pub(super) fn uses_euler(&self) -> bool {
+        self.extrapolation_steps > 0 || self.ede_steps.is_some_and(|steps| steps > 0)
+    }
+
     pub(super) fn new(options: &Options) -> Self {
         let of_the_thesis = options.clone().with_defaults(&THESIS);
         let options = if options.bool("paper") { &of_the_thesis } else { options };
@@ -132,6 +139,7 @@ impl Settings {
             modified: options.bool("modified"),
             scaled: options.bool("scaled"),
             offsets: options.bool("offsets"),
+            width: 2,
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Interface {
     /// Connections into each subsystem.
     links: Vec<Vec<Link>>,
     components: Vec<Component>,
+    /// Connections between components, with the subsystem they end at, in the order of the components.
+    between: Vec<Vec<(usize, Link)>>,
     /// Component of each subsystem, and where its outputs start in the vector of that component.
     place: Vec<(usize, usize)>,
 }
@@ -83,11 +85,14 @@ impl Interface {
             }
             components.push(Component { subsystems, factors: Factors::Identity, values: vec![0.0; size] });
         }
-        let mut interface = Self { width, layout: layout.clone(), links, components, place };
+        let between = vec![Vec::new(); components.len()];
+        let mut interface = Self { width, layout: layout.clone(), links, components, between, place };
         for c in 0..interface.components.len() {
             if graph.is_loop(&interface.components[c].subsystems) {
                 interface.components[c].factors = interface.room_for_factors(c);
             }
+            interface.between[c] =
+                interface.links_of(c).filter(|(_, l)| !interface.is_inside(c, l)).collect();
         }
         interface
     }
@@ -115,15 +120,19 @@ impl Interface {
         Factors::Blocks(Box::new(blocks), places)
     }
 
-    /// The connections between subsystems of a component, with the subsystem they end at.
-    fn links_inside(&self, c: usize) -> impl Iterator<Item = (usize, Link)> + '_ {
+    /// The connections into the subsystems of a component, with the subsystem they end at.
+    fn links_of(&self, c: usize) -> impl Iterator<Item = (usize, Link)> + '_ {
         let links = |i: usize| self.links[i].iter().map(move |link| (i, *link));
-        let inside = move |link: &Link| self.place[self.layout.output_owner(link.output)].0 == c;
-        self.components[c]
-            .subsystems
-            .iter()
-            .flat_map(move |i| links(*i))
-            .filter(move |(_, link)| inside(link))
+        self.components[c].subsystems.iter().flat_map(move |i| links(*i))
+    }
+
+    /// Those that also come from there.
+    fn links_inside(&self, c: usize) -> impl Iterator<Item = (usize, Link)> + '_ {
+        self.links_of(c).filter(move |(_, link)| self.is_inside(c, link))
+    }
+
+    fn is_inside(&self, c: usize, link: &Link) -> bool {
+        self.place[self.layout.output_owner(link.output)].0 == c
     }
 
     /// Factors I - M L; `block(i)` is M of subsystem i. False if it is singular.
@@ -202,7 +211,7 @@ impl Interface {
             let ranges = || subsystems.iter().map(|i| scaled(layout.output_range(*i), *width));
             let mut start = 0;
             for range in ranges() {
-                values[start..start + range.len()].copy_from_slice(&eta[range.clone()]);
+                copy_few(&eta[range.clone()], &mut values[start..start + range.len()]);
                 start += range.len();
             }
             match factors {
@@ -212,7 +221,7 @@ impl Interface {
             }
             start = 0;
             for range in ranges() {
-                eta[range.clone()].copy_from_slice(&values[start..start + range.len()]);
+                copy_few(&values[start..start + range.len()], &mut eta[range.clone()]);
                 start += range.len();
             }
         }
@@ -220,20 +229,21 @@ impl Interface {
 
     /// b += M L eta for the outputs of components that are solved already.
     fn add_earlier_components<'a>(&self, c: usize, block: &impl Fn(usize) -> &'a Matrix, eta: &mut [f64]) {
-        for i in self.components[c].subsystems.iter().copied() {
-            let rows = scaled(self.layout.output_range(i), self.width);
-            for link in &self.links[i] {
-                if self.place[self.layout.output_owner(link.output)].0 == c {
-                    continue;
-                }
-                for a in 0..self.width {
-                    let value = link.gain * eta[link.output * self.width + a];
-                    let column = self.width * link.input + a;
-                    rows.clone().enumerate().for_each(|(row, at)| eta[at] += block(i)[(row, column)] * value);
-                }
+        for (i, link) in &self.between[c] {
+            let rows = scaled(self.layout.output_range(*i), self.width);
+            for a in 0..self.width {
+                let value = link.gain * eta[link.output * self.width + a];
+                let column = self.width * link.input + a;
+                rows.clone().enumerate().for_each(|(row, at)| eta[at] += block(*i)[(row, column)] * value);
             }
         }
     }
+}
+
+/// Copies a few numbers without the call that a copy of unknown length is.
+#[inline]
+fn copy_few(from: &[f64], to: &mut [f64]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
 }
 
 fn scaled(range: std::ops::Range<usize>, width: usize) -> std::ops::Range<usize> {

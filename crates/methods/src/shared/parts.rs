@@ -12,6 +12,8 @@ pub(crate) struct Parts<P> {
     versions: Vec<Option<u64>>,
     /// The step that the records are of.
     h: f64,
+    /// Of the models, when they were last compared.
+    generation: Option<u64>,
 }
 
 impl<P: Default> Parts<P> {
@@ -20,6 +22,7 @@ impl<P: Default> Parts<P> {
             each: (0..subsystems).map(|_| P::default()).collect(),
             versions: vec![None; subsystems],
             h: 0.0,
+            generation: None,
         }
     }
 
@@ -32,6 +35,10 @@ impl<P: Default> Parts<P> {
     ) -> Result<bool> {
         let new_step = step.h != self.h;
         self.h = step.h;
+        let generation = signals.models.generation();
+        if !new_step && generation.is_some() && generation == self.generation {
+            return Ok(false);
+        }
         let mut changed = false;
         for (i, (part, known)) in self.each.iter_mut().zip(&mut self.versions).enumerate() {
             let version = Some(signals.models.version(i));
@@ -43,6 +50,7 @@ impl<P: Default> Parts<P> {
             update(part, i, model).map_err(|cause| bad_model(signals, i, cause))?;
             changed = true;
         }
+        self.generation = generation;
         Ok(changed)
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::{Error, Result};
-use costep_fmi::{Fmu, FmuLibrary, ModelDescription, Use};
+use costep_fmi::{Finding, Fmu, FmuLibrary, ModelDescription, Use};
 
 use crate::fmus::Isolation;
 
@@ -15,6 +15,8 @@ pub(crate) struct FmuFile {
     pub(crate) path: PathBuf,
     /// What it says about itself.
     pub(crate) description: ModelDescription,
+    /// What is wrong with it by the rules of FMI.
+    pub(crate) findings: Vec<Finding>,
     loaded: Mutex<Loaded>,
 }
 
@@ -27,13 +29,14 @@ struct Loaded {
 impl FmuFile {
     fn open(path: &Path) -> Result<Self> {
         let fmu = Fmu::open(path)?;
-        let description = fmu.description().clone();
-        Ok(Self { path: path.into(), description, loaded: Mutex::new(Loaded { fmu, libraries: Vec::new() }) })
+        let (description, findings) = (fmu.description().clone(), fmu.validate());
+        let loaded = Mutex::new(Loaded { fmu, libraries: Vec::new() });
+        Ok(Self { path: path.into(), description, findings, loaded })
     }
 
-    /// An error if it has no binary for this platform.
+    /// An error if it has no binary for this platform, or one that cannot be loaded by what its header says.
     pub(crate) fn check_binary(&self, identifier: &str) -> Result<()> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).fmu.library(identifier).map(|_| ())
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).fmu.check_library(identifier)
     }
 
     /// Whether the next instance runs in a process of its own: because it is to, or because the one instance that this

@@ -82,8 +82,10 @@ pub struct FmuSpec {
     pub step_timeout: Option<f64>,
     /// Whether steps that it discards are done again in shorter ones.
     pub retry_discarded: bool,
+    /// Whether it is refused if its model description breaks a rule that importers rely on.
+    pub validate: bool,
 }
 
 /// Keys of an FMU that are not parameters.
 pub(crate) const FMU_KEYS: &[&str] =
-    &["file", "set", "interface", "solver", "isolation", "step_timeout", "retry_discarded"];
+    &["file", "set", "interface", "solver", "isolation", "step_timeout", "retry_discarded", "validate"];

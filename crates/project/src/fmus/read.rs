@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{CoSimulationOptions, ModelDescription, ModelExchangeOptions, Values, fit_value};
+use costep_fmi::{CoSimulationOptions, ModelDescription, ModelExchangeOptions, Severity, Values, fit_value};
 use costep_integrate::{Part, Solver};
 
 use crate::document::Entry;
@@ -35,13 +35,15 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
     let written = section.text("file", problems)?;
     let path = problems.folder().join(written);
+    let validate = section.get("validate").is_none() || section.truth("validate", problems)?;
     let file = open(&path, &section, opened, problems)?;
+    let valid = check_findings(&file, validate, &section, problems);
     let interface = read_interface(&section, &file.description, &path, problems);
     let given = Section::open_free(section.get("set"), format!("`set` in {label}"), problems);
     let set = read_set(&file.description, given.entries(), problems)?;
     let interface = interface?;
     check_binary(&file, interface, &section, problems)?;
-    let (isolation, step_timeout) = care.filter(|_| named)?;
+    let (isolation, step_timeout) = care.filter(|_| named && valid)?;
     let retry_discarded = retry.unwrap_or(Some(false))?;
     if retry_discarded && interface == FmuInterface::ModelExchange {
         problems.report(section.origin_of("retry_discarded"), || {
@@ -60,6 +62,15 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     if interface == FmuInterface::ModelExchange && !interface_given {
         problems.warn(section.origin_of("file"), || by_model_exchange(&entry.key, solver));
     }
+    let usage = match interface {
+        FmuInterface::CoSimulation => costep_fmi::Use::CoSimulation,
+        FmuInterface::ModelExchange => costep_fmi::Use::ModelExchange,
+    };
+    for what in file.description.unsupported(usage) {
+        problems.warn(section.origin_of("file"), || {
+            Error::new(Code::FmuPartUnused, format!("of `{}` {what}", shortened(&entry.key)))
+        });
+    }
     let (name, file_name) = (entry.key.clone(), written.into());
     let spec = FmuSpec {
         name,
@@ -72,6 +83,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
         isolation,
         step_timeout,
         retry_discarded,
+        validate,
     };
     Some(Fmu { spec, file, part })
 }
@@ -168,6 +180,41 @@ fn open(
         }
     });
     None
+}
+
+/// Reports what is wrong with an FMU by the rules of FMI, as `costep inspect` does. False if it is to be refused.
+fn check_findings(
+    file: &FmuFile,
+    validate: bool,
+    section: &Section<'_>,
+    problems: &mut Problems<'_>,
+) -> bool {
+    let origin = section.origin_of("file");
+    let mut valid = true;
+    for finding in &file.findings {
+        // Without names that tell ports apart there is nothing to connect.
+        let is_vital = finding.code == Code::FmuDuplicate;
+        let refused = finding.severity == Severity::Error && (validate || is_vital);
+        let error = || in_words_of_project(finding.clone().into_error(&file.path), &file.path);
+        if refused {
+            let hint = match is_vital {
+                true => "export it again, by a tool that follows the standard",
+                false => "export it again, or write `validate = false` to take it as it is",
+            };
+            problems.report(origin, || error().hint(hint));
+        } else {
+            problems.advise(origin, || as_warning(&error()));
+        }
+        valid &= !refused;
+    }
+    valid
+}
+
+/// The same for what does not prevent a run.
+fn as_warning(error: &Error) -> Error {
+    let details = error.details();
+    let warning = Error::new(Code::FmuRule, format!("{} ({})", details.message, details.code.entry().id));
+    details.cause.iter().fold(warning, |warning, cause| warning.because(cause))
 }
 
 /// The FMU in the same folder whose name is nearest.

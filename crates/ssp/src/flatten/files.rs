@@ -18,6 +18,10 @@ use crate::read::reader::Reader;
 use crate::read::values::SSV;
 use crate::uri::{self, Reference};
 
+/// Contents of files by the document that names them, the name, and the FMU that the name starts from. Nothing for a file
+/// that could not be read, which was noted.
+pub(super) type Files<T> = HashMap<(Location, String, Option<Option<Location>>), Option<(Arc<T>, Arc<str>)>>;
+
 impl Flattener {
     /// The values of all bindings of an element, mapped.
     pub(super) fn values_of(
@@ -29,7 +33,7 @@ impl Flattener {
         let mut values = Vec::new();
         for binding in bindings {
             let spot = walk.spot(binding.line);
-            let (read_set, set_file);
+            let (read_set, set_file): (Arc<ParameterSet>, Spot);
             let set = match &binding.values {
                 Given::Inline(set) => {
                     set_file = spot.clone();
@@ -38,30 +42,42 @@ impl Flattener {
                 Given::Nothing => continue,
                 Given::File { source, in_component } => {
                     let base = in_component.then_some(fmu);
-                    let kind = ("ParameterSet", SSV);
-                    let read = |reader: &mut Reader<'_>, node: &Node| reader.parameter_set(node);
-                    let Some((found, file)) = self.file(source, base, walk, &spot, kind, read) else {
-                        continue;
-                    };
-                    read_set = found;
-                    set_file = file;
+                    let key = (walk.document.location.clone(), source.clone(), base.map(|fmu| fmu.cloned()));
+                    if !self.sets.contains_key(&key) {
+                        let kind = ("ParameterSet", SSV);
+                        let read = |reader: &mut Reader<'_>, node: &Node| reader.parameter_set(node);
+                        let found = self.file(source, base, walk, &spot, kind, read);
+                        self.sets.insert(key.clone(), found.map(|(set, spot)| (Arc::new(set), spot.file)));
+                    }
+                    let Some(Some((found, file))) = self.sets.get(&key) else { continue };
+                    (read_set, set_file) = (found.clone(), Spot { file: file.clone(), ..spot.clone() });
                     &read_set
                 }
             };
-            let read_mapping;
+            let read_mapping: Arc<Mapping>;
             let mapping = match &binding.mapping {
                 None => None,
                 Some(Given::Inline(mapping)) => Some(mapping),
                 Some(Given::Nothing) => continue,
                 Some(Given::File { source, in_component }) => {
                     let base = in_component.then_some(fmu);
-                    let kind = ("ParameterMapping", SSM);
-                    let read = |reader: &mut Reader<'_>, node: &Node| reader.mapping(node);
-                    let Some((found, _)) = self.file(source, base, walk, &spot, kind, read) else { continue };
-                    read_mapping = found;
-                    Some(&read_mapping)
+                    let key = (walk.document.location.clone(), source.clone(), base.map(|fmu| fmu.cloned()));
+                    if !self.mappings.contains_key(&key) {
+                        let kind = ("ParameterMapping", SSM);
+                        let read = |reader: &mut Reader<'_>, node: &Node| reader.mapping(node);
+                        let found = self.file(source, base, walk, &spot, kind, read);
+                        self.mappings
+                            .insert(key.clone(), found.map(|(map, spot)| (Arc::new(map), spot.file)));
+                    }
+                    let Some(Some((found, _))) = self.mappings.get(&key) else { continue };
+                    read_mapping = found.clone();
+                    Some(&*read_mapping)
                 }
             };
+            let cost = set.parameters.len() + mapping.map_or(0, |mapping| mapping.entries.len());
+            if !self.spend(cost, &spot) {
+                break;
+            }
             match mapping {
                 None => values.extend(set.parameters.iter().map(|parameter| {
                     let name = format!("{}{}", binding.prefix, parameter.name);

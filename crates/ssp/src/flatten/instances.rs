@@ -58,6 +58,10 @@ impl Flattener {
             self.error(Code::SspUnsupported, &spot, format!("systems are nested deeper than {MAX_DEPTH}"));
             return None;
         }
+        let cost = system.common.connectors.len() + system.connections.len();
+        if !self.spend(cost, &spot) {
+            return None;
+        }
         let mut instance = self.new_instance(&system.common, walk, None);
         let scope = self.scope(&system.dictionaries, walk);
         walk.scopes.push(scope);
@@ -144,6 +148,9 @@ impl Flattener {
         walk: &mut Walk<'_>,
         spot: &Spot,
     ) -> Option<Instance> {
+        if !self.spend(component.common.connectors.len(), spot) {
+            return None;
+        }
         let fmu = self.open_fmu(&location, spot)?;
         self.check_interface(component.implementation, &fmu, spot);
         let mut instance = self.new_instance(&component.common, walk, Some(&location));
@@ -210,7 +217,12 @@ impl Flattener {
     ) -> Option<Instance> {
         let document = walk.document;
         let id = reference.fragment.as_deref().unwrap_or_default();
-        let Some(system) = system_with_id(&document.system, id) else {
+        let mut looked_at = 0;
+        let found = system_with_id(&document.system, id, &mut looked_at);
+        if !self.spend(looked_at, spot) {
+            return None;
+        }
+        let Some(system) = found else {
             let message = format!("there is no system with the id `{}` in this document", short(id));
             self.error(Code::SspReference, spot, message);
             return None;
@@ -332,10 +344,11 @@ impl Flattener {
         let words: Vec<&str> = short.split('/').filter(|word| !word.is_empty()).collect();
         let base = if words.is_empty() { "part".to_owned() } else { words.join("/") };
         let mut name = base.clone();
-        let mut number = 2;
+        // Many may have the same name: nobody counts from the start.
+        let number = self.numbers.entry(base.clone()).or_insert(2);
         while self.names.contains(&name) {
             name = format!("{base}_{number}");
-            number += 1;
+            *number += 1;
         }
         if name != path.join("/") {
             let message = format!("the component is called `{name}` here");
@@ -346,7 +359,8 @@ impl Flattener {
     }
 }
 
-fn system_with_id<'a>(system: &'a System, id: &str) -> Option<&'a System> {
+fn system_with_id<'a>(system: &'a System, id: &str, looked_at: &mut usize) -> Option<&'a System> {
+    *looked_at += 1 + system.elements.len();
     if id.is_empty() {
         return None;
     }
@@ -354,7 +368,7 @@ fn system_with_id<'a>(system: &'a System, id: &str) -> Option<&'a System> {
         return Some(system);
     }
     system.elements.iter().find_map(|element| match element {
-        Element::System(inner) => system_with_id(inner, id),
+        Element::System(inner) => system_with_id(inner, id, looked_at),
         _ => None,
     })
 }

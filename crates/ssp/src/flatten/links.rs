@@ -180,6 +180,11 @@ impl Flattener {
         match &edge.passage.transformation {
             None => {}
             Some(Transformation::Linear { factor, offset }) => map = map.then(*factor, *offset),
+            Some(Transformation::Boolean(entries)) => {
+                // The two values that there are lie on a line.
+                let [no, yes] = [false, true].map(|value| f64::from(mapped(value, entries)));
+                map = map.then(yes - no, no);
+            }
             Some(_) => {
                 let message = "a mapping of values is not supported on a connection";
                 self.error(Code::SspUnsupported, &spot, message);
@@ -189,6 +194,11 @@ impl Flattener {
         settings.extend(edge.settings.iter().cloned());
         Some(Carriage { map, unit, settings })
     }
+}
+
+/// What a mapping makes of a value; those it does not name stay.
+fn mapped(value: bool, entries: &[(bool, bool)]) -> bool {
+    entries.iter().find(|(source, _)| *source == value).map_or(value, |(_, target)| *target)
 }
 
 /// Why these two cannot be coupled.

@@ -2,6 +2,7 @@
 //!
 //! | file | role |
 //! |---|---|
+//! | `budget` | how large all of it may become: a system that is used again counts again |
 //! | `instances` | walks through the systems, opens what they refer to, makes ports of connectors |
 //! | `files` | parameter sets, mappings and dictionaries, inline or in files |
 //! | `ports` | connectors as nodes of a graph, connections as its edges |
@@ -10,6 +11,7 @@
 //! | `links` | follows the graph back from every input to the output it gets |
 //! | `parameters` | applies parameter values, level by level |
 
+mod budget;
 mod dictionaries;
 mod files;
 mod instances;
@@ -26,10 +28,12 @@ use costep_core::{Code, Error, Place, Result};
 use costep_fmi::{ModelDescription, Unit};
 
 use crate::flat::{Component, Flat};
-use crate::model::{Document, Passage, Settings, Value};
+use crate::model::{Document, Mapping, ParameterSet, Passage, Settings, Value};
 use crate::note::{Note, Notes, Severity};
 use crate::package::{Location, Packages};
 use crate::read::document::document;
+use budget::Budget;
+use files::Files;
 use links::Ways;
 use ports::{Edge, Port};
 
@@ -86,8 +90,14 @@ pub(crate) struct Flattener {
     references: Vec<(usize, usize)>,
     /// Number of elements so far.
     visited: usize,
-    /// Names of components that are taken.
+    /// What all of it has cost so far.
+    budget: Budget,
+    /// Names of components that are taken, and the next number for each name that is taken more than once.
     names: HashSet<String>,
+    numbers: HashMap<String, usize>,
+    /// Parameter sets and mappings in files, read once.
+    sets: Files<ParameterSet>,
+    mappings: Files<Mapping>,
     notes: Notes,
 }
 
@@ -105,7 +115,11 @@ pub(crate) fn flatten(path: &Path, folder: &Path) -> Result<Flat> {
         edges: Vec::new(),
         references: Vec::new(),
         visited: 0,
+        budget: Budget::default(),
         names: HashSet::new(),
+        numbers: HashMap::new(),
+        sets: HashMap::new(),
+        mappings: HashMap::new(),
         notes: Notes::default(),
     };
     flattener.run((0, root), path)

@@ -8,7 +8,7 @@ use costep_core::{
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use super::area::{Area, Sizes, load_bytes};
+use super::area::{Area, Sizes, load_bytes, store_bytes};
 use super::mailbox::{Mailbox, Request};
 use super::words::write_error;
 use crate::child::{die_with_parent, numbers, refused};
@@ -18,41 +18,68 @@ static MAILBOX: OnceLock<Mailbox> = OnceLock::new();
 
 /// Hosts a subsystem until the process that asked for it has enough. `files` is the text that the flag
 /// [`WORKER_FLAG`](super::WORKER_FLAG) came with; `make` makes the subsystem by an order, and is the first to touch
-/// foreign code.
-pub fn host(files: &str, make: impl FnOnce(&[u8]) -> Result<Box<dyn Subsystem>>) -> Result<()> {
+/// foreign code. `news` gives what is to be said beside the next answer, in at most so many bytes.
+pub fn host(
+    files: &str,
+    make: impl FnOnce(&[u8]) -> Result<Box<dyn Subsystem>>,
+    news: fn(usize) -> Vec<u8>,
+) -> Result<()> {
     let [lifeline, memory] = numbers(files)?;
     inherited(lifeline).and_then(die_with_parent).map_err(refused)?;
     let mailbox = inherited(memory).and_then(Mailbox::open).map_err(refused)?;
     let mailbox = MAILBOX.get_or_init(|| mailbox);
-    let [inputs, outputs, states, order, length, parent_lives_long] =
-        [0, 1, 2, 3, 4, 5].map(|index| mailbox.word(index) as usize);
+    let [inputs, outputs, states, order, length, parent_lives_long, extra] =
+        [0, 1, 2, 3, 4, 5, 6].map(|index| mailbox.word(index) as usize);
     if parent_lives_long > 0 {
         // Sooner than the lifeline. The signal comes when the thread ends that started this process, so that it is no
         // good if that is not the main one.
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(|cause| refused(cause.into()))?;
     }
     let area = Area::new(Sizes { inputs, outputs, states, order })
-        .filter(|area| area.length(length) == mailbox.memory.length())
+        .filter(|area| length <= extra && area.length(extra) == mailbox.memory.length())
         .ok_or_else(|| refused(std::io::ErrorKind::InvalidData.into()))?;
     mailbox.show();
     let order = load_bytes(mailbox, area.extra_at(), length);
     let (turn, _) = mailbox.next(0);
-    match make(&order).and_then(|subsystem| Host::new(mailbox, area.clone(), subsystem)) {
+    let reporter = Reporter { mailbox, place: area.extra_at(), room: extra, news };
+    match make(&order).and_then(|subsystem| Host::new(reporter, area.clone(), subsystem)) {
         Ok(mut host) => {
-            mailbox.answer(turn, false);
+            reporter.answer(turn, false);
             host.serve(turn)
         }
         Err(error) => {
             area.store_bytes(mailbox, &write_error(&error));
-            mailbox.answer(turn, true);
+            reporter.answer(turn, true);
         }
     }
     Ok(())
 }
 
+/// Answers, with news if there are any.
+#[derive(Clone, Copy)]
+struct Reporter {
+    mailbox: &'static Mailbox,
+    /// Where the news go, and how many bytes of them.
+    place: usize,
+    room: usize,
+    news: fn(usize) -> Vec<u8>,
+}
+
+impl Reporter {
+    fn answer(&self, turn: u32, failed: bool) {
+        let news = (self.news)(self.room);
+        if !news.is_empty() && news.len() <= self.room {
+            store_bytes(self.mailbox, self.place, &news);
+            self.mailbox.set_news(news.len());
+        }
+        self.mailbox.answer(turn, failed);
+    }
+}
+
 /// The subsystem, and memory for what goes to and fro.
 struct Host {
     mailbox: &'static Mailbox,
+    reporter: Reporter,
     area: Area,
     subsystem: Option<Box<dyn Subsystem>>,
     polynomials: InputPolynomials,
@@ -67,7 +94,8 @@ struct Host {
 }
 
 impl Host {
-    fn new(mailbox: &'static Mailbox, area: Area, subsystem: Box<dyn Subsystem>) -> Result<Self> {
+    fn new(reporter: Reporter, area: Area, subsystem: Box<dyn Subsystem>) -> Result<Self> {
+        let mailbox = reporter.mailbox;
         let Sizes { inputs, outputs, order, .. } = area.sizes;
         let (description, states) = (subsystem.description(), subsystem.states());
         if (description.inputs.len(), description.outputs.len()) != (inputs, outputs) {
@@ -81,6 +109,7 @@ impl Host {
         mailbox.set_word(4, differences.into());
         Ok(Self {
             mailbox,
+            reporter,
             polynomials: InputPolynomials::new(inputs, order),
             u: vec![0.0; inputs],
             y: vec![0.0; outputs],
@@ -104,7 +133,7 @@ impl Host {
             if let Err(error) = &outcome {
                 self.area.store_bytes(self.mailbox, &write_error(error));
             }
-            self.mailbox.answer(turn, outcome.is_err());
+            self.reporter.answer(turn, outcome.is_err());
         }
     }
 

@@ -50,7 +50,9 @@ pub(crate) struct Control {
     /// 0 = done, else it was not possible.
     failed: AtomicU32,
     slots: AtomicU32,
-    also_unused: [AtomicU32; 13],
+    /// Bytes of news that came with the answer.
+    news: AtomicU32,
+    also_unused: [AtomicU32; 12],
     words: [AtomicU64; WORDS],
 }
 
@@ -125,6 +127,23 @@ impl Mailbox {
             let _ = futex::wait(&control.answer, Flags::empty(), seen, Some(&timeout));
         }
         control.answer.load(Acquire) == turn
+    }
+
+    /// Says that so many bytes of news come with the next answer.
+    pub(super) fn set_news(&self, length: usize) {
+        self.control().news.store(length as u32, Relaxed);
+    }
+
+    /// Number of bytes of news that came with the answer, once.
+    pub(super) fn take_news(&self) -> usize {
+        let news = &self.control().news;
+        match news.load(Relaxed) {
+            0 => 0,
+            length => {
+                news.store(0, Relaxed);
+                length as usize
+            }
+        }
     }
 
     /// Whether the answer says that it was not possible.

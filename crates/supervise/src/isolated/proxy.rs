@@ -9,7 +9,7 @@ use costep_core::{
 
 use super::area::Sizes;
 use super::mailbox::Request;
-use super::worker::Worker;
+use super::worker::{Hear, Worker};
 use crate::hand_over::Program;
 
 /// Most micro samples of a step, and most bytes of a state: beyond, the other process lies.
@@ -43,16 +43,17 @@ struct Samples {
 
 impl Isolated {
     /// Starts a program that makes the subsystem by calling [`host`](super::host), which is given `order`. `kept` is
-    /// something that has to live as long as the process.
+    /// something that has to live as long as the process; `hear` is told what the process has to say beside its answers.
     pub fn start(
         program: &Program,
         outline: Outline,
         order: &[u8],
         kept: Box<dyn Any + Send>,
+        hear: Hear,
     ) -> Result<Self> {
         let Outline { mut description, states: most_states } = outline;
         let sizes = Sizes::of(&description, most_states);
-        let worker = Worker::start(program, &description.name, sizes, order)?;
+        let worker = Worker::start(program, &description.name, sizes, order, hear)?;
         let word = |index: usize| worker.mailbox.word(index);
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= word(0) > 0;

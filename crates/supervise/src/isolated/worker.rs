@@ -7,7 +7,7 @@ use std::time::Duration;
 use costep_core::{Code, Error, Place, Result};
 
 use super::WORKER_FLAG;
-use super::area::{Area, Sizes, store_bytes};
+use super::area::{Area, Sizes, load_bytes, store_bytes};
 use super::mailbox::{Mailbox, Request};
 use super::words::read_error;
 use crate::call::Call;
@@ -31,11 +31,20 @@ pub fn late_failures() -> Vec<Error> {
     std::mem::take(&mut *LATE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Bytes for what a process has to say beside its answers.
+const NEWS: usize = 16 << 10;
+
+/// Is told what a process has to say.
+pub(super) type Hear = Box<dyn Fn(&[u8]) + Send>;
+
 /// A started process.
 pub(super) struct Worker {
     pub(super) mailbox: Mailbox,
     pub(super) area: Area,
     name: String,
+    /// Bytes of memory behind the area.
+    extra: usize,
+    hear: Hear,
     /// Shows that it is being asked; how long it may take is the business of this side.
     slot: Slot,
     /// Nothing if it has failed.
@@ -46,23 +55,34 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Starts a program that calls [`host`](super::host) with this order, and waits until it is ready.
-    pub(super) fn start(program: &Program, name: &str, sizes: Sizes, order: &[u8]) -> Result<Self> {
+    pub(super) fn start(
+        program: &Program,
+        name: &str,
+        sizes: Sizes,
+        order: &[u8],
+        hear: Hear,
+    ) -> Result<Self> {
         let area = Area::new(sizes).ok_or_else(|| {
             Error::new(Code::NeedsMissing, format!("`{name}` is too large for a process of its own"))
         })?;
         let not_started = |cause: std::io::Error| {
             Error::new(Code::Bug, format!("the process for `{name}` cannot be started")).because(cause)
         };
-        let mailbox = Mailbox::create(area.length(order.len())).map_err(not_started)?;
+        // The order is read once; then there is room for news.
+        let extra = order.len().max(NEWS);
+        let mailbox = Mailbox::create(area.length(extra)).map_err(not_started)?;
         store_bytes(&mailbox, area.extra_at(), order);
         let lives_long = rustix::thread::gettid() == rustix::process::getpid();
-        let words = [sizes.inputs, sizes.outputs, sizes.states, sizes.order, order.len(), lives_long.into()];
+        let words =
+            [sizes.inputs, sizes.outputs, sizes.states, sizes.order, order.len(), lives_long.into(), extra];
         words.iter().enumerate().for_each(|(index, word)| mailbox.set_word(index, *word as u64));
         let started = start(program, WORKER_FLAG, &[mailbox.file()]).map_err(not_started)?;
         let worker = Self {
             mailbox,
             area,
             name: name.to_owned(),
+            extra,
+            hear,
             slot: Slot::new(name, 0, None),
             started: RefCell::new(Some(started)),
             failure: RefCell::new(None),
@@ -80,6 +100,10 @@ impl Worker {
             self.mailbox.ask(request);
             if self.mailbox.is_answered(LOOK) { Ok(()) } else { self.wait() }
         })?;
+        let news = self.mailbox.take_news();
+        if news > 0 {
+            (self.hear)(&load_bytes(&self.mailbox, self.area.extra_at(), news.min(self.extra)));
+        }
         if self.mailbox.has_failed() {
             return Err(read_error(&self.area.load_bytes(&self.mailbox, ERROR)));
         }

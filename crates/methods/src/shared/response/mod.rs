@@ -23,6 +23,7 @@ use costep_core::LocalModel;
 use costep_linalg::{Exponential, Lu, Matrix};
 
 use crate::shared::legendre::{coefficient, factorial, mirrored_coefficient};
+use crate::shared::parts::RAMP;
 
 /// The response maps of one subsystem. Coefficient a of signal j is at `j * width + a`, width = p + 1.
 #[derive(Clone, Debug, Default)]
@@ -150,6 +151,17 @@ impl Response {
             forcing_to_output: Matrix::zeros(r, n),
             width,
         }
+    }
+
+    /// Coefficients per signal.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Response of state `row` to a ramp of slope 1 in an input over a step h.
+    pub(crate) fn to_ramp(&self, row: usize, input: usize, h: f64) -> f64 {
+        let at = self.width * input;
+        h * (RAMP[0] * self.input_to_state[(row, at)] + RAMP[1] * self.input_to_state[(row, at + 1)])
     }
 
     /// Computes all maps for a step h. False if they are not finite.

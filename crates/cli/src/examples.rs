@@ -1,0 +1,96 @@
+//! Examples at the end of the help of each verb. A test runs all of them, in the order of its own list of verbs.
+
+pub(crate) const PROGRAM: &str = "\
+First steps:
+  costep demo
+  costep compare dual-mass --steps 1ms,5ms
+  costep help run
+
+Your own FMUs:
+  costep new rig engine.fmu brake.fmu
+  costep check rig
+  costep run rig
+  costep plot rig";
+
+pub(crate) const DEMO: &str = "\
+Examples:
+  costep demo
+  costep demo --out story";
+
+pub(crate) const NEW: &str = "\
+Examples:
+  costep new pair fmus/s1.fmu fmus/s2.fmu
+  costep new linked fmus/s1.fmu fmus/s2.fmu --no-copy";
+
+pub(crate) const CHECK: &str = "\
+Examples:
+  costep check pair
+  costep check pair --probe
+  costep check pair --set step.size=2ms --strict";
+
+pub(crate) const RUN: &str = "\
+Examples:
+  costep run dual-mass --method predictive --step 5ms --out rig
+  costep run dual-mass --set ck=2e5 --t-end 0.2s --out soft
+  costep run pair
+  costep run pair --method zoh --reference same --no-record";
+
+pub(crate) const RESUME: &str = "\
+Examples:
+  costep run dual-mass --t-end 1h --time-limit 1s --out long
+  costep resume long --time-limit 1s";
+
+pub(crate) const COMPARE: &str = "\
+Examples:
+  costep compare dual-mass --methods zoh,nepce,predictive --steps 1ms,5ms
+  costep compare pair --methods zoh,auto
+  costep compare dual-mass --methods zoh --out runs";
+
+pub(crate) const METHODS: &str = "\
+Examples:
+  costep methods
+  costep methods predictive";
+
+pub(crate) const MODELS: &str = "\
+Examples:
+  costep models
+  costep models dual-mass";
+
+pub(crate) const EXPORT: &str = "\
+Examples:
+  costep export rig --list
+  costep export rig --to rig.csv
+  costep export rig --to part.parquet --signals 's1.*,s2.F'
+  costep export --ssp pair --to pair.ssp";
+
+pub(crate) const IMPORT: &str = "\
+Examples:
+  costep import pair.ssp --out imported";
+
+pub(crate) const EXPORT_FMU: &str = "\
+Examples:
+  costep export-fmu dual-mass --out fmus
+  costep export-fmu dual-mass --fmi 2 --kind cs --set ck=2e5 --out soft-fmus
+  costep export-fmu chain --part m1 --out chain";
+
+pub(crate) const REPRODUCE: &str = "\
+Examples:
+  costep reproduce
+  costep reproduce genser2020-fig3.62 --quick";
+
+pub(crate) const PLOT: &str = "\
+Examples:
+  costep plot rig
+  costep plot rig --reference --from 10ms --to 50ms
+  costep plot rig soft --signals s1.x --out both.svg";
+
+pub(crate) const INSPECT: &str = "\
+Examples:
+  costep inspect fmus/s1.fmu
+  costep inspect pair
+  costep inspect rig/results.arrows";
+
+pub(crate) const EXPLAIN: &str = "\
+Examples:
+  costep explain
+  costep explain E0601";

@@ -1,0 +1,73 @@
+//! The folder of a run: its files, and the lock that keeps a second run out.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use costep_core::{Code, Error, Result};
+
+/// The recording.
+pub(crate) const RECORDING: &str = "results.arrows";
+/// The recording of the run before.
+pub(crate) const PREVIOUS_RECORDING: &str = "results.previous.arrows";
+/// The project as it was run.
+pub(crate) const PROJECT_COPY: &str = "run.toml";
+/// Holds the lock and the number of the process that has it. It stays: removing it could take it away from another run.
+const LOCK: &str = ".costep.lock";
+
+/// A folder that no other run may write into while this lives. The lock is the operating system's, so that it ends with
+/// the process, however that ends.
+#[derive(Debug)]
+pub(crate) struct Locked(#[expect(dead_code, reason = "held, not read")] Option<File>);
+
+/// Makes the folder if it is not there, and locks it.
+pub(crate) fn lock(folder: &Path) -> Result<Locked> {
+    fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
+    let path = folder.join(LOCK);
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let mut file = file.map_err(|cause| unwritable(&path, &cause))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(busy(folder, &mut file)),
+        // Some network file systems have no locks. That is no reason not to run.
+        Err(TryLockError::Error(_)) => return Ok(Locked(None)),
+    }
+    // Only the message of another process needs the number.
+    let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+    Ok(Locked(Some(file)))
+}
+
+fn busy(folder: &Path, file: &mut File) -> Error {
+    const LONGEST: u64 = 20;
+    let mut text = String::new();
+    let _ = file.take(LONGEST).read_to_string(&mut text);
+    let error = Error::new(Code::Busy, "another run writes into this folder").in_file(folder);
+    let error = match text.trim().parse::<u32>() {
+        Ok(id) => error.because(format!("process {id} has locked it")),
+        Err(_) => error,
+    };
+    error.hint("wait for it, or choose another folder by `--out DIR`")
+}
+
+/// The error of a file or folder that cannot be written.
+pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Error {
+    Error::new(Code::FileNotReadable, "cannot write").in_file(path).because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locked_folder_is_refused_until_it_is_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = lock(folder.path()).unwrap();
+        let error = lock(folder.path()).unwrap_err();
+        assert_eq!(error.code(), Code::Busy);
+        assert!(error.to_string().contains(&format!("process {} ", std::process::id())), "{error}");
+        drop(first);
+        // What a dead process left behind is no obstacle.
+        fs::write(folder.path().join(LOCK), "4194304\n").unwrap();
+        assert!(lock(folder.path()).is_ok());
+    }
+}

@@ -1,0 +1,57 @@
+//! Ctrl-C and termination signals, for work that is done in this process.
+
+use std::io::IsTerminal;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use costep_core::{Code, Error, ExitClass, Result};
+
+use crate::failure::Failure;
+use crate::style::{Output, note};
+
+/// Raised by the first signal.
+static STOP: AtomicBool = AtomicBool::new(false);
+/// Whether somebody looks at the flag every now and then.
+static LOOKED_AT: AtomicBool = AtomicBool::new(false);
+
+/// The first signal raises the flag, so that the work ends at its next point; a second one ends the program at once, and
+/// so does the first one during work that does not look.
+pub(crate) fn listen(output: Output) {
+    LOOKED_AT.store(true, Ordering::SeqCst);
+    let handler = move || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            process::exit(i32::from(ExitClass::Stopped.code()));
+        }
+        if !LOOKED_AT.load(Ordering::SeqCst) {
+            let _ = Failure::from(stopped()).report(output.json);
+            process::exit(i32::from(ExitClass::Stopped.code()));
+        }
+        if std::io::stderr().is_terminal() {
+            note("stopping at the next step; once more to end at once");
+        }
+    };
+    // Without a handler the work is still done; it can only not be stopped softly.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Does work that does not look at the flag and leaves nothing behind: a signal ends the program at once.
+pub(crate) fn deaf<T>(work: impl FnOnce() -> T) -> T {
+    LOOKED_AT.store(false, Ordering::SeqCst);
+    let result = work();
+    LOOKED_AT.store(true, Ordering::SeqCst);
+    result
+}
+
+/// For observers of a run.
+pub(crate) fn flag() -> &'static AtomicBool {
+    &STOP
+}
+
+/// An error once a signal came.
+pub(crate) fn check() -> Result<()> {
+    if STOP.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
+}
+
+fn stopped() -> Error {
+    Error::new(Code::Stopped, "stopped by the user")
+}

@@ -1,0 +1,185 @@
+//! From a description of a system to an engine that stands at its start.
+
+use costep_core::{
+    Code, Companion, Coupling, Error, History, InputPolynomials, Interval, Layout, Needs, PARTS, Result,
+    SystemView,
+};
+
+use super::Engine;
+use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
+use crate::clocks::Clocks;
+use crate::guard::{Guard, Moment};
+use crate::initialise::initialise;
+use crate::rows::lanes;
+use crate::schedule::Schedule;
+use crate::substeps::divide_steps;
+use crate::system::{System, take_held};
+use crate::threads::ThreadChoice;
+
+impl Engine {
+    /// Checks the system, takes all memory and finds consistent initial values.
+    pub fn new(system: System) -> Result<Self> {
+        let System {
+            mut subsystems,
+            connections,
+            mut models,
+            externals,
+            mut groups,
+            scheduling,
+            bounds,
+            experiment,
+            ..
+        } = system;
+        check_experiment(&experiment)?;
+        let mut descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
+        let layout = Layout::of(&descriptions);
+        check_groups(&groups, &layout)?;
+        let held = take_held(&mut groups, &descriptions);
+        // A default group whose inputs have all been given to others has nothing to do.
+        groups.retain(|group| !group.inputs.is_empty());
+        check_indices(&connections, &externals, &bounds, &layout)?;
+        if let Some((j, signal)) = externals.iter().find(|(_, signal)| !signal.is_finite()) {
+            return Err(Error::new(
+                Code::BadValue,
+                format!("the signal at input {j} is not finite: {signal:?}"),
+            ));
+        }
+        let coupling = Coupling::new(layout.inputs(), &connections);
+        let mut schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
+        let step = experiment.step;
+        let divisible = subsystems.iter().all(|subsystem| subsystem.can_step_by(step / PARTS as f64));
+        for group in &mut groups {
+            let inputs = &group.inputs;
+            let view = SystemView {
+                descriptions: &descriptions,
+                layout: &layout,
+                coupling: &coupling,
+                inputs,
+                step,
+                divisible,
+            };
+            group.method.choose(&view)?;
+        }
+        let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
+        if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
+            subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
+        }
+        for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
+            let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
+            for i in divide_steps(&mut subsystems, (needs, step), is_ours)? {
+                descriptions[i] = subsystems[i].description().clone();
+            }
+        }
+        let mut input_orders = vec![0; layout.inputs()];
+        let mut hold_known_mean = vec![false; layout.inputs()];
+        for (group, needs) in groups.iter_mut().zip(&needs) {
+            check_needs(group, needs, &descriptions, &layout)?;
+            for j in group.inputs.iter() {
+                let takes = descriptions[layout.input_owner(j)].capabilities.input_order;
+                input_orders[j] = needs.input_order.min(takes);
+                hold_known_mean[j] = needs.hold_known_mean;
+            }
+            if needs.keeps_known_inputs {
+                schedule.forget_known(|j| group.inputs.contains(j));
+            }
+            group.method.prepare(&SystemView {
+                descriptions: &descriptions,
+                layout: &layout,
+                coupling: &coupling,
+                inputs: &group.inputs,
+                step,
+                divisible,
+            })?;
+        }
+        let input_order = input_orders.iter().copied().max().unwrap_or(0);
+        let history_depth =
+            needs.iter().map(|needs| needs.history).max().unwrap_or(0).max(usize::from(input_order > 1));
+        let (inputs, outputs, segments) = (layout.inputs(), layout.outputs(), layout.subsystems());
+        let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
+        let polynomials = InputPolynomials::new(inputs, input_order);
+        let place = |i: usize| polynomials.place(layout.input_range(i), segment_order(i));
+        let places: Vec<_> = (0..segments).map(place).collect();
+        let needs_models = needs.iter().any(|needs| needs.local_models);
+        let wants_companions = needs.iter().any(|needs| needs.companions);
+        if needs_models {
+            if !needs.iter().any(|needs| needs.local_states) {
+                models.leave_out_states();
+            }
+            models.prepare(&subsystems, &experiment)?;
+        }
+        let those = |asked: fn(&Needs) -> bool| (0..needs.len()).filter(|g| asked(&needs[*g])).collect();
+        let mut engine = Self {
+            guard: Guard::new(&descriptions, &bounds),
+            threads: ThreadChoice::new(system.threads, schedule.widest()),
+            external_inputs: unique(externals.iter().map(|(j, _)| *j)),
+            diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
+            rollback: needs.iter().any(|needs| needs.rollback),
+            forming: those(|needs| needs.forms_coupled),
+            dividing: those(|needs| needs.divides),
+            looking_back: those(|needs| needs.looks_back || needs.rollback),
+            models,
+            needs_models,
+            companions: vec![Companion::default(); if wants_companions { segments } else { 0 }],
+            mean: vec![0.0; outputs],
+            u_end: vec![0.0; inputs],
+            own_ends: Vec::new(),
+            lanes: Vec::new(),
+            k: 0,
+            resumed: false,
+            failed: false,
+            y: vec![0.0; outputs],
+            y_next: vec![0.0; outputs],
+            coupled: vec![0.0; inputs],
+            external: vec![0.0; inputs],
+            external_next: vec![0.0; inputs],
+            history: History::new(inputs, history_depth),
+            inputs: polynomials,
+            last_length: 0.0,
+            subsystem_steps: 0,
+            clocks: Clocks::new(segments),
+            timed: false,
+            stepped: 0,
+            attempts: 0,
+            experiment,
+            subsystems,
+            descriptions,
+            layout,
+            coupling,
+            externals,
+            groups,
+            segments: places,
+            input_orders,
+            needs_known_means: hold_known_mean.contains(&true),
+            hold_known_mean,
+            held,
+            schedule,
+        };
+        engine.form_lanes();
+        engine.initialise()?;
+        Ok(engine)
+    }
+
+    fn form_lanes(&mut self) {
+        let Self { schedule, subsystems, layout, input_orders, .. } = self;
+        let is_held = |i: usize| input_orders[layout.input_range(i)].iter().all(|order| *order == 0);
+        self.lanes = schedule.stages.iter().map(|stage| lanes(stage, subsystems, layout, is_held)).collect();
+    }
+
+    fn initialise(&mut self) -> Result<()> {
+        self.sample_externals(self.experiment.time(0), self.experiment.time(1));
+        let system = (&self.layout, &self.coupling, &self.external[..]);
+        initialise(&mut self.subsystems, &self.experiment, system, &mut self.y, &mut self.coupled)?;
+        self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
+        let start = Moment { time: self.experiment.start, step: 0 };
+        self.guard.check(start, 0..self.y.len(), &self.y)?;
+        self.guard.check_inputs(start, &self.inputs)?;
+        self.observe_models(Interval::new(self.experiment.start, self.experiment.start))
+    }
+}
+
+fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut indices: Vec<_> = indices.collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}

@@ -1,0 +1,148 @@
+//! What can be seen of an engine between two steps.
+
+use costep_core::{Coupling, Description, Experiment, InputPolynomials, Layout, SolverCounts, Subsystem};
+
+use super::Engine;
+use crate::schedule::Schedule;
+use crate::threads::ThreadChoice;
+
+impl Engine {
+    /// Number of accepted steps.
+    pub fn k(&self) -> u64 {
+        self.k
+    }
+
+    /// T^k.
+    pub fn time(&self) -> f64 {
+        self.experiment.time(self.k)
+    }
+
+    /// Start, stop and step.
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// Whether it goes on from a saved state.
+    pub fn resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Outputs at T^k.
+    pub fn outputs(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// z^k = L y^k + r(T^k), what the inputs should be at T^k.
+    pub fn coupled(&self) -> &[f64] {
+        &self.coupled
+    }
+
+    /// L.
+    pub fn coupling(&self) -> &Coupling {
+        &self.coupling
+    }
+
+    /// The inputs over the last step.
+    pub fn inputs(&self) -> &InputPolynomials {
+        &self.inputs
+    }
+
+    /// u(T^k): the inputs that were active at the end of the last step.
+    pub fn inputs_at_end(&self, u: &mut [f64]) {
+        self.evaluate_inputs(self.last_length, u);
+    }
+
+    /// One per subsystem.
+    pub fn descriptions(&self) -> &[Description] {
+        &self.descriptions
+    }
+
+    /// Where the signals of each subsystem are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The subsystems.
+    pub fn subsystems(&self) -> &[Box<dyn Subsystem>] {
+        &self.subsystems
+    }
+
+    /// The order of stepping.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Sum of the energies the subsystems report; nothing if one of them does not.
+    pub fn energy(&self) -> Option<f64> {
+        self.subsystems.iter().map(|subsystem| subsystem.energy()).sum()
+    }
+
+    /// How many steps of single subsystems were done, repetitions included.
+    pub fn subsystem_steps(&self) -> u64 {
+        self.subsystem_steps
+    }
+
+    /// What the integrator of each subsystem has done, where it chooses its steps itself.
+    pub fn solver_counts(&self) -> Vec<Option<SolverCounts>> {
+        self.subsystems.iter().map(|subsystem| subsystem.solver_counts()).collect()
+    }
+
+    /// Seconds that this process has spent in the steps of each subsystem: the mean of the steps that were timed, times
+    /// their number. Long steps are all timed, of short ones some, late in a run one in 256.
+    pub fn step_seconds(&self) -> Vec<f64> {
+        self.clocks.seconds(self.attempts)
+    }
+
+    /// Whether subsystems are stepped at the same time on several threads.
+    pub fn steps_in_parallel(&self) -> bool {
+        matches!(self.threads, ThreadChoice::Pool(_))
+    }
+
+    /// Number of macro steps that this process has done: fewer than all if the run was resumed.
+    pub fn steps_here(&self) -> u64 {
+        self.stepped
+    }
+
+    /// Whether a method uses local models.
+    pub fn uses_models(&self) -> bool {
+        self.needs_models
+    }
+
+    /// Where local models come from, if a method uses them.
+    pub fn model_source(&self) -> Option<&'static str> {
+        self.needs_models.then(|| self.models.name())
+    }
+
+    /// What the methods have to say about their choices.
+    pub fn remarks(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().filter_map(|group| group.method.remark())
+    }
+
+    /// Names of the extra columns: of the methods, with the number of the group if there are several, and of the
+    /// subsystems, with their names.
+    pub fn diagnostic_names(&self) -> Vec<String> {
+        let several = self.groups.len() > 1;
+        let name = |g: usize, name: String| if several { format!("group{g}.{name}") } else { name };
+        let names = self.groups.iter().map(|group| group.method.diagnostic_names());
+        let of_methods = names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n)));
+        let of_subsystems = self.subsystems.iter().zip(&self.descriptions).flat_map(|(subsystem, of)| {
+            subsystem.diagnostic_names().iter().map(move |name| format!("{}.{name}", of.name))
+        });
+        of_methods.chain(of_subsystems).collect()
+    }
+
+    /// Values of the extra columns.
+    pub fn diagnostics(&self, row: &mut [f64]) {
+        let mut rest = row;
+        for (group, count) in self.groups.iter().zip(&self.diagnostic_counts) {
+            let (own, others) = rest.split_at_mut(*count);
+            group.method.diagnostics(own);
+            rest = others;
+        }
+        for subsystem in &self.subsystems {
+            let (own, others) = rest.split_at_mut(subsystem.diagnostic_names().len());
+            subsystem.diagnostics(own);
+            rest = others;
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What an FMU for Co-Simulation looks like from outside, by its model description alone.
+
+use costep_core::{Capabilities, Description, MicroSampling, Result};
+
+use super::linear::Linear;
+use super::settings::{self, Setting};
+use super::signals::{self, Signals};
+use super::{CoSimulationOptions, MAX_ORDER};
+use crate::description::ModelDescription;
+use crate::description::interface::CoSimulation;
+use crate::description::words::Causality;
+
+/// What is known of an instance before it is made.
+pub(super) struct Signature {
+    pub(super) settings: Vec<Setting>,
+    /// Values of structural parameters.
+    pub(super) sizes: Vec<(usize, u64)>,
+    pub(super) inputs: Signals,
+    pub(super) outputs: Signals,
+    pub(super) follows: bool,
+    /// Of the local model.
+    pub(super) states: usize,
+    pub(super) description: Description,
+}
+
+impl Signature {
+    pub(super) fn of(
+        fmu: &ModelDescription,
+        kind: &CoSimulation,
+        name: &str,
+        options: &CoSimulationOptions,
+    ) -> Result<Self> {
+        let settings = settings::settings(fmu, &options.parameters)?;
+        let sizes = settings::sizes(&settings);
+        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
+        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let exchanges = |signals: &Signals| {
+            kind.provides_intermediate_update
+                && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
+        };
+        let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
+        let input_order = match options.input_order {
+            _ if !kind.can_interpolate_inputs && !follows => 0,
+            Some(order) => order.min(MAX_ORDER),
+            // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
+            None if follows => MAX_ORDER,
+            None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
+        };
+        let linear = match kind.interface.provides_directional_derivatives {
+            true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
+            false => None,
+        };
+        let capabilities = Capabilities {
+            rollback: kind.interface.can_get_and_set_state,
+            input_order,
+            local_model: linear.is_some(),
+            micro_samples: samples.then_some(MicroSampling::End),
+        };
+        let description = Description {
+            name: name.to_owned(),
+            inputs: inputs.ports(fmu, &sizes),
+            outputs: outputs.ports(fmu, &sizes),
+            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            capabilities,
+        };
+        let states = linear.map_or(0, |linear| linear.states());
+        Ok(Self { settings, sizes, inputs, outputs, follows, states, description })
+    }
+}

@@ -1,0 +1,285 @@
+//! Steps of an FMU: alone, and what it notes down about those in a row.
+
+use costep_core::{Code, Error, InputSegment, Interval, Result, StepOutcome};
+use costep_supervise::Call;
+
+use super::events::Kept;
+use super::{CoSimulationSubsystem, Phase};
+use crate::call::row::Interruption;
+
+/// How often a discarded step is halved.
+const MOST_HALVINGS: u32 = 10;
+
+/// Derivatives of inputs in the order of their order, for one call per step.
+#[derive(Debug, Default)]
+pub(super) struct InputDerivatives {
+    references: Vec<u32>,
+    orders: Vec<i32>,
+    values: Vec<f64>,
+}
+
+impl InputDerivatives {
+    pub(super) fn new(references: &[u32], order: usize) -> Self {
+        let count = references.len() * order;
+        let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
+        Self { references: references.repeat(order), orders: orders.collect(), values: vec![0.0; count] }
+    }
+}
+
+impl CoSimulationSubsystem {
+    /// No state before the start of this interval will be put back.
+    #[inline]
+    fn no_return(&self, interval: Interval) -> bool {
+        !self.retries && (self.saved_time.is_nan() || self.saved_time >= interval.start)
+    }
+
+    /// Whether the next step needs no more than to set inputs, to step and to get outputs.
+    pub(super) fn is_ready_for_plain_steps(&self) -> bool {
+        let is_usual = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
+        is_usual && self.given == 0 && self.saved_time.is_nan() && self.instance.alive().is_ok()
+    }
+
+    /// Notes down what it did in a row with others.
+    pub(super) fn catch_up(&mut self) {
+        let Some(place) = &mut self.instance.place else { return };
+        if let Some(missed) = place.missed() {
+            self.time = missed.time;
+            missed.copy_inputs(&mut self.active);
+        }
+        place.catch_up();
+    }
+
+    /// Steps alone until the row is whole again.
+    pub(super) fn leave_row(&mut self) {
+        self.catch_up();
+        self.instance.break_row_up();
+    }
+
+    /// Finishes a step that was begun in a row and did not go as usual.
+    #[cold]
+    pub(super) fn finish_step(
+        &mut self,
+        Interruption { call, status }: Interruption,
+        interval: Interval,
+        held: &[f64],
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        let stepped = match call {
+            Call::SetReals => {
+                self.instance.check(status, call.name(2))?;
+                self.instance.do_step(interval, true)
+            }
+            Call::DoStep => self.instance.has_stepped(status, interval),
+            _ => {
+                self.instance.check(status, call.name(2))?;
+                Ok(interval.end)
+            }
+        };
+        let reached = stepped.or_else(|error| self.do_again(interval, held, error))?;
+        self.after_step(interval, held, y)?;
+        Ok(StepOutcome { reached })
+    }
+
+    /// Reads the outputs after a step under held inputs.
+    fn after_step(&mut self, interval: Interval, held: &[f64], y: &mut [f64]) -> Result<()> {
+        self.time = interval.end;
+        if self.linear.is_some() {
+            self.active.copy_from_slice(held);
+        }
+        self.get_outputs(y)
+    }
+
+    pub(super) fn step_alone(
+        &mut self,
+        interval: Interval,
+        u: InputSegment<'_>,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        self.start()?;
+        if self.samples.is_some() || u.order().max(self.given) > 0 {
+            return self.step_with_more(interval, u, y);
+        }
+        if self.retries {
+            // Not where `snapshot` stores: somebody may want to go back further.
+            self.instance.get_state(&mut self.before)?;
+            self.before_time = interval.start;
+            self.store_events(Kept::Step);
+        }
+        let held = u.coefficients(0);
+        self.give_inputs(interval.start, held)?;
+        let reached = match self.advance(interval, self.no_return(interval)) {
+            Ok(reached) => reached,
+            Err(error) => self.do_again(interval, held, error)?,
+        };
+        self.after_step(interval, held, y)?;
+        Ok(StepOutcome { reached })
+    }
+
+    /// A step with input polynomials or with values exchanged inside.
+    fn step_with_more(
+        &mut self,
+        interval: Interval,
+        u: InputSegment<'_>,
+        y: &mut [f64],
+    ) -> Result<StepOutcome> {
+        let exchanges = self.samples.is_some() || (self.follows && u.order() > 0);
+        if exchanges {
+            self.begin_exchange(interval, u, y)?;
+        }
+        self.give_inputs(interval.start, u.coefficients(0))?;
+        if u.order().max(self.given) > 0 && !u.is_empty() && !self.follows {
+            self.set_derivatives(u)?;
+        }
+        let reached = match self.advance(interval, self.no_return(interval)) {
+            Ok(reached) => reached,
+            Err(error) => {
+                if exchanges {
+                    self.instance.exchange().cancel();
+                }
+                let is_retried_elsewhere = self.retries && error.code() == Code::FmuDiscard;
+                return Err(match is_retried_elsewhere {
+                    true => error.hint("`retry_discarded` needs inputs that are held: choose a method that holds them, such as `zoh`"),
+                    false => error,
+                });
+            }
+        };
+        self.time = interval.end;
+        if self.linear.is_some() {
+            u.evaluate(interval.length, &mut self.active);
+        }
+        self.get_outputs(y)?;
+        if exchanges {
+            self.finish_exchange(interval, y)?;
+        }
+        Ok(StepOutcome { reached })
+    }
+
+    /// Does a step that the FMU discarded again in shorter ones under held inputs, from the state stored at its start.
+    #[cold]
+    fn do_again(&mut self, interval: Interval, held: &[f64], error: Error) -> Result<f64> {
+        let mut last = error;
+        let stored = if self.retries { &self.before } else { &self.saved };
+        let stored_at = if self.retries { self.before_time } else { self.saved_time };
+        if stored.is_none() || stored_at != interval.start || !self.can_shorten() {
+            return Err(match last.code() {
+                Code::FmuDiscard if self.description.capabilities.rollback && self.can_shorten() => {
+                    last.hint("try a smaller step, or write `retry_discarded = true` to have it done in shorter ones")
+                }
+                _ => last,
+            });
+        }
+        for halvings in 1..=MOST_HALVINGS {
+            if last.code() != Code::FmuDiscard || self.instance.wants_end() {
+                break;
+            }
+            self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
+            self.restore_events(if self.retries { Kept::Step } else { Kept::Snapshot });
+            match self.in_pieces(interval, held, 1 << halvings) {
+                Ok(reached) => return Ok(reached),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// Whether the FMU takes steps of any length.
+    fn can_shorten(&self) -> bool {
+        self.instance.library.co_simulation().can_handle_variable_communication_step_size
+    }
+
+    /// Sets inputs at the start of a step; as an event, if one of them is not continuous and has changed.
+    fn give_inputs(&mut self, t: f64, u: &[f64]) -> Result<()> {
+        let Some(mut events) = self.events.take_if(|events| events.is_input_event(u)) else {
+            return self.set_inputs(u);
+        };
+        let outcome = events.with_inputs(&self.instance, t, || self.set_inputs(u));
+        self.events = Some(events);
+        outcome
+    }
+
+    /// Advances over an interval, through all events in it; gives the time reached.
+    #[inline]
+    fn advance(&mut self, interval: Interval, no_return: bool) -> Result<f64> {
+        match &mut self.events {
+            Some(events) => events.advance(&self.instance, interval, no_return),
+            None => self.instance.do_step(interval, no_return),
+        }
+    }
+
+    pub(super) fn store_events(&mut self, place: Kept) {
+        if let Some(events) = &mut self.events {
+            events.store(place);
+        }
+    }
+
+    pub(super) fn restore_events(&mut self, place: Kept) {
+        if let Some(events) = &mut self.events {
+            events.restore(place);
+        }
+    }
+
+    fn in_pieces(&mut self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
+        let length = interval.length / f64::from(pieces);
+        let mut reached = interval.start;
+        for piece in 1..=pieces {
+            let end = if piece == pieces { interval.end } else { interval.start + f64::from(piece) * length };
+            self.give_inputs(reached, held)?;
+            let asked = Interval { start: reached, end, length };
+            reached = self.advance(asked, false)?;
+            if reached != end {
+                break;
+            }
+        }
+        Ok(reached)
+    }
+
+    /// Readies the exchange of values inside a step.
+    #[inline(never)]
+    fn begin_exchange(&self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<()> {
+        if self.samples.is_some() {
+            self.get_outputs(y)?;
+        }
+        self.instance.exchange().begin(interval, u, y);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn finish_exchange(&mut self, interval: Interval, y: &[f64]) -> Result<()> {
+        let mut exchange = self.instance.exchange();
+        let asked = exchange.finish(interval.end, y);
+        if let Some(samples) = &mut self.samples {
+            exchange.samples(&mut samples.times, &mut samples.outputs);
+        }
+        let failed = exchange.failed;
+        drop(exchange);
+        if let Some(status) = failed {
+            self.instance.check(status, "call of intermediate update")?;
+        }
+        if asked {
+            return Ok(());
+        }
+        let what = "the FMU does not ask for inputs inside a step, so that they cannot follow a polynomial";
+        Err(self.instance.error(Code::NeedsMissing, what).hint("use a method that holds its inputs"))
+    }
+
+    /// Sets the derivatives of the inputs: a! times the coefficient of s^a. Those of the last step that are not given any
+    /// more become zero.
+    fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
+        let InputDerivatives { references, orders, values } = &mut self.derivatives;
+        // Others are held. In FMI 2 each variable has one element.
+        let (width, order) = (self.inputs.references.len(), u.order().max(self.given));
+        self.given = u.order();
+        let mut factorial = 1.0;
+        for a in 1..=order {
+            factorial *= a as f64;
+            let place = &mut values[(a - 1) * width..a * width];
+            if a <= u.order() {
+                place.iter_mut().zip(u.coefficients(a)).for_each(|(value, c)| *value = factorial * c);
+            } else {
+                place.fill(0.0);
+            }
+        }
+        let count = order * width;
+        self.instance.set_input_derivatives(&references[..count], &orders[..count], &values[..count])
+    }
+}

@@ -1,0 +1,121 @@
+//! Whether a shared library can be loaded on this platform, by its header alone: nothing of it is executed.
+
+/// Bytes of the file that are looked at: the header and, where linkers put it, the table of segments.
+pub(crate) const LOOKED_AT: u64 = 4096;
+
+const HEADER: usize = 64;
+const SEGMENT: usize = 56;
+const SHARED_OBJECT: u64 = 3;
+const LOADED_SEGMENT: u64 = 1;
+
+/// Numbers of architectures (`e_machine`) and their names in Rust.
+const MACHINES: [(u64, &str, &str); 8] = [
+    (3, "x86", "x86, 32 bits"),
+    (20, "powerpc", "PowerPC"),
+    (21, "powerpc64", "PowerPC, 64 bits"),
+    (22, "s390x", "S/390"),
+    (40, "arm", "ARM, 32 bits"),
+    (62, "x86_64", "x86, 64 bits"),
+    (183, "aarch64", "ARM, 64 bits"),
+    (243, "riscv64", "RISC-V"),
+];
+
+/// What is wrong with a library of so many bytes that begins like this; nothing if it can be loaded by what its header says.
+/// Says nothing about platforms of 32 bits.
+pub(crate) fn fault(start: &[u8], size: u64) -> Option<String> {
+    if !cfg!(all(target_os = "linux", target_pointer_width = "64")) {
+        return None;
+    }
+    if start.is_empty() {
+        return Some("the file is empty".into());
+    }
+    if !start.starts_with(b"\x7fELF") {
+        return Some(format!("it is no ELF file but {}", kind(start)));
+    }
+    let header = match start.get(..HEADER) {
+        Some(header) if matches!((header[4], header[5]), (1 | 2, 1 | 2)) => header,
+        _ => return Some("its ELF header is damaged".into()),
+    };
+    let read = |at: usize, length: usize| number(header, at, length);
+    let machine = read(18, 2);
+    let known = MACHINES.iter().find(|(number, ..)| *number == machine);
+    if header[4] != 2 || known.is_none_or(|(_, name, _)| *name != std::env::consts::ARCH) {
+        let words = known.map_or("an unknown architecture", |(.., words)| words);
+        return Some(format!("it is for {words}, this machine is {}", std::env::consts::ARCH));
+    }
+    if read(16, 2) != SHARED_OBJECT {
+        return Some("it is an ELF file but no shared library".into());
+    }
+    let (table, entry, count) = (read(32, 8), read(54, 2) as usize, read(56, 2) as usize);
+    let end = table.checked_add((entry * count) as u64);
+    if count == 0 || entry < SEGMENT || end.is_none_or(|end| end > size) {
+        return Some("its table of segments is damaged or cut off".into());
+    }
+    // A table further on is left to the loader.
+    let table = start.get(table as usize..)?.get(..entry * count)?;
+    let is_cut = |segment: &[u8]| {
+        let end = number(segment, 8, 8).checked_add(number(segment, 32, 8));
+        number(segment, 0, 4) == LOADED_SEGMENT && end.is_none_or(|end| end > size)
+    };
+    table.chunks_exact(entry).any(is_cut).then(|| "it is cut off: a segment ends beyond the file".into())
+}
+
+/// A number in the byte order of the file.
+fn number(bytes: &[u8], at: usize, length: usize) -> u64 {
+    // The header of a foreign byte order is refused by its architecture.
+    bytes[at..at + length].iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte))
+}
+
+fn kind(start: &[u8]) -> &'static str {
+    match start {
+        [b'M', b'Z', ..] => "a library of Windows",
+        [0xCF | 0xCE, 0xFA, 0xED, 0xFE, ..] | [0xCA, 0xFE, 0xBA, 0xBE, ..] => "a library of macOS",
+        _ if start.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => "text",
+        _ => "something else",
+    }
+}
+
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+
+    fn own_program() -> Vec<u8> {
+        std::fs::read(std::env::current_exe().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_library_of_this_machine_passes_and_damage_is_seen() {
+        let bytes = own_program();
+        let start = &bytes[..LOOKED_AT as usize];
+        let size = bytes.len() as u64;
+        // Programs are position-independent nowadays, which is the form of a shared library.
+        assert_eq!(fault(start, size), None);
+        assert!(fault(start, LOOKED_AT).unwrap().contains("cut off"));
+        assert!(fault(b"", 0).unwrap().contains("empty"));
+        assert!(fault(b"no library", 10).unwrap().contains("text"));
+        assert!(fault(b"MZ\x90\x00", 4).unwrap().contains("Windows"));
+        assert!(fault(&start[..40], 40).unwrap().contains("damaged"));
+        let changed = |at: usize, byte: u8| {
+            let mut copy = start.to_vec();
+            copy[at] = byte;
+            fault(&copy, size).unwrap()
+        };
+        assert!(changed(18, 8).contains("unknown architecture"));
+        assert!(changed(16, 1).contains("no shared library"));
+        assert!(changed(56, 0).contains("table of segments"));
+    }
+
+    #[test]
+    fn no_header_makes_it_panic() {
+        let mut bytes = own_program()[..LOOKED_AT as usize].to_vec();
+        let mut seed = 1u64;
+        for _ in 0..20_000 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            bytes[(seed >> 33) as usize % 700] = (seed >> 20) as u8;
+            bytes[..4].copy_from_slice(b"\x7fELF");
+            let length = (seed >> 40) as usize % bytes.len();
+            let _ = fault(&bytes, seed);
+            let _ = fault(&bytes[..length], length as u64);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Temporary folders that go with their owner, even if that is killed.
+//!
+//! The owner holds a lock on the folder, which the operating system takes back with the process. Whoever finds a folder of
+//! ours that nobody holds removes it.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Once;
+
+use tempfile::TempDir;
+
+/// Names of temporary folders start with this.
+pub const TEMPORARY_PREFIX: &str = "costep-unpacked-";
+
+/// How often a folder is made anew because somebody took the new one for an abandoned one.
+const ATTEMPTS: usize = 100;
+
+/// A temporary folder that nobody else looks into, removed with this value.
+#[derive(Debug)]
+pub struct PrivateFolder {
+    // Removed before the lock is given back.
+    folder: TempDir,
+    _lock: Option<File>,
+}
+
+impl PrivateFolder {
+    /// Makes one among the temporary folders of this machine. The first one of a process removes what is abandoned.
+    pub fn new() -> io::Result<Self> {
+        static SWEPT: Once = Once::new();
+        SWEPT.call_once(remove_abandoned_folders);
+        Self::new_in(&std::env::temp_dir())
+    }
+
+    /// Makes one inside of another folder.
+    pub fn new_in(parent: &Path) -> io::Result<Self> {
+        for _ in 0..ATTEMPTS {
+            let folder = private(parent)?;
+            match lock(folder.path()) {
+                // Between making and locking it looks abandoned, and may be gone.
+                Ok(None) => {}
+                Ok(lock) if folder.path().is_dir() => return Ok(Self { folder, _lock: lock }),
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    // Where folders cannot be locked nothing is taken for abandoned either.
+                    return Ok(Self { folder, _lock: None });
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Err(io::Error::new(ErrorKind::NotFound, "new folders vanish"))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn private(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY_PREFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir_in(parent)
+}
+
+/// A lock on a folder for this process; nothing if another one holds it.
+#[cfg(unix)]
+fn lock(folder: &Path) -> io::Result<Option<File>> {
+    let file = File::open(folder)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Elsewhere folders cannot be locked.
+#[cfg(not(unix))]
+fn lock(_folder: &Path) -> io::Result<Option<File>> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Removes the temporary folders of processes that were killed. What cannot be removed stays: nothing depends on it.
+pub fn remove_abandoned_folders() {
+    remove_abandoned_in(&std::env::temp_dir());
+}
+
+fn remove_abandoned_in(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(TEMPORARY_PREFIX));
+        // Not what a link points to.
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        if let Ok(Some(_held)) = lock(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn abandoned_folders_are_removed_and_others_are_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let held = PrivateFolder::new_in(parent.path()).unwrap();
+        let abandoned = parent.path().join(format!("{TEMPORARY_PREFIX}left"));
+        fs::create_dir_all(abandoned.join("resources")).unwrap();
+        fs::write(abandoned.join("resources/a"), "a").unwrap();
+        let (foreign, target) = (parent.path().join("foreign"), parent.path().join("target"));
+        fs::create_dir(&foreign).unwrap();
+        fs::create_dir(&target).unwrap();
+        std::os::unix::fs::symlink(&target, parent.path().join(format!("{TEMPORARY_PREFIX}link"))).unwrap();
+        remove_abandoned_in(parent.path());
+        assert!(!abandoned.exists());
+        assert!(held.path().is_dir() && foreign.is_dir() && target.is_dir());
+        let path = held.path().to_owned();
+        drop(held);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn nobody_loses_a_folder_that_is_being_made() {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..2)
+                .map(|_| {
+                    scope.spawn(|| {
+                        for _ in 0..300 {
+                            let folder = PrivateFolder::new_in(parent.path()).unwrap();
+                            fs::write(folder.path().join("a"), "a").unwrap();
+                            assert!(folder.path().join("a").is_file());
+                        }
+                    })
+                })
+                .collect();
+            while makers.iter().any(|maker| !maker.is_finished()) {
+                remove_abandoned_in(parent.path());
+            }
+        });
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,135 @@
+//! What FMUs in processes of their own have to say: gathered there between two answers, told here.
+
+use std::sync::{Mutex, PoisonError};
+
+use costep_core::{Result, StateReader, StateWriter};
+
+use crate::call::log::{Message, Status};
+use crate::notice::{Notice, listen, tell};
+
+/// Messages that go over between two answers with their words; of further ones the number.
+const MOST: usize = 32;
+/// Statuses by number, the last one for all that the standard does not know.
+const STATUSES: usize = 7;
+
+static BACKLOG: Mutex<Backlog> =
+    Mutex::new(Backlog { any: false, messages: Vec::new(), further: [0; STATUSES], warned: 0 });
+
+#[derive(Default)]
+struct Backlog {
+    any: bool,
+    messages: Vec<Message>,
+    further: [u64; STATUSES],
+    warned: u64,
+}
+
+/// Gathers the notices of this process from now on.
+pub(super) fn gather() {
+    listen(|_, notice| {
+        let mut backlog = BACKLOG.lock().unwrap_or_else(PoisonError::into_inner);
+        backlog.any = true;
+        match notice {
+            Notice::Logged(message) if backlog.messages.len() < MOST => {
+                backlog.messages.push(message.clone());
+            }
+            Notice::Logged(message) => backlog.further[number(message.status)] += 1,
+            Notice::Further(status, count) => backlog.further[number(status)] += count,
+            Notice::Warned(_) => backlog.warned += 1,
+        }
+    });
+}
+
+/// Everything since the last call as bytes, at most `room` of them; nothing if there was nothing.
+pub(super) fn take(room: usize) -> Vec<u8> {
+    let mut backlog = BACKLOG.lock().unwrap_or_else(PoisonError::into_inner);
+    if !backlog.any {
+        return Vec::new();
+    }
+    let mut backlog = std::mem::take(&mut *backlog);
+    loop {
+        let bytes = write(&backlog);
+        match backlog.messages.pop() {
+            Some(message) if bytes.len() > room => backlog.further[number(message.status)] += 1,
+            _ => return bytes,
+        }
+    }
+}
+
+/// Tells what came from the process of an instance. Bytes that are not from [`take`] say nothing.
+pub(super) fn tell_of(instance: &str, bytes: &[u8]) {
+    let Ok(backlog) = read(bytes) else { return };
+    for message in &backlog.messages {
+        tell(instance, Notice::Logged(message));
+    }
+    for (status, count) in backlog.further.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+        tell(instance, Notice::Further(Status::from_raw(status as i32), count));
+    }
+    for _ in 0..backlog.warned.min(1_000_000) {
+        tell(instance, Notice::Warned("call in its own process"));
+    }
+}
+
+fn number(status: Status) -> usize {
+    match status {
+        Status::Ok => 0,
+        Status::Warning => 1,
+        Status::Discard => 2,
+        Status::Error => 3,
+        Status::Fatal => 4,
+        Status::Pending => 5,
+        Status::Unknown(_) => 6,
+    }
+}
+
+fn write(backlog: &Backlog) -> Vec<u8> {
+    let mut out = StateWriter::default();
+    out.integer(backlog.messages.len() as u64);
+    for message in &backlog.messages {
+        out.integer(number(message.status) as u64);
+        out.block(message.category.as_bytes());
+        out.block(message.text.as_bytes());
+    }
+    backlog.further.iter().for_each(|count| out.integer(*count));
+    out.integer(backlog.warned);
+    out.into_bytes()
+}
+
+fn read(bytes: &[u8]) -> Result<Backlog> {
+    let from = &mut StateReader::new(bytes);
+    let mut backlog = Backlog::default();
+    for _ in 0..from.index(MOST + 1)? {
+        let status = Status::from_raw(from.index(STATUSES)? as i32);
+        let [category, text] =
+            [from.block()?, from.block()?].map(|text| String::from_utf8_lossy(text).into_owned());
+        backlog.messages.push(Message { status, category, text });
+    }
+    for count in &mut backlog.further {
+        *count = from.integer()?;
+    }
+    backlog.warned = from.integer()?;
+    Ok(backlog)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_arrive_as_they_were_logged() {
+        let message =
+            |text: &str| Message { status: Status::Warning, category: "c".into(), text: text.into() };
+        let backlog = Backlog {
+            any: true,
+            messages: vec![message("ä"), message("")],
+            further: [0, 1, 2, 3, 4, 5, u64::MAX],
+            warned: 3,
+        };
+        let bytes = write(&backlog);
+        let arrived = read(&bytes).unwrap();
+        assert_eq!(
+            (arrived.messages, arrived.further, arrived.warned),
+            (backlog.messages, backlog.further, 3)
+        );
+        assert!((0..bytes.len()).all(|length| read(&bytes[..length]).is_err()));
+    }
+}

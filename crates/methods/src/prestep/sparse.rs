@@ -1,0 +1,166 @@
+//! Steps 1 and 2 of pre-step stabilisation for large loops: the coupled system of closed.rs without its exponential.
+//!
+//! ```text
+//! y' = Ahat y + (I - D L)^-1 (S_u e + D e' + w)   with   z = y - D (L y + e)   is   z' = S_y z + C B (L y + e) + w
+//! ```
+//!
+//! so each subsystem answers by itself to the coupled input L y + e. That input is found as a polynomial over the step by
+//! interface Galerkin, as in `predictive`; the end is off by terms of h^6. Cost linear in the number of
+//! subsystems for chains, rings, trees and stars.
+
+use costep_core::{Coupling, Layout, Result, StepContext, SystemView};
+
+use super::part::Part;
+use crate::shared::interface::Interface;
+use crate::shared::models::singular_interface;
+use crate::shared::parts::{RAMP, row};
+use crate::shared::seen_outputs::singular_loop;
+
+/// Coefficients per signal: degree two.
+pub(super) const WIDTH: usize = 3;
+
+#[derive(Default)]
+pub(super) struct SparseLoop {
+    layout: Layout,
+    is_ours: Vec<bool>,
+    /// (I - M_u L) of the polynomials, and I - D L.
+    polynomials: Interface,
+    direct: Interface,
+    /// z at the start, then y at the end.
+    state: Vec<f64>,
+    /// Coefficients of outputs and inputs.
+    eta: Vec<f64>,
+    c: Vec<f64>,
+}
+
+/// Forcing e(t) = value + slope t of the inputs, and constant forcing w of the outputs.
+pub(super) struct Forcing<'a, V, S> {
+    pub(super) value: V,
+    pub(super) slope: S,
+    pub(super) w: Option<&'a [f64]>,
+}
+
+/// The records of the subsystems: `each[same[i]]` is that of number i.
+#[derive(Clone, Copy)]
+pub(super) struct Records<'a> {
+    pub(super) each: &'a [Part],
+    pub(super) same: &'a [u32],
+}
+
+impl<'a> Records<'a> {
+    #[inline]
+    pub(super) fn of(&self, i: usize) -> &'a Part {
+        &self.each[self.same[i] as usize]
+    }
+}
+
+impl SparseLoop {
+    pub(super) fn new(system: &SystemView<'_>, is_ours: &[bool]) -> Self {
+        let layout = system.layout;
+        Self {
+            layout: layout.clone(),
+            is_ours: is_ours.to_vec(),
+            polynomials: Interface::new(system, WIDTH),
+            direct: Interface::new(system, 1),
+            state: vec![0.0; layout.outputs()],
+            eta: vec![0.0; WIDTH * layout.outputs()],
+            c: vec![0.0; WIDTH * layout.inputs()],
+        }
+    }
+
+    pub(super) fn update(&mut self, parts: &[Part], step: &StepContext) -> Result<()> {
+        if !self.direct.factor(|i| &parts[i].d) {
+            return Err(singular_loop());
+        }
+        let regular = self.polynomials.factor(|i| &parts[i].response.input_to_output);
+        if regular { Ok(()) } else { Err(singular_interface(step)) }
+    }
+
+    /// The solution after a step h, from `start`.
+    pub(super) fn advance(
+        &mut self,
+        parts: Records<'_>,
+        coupling: &Coupling,
+        h: f64,
+        forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>,
+        (start, end): (&[f64], &mut [f64]),
+    ) {
+        self.take_forcing(h, forcing);
+        self.take_start(parts, coupling, forcing, start);
+        self.couple(parts, coupling, forcing.w);
+        for i in 0..self.layout.subsystems() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            let part = parts.of(i);
+            let (z, end) = (&self.state[ys.clone()], &mut end[ys.clone()]);
+            end.fill(0.0);
+            part.response.state_to_state.multiply_add(z, end);
+            part.response.input_to_state.multiply_add(&self.c[us.start * WIDTH..us.end * WIDTH], end);
+            if let Some(w) = forcing.w {
+                part.response.forcing_to_state.multiply_add(&w[ys], end);
+            }
+            for (k, end) in end.iter_mut().enumerate() {
+                let e = |j: usize| (forcing.value)(j) + h * (forcing.slope)(j);
+                let through = part.d.row(k).iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);
+                *end += through.map(|(d, j)| d * e(j)).sum::<f64>();
+            }
+        }
+        self.direct.solve(|i| &parts.of(i).d, end);
+    }
+
+    /// c = e as Legendre coefficients.
+    fn take_forcing(&mut self, h: f64, forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>) {
+        for (j, c) in self.c.chunks_exact_mut(WIDTH).enumerate() {
+            let rise = h * (forcing.slope)(j);
+            c[0] = (forcing.value)(j) + RAMP[0] * rise;
+            c[1] = RAMP[1] * rise;
+            c[2..].fill(0.0);
+        }
+    }
+
+    /// z = y - D (L y + e).
+    fn take_start(
+        &mut self,
+        parts: Records<'_>,
+        coupling: &Coupling,
+        forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>,
+        y: &[f64],
+    ) {
+        for i in 0..self.layout.subsystems() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            for (k, output) in ys.enumerate() {
+                let d = parts.of(i).d.row(k).iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);
+                let input = |j: usize| {
+                    let coupled = if self.is_ours[j] { coupling.row(j, y) } else { 0.0 };
+                    coupled + (forcing.value)(j)
+                };
+                self.state[output] = y[output] - d.map(|(d, j)| d * input(j)).sum::<f64>();
+            }
+        }
+    }
+
+    /// c = e + L eta, with the outputs that these inputs cause.
+    fn couple(&mut self, parts: Records<'_>, coupling: &Coupling, w: Option<&[f64]>) {
+        for i in 0..self.layout.subsystems() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            let response = &parts.of(i).response;
+            let eta = &mut self.eta[ys.start * WIDTH..ys.end * WIDTH];
+            for (a, eta) in eta.iter_mut().enumerate() {
+                *eta = row(response.state_to_output.data(), a, &self.state[ys.clone()]);
+            }
+            if let Some(w) = w.map(|w| &w[ys]).filter(|w| w.iter().any(|w| *w != 0.0)) {
+                response.forcing_to_output.multiply_add(w, eta);
+            }
+            let known = &self.c[us.start * WIDTH..us.end * WIDTH];
+            if known.iter().any(|c| *c != 0.0) {
+                response.input_to_output.multiply_add(known, eta);
+            }
+        }
+        self.polynomials.solve(|i| &parts.of(i).response.input_to_output, &mut self.eta);
+        for (j, c) in self.c.chunks_exact_mut(WIDTH).enumerate().filter(|(j, _)| self.is_ours[*j]) {
+            for (output, gain) in coupling.sources(j) {
+                let eta = &self.eta[output * WIDTH..(output + 1) * WIDTH];
+                c.iter_mut().zip(eta).for_each(|(c, eta)| *c += gain * eta);
+            }
+        }
+    }
+}

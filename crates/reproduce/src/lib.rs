@@ -21,6 +21,7 @@ mod data;
 mod genser2018_angles;
 mod genser2018_errors;
 mod genser2020_errors;
+mod genser2020_helicopter;
 mod genser2020_identified;
 mod genser2020_regions;
 mod genser2020_signals;

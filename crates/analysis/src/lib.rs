@@ -1,5 +1,8 @@
 //! What a run is worth: errors against the monolithic reference, stability, energy.
 
+mod bohl;
+mod coupled_loop;
+mod loop_recorder;
 mod measures;
 mod noise;
 mod probe;
@@ -7,6 +10,8 @@ mod reference;
 mod stability;
 mod trace;
 
+pub use bohl::{BohlExponent, bohl_exponent};
+pub use loop_recorder::{LoopRecorder, Plant, RecordedLoop};
 pub use measures::{Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;
 pub use probe::{ProbeReport, probe};

@@ -17,9 +17,9 @@ pub struct Measures {
     /// Per subsystem the mean over its outputs and over time of |y - y_mono| / range(y_mono), then the Euclidean norm
     /// over the subsystems: the other reading of [T (3.9), (3.10)], in which its chapter 4 is compared.
     pub eps_mean: f64,
-    /// Estimated variance of the noise on the outputs [Garcia 2010], which is what an unstable coupling first
-    /// looks like [T (3.11)]: per subsystem the mean over its outputs in units of the range of the reference, then the
-    /// Euclidean norm.
+    /// Standard deviation of the noise on y - y_mono [Garcia 2010], which is what an unstable coupling first looks like: the
+    /// mean over the outputs of a subsystem, summed over the subsystems [T (4.11)]; in units of the range of
+    /// the reference, since outputs may have any unit.
     pub sigma_mono: f64,
     /// `eps_mono` over the ends of all inner steps.
     pub eps_mono_micro: Option<f64>,
@@ -73,7 +73,7 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
         inaccurate: eps_mono > LARGE_MEAN_ERROR || rel_rms.iter().enumerate().any(is_wrong),
         eps_mono,
         eps_mean: norm_over_subsystems(descriptions, &mean_errors(&run.rows, &mono.rows, &nominal)),
-        sigma_mono: norm_over_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)),
+        sigma_mono: means_of_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)).sum(),
         eps_mono_micro: match (&run.micro, &mono.micro) {
             (Some(run), Some(mono)) if run.times.len() == mono.times.len() => {
                 Some(mean_relative_error(&run.rows, &mono.rows, &nominal))
@@ -122,24 +122,33 @@ fn mean_errors(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
     errors.iter().zip(ranges(mono, nominal)).map(|(sum, range)| sum / points / range).collect()
 }
 
-/// Estimated variance of the noise on each output, in units of the range of the reference.
+/// sqrt(evar(y - y_mono)) per output, in units of the range of the reference.
 fn noise(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
     let outputs = nominal.len().max(1);
-    let scaled =
-        |i: usize, range: f64| -> Vec<f64> { rows.chunks_exact(outputs).map(|row| row[i] / range).collect() };
-    ranges(mono, nominal).iter().enumerate().map(|(i, range)| noise_variance(&scaled(i, *range))).collect()
+    let pairs = || rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs));
+    let deviation = |(i, range): (usize, &f64)| {
+        let differences: Vec<_> = pairs().map(|(row, mono)| (row[i] - mono[i]) / range).collect();
+        noise_variance(&differences).sqrt()
+    };
+    ranges(mono, nominal).iter().enumerate().map(deviation).collect()
 }
 
-/// The mean over the outputs of each subsystem, then the Euclidean norm.
-fn norm_over_subsystems(descriptions: &[Description], values: &[f64]) -> f64 {
+/// The mean over the outputs of each subsystem that has any.
+fn means_of_subsystems<'a>(
+    descriptions: &'a [Description],
+    values: &'a [f64],
+) -> impl Iterator<Item = f64> + 'a {
     let mut rest = values;
-    let mut sum = 0.0;
-    for outputs in descriptions.iter().map(|d| d.outputs.len()).filter(|outputs| *outputs > 0) {
+    descriptions.iter().map(|d| d.outputs.len()).filter(|outputs| *outputs > 0).map(move |outputs| {
         let (own, others) = rest.split_at(outputs);
-        sum += (own.iter().sum::<f64>() / outputs as f64).powi(2);
         rest = others;
-    }
-    sum.sqrt()
+        own.iter().sum::<f64>() / outputs as f64
+    })
+}
+
+/// The Euclidean norm of these means.
+fn norm_over_subsystems(descriptions: &[Description], values: &[f64]) -> f64 {
+    means_of_subsystems(descriptions, values).map(|mean| mean * mean).sum::<f64>().sqrt()
 }
 
 /// max - min of each output; its nominal value if it does not move.
@@ -233,11 +242,15 @@ mod tests {
         // Two points, ranges 2, 4, 10: means 0, 0.075, 0.15.
         let errors = mean_errors(&run, &mono, &[1.0; 3]);
         assert!(errors.iter().zip([0.0, 0.075, 0.15]).all(|(a, b)| (a - b).abs() < 1e-12), "{errors:?}");
-        let port = |name: &str| costep_core::Port::new(name, "1", 1.0);
-        let part = |outputs: &[&str]| Description {
+        let norm = norm_over_subsystems(&[part(&["a", "b"]), part(&["c"])], &errors);
+        assert!((norm - 0.0375f64.hypot(0.15)).abs() < 1e-12, "{norm}");
+    }
+
+    fn part(outputs: &[&str]) -> Description {
+        Description {
             name: "p".into(),
             inputs: Vec::new(),
-            outputs: outputs.iter().map(|name| port(name)).collect(),
+            outputs: outputs.iter().map(|name| costep_core::Port::new(name, "1", 1.0)).collect(),
             feedthrough: vec![Vec::new(); outputs.len()],
             capabilities: costep_core::Capabilities {
                 rollback: false,
@@ -245,9 +258,33 @@ mod tests {
                 local_model: false,
                 micro_samples: None,
             },
+        }
+    }
+
+    #[test]
+    fn sigma_is_the_deviation_of_the_noise_on_the_error_alone() {
+        // The reference jumps with every point: noise of its own that must not count. The error has a constant part, which must
+        // not count either, and noise of +-0.1 in turns, alternating in pairs so that it is not the last frequency alone.
+        let count = 400;
+        let jump = |k: usize| if (k * k) % 7 < 3 { 1.0 } else { 0.0 };
+        let wave = |k: usize| if (k * k * k) % 11 < 5 { 0.1 } else { -0.1 };
+        let mono: Vec<f64> = (0..count).flat_map(|k| [jump(k), 2.0 * jump(k), jump(k)]).collect();
+        let run = |size: f64| -> Vec<f64> {
+            let row = |k: usize| {
+                [jump(k) + 0.3 + size * wave(k), 2.0 * jump(k) - 5.0, jump(k) + 2.0 * size * wave(k)]
+            };
+            (0..count).flat_map(row).collect()
         };
-        let norm = norm_over_subsystems(&[part(&["a", "b"]), part(&["c"])], &errors);
-        assert!((norm - 0.0375f64.hypot(0.15)).abs() < 1e-12, "{norm}");
+        let found = noise(&run(1.0), &mono, &[1.0; 3]);
+        let variance = noise_variance(&(0..count).map(wave).collect::<Vec<_>>());
+        assert!((variance.sqrt() - 0.1).abs() < 0.01, "{variance}");
+        assert!((found[0] / variance.sqrt() - 1.0).abs() < 1e-6 && found[1] < 1e-9, "{found:?}");
+        // A deviation, so twice the noise has twice of it; the mean per subsystem, and their sum.
+        assert!((found[2] / found[0] - 2.0).abs() < 1e-6, "{found:?}");
+        let parts = [part(&["a", "b"]), part(&["c"])];
+        let sigma: f64 = means_of_subsystems(&parts, &found).sum();
+        assert!((sigma - (0.5 * (found[0] + found[1]) + found[2])).abs() < 1e-15, "{sigma}");
+        assert!(noise(&run(0.0), &mono, &[1.0; 3]).iter().all(|sigma| *sigma < 1e-9));
     }
 
     #[test]

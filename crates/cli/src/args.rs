@@ -49,6 +49,9 @@ pub(crate) enum Verb {
     /// Run a system with several methods and steps, measured against the monolithic solution
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Tell whether perturbations of a run with identified models decay (Bohl exponents)
+    #[command(after_help = examples::STABILITY)]
+    Stability(StabilityArgs),
     /// List the coupling methods, or explain one
     #[command(after_help = examples::METHODS)]
     Methods(ListArgs),
@@ -227,6 +230,24 @@ pub(crate) struct CompareArgs {
     /// Folder for a recording of every run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct StabilityArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Bohl exponents: growth of perturbations over p macro steps, wherever in the run they begin
+    #[arg(long)]
+    pub(crate) bohl: bool,
+    /// `prestep` with identified models, and options: `prestep:source=rls` [default: the project's]
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// Macro step, with unit: `1ms`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) step: Option<String>,
+    /// Windows p in macro steps: `10,100` [default: 10, 20, 50, ... up to the length of the run]
+    #[arg(long, value_delimiter = ',', value_name = "STEPS", allow_hyphen_values = true)]
+    pub(crate) windows: Vec<String>,
 }
 
 #[derive(Args)]

@@ -46,6 +46,11 @@ Examples:
   costep compare pair --methods zoh,auto
   costep compare dual-mass --methods zoh --out runs";
 
+pub(crate) const STABILITY: &str = "\
+Examples:
+  costep stability dual-mass-nonlinear --bohl --method prestep:source=rls
+  costep stability dual-mass-nonlinear --bohl --method prestep:source=moesp --windows 10,400";
+
 pub(crate) const METHODS: &str = "\
 Examples:
   costep methods

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use costep_analysis::{GrowthWatch, Reference, Trace, measure, paper_error};
-use costep_core::{Code, Error, Experiment, Result};
+use costep_core::{Code, Error, Experiment, ModelSource, Result};
 use costep_engine::{Engine, Group, Observer, Scheduling, StopFlag, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
@@ -43,6 +43,16 @@ impl<'a> Choice<'a> {
 
 /// An engine for a project.
 pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool) -> Result<Engine> {
+    watched_engine(project, choice, micro_samples, |models| models)
+}
+
+/// The same with a source of models that something has been done to.
+pub(crate) fn watched_engine(
+    project: &Project,
+    choice: &Choice<'_>,
+    micro_samples: bool,
+    watch: impl FnOnce(Box<dyn ModelSource>) -> Box<dyn ModelSource>,
+) -> Result<Engine> {
     if monolithic::is_monolithic(choice.method) {
         return whole(
             project,
@@ -61,7 +71,7 @@ pub(crate) fn engine(project: &Project, choice: &Choice<'_>, micro_samples: bool
     Engine::new(System {
         subsystems,
         connections: model.connections.clone(),
-        models: costep_methods::models(std::iter::once(choice.method).chain(others))?,
+        models: watch(costep_methods::models(std::iter::once(choice.method).chain(others))?),
         externals: model.externals.clone(),
         groups: project.groups.iter().enumerate().map(group).collect(),
         scheduling: project.scheduling.clone(),

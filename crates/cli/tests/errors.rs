@@ -432,6 +432,8 @@ fn hostile_arguments_never_panic() {
         &["run", "dual-mass", "--no-record", "--time-limit", "WORD"],
         &["compare", "dual-mass", "--methods", "WORD"],
         &["compare", "dual-mass", "--methods", "zoh", "--steps", "WORD"],
+        &["stability", "dual-mass", "--bohl", "--method", "WORD"],
+        &["stability", "dual-mass", "--bohl", "--method", "prestep:source=rls", "--windows", "WORD"],
         &["methods", "WORD"],
         &["models", "WORD"],
         &["explain", "WORD"],

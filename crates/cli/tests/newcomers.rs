@@ -315,7 +315,7 @@ fn runs_of_different_systems_do_not_share_a_reference_silently() {
 }
 
 /// The verbs in an order in which each finds what its examples need.
-const VERBS: [&str; 15] = [
+const VERBS: [&str; 16] = [
     "demo",
     "export-fmu",
     "new",
@@ -323,6 +323,7 @@ const VERBS: [&str; 15] = [
     "run",
     "resume",
     "compare",
+    "stability",
     "methods",
     "models",
     "export",

@@ -1,7 +1,7 @@
 //! A system with parameters, run with a coupling method.
 
 use costep_analysis::{Reference, Trace};
-use costep_core::{Code, Experiment, External, InputSet, Result, Subsystem};
+use costep_core::{Code, Experiment, External, InputSet, ModelSource, Result, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -85,22 +85,9 @@ impl Case {
         micro: bool,
         wrap: impl Fn(usize, Box<dyn Subsystem>) -> Box<dyn Subsystem>,
     ) -> Result<Run> {
-        let model = self.model()?;
-        let layout = model.layout();
         let method = MethodSpec::parse(method)?;
-        let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver));
-        let mut engine = Engine::new(System {
-            subsystems: subsystems.enumerate().map(|(i, part)| Ok(wrap(i, part?))).collect::<Result<_>>()?,
-            connections: model.connections,
-            models: method.models(),
-            externals: model.externals,
-            groups: vec![Group { method: method.build(), inputs: InputSet::All(layout.inputs()) }],
-            scheduling: Scheduling::Parallel,
-            bounds: Vec::new(),
-            experiment: self.experiment(step),
-            threads: Threads::Fixed(1),
-            micro_samples: micro,
-        })?;
+        let mut engine = self.engine(&method, method.models(), (step, micro), wrap)?;
+        let layout = engine.layout().clone();
         let mut trace = Trace::new(layout.outputs(), micro);
         let outcome = engine.run(&mut [&mut trace]);
         let calls = engine.subsystem_steps() as f64 / (engine.k().max(1) * layout.subsystems() as u64) as f64;
@@ -112,6 +99,31 @@ impl Case {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// An engine with this source of models for the method.
+    pub(crate) fn engine(
+        &self,
+        method: &MethodSpec,
+        models: Box<dyn ModelSource>,
+        (step, micro_samples): (f64, bool),
+        wrap: impl Fn(usize, Box<dyn Subsystem>) -> Box<dyn Subsystem>,
+    ) -> Result<Engine> {
+        let model = self.model()?;
+        let inputs = InputSet::All(model.layout().inputs());
+        let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver));
+        Engine::new(System {
+            subsystems: subsystems.enumerate().map(|(i, part)| Ok(wrap(i, part?))).collect::<Result<_>>()?,
+            connections: model.connections,
+            models,
+            externals: model.externals,
+            groups: vec![Group { method: method.build(), inputs }],
+            scheduling: Scheduling::Parallel,
+            bounds: Vec::new(),
+            experiment: self.experiment(step),
+            threads: Threads::Fixed(1),
+            micro_samples,
+        })
     }
 
     /// The monolithic solution with the same inner solver, at the communication points of this step and inside.

@@ -4,8 +4,9 @@ use costep_core::{Code, Error, Result};
 
 use crate::study::Study;
 use crate::{
-    andersson2016, genser2018_angles, genser2018_errors, genser2020_errors, genser2020_helicopter,
-    genser2020_identified, genser2020_regions, genser2020_signals, haid2018, identified_default, viel2014,
+    andersson2016, genser2018_angles, genser2018_errors, genser2020_bohl, genser2020_errors,
+    genser2020_helicopter, genser2020_identified, genser2020_regions, genser2020_signals, haid2018,
+    identified_default, viel2014,
 };
 
 /// Every study.
@@ -23,6 +24,7 @@ pub static STUDIES: &[Study] = &[
     genser2020_signals::FIG_3_66,
     genser2020_identified::TAB_3_12,
     genser2020_identified::TAB_3_13,
+    genser2020_bohl::TAB_3_14,
     genser2020_helicopter::FIG_4_10,
     genser2020_helicopter::FIG_4_11,
     genser2020_helicopter::FIG_4_12,

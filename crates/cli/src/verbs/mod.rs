@@ -16,3 +16,4 @@ pub(crate) mod new;
 pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+pub(crate) mod stability;

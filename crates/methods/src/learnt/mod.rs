@@ -8,9 +8,9 @@
 
 mod corrector;
 pub(crate) mod options;
-mod phases;
+pub(crate) mod phases;
 mod predicted;
-mod prestep;
+pub(crate) mod prestep;
 mod watch;
 
 use costep_core::{

@@ -13,7 +13,7 @@ use super::options::Settings;
 
 /// A way to form the inputs. Their numbers are those of the result column `phase`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// From signals, until enough has been learnt.
     Learning = 0,
     /// Models take over.
@@ -24,6 +24,14 @@ pub(crate) enum Phase {
     Modified = 3,
     /// From models.
     Full = 4,
+}
+
+impl Phase {
+    /// The phase with this number.
+    pub fn of(number: f64) -> Option<Self> {
+        let all = [Self::Learning, Self::Switching, Self::Signal, Self::Modified, Self::Full];
+        all.into_iter().find(|phase| *phase as usize as f64 == number)
+    }
 }
 
 /// What has been decided for a step.

@@ -21,20 +21,55 @@ use crate::shared::interface::Interface;
 use crate::shared::parts::row;
 
 /// Singular values of S_p below this share of the greatest count as zero.
-const CUT: f64 = 1e-10;
+pub const CUT: f64 = 1e-10;
 
+/// What is done about the error differential equation, step 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ErrorEquation {
+pub enum ErrorEquation {
+    /// Nothing: delta is zero.
     Off,
     /// delta starts at zero in every step.
     Fresh,
+    /// delta is carried from step to step.
     Carried,
 }
 
+/// What the discrete form does, from its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiscreteForm {
+    /// Step 1.
+    pub errors: ErrorEquation,
+    /// Step 3 is left out.
+    pub modified: bool,
+    /// Step 3 is done in units of the ranges of the signals.
+    pub scaled: bool,
+    /// Inputs from signals are on the line through the last two values, not held.
+    pub line: bool,
+}
+
+impl DiscreteForm {
+    /// Of checked options of `prestep`.
+    pub fn new(options: &Options) -> Self {
+        // useErrDiffEqu of [T table 3.12] and [T table 3.13].
+        let of_the_thesis = [("ede", Value::Bool(options.text(SOURCE.name) != "moesp"))];
+        let of_the_thesis = options.clone().with_defaults(&of_the_thesis);
+        let options = if options.bool("paper") { &of_the_thesis } else { options };
+        let errors = match (options.bool("ede"), options.bool("ede_fresh")) {
+            (false, _) => ErrorEquation::Off,
+            (true, true) => ErrorEquation::Fresh,
+            (true, false) => ErrorEquation::Carried,
+        };
+        Self {
+            errors,
+            modified: options.bool("modified"),
+            scaled: options.bool("scaled"),
+            line: options.text("fallback") == "foh",
+        }
+    }
+}
+
 pub(super) struct PreStep {
-    errors: ErrorEquation,
-    modified: bool,
-    scaled: bool,
+    form: DiscreteForm,
     inputs: InputSet,
     is_ours: Vec<bool>,
     layout: Layout,
@@ -70,19 +105,8 @@ struct Ranges {
 
 impl PreStep {
     pub(super) fn new(options: &Options) -> Self {
-        // useErrDiffEqu of [T table 3.12] and [T table 3.13].
-        let of_the_thesis = [("ede", Value::Bool(options.text(SOURCE.name) != "moesp"))];
-        let of_the_thesis = options.clone().with_defaults(&of_the_thesis);
-        let options = if options.bool("paper") { &of_the_thesis } else { options };
-        let errors = match (options.bool("ede"), options.bool("ede_fresh")) {
-            (false, _) => ErrorEquation::Off,
-            (true, true) => ErrorEquation::Fresh,
-            (true, false) => ErrorEquation::Carried,
-        };
         Self {
-            errors,
-            modified: options.bool("modified"),
-            scaled: options.bool("scaled"),
+            form: DiscreteForm::new(options),
             inputs: InputSet::All(0),
             is_ours: Vec::new(),
             layout: Layout::default(),
@@ -128,10 +152,10 @@ impl PreStep {
 
     /// Step 1.
     fn error_equation(&mut self, point: &Point<'_>) {
-        if self.errors == ErrorEquation::Off {
+        if self.form.errors == ErrorEquation::Off {
             return;
         }
-        if self.errors == ErrorEquation::Fresh {
+        if self.form.errors == ErrorEquation::Fresh {
             self.delta.fill(0.0);
         }
         self.start.copy_from_slice(&self.delta);
@@ -173,7 +197,7 @@ impl PreStep {
         for (i, part) in self.parts.iter_mut().enumerate() {
             let Some(model) = point.models.interface(i) else { continue };
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            let sizes = |at: usize, ranges: &Ranges| if self.scaled { ranges.size(at) } else { 1.0 };
+            let sizes = |at: usize, ranges: &Ranges| if self.form.scaled { ranges.size(at) } else { 1.0 };
             let (output_size, input_size) = (
                 |k: usize| sizes(ys.start + k, &self.outputs),
                 |q: usize| sizes(us.start + q, &self.seen_inputs),
@@ -225,7 +249,7 @@ impl ModelLaw for PreStep {
         }
         self.error_equation(point);
         self.extrapolate(point);
-        if self.modified || !point.full {
+        if self.form.modified || !point.full {
             u.copy_from_slice(&self.u_ahead);
         } else {
             self.optimise(point, u);

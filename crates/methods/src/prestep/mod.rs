@@ -31,6 +31,9 @@ use costep_core::{
     StateWriter, StepContext, SystemView,
 };
 
+pub use crate::learnt::phases::Phase;
+pub use crate::learnt::prestep::{CUT, DiscreteForm, ErrorEquation};
+
 use crate::shared::parts::Parts;
 use crate::shared::response::Workshop;
 use crate::shared::sizes::Sizes;

@@ -1,0 +1,206 @@
+//! `costep stability`: does the coupled system forget perturbations?
+
+use std::process::ExitCode;
+
+use costep_analysis::{BohlExponent, LoopRecorder, RecordedLoop, bohl_exponent};
+use costep_core::quantity::format_time;
+use costep_core::{Code, Error, Result};
+use costep_engine::{Observer, StopFlag};
+use costep_ident::sources::identifies;
+use costep_methods::prestep::{self, DiscreteForm};
+use costep_project::{Override, Project};
+use serde_json::{Value, json};
+
+use crate::args::StabilityArgs;
+use crate::failure::Failure;
+use crate::session::{self, Choice};
+use crate::stop;
+use crate::style::{BAD, FAINT, GOOD, Output, paint, print_json, say};
+use crate::supervision;
+use crate::table::{Cell, render};
+
+pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Failure> {
+    if !args.bohl {
+        let message = "the only measure of stability that is computed here is the Bohl exponent";
+        return Err(Error::new(Code::CommandLine, message)
+            .hint("add `--bohl`; whether a run with any other method is stable, `costep run` and `costep compare` tell")
+            .into());
+    }
+    let windows = windows(&args.windows)?;
+    let mut overrides = Vec::new();
+    if let Some(method) = &args.method {
+        overrides.push(Override::new("method", method, format!("--method {method}")));
+    }
+    if let Some(step) = &args.step {
+        overrides.push(Override::new("step.size", step, format!("--step {step}")));
+    }
+    let project = session::load(&args.system, overrides)?;
+    check_method(&project)?;
+    if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
+        return Ok(code);
+    }
+    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    stop::listen(output);
+    let recorded = record(&project)?;
+    let found = Found::new(&project, recorded, windows)?;
+    if output.json {
+        print_json(&found.to_json())?
+    } else {
+        found.tell()?
+    }
+    Ok(supervision::exit_code(0))
+}
+
+/// The windows that were asked for.
+fn windows(texts: &[String]) -> Result<Vec<usize>> {
+    let window = |text: &String| match text.trim().parse() {
+        Ok(0) | Err(_) => Err(Error::new(Code::CommandLine, format!("`{text}` is not a number of steps"))
+            .hint("write `--windows 10,100`")),
+        Ok(window) => Ok(window),
+    };
+    texts.iter().map(window).collect()
+}
+
+/// Only a coupling that is linear in the signals and known step by step can be taken apart.
+fn check_method(project: &Project) -> Result<()> {
+    let hint = "`--method prestep:source=rls`, `ij-rls` or `moesp`";
+    if let [_, group, ..] = &project.groups[..] {
+        let message = format!(
+            "Bohl exponents need one method for all inputs, not `{}` beside it",
+            group.method.label()
+        );
+        return Err(Error::new(Code::NeedsMissing, message).hint("leave out the groups"));
+    }
+    let method = &project.groups[0].method;
+    if method.entry.id != prestep::ENTRY.id || !identifies(&method.options) {
+        let message = format!(
+            "Bohl exponents are computed for `prestep` with identified models, not for `{}`",
+            method.label()
+        );
+        return Err(Error::new(Code::NeedsMissing, message).hint(hint));
+    }
+    Ok(())
+}
+
+/// Runs the project and takes its steps as linear maps.
+fn record(project: &Project) -> Result<RecordedLoop> {
+    let choice = Choice::of(project);
+    let mut recorder = LoopRecorder::new(DiscreteForm::new(&choice.method.options), None);
+    let mut engine = session::watched_engine(project, &choice, false, |models| recorder.tap(models))?;
+    let (mut shown, mut stop) = (supervision::Shown, StopFlag(stop::flag()));
+    engine.run(&mut [&mut recorder as &mut dyn Observer, &mut shown, &mut stop])?;
+    recorder.finish()
+}
+
+/// What came out.
+struct Found<'a> {
+    project: &'a Project,
+    recorded: RecordedLoop,
+    exponents: Vec<BohlExponent>,
+}
+
+impl<'a> Found<'a> {
+    fn new(project: &'a Project, recorded: RecordedLoop, asked: Vec<usize>) -> Result<Self> {
+        let steps = recorded.steps.len();
+        if let Some(window) = asked.iter().find(|window| **window > steps) {
+            let message =
+                format!("a window of {window} steps does not fit: models were followed for {steps} steps");
+            return Err(Error::new(Code::BadValue, message).hint(
+                "a smaller window, a later end (`--t-end`) or a shorter learning phase (`learning=STEPS`)",
+            ));
+        }
+        let windows = if asked.is_empty() { usual_windows(steps) } else { asked };
+        let exponent = |window: &usize| {
+            stop::check()?;
+            bohl_exponent(&recorded.steps, *window).ok_or_else(|| {
+                Error::new(Code::NotFinite, format!("the products over {window} steps are not finite"))
+            })
+        };
+        let exponents = windows.iter().map(exponent).collect::<Result<_>>()?;
+        Ok(Self { project, recorded, exponents })
+    }
+
+    /// The least window that was asked for over which everything decays.
+    fn decays(&self) -> Option<usize> {
+        self.exponents.iter().filter(|found| found.beta < 1.0).map(|found| found.window).min()
+    }
+
+    fn time(&self, step: usize) -> f64 {
+        self.project.model.experiment.time(self.recorded.first + step as u64)
+    }
+
+    fn to_json(&self) -> Value {
+        let step = self.project.model.experiment.step;
+        let of = |found: &BohlExponent| {
+            json!({
+                "window": found.window,
+                "beta": found.beta,
+                "rate": found.rate(step),
+                "worst_start": self.time(found.worst),
+            })
+        };
+        let [full, modified, signal] = self.recorded.phases;
+        let mut object = session::head(self.project, Value::Null);
+        object.insert("method".into(), json!(self.project.groups[0].method.label()));
+        object.insert("step".into(), json!(step));
+        object.insert("from".into(), json!(self.time(0)));
+        object.insert("steps".into(), json!(self.recorded.steps.len()));
+        object.insert("states".into(), json!(self.recorded.units.len()));
+        object.insert("plant".into(), json!(self.recorded.plant.text()));
+        object.insert("phases".into(), json!({ "full": full, "modified": modified, "signal": signal }));
+        object.insert("bohl".into(), self.exponents.iter().map(of).collect());
+        object.insert("decays_within".into(), json!(self.decays()));
+        Value::Object(object)
+    }
+
+    fn tell(&self) -> Result<()> {
+        let step = self.project.model.experiment.step;
+        say!(
+            "{}: {} at {}, {} macro steps from {} s on, {} states, subsystems as {}\n",
+            self.project.name,
+            self.project.groups[0].method.label(),
+            format_time(step),
+            self.recorded.steps.len(),
+            short(self.time(0)),
+            self.recorded.units.len(),
+            self.recorded.plant.text()
+        )?;
+        let row = |found: &BohlExponent| {
+            vec![
+                Cell::new(found.window.to_string()),
+                Cell::styled(format!("{:.4}", found.beta), if found.beta < 1.0 { GOOD } else { BAD }),
+                Cell::new(format!("{:+.3e} 1/s", found.rate(step))),
+                Cell::styled(format!("{} s", short(self.time(found.worst))), FAINT),
+            ]
+        };
+        let rows: Vec<_> = self.exponents.iter().map(row).collect();
+        say!("{}", render(&["window p", "beta(p)", "ln(beta)/h", "worst from"], &rows))?;
+        match self.decays() {
+            Some(window) => say!(
+                "{}  beta({window}) < 1: every perturbation of this run is smaller {window} steps later",
+                paint(GOOD, "DECAYS")
+            ),
+            None => say!(
+                "{}  beta(p) is not below 1 for any of these windows: longer ones may show more",
+                paint(BAD, "NOT SHOWN")
+            ),
+        }
+    }
+}
+
+/// A time with four digits.
+fn short(time: f64) -> String {
+    let rounded: f64 = format!("{time:.3e}").parse().unwrap_or(time);
+    rounded.to_string()
+}
+
+/// 10, 20, 50, 100 ... as long as they fit; the whole run if that is shorter.
+fn usual_windows(steps: usize) -> Vec<usize> {
+    let decades = std::iter::successors(Some(10usize), |decade| decade.checked_mul(10));
+    let windows: Vec<_> = decades
+        .take_while(|decade| *decade <= steps)
+        .flat_map(|decade| [decade, 2 * decade, 5 * decade])
+        .collect();
+    let fitting: Vec<_> = windows.into_iter().filter(|window| *window <= steps).collect();
+    if fitting.is_empty() { vec![steps] } else { fitting }
+}

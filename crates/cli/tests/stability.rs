@@ -1,0 +1,78 @@
+//! `costep stability --bohl`: what it prints, for people and machines, and what it refuses.
+
+mod common;
+
+use common::Desk;
+
+const METHOD: &str = "--method prestep:source=rls,paper=true";
+
+#[test]
+fn exponents_come_with_their_windows() {
+    let desk = Desk::new();
+    let line = format!("stability dual-mass-nonlinear --bohl {METHOD} --windows 1,100,400");
+    let object = desk.run(&format!("{line} --json")).exits(0).json();
+    assert_eq!((&object["plant"], &object["states"]), (&"local models".into(), &19.into()));
+    // 0.22 s of learning and 5 ms of switching.
+    assert!((object["from"].as_f64().unwrap() - 0.225).abs() < 1e-9 && object["steps"] == 775, "{object}");
+    let phases: u64 =
+        object["phases"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(phases, 775);
+    let found: Vec<(u64, f64)> = object["bohl"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["window"].as_u64().unwrap(), row["beta"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(found.iter().map(|row| row.0).collect::<Vec<_>>(), [1, 100, 400]);
+    assert!(found[0].1 > 1.0 && found[1].1 < 1.0 && found[2].1 < found[1].1, "{found:?}");
+    assert_eq!(object["decays_within"], 100);
+    for row in object["bohl"].as_array().unwrap() {
+        let rate = row["beta"].as_f64().unwrap().ln() / 1e-3;
+        assert!((row["rate"].as_f64().unwrap() - rate).abs() < 1e-9 * rate.abs(), "{row}");
+        assert!(row["worst_start"].as_f64().unwrap() >= 0.225 - 1e-9, "{row}");
+    }
+    let text = desk.run(&line).exits(0).stdout;
+    assert!(text.contains("DECAYS  beta(100) < 1") && text.contains("window p"), "{text}");
+}
+
+#[test]
+fn black_boxes_are_judged_by_their_identified_models() {
+    let desk = Desk::new();
+    desk.run("export-fmu dual-mass-nonlinear --black-box --out fmus").exits(0);
+    desk.run("new pair fmus/s1.fmu fmus/s2.fmu").exits(0);
+    let line = "stability pair --bohl --method prestep:source=rls --step 1ms --t-end 0.6s --json";
+    let object = desk.run(line).exits(0).json();
+    assert_eq!((&object["plant"], &object["states"]), (&"identified models".into(), &15.into()));
+    let windows: Vec<_> = object["bohl"].as_array().unwrap().iter().map(|row| &row["window"]).collect();
+    assert_eq!(windows, [10, 20, 50, 100, 200]);
+}
+
+#[test]
+fn a_coupling_that_grows_is_not_shown_to_be_stable() {
+    let desk = Desk::new();
+    let line =
+        "stability dual-mass-nonlinear --bohl --method prestep:source=rls,learning=20 --step 5ms --t-end 1s";
+    let done = desk.run(line).exits(0);
+    assert!(done.stdout.contains("NOT SHOWN"), "{}", done.story());
+    assert!(desk.run(&format!("{line} --json")).exits(0).json()["decays_within"].is_null());
+}
+
+#[test]
+fn what_has_no_exponents_says_why() {
+    let desk = Desk::new();
+    for (line, code, says) in [
+        (String::new(), "E0200", "--bohl"),
+        ("--bohl --method zoh".into(), "E0304", "not for `zoh`"),
+        ("--bohl --method prestep".into(), "E0304", "identified models"),
+        (format!("--bohl {METHOD} --t-end 0.1s"), "E0205", "--t-end"),
+        (format!("--bohl {METHOD} --windows 5000"), "E0205", "5000 steps"),
+        (format!("--bohl {METHOD} --windows ten"), "E0200", "`ten`"),
+        (format!("--bohl {METHOD} --windows 0"), "E0200", "`0`"),
+        (format!("--bohl {METHOD} --t-end 1h"), "E0205", "too many"),
+    ] {
+        let done = desk.run(&format!("stability dual-mass-nonlinear {line} --json")).exits(1);
+        let error = &done.json()["errors"][0];
+        assert_eq!(error["code"], code, "{}", done.story());
+        assert!(error.to_string().contains(says), "{}", done.story());
+    }
+}

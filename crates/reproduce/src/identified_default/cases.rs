@@ -195,7 +195,7 @@ pub(super) fn test() -> Vec<Row> {
     ]
 }
 
-/// Other systems, steps and noise of the same kind, made after the method was settled.
+/// Other systems, steps and noise of the same kind, made when the method was settled but for one change.
 pub(super) fn further() -> Vec<Row> {
     let row = |name, case, step| Row::new(name, case, step, f64::NAN, f64::NAN);
     let model = |id, set: &[(&str, f64)], stop| Case::new(id, set, stop);

@@ -157,14 +157,14 @@ fn data(found: &[Exponents]) -> Data {
 }
 
 fn figure(found: &[Exponents]) -> Figure {
-    let axes = Panel::new(Axis::new("window p in macro steps").log(), Axis::new("beta(p)").log())
+    let axes = Panel::new(Axis::new("window p in macro steps").log(), Axis::new("beta(p)").range(0.9, 1.25))
         .level("stable below", 1.0);
     let panel = VARIANTS.iter().zip(found).fold(axes, |panel, ((name, ..), found)| {
         let points = found.all.iter().map(|found| (found.window as f64, found.beta)).collect();
         panel.with(Series::new(*name, points).look(Look::Marked))
     });
     Figure::new("Bohl exponents over their window, nonlinear oscillator")
-        .subtitle("macro step 1 ms, identified models")
+        .subtitle("macro step 1 ms, identified models; cut at 1.25")
         .panel(panel)
         .note("On Genser 2020, Table 3.14.")
 }

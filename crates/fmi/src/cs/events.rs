@@ -74,7 +74,7 @@ impl Events {
     pub(crate) fn start(&mut self, instance: &Instance, t: f64) -> Result<()> {
         if self.has_mode {
             self.ahead.clocks.start(instance, t)?;
-            self.to_step_mode(instance, t, t)?;
+            self.handle_all(instance, t, t)?;
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ impl Events {
     ) -> Result<()> {
         instance.step_to_event_mode()?;
         set()?;
-        self.to_step_mode(instance, t, t)
+        self.handle_all(instance, t, t)
     }
 
     /// Advances over an interval, from event to event; gives the time reached.
@@ -118,7 +118,7 @@ impl Events {
             t = advance.reached;
             if self.has_mode && (advance.event || self.next() <= t + near) {
                 instance.step_to_event_mode()?;
-                self.to_step_mode(instance, t, t + near)?;
+                self.handle_all(instance, t, t + near)?;
             }
             // An FMU that says it is done and is elsewhere is the business of the engine.
             if t >= whole.end || (t != piece.end && !advance.early && !advance.event) {
@@ -150,7 +150,7 @@ impl Events {
 
     /// All events up to the time `due`, also those that they cause at once, from event mode to step mode. No clock ticks
     /// twice in one of them.
-    fn to_step_mode(&mut self, instance: &Instance, t: f64, due: f64) -> Result<()> {
+    fn handle_all(&mut self, instance: &Instance, t: f64, due: f64) -> Result<()> {
         for _ in 0..MOST_UPDATES {
             self.handle(instance, t, due)?;
             instance.event_to_step_mode()?;

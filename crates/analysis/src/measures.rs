@@ -70,7 +70,10 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
             && worst_error(&run.rows, &mono.rows, run.outputs, i) > NEGLIGIBLE * nominal[i]
     };
     Measures {
-        inaccurate: eps_mono > LARGE_MEAN_ERROR || rel_rms.iter().enumerate().any(is_wrong),
+        // An error that is no number is not a small one.
+        inaccurate: eps_mono.is_nan()
+            || eps_mono > LARGE_MEAN_ERROR
+            || rel_rms.iter().enumerate().any(is_wrong),
         eps_mono,
         eps_mean: norm_over_subsystems(descriptions, &mean_errors(&run.rows, &mono.rows, &nominal)),
         sigma_mono: means_of_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)).sum(),
@@ -170,6 +173,7 @@ fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
     let outputs = nominal.len().max(1);
     let pairs = || rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1);
     // Squares of very large and very small values are no numbers any more: everything is measured in the greatest one.
+    // Beyond the normal numbers there are only signals that are none.
     let mut unit = vec![0.0; outputs];
     for (row, mono) in pairs() {
         unit.iter_mut()
@@ -178,7 +182,7 @@ fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
     }
     let (mut errors, mut squares) = (vec![0.0; outputs], vec![0.0; outputs]);
     for (row, mono) in pairs() {
-        for i in (0..nominal.len()).filter(|i| unit[*i] > 0.0) {
+        for i in (0..nominal.len()).filter(|i| unit[*i] >= f64::MIN_POSITIVE) {
             errors[i] += (row[i] / unit[i] - mono[i] / unit[i]).powi(2);
             squares[i] += (mono[i] / unit[i]).powi(2);
         }
@@ -295,6 +299,8 @@ mod tests {
         }
         assert_eq!(relative_rms(&[0.0, 0.2, 0.2], &[0.0, 0.0, 0.0], &[2.0]), [0.1]);
         assert_eq!(relative_rms(&[0.0, 0.0], &[0.0, 0.0], &[1.0]), [0.0]);
+        // Two texts.
+        assert_eq!(relative_rms(&[0.0, 3e-310], &[0.0, 8e-309], &[1.0]), [0.0]);
         assert_eq!(energy_drift(&[0.0, f64::INFINITY], &[f64::INFINITY, f64::INFINITY]), None);
     }
 

@@ -40,10 +40,12 @@ impl PrivateFolder {
                 // Between making and locking it looks abandoned, and may be gone.
                 Ok(None) => {}
                 Ok(lock) if folder.path().is_dir() => return Ok(Self { folder, _lock: lock }),
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    // Where folders cannot be locked nothing is taken for abandoned either.
+                // Where folders cannot be locked nothing is taken for abandoned either.
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
                     return Ok(Self { folder, _lock: None });
                 }
+                // Others may be able to lock it: too many files are open here, for one.
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
                 Ok(_) | Err(_) => {}
             }
         }
@@ -74,7 +76,8 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(fs::TryLockError::WouldBlock) => Ok(None),
-        Err(fs::TryLockError::Error(error)) => Err(error),
+        // Whatever the file system says: ENOLCK, for one.
+        Err(fs::TryLockError::Error(_)) => Err(ErrorKind::Unsupported.into()),
     }
 }
 

@@ -87,6 +87,14 @@ fn changes_of_discrete_inputs_are_events() {
 }
 
 #[test]
+fn a_clock_that_an_input_sets_to_no_time_ticks_before_the_step() {
+    let mut fmu = new(&build_ticker(EVENTS).load(), &CoSimulationOptions::default());
+    let horns = [0.0, 5.0, 5.0, 0.0].into_iter().enumerate();
+    let horns: Vec<f64> = horns.map(|(k, gear)| step(&mut fmu, k as u64, gear).unwrap().1[6]).collect();
+    assert_eq!(horns, [0.0, 1.0, 1.0, 1.0]);
+}
+
+#[test]
 fn a_step_that_is_left_early_is_continued() {
     for (attributes, leave) in [
         (EVENTS, 0.27),

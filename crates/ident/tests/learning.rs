@@ -180,14 +180,23 @@ fn inputs_at_rest_excite_nothing() {
 #[test]
 fn a_saved_source_goes_on_as_it_was() {
     for algorithm in ALGORITHMS {
-        let mut first = source(algorithm, 1, false);
-        show(&mut first, 90, false);
-        let mut out = StateWriter::default();
-        first.save(&mut out);
-        let bytes = out.into_bytes();
-        let mut second = source(algorithm, 1, false);
-        second.load(&mut StateReader::new(&bytes)).unwrap();
-        assert_eq!(first.interface(0), second.interface(0));
-        assert_eq!(first.quality(0), second.quality(0));
+        for (samples, micro) in [(1, false), (INNER, true)] {
+            let mut first = source(algorithm, samples, micro);
+            show(&mut first, 90, micro);
+            let mut out = StateWriter::default();
+            first.save(&mut out);
+            let bytes = out.into_bytes();
+            let mut second = source(algorithm, samples, micro);
+            second.load(&mut StateReader::new(&bytes)).unwrap();
+            // What was saved, and what both make of more steps.
+            for more in [0, 7] {
+                show(&mut first, more, micro);
+                show(&mut second, more, micro);
+                assert!(first.interface(0).is_some());
+                assert_eq!(first.interface(0), second.interface(0), "{algorithm:?} {samples} {more}");
+                assert_eq!(first.quality(0), second.quality(0), "{algorithm:?} {samples} {more}");
+                assert_eq!(first.version(0), second.version(0), "{algorithm:?} {samples} {more}");
+            }
+        }
     }
 }

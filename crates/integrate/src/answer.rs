@@ -32,8 +32,10 @@ pub fn solver_beside(solver: &Solver) -> Solver {
 /// The rest of the system as a subsystem sees it in the present macro step, with room to work in.
 pub struct Answer {
     companion: Companion,
-    /// Whether outputs of the subsystem depend on its inputs at once.
+    /// Whether outputs of the subsystem may depend on its inputs at once, as far as its description tells.
     passes: bool,
+    /// Whether the rest answers to changes of outputs at once.
+    is_immediate: bool,
     /// T^k and y(T^k).
     start: f64,
     y_start: Vec<f64>,
@@ -52,6 +54,7 @@ impl Answer {
         Self {
             companion: companion.clone(),
             passes: feedthrough.iter().any(|row| !row.is_empty()),
+            is_immediate: false,
             start: 0.0,
             y_start: vec![0.0; outputs.len()],
             u: vec![0.0; inputs.len()],
@@ -75,6 +78,8 @@ impl Answer {
     ) -> Result<()> {
         self.start = start;
         self.companion.copy_from(companion);
+        let is_value = matches!(companion.form, CompanionForm::Value(_));
+        self.is_immediate = is_value || companion.model.d.iter().any(|d| *d != 0.0);
         outputs(&mut self.y_start)
     }
 
@@ -89,13 +94,18 @@ impl Answer {
     ) -> Result<()> {
         self.u.copy_from_slice(base);
         if self.passes {
-            // D of the rest is zero here (the method makes sure), so that the input does not wait for the output.
+            // Without what the outputs change at once.
             self.y.fill(0.0);
             self.add(t, rest);
         }
         outputs(&self.u, &mut self.y)?;
         self.y.iter_mut().zip(&self.y_start).for_each(|(y, start)| *y -= start);
         if !self.passes {
+            self.add(t, rest);
+        } else if self.is_immediate {
+            // Exact where the description says more than there is: the method refuses D of both (`lis`). Where du = tau C
+            // (..) follows outputs that follow it, one step of the fixed point, which contracts with tau.
+            self.u.copy_from_slice(base);
             self.add(t, rest);
         }
         Ok(())
@@ -226,5 +236,56 @@ fn add_product(matrix: &[f64], x: &[f64], factor: f64, result: &mut [f64]) {
     }
     for (result, row) in result.iter_mut().zip(matrix.chunks_exact(x.len())) {
         *result += factor * row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use costep_core::Capabilities;
+
+    use super::*;
+
+    /// u of one resolution for a subsystem whose output is y = 3 whatever its input, beside a rest of one state.
+    fn input(feedthrough: Vec<usize>, form: CompanionForm) -> f64 {
+        let description = Description {
+            name: String::new(),
+            inputs: vec![Port::default()],
+            outputs: vec![Port::default()],
+            feedthrough: vec![feedthrough],
+            capabilities: Capabilities {
+                rollback: false,
+                input_order: 0,
+                local_model: false,
+                micro_samples: None,
+            },
+        };
+        let mut model = LocalModel::new(1, 1, 1);
+        (model.a[0], model.b[0], model.c[0], model.x_dot[0]) = (-1.0, 2.0, 0.5, 0.25);
+        if form == CompanionForm::Exact {
+            model.d[0] = 7.0;
+        }
+        let companion = Companion { form, model };
+        let mut answer = Answer::new(&companion, &description);
+        let constant = |y: &mut [f64], value: f64| {
+            y.fill(value);
+            Ok(())
+        };
+        answer.begin(0.0, &companion, |y| constant(y, 1.0)).unwrap();
+        answer.resolve(0.1, &[4.0], &[10.0], |_, y| constant(y, 3.0)).unwrap();
+        answer.inputs()[0]
+    }
+
+    #[test]
+    fn feedthrough_that_is_only_declared_changes_nothing() {
+        // C xi + D dy, and tau C (1 + tau)^-1 (xi' + B dy).
+        for (form, answer) in [
+            (CompanionForm::Exact, 0.5 * 4.0 + 7.0 * 2.0),
+            (CompanionForm::Value(1.0), 0.1 * 0.5 * (0.25 + 2.0 * 2.0) / 1.1),
+        ] {
+            for feedthrough in [vec![], vec![0]] {
+                let u = input(feedthrough.clone(), form);
+                assert!((u - 10.0 - answer).abs() < 1e-14, "{form:?} {feedthrough:?}: {u}");
+            }
+        }
     }
 }

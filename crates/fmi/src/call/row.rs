@@ -45,9 +45,11 @@ struct Shared {
     is_whole: AtomicBool,
     /// How many members were ready after the last step that they did alone.
     ready: AtomicUsize,
-    /// Number of the last round, the bits of the time it led to, and how many members have done it.
+    /// Number of the last round, the bits of the time it led to, and how many members have done it. All have done the
+    /// one before, or a step alone after it.
     round: AtomicU64,
     time: AtomicU64,
+    time_before: AtomicU64,
     done: AtomicUsize,
     /// The call, 0 = none, that was not OK for the member that comes after those; and its status.
     call: AtomicUsize,
@@ -60,6 +62,7 @@ impl Shared {
     /// Notes down a round that the first `done` members have done.
     fn publish(&self, interval: Interval, done: usize) {
         self.round.store(self.round.load(Relaxed) + 1, Relaxed);
+        self.time_before.store(self.time.load(Relaxed), Relaxed);
         self.time.store(interval.end.to_bits(), Relaxed);
         self.done.store(done, Relaxed);
     }
@@ -96,6 +99,9 @@ pub(crate) struct Interruption {
     pub(crate) status: c_int,
 }
 
+/// More members than a row can have, and room to count on.
+const NEVER: usize = usize::MAX / 2;
+
 /// The calls of a plain step.
 const CALLS: [Call; 3] = [Call::SetReals, Call::DoStep, Call::GetReals];
 
@@ -103,8 +109,14 @@ impl Place {
     /// A round that its instance does not know of yet.
     pub(crate) fn missed(&self) -> Option<Missed<'_>> {
         let shared = &*self.shared;
-        let is_new = self.seen != shared.round.load(Relaxed) && self.index < shared.done.load(Relaxed);
-        is_new.then(|| Missed { time: f64::from_bits(shared.time.load(Relaxed)), place: self })
+        let unseen = shared.round.load(Relaxed) - self.seen;
+        let time = match self.index < shared.done.load(Relaxed) {
+            true if unseen > 0 => &shared.time,
+            // The last round did not come as far as here.
+            false if unseen > 1 => &shared.time_before,
+            _ => return None,
+        };
+        Some(Missed { time: f64::from_bits(time.load(Relaxed)), place: self })
     }
 
     /// Now it knows of the last round.
@@ -134,6 +146,8 @@ impl Place {
     /// The next step of the instance cannot be plain, or it is not known.
     pub(crate) fn break_up(&self) {
         self.shared.is_whole.store(false, Relaxed);
+        // Also when it was counted as ready before, in a step alone that has not come to its end.
+        self.shared.ready.store(NEVER, Relaxed);
     }
 }
 
@@ -245,10 +259,13 @@ impl FmuRow {
         Ok(())
     }
 
-    /// Notes down the inputs of a round.
-    fn keep_inputs(&self, u: &[f64]) {
-        let kept = self.shared.inputs.get_or_init(|| u.iter().map(|_| AtomicU64::new(0)).collect());
-        kept.iter().zip(u).for_each(|(to, from)| to.store(from.to_bits(), Relaxed));
+    /// Notes down the inputs of the members that have done a round, if one of them wants to know.
+    fn keep_inputs(&self, u: &[f64], done: usize) {
+        if self.keeps_inputs {
+            let kept = self.shared.inputs.get_or_init(|| u.iter().map(|_| AtomicU64::new(0)).collect());
+            let u = &u[..done * self.inputs.len()];
+            kept.iter().zip(u).for_each(|(to, from)| to.store(from.to_bits(), Relaxed));
+        }
     }
 }
 
@@ -274,15 +291,14 @@ impl Row for FmuRow {
         // SAFETY: a member that has ended, or is not ready, has broken the row up; nobody else can use them, because this
         // function holds the subsystems that own them exclusively; the lengths are equal.
         let outcome = unsafe { self.round(interval, u.as_ptr(), y.as_mut_ptr()) };
-        if self.keeps_inputs {
-            self.keep_inputs(u);
-        }
         match outcome {
             Ok(()) => {
+                self.keep_inputs(u, count);
                 self.shared.publish(interval, count);
                 Ok(())
             }
             Err((i, interruption)) => {
+                self.keep_inputs(u, i);
                 self.interrupt(interval, i, interruption);
                 self.step_alone(i, subsystems, y, alone)
             }
@@ -330,5 +346,44 @@ impl Instance {
         row.members.push(Member { handle: self.handle, name: RowSlot::member(&self.slot), subsystem });
         row.keeps_inputs |= wants_inputs;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(shared: &Arc<Shared>, index: usize) -> Place {
+        Place { shared: Arc::clone(shared), index, seen: 0 }
+    }
+
+    fn times(places: &[Place]) -> Vec<Option<f64>> {
+        places.iter().map(|place| place.missed().map(|missed| missed.time)).collect()
+    }
+
+    #[test]
+    fn a_round_that_is_interrupted_hides_no_earlier_one() {
+        let shared = Arc::<Shared>::default();
+        let mut places = [0, 1, 2].map(|index| place(&shared, index));
+        shared.publish(Interval::new(0.0, 1.0), 1);
+        assert_eq!(times(&places), [Some(1.0), None, None], "the first round of all");
+        places.iter_mut().for_each(Place::catch_up);
+        shared.publish(Interval::new(1.0, 2.0), 3);
+        places[0].catch_up();
+        assert_eq!(times(&places), [None, Some(2.0), Some(2.0)]);
+        shared.publish(Interval::new(2.0, 3.0), 1);
+        assert_eq!(times(&places), [Some(3.0), Some(2.0), Some(2.0)]);
+        places.iter_mut().for_each(Place::catch_up);
+        assert_eq!(times(&places), [None; 3]);
+    }
+
+    #[test]
+    fn one_that_breaks_the_row_up_after_its_report_is_not_counted() {
+        let shared = Arc::<Shared>::default();
+        let places = [0, 1].map(|index| place(&shared, index));
+        places[0].report(true);
+        places[0].break_up();
+        places[1].report(true);
+        assert!(shared.ready.load(Relaxed) > places.len());
     }
 }

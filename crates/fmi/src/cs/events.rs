@@ -74,8 +74,7 @@ impl Events {
     pub(crate) fn start(&mut self, instance: &Instance, t: f64) -> Result<()> {
         if self.has_mode {
             self.ahead.clocks.start(instance, t)?;
-            self.handle(instance, t, t)?;
-            instance.event_to_step_mode()?;
+            self.handle_all(instance, t, t)?;
         }
         Ok(())
     }
@@ -105,8 +104,7 @@ impl Events {
     ) -> Result<()> {
         instance.step_to_event_mode()?;
         set()?;
-        self.handle(instance, t, t)?;
-        instance.event_to_step_mode()
+        self.handle_all(instance, t, t)
     }
 
     /// Advances over an interval, from event to event; gives the time reached.
@@ -119,7 +117,8 @@ impl Events {
             standstills = if advance.reached > t { 0 } else { standstills + 1 };
             t = advance.reached;
             if self.has_mode && (advance.event || self.next() <= t + near) {
-                self.events(instance, t, t + near)?;
+                instance.step_to_event_mode()?;
+                self.handle_all(instance, t, t + near)?;
             }
             // An FMU that says it is done and is elsewhere is the business of the engine.
             if t >= whole.end || (t != piece.end && !advance.early && !advance.event) {
@@ -149,15 +148,16 @@ impl Events {
         Interval { start: t, end, length }
     }
 
-    /// All events up to the time `due`, from step mode to step mode. No clock ticks twice in one of them.
-    fn events(&mut self, instance: &Instance, t: f64, due: f64) -> Result<()> {
+    /// All events up to the time `due`, also those that they cause at once, from event mode to step mode. No clock ticks
+    /// twice in one of them.
+    fn handle_all(&mut self, instance: &Instance, t: f64, due: f64) -> Result<()> {
         for _ in 0..MOST_UPDATES {
-            instance.step_to_event_mode()?;
             self.handle(instance, t, due)?;
             instance.event_to_step_mode()?;
             if self.ahead.clocks.next() > due {
                 return Ok(());
             }
+            instance.step_to_event_mode()?;
         }
         Err(instance.error(Code::FmuError, &format!("its clocks tick without end at t = {t} s")))
     }

@@ -1,6 +1,6 @@
 //! Steps of an FMU beside a linear model of the rest of its system (`lis`): the states of the rest follow its own.
 
-use costep_core::{Companion, InputSegment, Interval, LocalModel, Port, Result, StateReader};
+use costep_core::{Code, Companion, Error, InputSegment, Interval, LocalModel, Port, Result, StateReader};
 use costep_integrate::{AfterEvent, solver_beside};
 use costep_integrate::{Answer, Dynamics as _, EventDriver, Integrator, Sampler, Solver, StateDifferences};
 
@@ -90,7 +90,7 @@ impl Beside {
     ) -> Result<()> {
         self.x[..x.len()].copy_from_slice(x);
         self.x[x.len()..].fill(0.0);
-        let Some(rest) = &mut self.rest else { return Ok(()) };
+        let Some(rest) = &mut self.rest else { return Err(lost()) };
         let start = step.interval.start;
         step.input.evaluate(0.0, &mut self.u_start);
         rest.answer.begin(start, companion, |y| dynamics.evaluate_own_outputs(start, x, &self.u_start, y))?;
@@ -114,6 +114,11 @@ impl Beside {
     /// The inputs at the end of the last step.
     pub(super) fn inputs(&self) -> &[f64] {
         &self.u_end
+    }
+
+    /// A step was done without it.
+    pub(super) fn set_inputs(&mut self, u: &[f64]) {
+        self.u_end.copy_from_slice(u);
     }
 
     pub(super) fn integrator(&self) -> &dyn Integrator<FmuDynamics> {
@@ -178,7 +183,7 @@ impl FmuDynamics {
         (x, u): (&[f64], &[f64]),
         model: &mut LocalModel,
     ) -> Result<()> {
-        let Some(rest) = &mut self.rest else { return Ok(()) };
+        let Some(rest) = &mut self.rest else { return Err(lost()) };
         let mut differences = std::mem::take(&mut rest.differences);
         self.nominals(differences.nominals_mut());
         let outcome = differences.fill(x, model, |x, x_dot| self.derivatives(t, x, u, x_dot));
@@ -187,4 +192,10 @@ impl FmuDynamics {
         }
         outcome
     }
+}
+
+/// It is away only while it is used: an earlier step has not come to its end.
+#[cold]
+fn lost() -> Error {
+    Error::new(Code::Bug, "the model of the rest of the system is gone")
 }

@@ -348,6 +348,9 @@ impl Subsystem for ModelExchangeSubsystem {
             return Err(self.explained(error));
         }
         dynamics.evaluate_own_outputs(interval.end, x, driver.inputs(), y)?;
+        if let Some(beside) = &mut self.beside {
+            beside.set_inputs(driver.inputs());
+        }
         self.t = interval.end;
         Ok(StepOutcome { reached: interval.end })
     }

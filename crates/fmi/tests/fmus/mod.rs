@@ -534,15 +534,18 @@ pub(crate) fn build_ticker(attributes: &str) -> TestFmu {
 <Float64 name="geared" valueReference="4" causality="output" variability="discrete"/>
 <Float64 name="gear_events" valueReference="5" causality="output" variability="discrete"/>
 <Float64 name="alarms" valueReference="6" causality="output" variability="discrete"/>
+<Float64 name="horns" valueReference="7" causality="output" variability="discrete"/>
 <Float64 name="leave" valueReference="10" causality="parameter" variability="fixed" start="1e300"/>
 <Int32 name="gear" valueReference="20" causality="input" variability="discrete" start="0"/>
 <Clock name="periodic" valueReference="30" causality="input" variability="discrete" intervalVariability="constant" intervalDecimal="0.25" shiftDecimal="0.1"/>
 <Clock name="alarm" valueReference="31" causality="input" variability="discrete" intervalVariability="countdown"/>
+<Clock name="horn" valueReference="33" causality="input" variability="discrete" intervalVariability="countdown"/>
 <Clock name="bell" valueReference="32" causality="input" variability="discrete" intervalVariability="triggered"/>
 </ModelVariables>
 <ModelStructure><Output valueReference="1" dependencies=""/><Output valueReference="2" dependencies=""/>
 <Output valueReference="3" dependencies=""/><Output valueReference="4" dependencies=""/>
-<Output valueReference="5" dependencies=""/><Output valueReference="6" dependencies=""/></ModelStructure>
+<Output valueReference="5" dependencies=""/><Output valueReference="6" dependencies=""/>
+<Output valueReference="7" dependencies=""/></ModelStructure>
 </fmiModelDescription>"#
     );
     pack("Ticker", &text, Some((&["ticker3.c"], &[])))

@@ -9,16 +9,16 @@
 #define EXPORT __attribute__((visibility("default")))
 enum { OK, WARNING, DISCARD, ERROR };
 enum { START, INITIALISING, EVENT, STEP };
-/* Floats: y(1) with y' = ticks, ticks(2), kicks(3), geared(4), gear events(5), alarms(6), leave(10), leave for good(11).
-   Int32: gear(20). Clocks: periodic(30), alarm(31). */
-enum { PERIODIC = 30, ALARM = 31 };
+/* Floats: y(1) with y' = ticks, ticks(2), kicks(3), geared(4), gear events(5), alarms(6), horns(7), leave(10).
+   Int32: gear(20). Clocks: periodic(30), alarm(31), horn(33), which is to sound at once when gear 5 is put in. */
+enum { PERIODIC = 30, ALARM = 31, HORN = 33, LOUD = 5 };
 #define PERIOD 0.25
 #define SHIFT 0.1
 #define KICK 0.33
 
 typedef struct {
-    int mode, ticking, alarming, announced, bad;
-    double time, y, ticks, kicks, gear_events, alarms, leave;
+    int mode, ticking, alarming, announced, horn;
+    double time, y, ticks, kicks, gear_events, alarms, horns, leave;
     int32_t gear;
 } Data;
 typedef struct { Data d; int events, early; void *environment; void (*log)(void *, int, const char *, const char *); } Instance;
@@ -48,9 +48,9 @@ EXPORT int fmi3Terminate(void *c) { (void)c; return OK; }
 EXPORT int fmi3Reset(void *c) { memset(c, 0, sizeof(Data)); ((Instance *)c)->d.leave = 1e300; return OK; }
 EXPORT int fmi3GetFloat64(void *c, const uint32_t *vr, size_t n, double *v, size_t count) {
     Data *d = &((Instance *)c)->d;
-    double all[] = {0, d->y, d->ticks, d->kicks, d->gear, d->gear_events, d->alarms};
+    double all[] = {0, d->y, d->ticks, d->kicks, d->gear, d->gear_events, d->alarms, d->horns};
     (void)count;
-    for (size_t k = 0; k < n; k++) { if (vr[k] > 6) return ERROR; v[k] = all[vr[k]]; }
+    for (size_t k = 0; k < n; k++) { if (vr[k] > 7) return ERROR; v[k] = all[vr[k]]; }
     return OK;
 }
 EXPORT int fmi3SetFloat64(void *c, const uint32_t *vr, size_t n, const double *v, size_t count) {
@@ -65,6 +65,7 @@ EXPORT int fmi3SetInt32(void *c, const uint32_t *vr, size_t n, const int32_t *v,
     if (n != 1 || vr[0] != 20) return ERROR;
     if (i->d.mode == STEP && v[0] != i->d.gear) return wrong(i, "a discrete input was changed outside of an event");
     if (i->d.mode == EVENT) i->d.gear_events += 1;
+    if (i->d.mode == EVENT && v[0] == LOUD) i->d.horn = 1;
     i->d.gear = v[0];
     return OK;
 }
@@ -81,6 +82,8 @@ EXPORT int fmi3SetClock(void *c, const uint32_t *vr, size_t n, const bool *v) {
         } else if (vr[k] == ALARM) {
             if (fabs(d->time - 0.5 * (1 + d->alarms)) > 1e-9) return wrong(i, "an alarm at another time");
             d->alarming = 1;
+        } else if (vr[k] == HORN) {
+            d->horns += 1.0;
         } else return ERROR;
     }
     return OK;
@@ -88,6 +91,12 @@ EXPORT int fmi3SetClock(void *c, const uint32_t *vr, size_t n, const bool *v) {
 /* An alarm 0.5 s after the start and after each alarm. */
 EXPORT int fmi3GetIntervalDecimal(void *c, const uint32_t *vr, size_t n, double *interval, int *qualifier) {
     Data *d = &((Instance *)c)->d;
+    if (n == 1 && vr[0] == HORN) {
+        *interval = 0.0;
+        *qualifier = d->horn ? 2 : 0;
+        d->horn = 0;
+        return OK;
+    }
     if (n != 1 || vr[0] != ALARM) return ERROR;
     *interval = 0.5;
     *qualifier = d->announced ? 1 : 2;
@@ -127,6 +136,7 @@ EXPORT int fmi3DoStep(void *c, double start, double h, bool no_return, bool *eve
     Data *d = &i->d;
     (void)no_return;
     if (d->mode != STEP) return wrong(i, "a step outside of step mode");
+    if (d->gear == LOUD && d->horns == 0.0) return wrong(i, "a step before the horn has sounded");
     if (fabs(start - d->time) > 1e-9) return wrong(i, "a step from another time");
     *event = *end = *early = false;
     /* Leaves a step at some time, without an event. */

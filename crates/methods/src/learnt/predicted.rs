@@ -52,8 +52,7 @@ impl ModelLaw for Predicted {
         };
         let affine = &self.affine;
         u.copy_from_slice(point.coupled);
-        self.law.solve(Form::Hold, &self.inputs, &start, |i| &affine[i], u);
-        true
+        self.law.solve(Form::Hold, &self.inputs, &start, |i| &affine[i], u)
     }
 
     fn save(&self, _out: &mut StateWriter) {}

@@ -71,7 +71,7 @@ impl Law {
         self.interface.is_in_loop(i)
     }
 
-    /// Fills u of the group; u = z if the system cannot be solved.
+    /// Fills u of the group; u = z if the system cannot be solved, which false tells.
     pub(crate) fn solve<'a>(
         &mut self,
         form: Form,
@@ -79,7 +79,7 @@ impl Law {
         start: &Start<'_>,
         affine: impl Fn(usize) -> &'a Affine,
         u: &mut [f64],
-    ) {
+    ) -> bool {
         let share = if form == Form::Hold { 0.5 } else { 1.0 };
         // Inputs of other groups are taken as they stand.
         self.mean_external.copy_from_slice(start.coupled);
@@ -99,6 +99,7 @@ impl Law {
         for j in inputs.iter() {
             u[j] = if sound { start.coupling.row(j, eta) + mean_external[j] } else { start.coupled[j] };
         }
+        sound
     }
 
     /// M of a subsystem, and its part of b + M r.

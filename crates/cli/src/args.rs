@@ -49,6 +49,9 @@ pub(crate) enum Verb {
     /// Run a system with several methods and steps, measured against the monolithic solution
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Learn models of the parts by a run, for other runs to start from
+    #[command(after_help = examples::IDENTIFY)]
+    Identify(IdentifyArgs),
     /// List the coupling methods, or explain one
     #[command(after_help = examples::METHODS)]
     Methods(ListArgs),
@@ -227,6 +230,22 @@ pub(crate) struct CompareArgs {
     /// Folder for a recording of every run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct IdentifyArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Coupling method that identifies, with options: `mbcorr:source=rls`, `prestep:source=moesp,model_order=2` [default: the project's if
+    /// it does, else mbcorr:source=ij-rls]
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// Macro step, with unit: `1ms`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) step: Option<String>,
+    /// File to write; nothing but an earlier file of models is overwritten
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Args)]

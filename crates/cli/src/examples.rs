@@ -46,6 +46,12 @@ Examples:
   costep compare pair --methods zoh,auto
   costep compare dual-mass --methods zoh --out runs";
 
+pub(crate) const IDENTIFY: &str = "\
+Examples:
+  costep identify dual-mass --step 1ms --t-end 1s --out models.toml
+  costep identify dual-mass --method prestep:source=rls --step 1ms --t-end 1s --out arx.toml
+  costep run dual-mass --method predictive:source=from-file,file=models.toml --step 2ms --no-record";
+
 pub(crate) const METHODS: &str = "\
 Examples:
   costep methods

@@ -53,6 +53,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Run(args) => verbs::run::run(&args, output),
         Verb::Resume(args) => verbs::run::resume(&args, output),
         Verb::Compare(args) => verbs::compare::run(&args, output),
+        Verb::Identify(args) => verbs::identify::run(&args, output),
         Verb::Methods(args) => verbs::methods::run(&args, output),
         Verb::Models(args) => verbs::models::run(&args, output),
         Verb::Export(args) => verbs::export::run(&args, output),

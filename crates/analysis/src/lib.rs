@@ -1,5 +1,6 @@
 //! What a run is worth: errors against the monolithic reference, stability, energy.
 
+mod identify;
 mod measures;
 mod noise;
 mod probe;
@@ -7,6 +8,7 @@ mod reference;
 mod stability;
 mod trace;
 
+pub use identify::Identification;
 pub use measures::{Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;
 pub use probe::{ProbeReport, probe};

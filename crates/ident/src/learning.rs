@@ -63,9 +63,14 @@ pub struct LearningSettings {
 /// The source.
 pub struct Learning {
     settings: LearningSettings,
-    /// Models of an earlier run.
-    file: Option<PathBuf>,
+    earlier: Option<Earlier>,
     parts: Vec<Part>,
+}
+
+/// Models of an earlier run.
+enum Earlier {
+    File(PathBuf),
+    Models(ModelFile),
 }
 
 /// One subsystem.
@@ -105,16 +110,21 @@ const MAX_COUNT: usize = 1 << 53;
 impl Learning {
     /// Nothing known yet.
     pub fn new(settings: LearningSettings) -> Self {
-        Self { settings, file: None, parts: Vec::new() }
+        Self { settings, earlier: None, parts: Vec::new() }
     }
 
     /// Starts from the models of an earlier run. They go on as what they were if that was ARX with N = M = 1, which [T (4.13), (4.14)] take
     /// over to another step, else as Interface Jacobians. `settings` say how fast, not which; they learn from communication points alone.
     pub fn from_file(settings: LearningSettings, file: impl Into<PathBuf>) -> Self {
-        Self { settings, file: Some(file.into()), parts: Vec::new() }
+        Self { settings, earlier: Some(Earlier::File(file.into())), parts: Vec::new() }
     }
 
-    fn begin(&mut self, file: &ModelFile, descriptions: &[&Description], step: f64) -> Result<()> {
+    /// The same from models that are at hand.
+    pub fn from_models(settings: LearningSettings, models: ModelFile) -> Self {
+        Self { settings, earlier: Some(Earlier::Models(models)), parts: Vec::new() }
+    }
+
+    fn begin(&self, file: &ModelFile, descriptions: &[&Description], step: f64) -> Result<Vec<Part>> {
         let starts = file.fit(descriptions.iter().copied(), step)?;
         let mut settings = LearningSettings { samples: 1, ..self.settings };
         if (&file.source[..], file.n, file.m) == ("rls", 1, 1)
@@ -127,15 +137,14 @@ impl Learning {
             start.iter().for_each(|start| part.begin(start));
             part
         };
-        self.parts = descriptions.iter().zip(starts).map(part).collect();
-        Ok(())
+        Ok(descriptions.iter().zip(starts).map(part).collect())
     }
 }
 
 impl ModelSource for Learning {
     fn name(&self) -> &'static str {
         match self.settings.algorithm {
-            _ if self.file.is_some() => FROM_FILE,
+            _ if self.earlier.is_some() => FROM_FILE,
             Algorithm::Rls(_) => "rls",
             Algorithm::IjRls { .. } => "ij-rls",
             Algorithm::Moesp { .. } => "moesp",
@@ -144,11 +153,15 @@ impl ModelSource for Learning {
 
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
         let descriptions: Vec<_> = subsystems.iter().map(|subsystem| subsystem.description()).collect();
-        if let Some(path) = self.file.clone() {
-            let file = ModelFile::read(&path)?;
-            return self.begin(&file, &descriptions, experiment.step).map_err(|error| error.in_file(path));
-        }
-        self.parts = descriptions.iter().map(|part| Part::new(part, &self.settings)).collect();
+        let step = experiment.step;
+        self.parts = match &self.earlier {
+            None => descriptions.iter().map(|part| Part::new(part, &self.settings)).collect(),
+            Some(Earlier::Models(models)) => self.begin(models, &descriptions, step)?,
+            Some(Earlier::File(path)) => {
+                let models = ModelFile::read(path)?;
+                self.begin(&models, &descriptions, step).map_err(|error| error.in_file(path))?
+            }
+        };
         Ok(())
     }
 

@@ -134,7 +134,8 @@ pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
     }
 }
 
-fn learning(options: &Options) -> LearningSettings {
+/// How models are to be identified by checked options of a method that does.
+pub fn learning(options: &Options) -> LearningSettings {
     let paper = has(options, "paper") && options.bool("paper");
     // The thesis has a new model at every communication point.
     let of_the_thesis = options.clone().with_defaults(&[("interval", Value::Integer(1))]);

@@ -2,6 +2,7 @@
 
 mod bohl;
 mod coupled_loop;
+mod identify;
 mod loop_recorder;
 mod measures;
 mod noise;
@@ -11,6 +12,7 @@ mod stability;
 mod trace;
 
 pub use bohl::{BohlExponent, bohl_exponent};
+pub use identify::Identification;
 pub use loop_recorder::{LoopRecorder, Plant, RecordedLoop};
 pub use measures::{Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;

@@ -52,6 +52,9 @@ pub(crate) enum Verb {
     /// Tell whether perturbations of a run with identified models decay (Bohl exponents)
     #[command(after_help = examples::STABILITY)]
     Stability(StabilityArgs),
+    /// Learn models of the parts by a run, for other runs to start from
+    #[command(after_help = examples::IDENTIFY)]
+    Identify(IdentifyArgs),
     /// List the coupling methods, or explain one
     #[command(after_help = examples::METHODS)]
     Methods(ListArgs),
@@ -248,6 +251,22 @@ pub(crate) struct StabilityArgs {
     /// Windows p in macro steps: `10,100` [default: 10, 20, 50, ... up to the length of the run]
     #[arg(long, value_delimiter = ',', value_name = "STEPS", allow_hyphen_values = true)]
     pub(crate) windows: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct IdentifyArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Coupling method that identifies, with options: `mbcorr:source=rls`, `prestep:source=moesp,model_order=2` [default: the project's if
+    /// it does, else mbcorr:source=ij-rls]
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// Macro step, with unit: `1ms`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) step: Option<String>,
+    /// File to write; nothing but an earlier file of models is overwritten
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Args)]

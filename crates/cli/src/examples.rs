@@ -51,6 +51,12 @@ Examples:
   costep stability dual-mass-nonlinear --bohl --method prestep:source=rls
   costep stability dual-mass-nonlinear --bohl --method prestep:source=moesp --windows 10,400";
 
+pub(crate) const IDENTIFY: &str = "\
+Examples:
+  costep identify dual-mass --step 1ms --t-end 1s --out models.toml
+  costep identify dual-mass --method prestep:source=rls --step 1ms --t-end 1s --out arx.toml
+  costep run dual-mass --method predictive:source=from-file,file=models.toml --step 2ms --no-record";
+
 pub(crate) const METHODS: &str = "\
 Examples:
   costep methods

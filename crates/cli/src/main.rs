@@ -54,6 +54,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Resume(args) => verbs::run::resume(&args, output),
         Verb::Compare(args) => verbs::compare::run(&args, output),
         Verb::Stability(args) => verbs::stability::run(&args, output),
+        Verb::Identify(args) => verbs::identify::run(&args, output),
         Verb::Methods(args) => verbs::methods::run(&args, output),
         Verb::Models(args) => verbs::models::run(&args, output),
         Verb::Export(args) => verbs::export::run(&args, output),

@@ -315,7 +315,7 @@ fn runs_of_different_systems_do_not_share_a_reference_silently() {
 }
 
 /// The verbs in an order in which each finds what its examples need.
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 17] = [
     "demo",
     "export-fmu",
     "new",
@@ -324,6 +324,7 @@ const VERBS: [&str; 16] = [
     "resume",
     "compare",
     "stability",
+    "identify",
     "methods",
     "models",
     "export",
@@ -385,7 +386,7 @@ fn every_verb_prints_one_json_document() {
             "export-fmu" => "export-fmu nothing --out x".into(),
             "new" => "new x nothing.fmu".into(),
             "export" => "export nothing --to x.csv".into(),
-            "import" => "import nothing --out x".into(),
+            "import" | "identify" => format!("{verb} nothing --out x"),
             verb => format!("{verb} nothing"),
         };
         let object = desk.run(&format!("{line} --json")).exits(1).json();

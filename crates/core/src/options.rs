@@ -71,6 +71,8 @@ pub enum OptionKind {
     },
     /// One of some words; the first is the default.
     Choice(&'static [&'static str]),
+    /// The path of a file; none by default. In a project file it is relative to that file.
+    File,
 }
 
 impl OptionKind {
@@ -81,6 +83,7 @@ impl OptionKind {
             Self::Integer { default, .. } => Value::Integer(default),
             Self::Real { default, .. } => Value::Real(default),
             Self::Choice(words) => Value::Text(words[0].into()),
+            Self::File => Value::Text(String::new()),
         }
     }
 
@@ -91,6 +94,7 @@ impl OptionKind {
             Self::Integer { min, max, .. } => format!("a whole number from {min} to {max}"),
             Self::Real { min, max, .. } => format!("a number from {min} to {max}"),
             Self::Choice(words) => words.join(" | "),
+            Self::File => "a file".into(),
         }
     }
 
@@ -104,6 +108,7 @@ impl OptionKind {
             (Self::Real { min, max, .. }, Value::Real(v)) => (min <= v && v <= max).then(|| value.clone()),
             (Self::Real { .. }, Value::Integer(v)) => self.accept(&Value::Real(*v as f64)),
             (Self::Choice(words), Value::Text(v)) => words.contains(&v.as_str()).then(|| value.clone()),
+            (Self::File, Value::Text(_)) => Some(value.clone()),
             _ => None,
         }
     }
@@ -205,7 +210,7 @@ impl Options {
         }
     }
 
-    /// A choice.
+    /// A choice, or the path of a file.
     ///
     /// # Panics
     /// If the method did not declare it so.

@@ -59,6 +59,18 @@ impl IjRls {
         self.rls.excitation()
     }
 
+    /// Starts from a model of an earlier run, in which signals had these sizes.
+    pub fn begin(&mut self, model: &InterfaceModel, input_sizes: &[f64], output_sizes: &[f64]) {
+        let (n, m) = (self.outputs, self.inputs);
+        let sizes = [output_sizes, input_sizes, input_sizes, &[1.0]].concat();
+        self.rls.begin(&sizes, output_sizes, |j, i| match j {
+            j if j < n => model.d_y[i * n + j],
+            j if j < n + m => model.d_up[i * m + j - n],
+            j if j < n + 2 * m => model.d_u[i * m + j - n - m],
+            _ => model.offset[i],
+        });
+    }
+
     /// Takes in the input held over a step and the outputs at its end; the first call only sets the start.
     pub fn observe(&mut self, u: &[f64], y: &[f64]) {
         if self.started {

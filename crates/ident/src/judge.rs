@@ -47,6 +47,11 @@ impl Judge {
         self.quality.observe(y, modelled);
     }
 
+    /// eps_SI before anything has been seen.
+    pub(crate) fn assume(&mut self, eps_si: f64) {
+        self.quality.assume(eps_si);
+    }
+
     /// Takes in outputs while there is no model: their range counts.
     pub(crate) fn note(&mut self, y: &[f64]) {
         self.quality.note(y);

@@ -3,18 +3,24 @@
 //! One estimator per subsystem ([`Algorithm`]) learns from every communication point, or from `samples` points per step where the
 //! subsystem gives micro samples: it then has a model of short steps, which is taken over to the whole step
 //! ([`Resampler`]; inputs are held). What it gives is the discrete Interface Jacobian model of one step; its quality is told beside it.
+//!
+//! It may start from the models of an earlier run (`file.rs`): they are there at once, for the step of this run, and go on learning.
+
+use std::path::PathBuf;
 
 use costep_core::{
-    Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource, Observation, Result,
-    StateReader, StateWriter, Subsystem,
+    Description, Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource,
+    Observation, Result, StateReader, StateWriter, Subsystem,
 };
 
 use crate::covariance::Forgetting;
+use crate::file::{ModelFile, Start};
 use crate::ij_rls::IjRls;
 use crate::judge::Judge;
 use crate::moesp::{Moesp, MoespSettings};
 use crate::resample::{InputForm, Resampler};
 use crate::rls::{Rls, RlsSettings};
+use crate::sources::FROM_FILE;
 
 /// How a model is identified.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +63,14 @@ pub struct LearningSettings {
 /// The source.
 pub struct Learning {
     settings: LearningSettings,
+    earlier: Option<Earlier>,
     parts: Vec<Part>,
+}
+
+/// Models of an earlier run.
+enum Earlier {
+    File(PathBuf),
+    Models(ModelFile),
 }
 
 /// One subsystem.
@@ -68,6 +81,8 @@ struct Part {
     /// Samples so far.
     count: u64,
     started: bool,
+    /// The estimator knows parameters of an earlier run, so that it need not wait for samples.
+    loaded: bool,
     u_before: Vec<f64>,
     y_before: Vec<f64>,
     /// Model of the time between two samples, and of the whole step.
@@ -95,21 +110,58 @@ const MAX_COUNT: usize = 1 << 53;
 impl Learning {
     /// Nothing known yet.
     pub fn new(settings: LearningSettings) -> Self {
-        Self { settings, parts: Vec::new() }
+        Self { settings, earlier: None, parts: Vec::new() }
+    }
+
+    /// Starts from the models of an earlier run. They go on as what they were if that was ARX with N = M = 1, which [T (4.13), (4.14)] take
+    /// over to another step, else as Interface Jacobians. `settings` say how fast, not which; they learn from communication points alone.
+    pub fn from_file(settings: LearningSettings, file: impl Into<PathBuf>) -> Self {
+        Self { settings, earlier: Some(Earlier::File(file.into())), parts: Vec::new() }
+    }
+
+    /// The same from models that are at hand.
+    pub fn from_models(settings: LearningSettings, models: ModelFile) -> Self {
+        Self { settings, earlier: Some(Earlier::Models(models)), parts: Vec::new() }
+    }
+
+    fn begin(&self, file: &ModelFile, descriptions: &[&Description], step: f64) -> Result<Vec<Part>> {
+        let starts = file.fit(descriptions.iter().copied(), step)?;
+        let mut settings = LearningSettings { samples: 1, ..self.settings };
+        if (&file.source[..], file.n, file.m) == ("rls", 1, 1)
+            && let Algorithm::IjRls { forgetting, start } = settings.algorithm
+        {
+            settings.algorithm = Algorithm::Rls(RlsSettings { outputs: 1, inputs: 1, forgetting, start });
+        }
+        let part = |(description, start): (&&Description, Option<Start>)| {
+            let mut part = Part::new(description, &settings);
+            start.iter().for_each(|start| part.begin(start));
+            part
+        };
+        Ok(descriptions.iter().zip(starts).map(part).collect())
     }
 }
 
 impl ModelSource for Learning {
     fn name(&self) -> &'static str {
         match self.settings.algorithm {
+            _ if self.earlier.is_some() => FROM_FILE,
             Algorithm::Rls(_) => "rls",
             Algorithm::IjRls { .. } => "ij-rls",
             Algorithm::Moesp { .. } => "moesp",
         }
     }
 
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
-        self.parts = subsystems.iter().map(|subsystem| Part::new(&**subsystem, &self.settings)).collect();
+    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
+        let descriptions: Vec<_> = subsystems.iter().map(|subsystem| subsystem.description()).collect();
+        let step = experiment.step;
+        self.parts = match &self.earlier {
+            None => descriptions.iter().map(|part| Part::new(part, &self.settings)).collect(),
+            Some(Earlier::Models(models)) => self.begin(models, &descriptions, step)?,
+            Some(Earlier::File(path)) => {
+                let models = ModelFile::read(path)?;
+                self.begin(&models, &descriptions, step).map_err(|error| error.in_file(path))?
+            }
+        };
         Ok(())
     }
 
@@ -123,6 +175,9 @@ impl ModelSource for Learning {
         } else {
             part.estimator.start(seen);
             part.started = true;
+            if part.loaded {
+                part.judge.note(seen.y);
+            }
         }
         part.u_before.copy_from_slice(seen.u);
         part.y_before.copy_from_slice(seen.y);
@@ -156,8 +211,7 @@ impl ModelSource for Learning {
 }
 
 impl Part {
-    fn new(subsystem: &dyn Subsystem, settings: &LearningSettings) -> Self {
-        let description = subsystem.description();
+    fn new(description: &Description, settings: &LearningSettings) -> Self {
         let (m, n) = (description.inputs.len(), description.outputs.len());
         let inner = description.capabilities.micro_samples.is_some();
         Self {
@@ -165,6 +219,7 @@ impl Part {
             samples: if inner { settings.samples.max(1) } else { 1 },
             count: 0,
             started: false,
+            loaded: false,
             u_before: vec![0.0; m],
             y_before: vec![0.0; n],
             fine: InterfaceModel::new(m, n),
@@ -177,6 +232,15 @@ impl Part {
             y: vec![0.0; n],
             ahead: vec![0.0; n],
         }
+    }
+
+    /// Knows a model from the start.
+    fn begin(&mut self, start: &Start) {
+        self.estimator.begin(start);
+        self.fine.copy_from(&start.model);
+        self.model.copy_from(&start.model);
+        (self.loaded, self.usable, self.version) = (true, true, 1);
+        self.judge.assume(start.eps_si);
     }
 
     /// What the model said of this step before it learns from it.
@@ -215,7 +279,9 @@ impl Part {
 
     /// The model after this step.
     fn renew(&mut self) {
-        if !self.estimator.renew(self.count, &mut self.fine) {
+        // Before there are more samples than parameters nothing is known of them.
+        let enough = self.loaded || self.count > self.estimator.size() as u64;
+        if !(enough && self.estimator.renew(self.count, &mut self.fine)) {
             return;
         }
         if self.samples == 1 {
@@ -228,7 +294,7 @@ impl Part {
         if !self.usable {
             // Only a run that diverges comes here; what was learnt from it is worth nothing.
             self.estimator.reset();
-            self.count = 0;
+            (self.count, self.loaded) = (0, false);
         } else if let Estimator::Moesp(moesp, _) = &self.estimator {
             self.excitation = moesp.excitation();
         }
@@ -244,7 +310,7 @@ impl Part {
 
     fn save(&self, out: &mut StateWriter) {
         self.estimator.save(out);
-        let flags = u64::from(self.started) + 2 * u64::from(self.usable);
+        let flags = u64::from(self.started) + 2 * u64::from(self.usable) + 4 * u64::from(self.loaded);
         [self.count, self.version, flags].iter().for_each(|x| out.integer(*x));
         for values in [&self.u_before, &self.y_before] {
             out.reals(values);
@@ -260,8 +326,8 @@ impl Part {
         self.estimator.load(from)?;
         self.count = from.index(MAX_COUNT)? as u64;
         self.version = from.index(MAX_COUNT)? as u64;
-        let flags = from.index(4)?;
-        (self.started, self.usable) = (flags & 1 != 0, flags & 2 != 0);
+        let flags = from.index(8)?;
+        (self.started, self.usable, self.loaded) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
         for values in [&mut self.u_before, &mut self.y_before] {
             from.reals(values)?;
         }
@@ -311,18 +377,36 @@ impl Estimator {
         }
     }
 
-    /// Writes the model, if there is a new one. Before there are more samples than parameters there is none.
+    /// Starts from a model.
+    fn begin(&mut self, start: &Start) {
+        match self {
+            Self::Rls(rls) => rls.begin(&start.model),
+            Self::IjRls(rls) => rls.begin(&start.model, &start.input_sizes, &start.output_sizes),
+            // A window holds samples, not parameters: Interface Jacobians go on in its place.
+            Self::Moesp(..) => {}
+        }
+    }
+
+    /// Number of parameters of an output, where that decides when there is a model.
+    fn size(&self) -> usize {
+        match self {
+            Self::Rls(rls) => rls.size(),
+            Self::IjRls(rls) => rls.size(),
+            Self::Moesp(..) => 0,
+        }
+    }
+
+    /// Writes the model, if there is a new one.
     fn renew(&mut self, count: u64, model: &mut InterfaceModel) -> bool {
         match self {
-            Self::Rls(rls) if count > rls.size() as u64 => rls.interface(model),
-            Self::IjRls(rls) if count > rls.size() as u64 => rls.interface(model),
+            Self::Rls(rls) => rls.interface(model),
+            Self::IjRls(rls) => rls.interface(model),
             Self::Moesp(moesp, interval) => {
                 if !(count.is_multiple_of(*interval) && moesp.identify()) {
                     return false;
                 }
                 moesp.interface(model);
             }
-            _ => return false,
         }
         true
     }

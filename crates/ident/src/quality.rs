@@ -44,6 +44,11 @@ impl Quality {
         }
     }
 
+    /// What an earlier run has found, until something is seen.
+    pub fn assume(&mut self, eps_si: f64) {
+        self.value = eps_si;
+    }
+
     /// Takes in outputs that no model speaks of: their range counts.
     pub fn note(&mut self, y: &[f64]) {
         if self.count == self.block {

@@ -56,6 +56,30 @@ pub fn resample(fine: &InterfaceModel, ratio: usize, form: InputForm) -> Interfa
     coarse
 }
 
+/// The model for a step `ratio` times as long, whole or not: between the neighbours as in [T (4.13), (4.14)]. A ratio of 0 is a step of
+/// no length, over which nothing changes; so shorter steps work too, the better the slower the subsystem is.
+pub fn resample_by(fine: &InterfaceModel, ratio: f64, form: InputForm) -> InterfaceModel {
+    // Steps such as 0.3 and 0.1 are no exact multiples.
+    let ratio = if (ratio - ratio.round()).abs() < WHOLE * ratio { ratio.round() } else { ratio };
+    let share = ratio.fract();
+    let mut coarse = resample(fine, ratio as usize, form);
+    if share == 0.0 {
+        return coarse;
+    }
+    let longer = resample(fine, ratio as usize + 1, form);
+    let mix = |lower: &mut [f64], upper: &[f64]| {
+        lower.iter_mut().zip(upper).for_each(|(lower, upper)| *lower += share * (upper - *lower));
+    };
+    mix(&mut coarse.d_y, &longer.d_y);
+    mix(&mut coarse.d_u, &longer.d_u);
+    mix(&mut coarse.d_up, &longer.d_up);
+    mix(&mut coarse.offset, &longer.offset);
+    coarse
+}
+
+/// Ratios this near to a whole number are meant to be one.
+const WHOLE: f64 = 1e-9;
+
 /// Room for [`resample`]: takes no memory any more.
 #[derive(Clone, Debug)]
 pub struct Resampler {

@@ -127,14 +127,16 @@ impl Rls {
         &self.theta[i]
     }
 
-    /// Starts from parameters of an earlier run. False if there are not as many.
-    #[must_use]
-    pub fn set_parameters(&mut self, i: usize, parameters: &[f64]) -> bool {
-        let fits = self.theta.get(i).is_some_and(|theta| theta.len() == parameters.len());
-        if fits {
-            self.theta[i].copy_from_slice(parameters);
+    /// Starts from a model of an earlier run with N = M = 1.
+    ///
+    /// # Panics
+    /// If these are not the orders: a realisation does not tell the parameters of others.
+    pub fn begin(&mut self, model: &InterfaceModel) {
+        assert_eq!((self.settings.outputs, self.settings.inputs), (1, 1), "orders of a loaded ARX model");
+        for (i, theta) in self.theta.iter_mut().enumerate() {
+            theta[0] = model.d_y[i * model.outputs + i];
+            theta[1..].copy_from_slice(&model.d_up[i * model.inputs..(i + 1) * model.inputs]);
         }
-        fits
     }
 
     /// Writes the Interface Jacobians.

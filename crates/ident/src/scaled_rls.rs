@@ -44,6 +44,18 @@ impl ScaledRls {
         self.covariance.reset();
     }
 
+    /// Starts from parameters, in the units of the data, and the sizes of the data they were found with. What was zero then is unknown.
+    pub fn begin(&mut self, sizes: &[f64], target_sizes: &[f64], coefficient: impl Fn(usize, usize) -> f64) {
+        self.scale.copy_from_slice(sizes);
+        self.target_scale.copy_from_slice(target_sizes);
+        for (j, size) in sizes.iter().enumerate() {
+            for (i, target) in target_sizes.iter().enumerate() {
+                let scaled = coefficient(j, i) * size / target;
+                self.theta[(j, i)] = if scaled.is_finite() { scaled } else { 0.0 };
+            }
+        }
+    }
+
     /// What the past is worth from now on.
     pub fn set_forgetting(&mut self, forgetting: Forgetting) {
         self.forgetting = forgetting;

@@ -32,13 +32,14 @@ pub const EVERY: OptionSpec = OptionSpec {
 /// The option `source` of methods that can do with identified models.
 pub const ANY_SOURCE: OptionSpec = OptionSpec {
     name: "source",
-    kind: OptionKind::Choice(&["exact", "finite-difference", "rls", "ij-rls", "moesp"]),
+    kind: OptionKind::Choice(&["exact", "finite-difference", "rls", "ij-rls", "moesp", "from-file"]),
     help: "where local models come from: Jacobians, trial steps with rollback, or identified while the run goes by recursive least \
-           squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window (moesp)",
+           squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window (moesp); from-file: models of an earlier \
+           run (`costep identify`), for any step, that go on learning",
 };
 
 /// The options of sources that identify. Defaults: tables 3.12 and 3.13 of [T].
-pub const IDENTIFICATION: [OptionSpec; 10] = [
+pub const IDENTIFICATION: [OptionSpec; 11] = [
     OptionSpec {
         name: "n",
         kind: OptionKind::Integer { default: 1, min: 1, max: 4 },
@@ -87,16 +88,27 @@ pub const IDENTIFICATION: [OptionSpec; 10] = [
     OptionSpec {
         name: "samples",
         kind: OptionKind::Integer { default: 1, min: 1, max: 100 },
-        help: "samples per macro step to identify from, where a subsystem gives micro samples",
+        help: "samples per macro step to identify from, where a subsystem gives micro samples; not for from-file",
     },
+    FILE,
 ];
+
+/// The option `file`.
+pub const FILE: OptionSpec = OptionSpec {
+    name: "file",
+    kind: OptionKind::File,
+    help: "from-file: the models, as `costep identify` writes them",
+};
+
+/// What the option `source` calls models of an earlier run.
+pub const FROM_FILE: &str = "from-file";
 
 /// Points of the sliding range of eps_SI.
 const RANGE: usize = 100;
 
 /// Whether checked options ask for models that are identified while the run goes.
 pub fn identifies(options: &Options) -> bool {
-    has(options, SOURCE.name) && ["rls", "ij-rls", "moesp"].contains(&options.text(SOURCE.name))
+    has(options, SOURCE.name) && ["rls", "ij-rls", "moesp", FROM_FILE].contains(&options.text(SOURCE.name))
 }
 
 /// The source that checked options ask for. Options of a method without models give the exact one, which then is not used.
@@ -105,7 +117,11 @@ pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
         return Box::new(Exact::new(1));
     }
     if identifies(options) {
-        return Box::new(Learning::new(learning(options)));
+        let settings = learning(options);
+        return Box::new(match options.text(SOURCE.name) {
+            FROM_FILE => Learning::from_file(settings, options.text(FILE.name)),
+            _ => Learning::new(settings),
+        });
     }
     let refresh = match options.text(REFRESH.name) {
         "changed" => Refresh::Changed,
@@ -118,7 +134,8 @@ pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
     }
 }
 
-fn learning(options: &Options) -> LearningSettings {
+/// How models are to be identified by checked options of a method that does.
+pub fn learning(options: &Options) -> LearningSettings {
     let paper = has(options, "paper") && options.bool("paper");
     // The thesis has a new model at every communication point.
     let of_the_thesis = options.clone().with_defaults(&[("interval", Value::Integer(1))]);
@@ -127,7 +144,8 @@ fn learning(options: &Options) -> LearningSettings {
     let (forgetting, start) = (options.real("forgetting"), options.real("variance"));
     let algorithm = match options.text(SOURCE.name) {
         "rls" => Algorithm::Rls(RlsSettings { outputs: whole("n"), inputs: whole("m"), forgetting, start }),
-        "ij-rls" => Algorithm::IjRls { forgetting, start },
+        // The file says which of the two goes on.
+        "ij-rls" | FROM_FILE => Algorithm::IjRls { forgetting, start },
         _ => Algorithm::Moesp {
             order: whole("model_order"),
             block_rows: whole("block_rows"),

@@ -65,6 +65,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
         IDENTIFICATION[7],
         IDENTIFICATION[8],
         IDENTIFICATION[9],
+        IDENTIFICATION[10],
         PHASES[0],
         PHASES[1],
         PHASES[2],

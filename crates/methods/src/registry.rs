@@ -127,7 +127,10 @@ pub fn parse_list(text: &str) -> Result<Vec<MethodSpec>> {
     let mut items: Vec<String> = Vec::new();
     for item in text.split(',').filter(|item| !item.trim().is_empty()) {
         match items.last_mut() {
-            Some(last) if item.contains('=') && !item.contains(':') => *last = format!("{last},{item}"),
+            // A colon after the `=` belongs to the value.
+            Some(last) if item.split_once('=').is_some_and(|(name, _)| !name.contains(':')) => {
+                *last = format!("{last},{item}");
+            }
             _ => items.push(item.into()),
         }
     }
@@ -152,6 +155,8 @@ mod tests {
         let labels: Vec<_> = list.iter().map(MethodSpec::label).collect();
         assert_eq!(labels, ["zoh", "nepce:reference=applied,alpha=0.5", "foh"]);
         assert_eq!(list[1].options.real("alpha"), 0.5);
+        let list = parse_list("mbcorr:source=from-file,file=C:/models.toml,zoh").unwrap();
+        assert_eq!((list.len(), list[0].options.text("file")), (2, "C:/models.toml"));
     }
 
     #[test]

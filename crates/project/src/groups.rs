@@ -1,6 +1,6 @@
 //! `[method]` and `[group.NAME]`: which coupling method forms which inputs.
 
-use costep_core::{Code, Error, InputSet, Value as OptionValue};
+use costep_core::{Code, Error, InputSet, OptionKind, OptionSpec, Value as OptionValue};
 use costep_methods::MethodSpec;
 
 use crate::connections::GroupWish;
@@ -109,6 +109,7 @@ fn read_method(section: &Section<'_>, options: &[&Entry], problems: &mut Problem
     let mut good = true;
     for entry in options {
         let checked = option_value(entry)
+            .map(|value| found_from_here(id, entry, value, problems))
             .and_then(|value| MethodSpec::new(id, vec![(entry.key.clone(), value.clone())]).map(|_| value));
         match checked {
             Ok(value) => given.push((entry.key.clone(), value)),
@@ -120,6 +121,25 @@ fn read_method(section: &Section<'_>, options: &[&Entry], problems: &mut Problem
     }
     let spec = MethodSpec::new(id, given).map_err(|error| problems.report(section.origin, || error));
     spec.ok().filter(|_| good)
+}
+
+/// Names of files in a project are relative to it; those of the command line to the present folder.
+fn found_from_here(id: &str, entry: &Entry, value: OptionValue, problems: &Problems<'_>) -> OptionValue {
+    match value {
+        OptionValue::Text(file)
+            if matches!(entry.node.origin, Origin::File(_)) && names_a_file(id, &entry.key) =>
+        {
+            let path = problems.folder().join(file);
+            OptionValue::Text(std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned())
+        }
+        value => value,
+    }
+}
+
+/// Whether an option of a method is the path of a file.
+pub(crate) fn names_a_file(id: &str, option: &str) -> bool {
+    let is_file = |spec: &OptionSpec| spec.name == option && spec.kind == OptionKind::File;
+    costep_methods::find(id).is_ok_and(|entry| entry.options.iter().any(is_file))
 }
 
 fn option_value(entry: &Entry) -> costep_core::Result<OptionValue> {

@@ -8,7 +8,8 @@ use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
 use costep_methods::MethodSpec;
 
-use crate::fmus::{Isolation, file_in, written};
+use crate::fmus::{Isolation, file_in, path_in, written};
+use crate::groups::names_a_file;
 use crate::project::Project;
 use crate::signals::{Side, Signals};
 
@@ -31,7 +32,7 @@ impl Project {
         self.write_system(&mut out);
         self.write_natives(&mut out);
         self.write_fmus(folder, &mut out);
-        self.write_methods(&signals, &mut out);
+        self.write_methods(folder, &signals, &mut out);
         self.write_schedule(&signals, &mut out);
         self.write_connections(&signals, &mut out);
         self.write_externals(&signals, &mut out);
@@ -99,10 +100,10 @@ impl Project {
         }
     }
 
-    fn write_methods(&self, signals: &Signals, out: &mut Writer) {
+    fn write_methods(&self, folder: Option<&Path>, signals: &Signals, out: &mut Writer) {
         for (index, group) in self.groups.iter().enumerate() {
             out.table(&if index == 0 { "[method]".into() } else { format!("[group.{}]", key(&group.name)) });
-            write_method(&group.method, out);
+            write_method(&group.method, folder, out);
             if let (true, InputSet::Some(inputs)) = (index > 0, &group.inputs) {
                 let names = signals.names(Side::Input);
                 out.key("inputs", list(inputs.iter().map(|input| quoted(&names[*input]))));
@@ -193,13 +194,16 @@ impl Project {
     }
 }
 
-fn write_method(method: &MethodSpec, out: &mut Writer) {
+fn write_method(method: &MethodSpec, folder: Option<&Path>, out: &mut Writer) {
     out.key("id", quoted(method.entry.id));
     for (name, value) in method.given() {
         match value {
             Value::Bool(truth) => out.key(name, truth),
             Value::Integer(integer) => out.key(name, integer),
             Value::Real(value) => out.key(name, real(*value)),
+            Value::Text(file) if !file.is_empty() && names_a_file(method.entry.id, name) => {
+                out.key(name, quoted(&path_in(Path::new(file), folder).to_string_lossy()));
+            }
             Value::Text(text) => out.key(name, quoted(text)),
         }
     }

@@ -1,8 +1,9 @@
 //! A system with parameters, run with a coupling method.
 
-use costep_analysis::{Reference, Trace};
+use costep_analysis::{Identification, Reference, Trace};
 use costep_core::{Code, Experiment, External, InputSet, ModelSource, Result, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_ident::{Learning, ModelFile, sources};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_models::Model;
@@ -86,19 +87,23 @@ impl Case {
         wrap: impl Fn(usize, Box<dyn Subsystem>) -> Box<dyn Subsystem>,
     ) -> Result<Run> {
         let method = MethodSpec::parse(method)?;
-        let mut engine = self.engine(&method, method.models(), (step, micro), wrap)?;
-        let layout = engine.layout().clone();
-        let mut trace = Trace::new(layout.outputs(), micro);
-        let outcome = engine.run(&mut [&mut trace]);
-        let calls = engine.subsystem_steps() as f64 / (engine.k().max(1) * layout.subsystems() as u64) as f64;
-        match outcome {
-            Ok(()) => Ok(Run { trace, ended: true, calls }),
-            // A solver with step control gives up on signals that run away before they overflow.
-            Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite | Code::StepTooSmall) => {
-                Ok(Run { trace, ended: false, calls })
-            }
-            Err(error) => Err(error),
-        }
+        finish(self.engine(&method, method.models(), (step, micro), wrap)?, micro)
+    }
+
+    /// The same from models of an earlier run.
+    pub(crate) fn run_from(&self, method: &str, step: f64, models: &ModelFile) -> Result<Run> {
+        let method = MethodSpec::parse(method)?;
+        let models = Learning::from_models(sources::learning(&method.options), models.clone());
+        finish(self.engine(&method, Box::new(models), (step, false), |_, part| part)?, false)
+    }
+
+    /// The models that a method has identified at the end.
+    pub(crate) fn identify(&self, method: &str, step: f64) -> Result<ModelFile> {
+        let method = MethodSpec::parse(method)?;
+        let mut engine = self.engine(&method, method.models(), (step, false), |_, part| part)?;
+        let mut identification = Identification::new(&engine);
+        engine.run(&mut [&mut identification])?;
+        identification.models(&engine, self.model, &method.options)
     }
 
     /// An engine with this source of models for the method.
@@ -138,5 +143,21 @@ impl Case {
     /// The monolithic solution by this solver, at the communication points.
     pub(crate) fn solved(&self, solver: Solver, step: f64) -> Result<Reference> {
         Reference::new(&self.model()?, solver, &self.experiment(step), false)
+    }
+}
+
+/// Runs to the end, or to where it diverges.
+fn finish(mut engine: Engine, micro: bool) -> Result<Run> {
+    let layout = engine.layout().clone();
+    let mut trace = Trace::new(layout.outputs(), micro);
+    let outcome = engine.run(&mut [&mut trace]);
+    let calls = engine.subsystem_steps() as f64 / (engine.k().max(1) * layout.subsystems() as u64) as f64;
+    match outcome {
+        Ok(()) => Ok(Run { trace, ended: true, calls }),
+        // A solver with step control gives up on signals that run away before they overflow.
+        Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite | Code::StepTooSmall) => {
+            Ok(Run { trace, ended: false, calls })
+        }
+        Err(error) => Err(error),
     }
 }

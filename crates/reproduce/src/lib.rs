@@ -24,6 +24,7 @@ mod genser2020_bohl;
 mod genser2020_errors;
 mod genser2020_helicopter;
 mod genser2020_identified;
+mod genser2020_loaded;
 mod genser2020_regions;
 mod genser2020_signals;
 mod haid2018;

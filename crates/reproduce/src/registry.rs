@@ -5,8 +5,8 @@ use costep_core::{Code, Error, Result};
 use crate::study::Study;
 use crate::{
     andersson2016, genser2018_angles, genser2018_errors, genser2020_bohl, genser2020_errors,
-    genser2020_helicopter, genser2020_identified, genser2020_regions, genser2020_signals, haid2018,
-    identified_default, viel2014,
+    genser2020_helicopter, genser2020_identified, genser2020_loaded, genser2020_regions, genser2020_signals,
+    haid2018, identified_default, viel2014,
 };
 
 /// Every study.
@@ -31,6 +31,7 @@ pub static STUDIES: &[Study] = &[
     genser2020_helicopter::FIG_4_13,
     genser2020_helicopter::FIG_4_14,
     genser2020_helicopter::FIG_4_15,
+    genser2020_loaded::FIG_4_26,
     viel2014::STABILITY,
     viel2014::TABLE_2,
     viel2014::FIG_9,

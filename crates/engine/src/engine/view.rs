@@ -1,6 +1,8 @@
 //! What can be seen of an engine between two steps.
 
-use costep_core::{Coupling, Description, Experiment, InputPolynomials, Layout, SolverCounts, Subsystem};
+use costep_core::{
+    Coupling, Description, Experiment, InputPolynomials, Layout, ModelSource, SolverCounts, Subsystem,
+};
 
 use super::Engine;
 use crate::schedule::Schedule;
@@ -111,6 +113,11 @@ impl Engine {
     /// Where local models come from, if a method uses them.
     pub fn model_source(&self) -> Option<&'static str> {
         self.needs_models.then(|| self.models.name())
+    }
+
+    /// The local models, if a method uses them.
+    pub fn models(&self) -> Option<&dyn ModelSource> {
+        self.needs_models.then_some(&*self.models)
     }
 
     /// What the methods have to say about their choices.

@@ -20,6 +20,7 @@ fn bad_values(kind: &OptionKind) -> Vec<Value> {
             let outside = [min.next_down(), max.next_up(), f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
             outside.map(Value::Real).into_iter().chain([Value::Bool(true), word("much")]).collect()
         }
+        OptionKind::File => vec![Value::Integer(0), Value::Real(1.0), Value::Bool(true)],
         OptionKind::Choice(words) => {
             let longer = format!("{}x", words[0]);
             vec![

@@ -2,7 +2,7 @@
 //! 3.13 of the thesis.
 
 use costep_core::{OptionKind, OptionSpec, Options};
-use costep_ident::sources::SOURCE;
+use costep_ident::sources::{FROM_FILE, SOURCE};
 
 /// To be declared by methods that can work with identified models, beside those of the source.
 pub(crate) const PHASES: [OptionSpec; 6] = [
@@ -10,12 +10,12 @@ pub(crate) const PHASES: [OptionSpec; 6] = [
         name: "learning",
         kind: OptionKind::Integer { default: 0, min: 0, max: 1_000_000 },
         help: "identified models: macro steps of the learning phase, in which inputs are formed from signals alone (timeLearning); \
-               0: 220, for moesp 290",
+               0: 220, for moesp 290, for from-file none",
     },
     OptionSpec {
         name: "switching",
         kind: OptionKind::Integer { default: 0, min: 0, max: 1_000_000 },
-        help: "identified models: macro steps over which the models take over (timeSwitchphase); 0: 5, for moesp 4",
+        help: "identified models: macro steps over which the models take over (timeSwitchphase); 0: 5, for moesp 4, for from-file none",
     },
     OptionSpec {
         name: "signal_threshold",
@@ -51,6 +51,9 @@ struct Table {
 const RLS: Table = Table { learning: 0.22, switching: 0.005, signal: 3.54, modified: 0.21 };
 /// [T table 3.13], for MOESP.
 const MOESP: Table = Table { learning: 0.29, switching: 0.004, signal: 4.22, modified: 1.72 };
+
+/// Models of an earlier run need neither phase.
+const LOADED: Table = Table { learning: 0.0, switching: 0.0, ..RLS };
 
 /// The step that the times of the tables belong to, in s: elsewhere as many steps are taken.
 const STEP: f64 = 1e-3;
@@ -90,7 +93,11 @@ impl Length {
 
 impl Settings {
     pub(crate) fn new(options: &Options) -> Self {
-        let table = if options.text(SOURCE.name) == "moesp" { &MOESP } else { &RLS };
+        let table = match options.text(SOURCE.name) {
+            "moesp" => &MOESP,
+            FROM_FILE => &LOADED,
+            _ => &RLS,
+        };
         let paper = options.iter().any(|(name, _)| name == "paper") && options.bool("paper");
         let or = |value: f64, table: f64| if value > 0.0 { value } else { table };
         let length = |name: &str, table: f64| match (options.integer(name), paper) {

@@ -88,6 +88,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     IDENTIFICATION[7],
     IDENTIFICATION[8],
     IDENTIFICATION[9],
+    IDENTIFICATION[10],
     PHASES[0],
     PHASES[1],
     PHASES[2],

@@ -385,8 +385,13 @@ fn is_settable(variable: &costep_fmi::Variable) -> bool {
 
 /// The file of an FMU as it is to be written into a project in `folder`: relative where it lies below that.
 pub(crate) fn file_in(spec: &FmuSpec, folder: Option<&Path>) -> PathBuf {
-    let Some(folder) = folder else { return spec.file.clone() };
+    folder.map_or_else(|| spec.file.clone(), |folder| path_in(&spec.path, Some(folder)))
+}
+
+/// A path as it is to be written into a project in `folder`: relative where it lies below that, else whole.
+pub(crate) fn path_in(path: &Path, folder: Option<&Path>) -> PathBuf {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    let (file, folder) = (real(&spec.path), real(folder));
-    file.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or(file)
+    let file = real(path);
+    let below = folder.and_then(|folder| file.strip_prefix(real(folder)).ok()).map(Path::to_path_buf);
+    below.unwrap_or(file)
 }

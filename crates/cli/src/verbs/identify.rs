@@ -1,0 +1,132 @@
+//! `costep identify`: models of the parts, learnt from a run, as a file that other runs start from.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use costep_analysis::Identification;
+use costep_core::quantity::format_time;
+use costep_core::{Code, Error, Result};
+use costep_engine::StopFlag;
+use costep_ident::{ModelFile, NamedModel, sources};
+use costep_methods::MethodSpec;
+use costep_project::{Override, Project};
+use serde_json::json;
+
+use crate::args::IdentifyArgs;
+use crate::failure::Failure;
+use crate::folder::unwritable;
+use crate::messages;
+use crate::session::{self, Choice};
+use crate::stop;
+use crate::style::{Output, print, print_json};
+use crate::supervision;
+use crate::table::{Cell, number, render};
+
+/// Taken where neither command line nor project name a method that identifies.
+const DEFAULT_METHOD: &str = "mbcorr:source=ij-rls";
+
+pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failure> {
+    let step = args.step.as_ref().map(|step| Override::new("step.size", step, format!("--step {step}")));
+    let project = session::load(&args.system, step.into_iter().collect())?;
+    let method = method(args, &project)?;
+    check_target(&args.out)?;
+    if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
+        return Ok(code);
+    }
+    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    messages::listen(output);
+    stop::listen(output);
+    let choice = Choice { method: &method, step: project.model.experiment.step };
+    // FMUs may go to another folder.
+    let target = std::path::absolute(&args.out).unwrap_or_else(|_| args.out.clone());
+    let models = learn(&project, &choice)?;
+    fs::write(&target, models.to_toml()?).map_err(|cause| unwritable(&args.out, &cause))?;
+    show(&models, &choice, args, output)?;
+    Ok(supervision::exit_code(0))
+}
+
+/// What learns.
+fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
+    let learns = |spec: &MethodSpec| {
+        sources::identifies(&spec.options) && spec.options.text(sources::SOURCE.name) != sources::FROM_FILE
+    };
+    let Some(text) = &args.method else {
+        let own = &project.groups[0].method;
+        return if learns(own) { Ok(own.clone()) } else { MethodSpec::parse(DEFAULT_METHOD) };
+    };
+    let spec = MethodSpec::parse(text)?;
+    if learns(&spec) {
+        return Ok(spec);
+    }
+    Err(Error::new(Code::BadOption, format!("`{text}` identifies no models of its own")).hint(
+        "`prestep`, `mbcorr` and `predictive` do, with `source=rls`, `source=ij-rls` or `source=moesp`",
+    ))
+}
+
+/// Whether the file may be written: said before hours of work, not after them.
+fn check_target(file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        let error = Error::new(Code::FileNotReadable, "cannot write").in_file(file);
+        return Err(error.because("its folder does not exist"));
+    }
+    if file.exists() && ModelFile::read(file).is_err() {
+        return Err(Error::new(Code::Exists, "this file holds something else than identified models")
+            .in_file(file)
+            .hint("choose another name, or remove it"));
+    }
+    Ok(())
+}
+
+fn learn(project: &Project, choice: &Choice<'_>) -> Result<ModelFile> {
+    let mut engine = session::engine(project, choice, false)?;
+    let mut identification = Identification::new(&engine);
+    let (mut shown, mut stop) = (supervision::Shown, StopFlag(stop::flag()));
+    engine.run(&mut [&mut identification, &mut shown, &mut stop])?;
+    identification.models(&engine, &project.name, &choice.method.options)
+}
+
+fn show(models: &ModelFile, choice: &Choice<'_>, args: &IdentifyArgs, output: Output) -> Result<()> {
+    if output.json {
+        let model = |model: &NamedModel| {
+            json!({
+                "part": model.part,
+                "inputs": model.inputs,
+                "outputs": model.outputs,
+                "eps_si": model.eps_si.is_finite().then_some(model.eps_si),
+            })
+        };
+        return print_json(&json!({
+            "system": models.system,
+            "method": choice.method.label(),
+            "source": models.source,
+            "n": models.n,
+            "m": models.m,
+            "h": models.step,
+            "file": args.out.display().to_string(),
+            "models": models.models.iter().map(model).collect::<Vec<_>>(),
+        }));
+    }
+    let row = |model: &NamedModel| {
+        let count = |names: &[String]| Cell::new(names.len().to_string());
+        let eps_si = model.eps_si.is_finite().then_some(model.eps_si);
+        vec![Cell::new(&model.part), count(&model.inputs), count(&model.outputs), Cell::new(number(eps_si))]
+    };
+    if !output.quiet {
+        let rows: Vec<_> = models.models.iter().map(row).collect();
+        print(&render(&["part", "inputs", "outputs", "eps_SI"], &rows))?;
+    }
+    output.remark(&format!(
+        "{}: models of {} for a step of {}",
+        args.out.display(),
+        models.system,
+        format_time(models.step)
+    ));
+    output.remark(&format!(
+        "next: costep run {} --method predictive:source=from-file,file={}",
+        args.system.system,
+        args.out.display()
+    ));
+    Ok(())
+}

@@ -116,7 +116,9 @@ pub trait Subsystem: Send {
         _rest: &Companion,
         _y: &mut [f64],
     ) -> Result<StepOutcome> {
-        Err(self.unsupported("a model of the rest beside its own states"))
+        Err(self.unsupported("a model of the rest beside its own states").hint(
+            "built-in models do, and Model Exchange FMUs without a process of their own; for others: `predictive`",
+        ))
     }
 
     /// The inputs that its outputs were last read under, where these are not the ends of the polynomials it was given.

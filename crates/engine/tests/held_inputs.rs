@@ -4,7 +4,7 @@ mod common;
 
 use common::{coupled, method, model};
 use costep_core::{
-    Description, Experiment, InputSegment, Interval, LocalModel, Result, StepOutcome, Subsystem,
+    Code, Description, Experiment, InputSegment, Interval, LocalModel, Result, StepOutcome, Subsystem,
 };
 use costep_engine::Engine;
 use costep_integrate::Solver;
@@ -136,4 +136,12 @@ fn observers_and_persistent_offsets_come_near_the_states() {
         let error = error(label, [8, 8]);
         assert!(error < allowed, "{label}: {error:e}");
     }
+}
+
+#[test]
+fn lis_refuses_a_subsystem_that_integrates_itself_and_names_another_method() {
+    let error = limited("lis", [8, 8], 1e-6).and_then(|mut engine| engine.step()).unwrap_err();
+    assert_eq!(error.code(), Code::NeedsMissing, "{error}");
+    let hint = error.details().hint.as_deref().unwrap_or_default();
+    assert!(hint.contains("`predictive`"), "{error}");
 }

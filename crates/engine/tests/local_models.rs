@@ -117,6 +117,7 @@ fn jacobians_that_are_not_finite_are_refused() {
             let error = looped(label, parts).unwrap_err();
             assert_eq!(error.code(), Code::NotFinite, "{label}: {error}");
             assert!(error.to_string().contains("the Jacobians of `a`"), "{label}: {error}");
+            assert!(error.details().hint.is_some(), "{label}: {error}");
         }
     }
 }

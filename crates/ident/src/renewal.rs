@@ -75,7 +75,9 @@ impl Renewed {
     /// Takes a fresh model; its version counts up if the matrices differ.
     pub(crate) fn take(&mut self, fresh: &LocalModel, name: &str, u: &[f64], y: &[f64]) -> Result<()> {
         if !fresh.is_finite() {
-            return Err(Error::new(Code::NotFinite, format!("the Jacobians of `{name}` are not finite")));
+            return Err(Error::new(Code::NotFinite, format!("the Jacobians of `{name}` are not finite"))
+                .because("the model cannot give them at its present state, or its signals have run away")
+                .hint("try a smaller step, or an inner solver with error control such as `dopri5`"));
         }
         if self.version == 0 || !self.model.same_matrices(fresh) {
             self.version += 1;

@@ -28,8 +28,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "lis",
     title: "linearly implicit stabilisation",
     summary: "Each subsystem integrates a linear model of the others beside its own states, so that its inputs \
-              answer inside the step. Exact for linear systems. For what costep integrates: built-in models and FMUs \
-              for Model Exchange.",
+              answer inside the step. Exact for linear systems while signals from outside do not jump inside a step. \
+              For what costep integrates: built-in models and FMUs for Model Exchange.",
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
     convergence_order: 2,

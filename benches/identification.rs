@@ -12,8 +12,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use costep_core::{
-    Capabilities, Description, Experiment, InputSegment, InputSet, Interval, ModelSource, Observation, Port,
-    Result, StepOutcome, Subsystem,
+    Capabilities, Description, Experiment, InputSegment, InputSet, Interval, Linearisation, ModelSource,
+    Observation, Port, Result, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_ident::{Algorithm, Learning, LearningSettings, RlsSettings};
@@ -40,7 +40,7 @@ impl Ports {
             capabilities: Capabilities {
                 rollback: false,
                 input_order: 0,
-                local_model: false,
+                linearisation: Linearisation::None,
                 micro_samples: None,
             },
         })

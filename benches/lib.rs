@@ -1,7 +1,8 @@
 //! What the benchmarks share: a ring of lags, as a coupled system and as a hand-written loop.
 
 use costep_core::{
-    Capabilities, Connection, Description, Experiment, InputSet, LocalModel, MicroSampling, Port,
+    Capabilities, Connection, Description, Experiment, InputSet, Linearisation, LocalModel, MicroSampling,
+    Port,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Part, Renamable, Solver};
@@ -31,7 +32,7 @@ impl Lag {
                 capabilities: Capabilities {
                     rollback: true,
                     input_order: usize::MAX,
-                    local_model: true,
+                    linearisation: Linearisation::Full,
                     micro_samples: Some(MicroSampling::End),
                 },
             },

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use costep_core::{
-    Code, Error, Experiment, InterfaceModel, LocalModel, ModelQuality, ModelSource, Observation, Result,
-    StateReader, StateWriter, Subsystem,
+    Code, Error, Experiment, InterfaceModel, Linearisation, LocalModel, ModelQuality, ModelSource,
+    Observation, Result, StateReader, StateWriter, Subsystem,
 };
 use costep_engine::{Engine, Flow, Observer};
 use costep_linalg::Matrix;
@@ -216,7 +216,9 @@ impl ModelSource for Tap {
 
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
         let mut seen = lock(&self.seen);
-        let all_local = subsystems.iter().all(|part| part.description().capabilities.local_model);
+        let all_local = subsystems
+            .iter()
+            .all(|part| part.description().capabilities.linearisation == Linearisation::Full);
         let plant = if all_local { Plant::Local } else { Plant::Identified };
         if *seen.plant.get_or_insert(plant) == Plant::Local {
             let model = |part: &dyn Subsystem| {

@@ -259,7 +259,7 @@ mod tests {
             capabilities: costep_core::Capabilities {
                 rollback: false,
                 input_order: 0,
-                local_model: false,
+                linearisation: costep_core::Linearisation::None,
                 micro_samples: None,
             },
         }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use costep_core::{Code, Error, Experiment, InputPolynomials, LocalModel, Result, Subsystem};
+use costep_core::{Code, Error, Experiment, InputPolynomials, Linearisation, LocalModel, Result, Subsystem};
 use costep_integrate::{Part, Solver};
 
 /// Macro steps that are tried.
@@ -144,7 +144,7 @@ fn derivative_error(
     let (model, base) = {
         let mut trial = Trial::start(part, solver, experiment, u)?;
         let description = trial.subsystem.description().clone();
-        if !description.capabilities.local_model {
+        if description.capabilities.linearisation < Linearisation::Full {
             return Ok(None);
         }
         let (states, outputs) = (trial.subsystem.states(), description.outputs.len());

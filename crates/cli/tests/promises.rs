@@ -34,3 +34,30 @@ fn auto_says_what_it_has_chosen() {
     assert!(runs[1]["chosen"].is_null() && runs[1]["model_source"].is_null(), "{}", runs[1]);
     Desk::new().run("run dual-mass --step 1ms").exits(0).says(&format!("method: {why}"));
 }
+
+/// What `auto` takes where subsystems give D alone, against the hold that uses D.
+#[test]
+fn identified_models_with_feedthrough_do_better_than_feedthrough() {
+    let mut compared = 0;
+    for system in [
+        "dual-mass",
+        "dual-mass-nonlinear",
+        "pendulum-oscillator",
+        "chain",
+        "triple-spring",
+        "coupled-pendula",
+    ] {
+        let methods = ["feedthrough", "identified:feedthrough=true"];
+        let runs = methods.map(|method| compare(&format!("{system} --methods {method} --steps 1ms,2ms,5ms")));
+        for (hold, learnt) in runs[0].iter().zip(&runs[1]) {
+            let Some(held) = hold["eps_mean"].as_f64().filter(|_| hold["verdict"] != "unstable") else {
+                continue;
+            };
+            let eps = learnt["eps_mean"].as_f64().unwrap();
+            println!("{system} {}: {held:.2e}, {eps:.2e}", hold["step"]);
+            assert!(eps < held, "{system} at {}: {held} and {eps}", hold["step"]);
+            compared += 1;
+        }
+    }
+    assert!(compared >= 9, "{compared}");
+}

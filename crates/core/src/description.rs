@@ -81,6 +81,18 @@ pub enum MicroSampling {
     Continuous,
 }
 
+/// What a subsystem tells of its linearisation at the present point, each level with all below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Linearisation {
+    /// Nothing.
+    #[default]
+    None,
+    /// D: how its outputs follow its inputs at once.
+    Feedthrough,
+    /// A, B, C, D.
+    Full,
+}
+
 /// What a subsystem can do beyond a plain step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
@@ -88,8 +100,8 @@ pub struct Capabilities {
     pub rollback: bool,
     /// Highest order of an input polynomial it takes; 0 = held inputs only.
     pub input_order: usize,
-    /// It gives A, B, C, D.
-    pub local_model: bool,
+    /// What [`Subsystem::local_model`](crate::Subsystem::local_model) gives.
+    pub linearisation: Linearisation,
     /// It gives outputs inside the step.
     pub micro_samples: Option<MicroSampling>,
 }

@@ -27,7 +27,7 @@ pub mod suggest;
 pub use codes::{Code, ExitClass};
 pub use companion::{Companion, CompanionForm};
 pub use coupling::{Connection, Coupling};
-pub use description::{Capabilities, Description, Layout, MicroSampling, Port, PortKind};
+pub use description::{Capabilities, Description, Layout, Linearisation, MicroSampling, Port, PortKind};
 pub use differences::Differences;
 pub use error::{Error, Place, Result};
 pub use external::External;

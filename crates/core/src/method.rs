@@ -30,6 +30,8 @@ pub struct Needs {
     pub forms_coupled: bool,
     /// Local models of the subsystems.
     pub local_models: bool,
+    /// Of the local models no more than D. Implied by `local_models`.
+    pub feedthrough: bool,
     /// Their states at every communication point.
     pub local_states: bool,
     /// Inputs whose source has already stepped keep what the method has given them, instead of being interpolated.

@@ -68,6 +68,9 @@ pub trait ModelSource: Send {
     /// Nobody will ask for [`ModelSource::state`]. Called before `prepare`.
     fn leave_out_states(&mut self) {}
 
+    /// Nobody will ask for more than D of the models. Called before `prepare`.
+    fn settle_for_feedthrough(&mut self) {}
+
     /// Writes its memory to a checkpoint.
     fn save(&self, _out: &mut StateWriter) {}
 

@@ -146,8 +146,8 @@ pub trait Subsystem: Send {
         ModelOrigin::Exact
     }
 
-    /// A, B, C, D, x and x' at the present state and time under the input `u`. Needs
-    /// `capabilities.local_model`.
+    /// A, B, C, D, x and x' at the present state and time under the input `u`, or D alone: as much as
+    /// `capabilities.linearisation` says. What is not known is left as it is.
     fn local_model(&mut self, _u: &[f64], _model: &mut LocalModel) -> Result<()> {
         Err(self.unsupported("a local model"))
     }

@@ -154,7 +154,7 @@ mod tests {
             capabilities: Capabilities {
                 rollback: false,
                 input_order: 0,
-                local_model: false,
+                linearisation: costep_core::Linearisation::None,
                 micro_samples: None,
             },
         }

@@ -2,7 +2,8 @@
 //! table lies in `data`; and the steps at which it becomes unstable.
 
 use costep_core::{
-    Capabilities, Connection, Description, Experiment, InputSet, LocalModel, MicroSampling, Port,
+    Capabilities, Connection, Description, Experiment, InputSet, Linearisation, LocalModel, MicroSampling,
+    Port,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Part, Renamable, Solver};
@@ -65,7 +66,7 @@ fn after_one_step(label: &str, omega_tau: f64, h: f64, x: Vector4<f64>) -> Vecto
             capabilities: Capabilities {
                 rollback: true,
                 input_order: usize::MAX,
-                local_model: true,
+                linearisation: Linearisation::Full,
                 micro_samples: Some(MicroSampling::End),
             },
         },

@@ -4,8 +4,8 @@ mod common;
 
 use common::{coupled, method, model};
 use costep_core::{
-    Capabilities, Code, Connection, Description, Experiment, InputSegment, InputSet, Interval, LocalModel,
-    Port, Result, StepOutcome, Subsystem,
+    Capabilities, Code, Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation,
+    LocalModel, Port, Result, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
@@ -57,8 +57,8 @@ impl Subsystem for Gain {
     }
 }
 
-fn able(local_model: bool) -> Capabilities {
-    Capabilities { rollback: false, input_order: 8, local_model, micro_samples: None }
+fn able(linearisation: Linearisation) -> Capabilities {
+    Capabilities { rollback: false, input_order: 8, linearisation, micro_samples: None }
 }
 
 /// Two gains in a loop.
@@ -88,13 +88,23 @@ const MODEL_BASED: [&str; 6] =
 #[test]
 fn a_subsystem_without_jacobians_is_named() {
     for label in MODEL_BASED {
-        let parts =
-            vec![Gain::boxed("known", 0.5, 0.5, able(true)), Gain::boxed("dark", 0.5, 0.5, able(false))];
+        let parts = vec![
+            Gain::boxed("known", 0.5, 0.5, able(Linearisation::Full)),
+            Gain::boxed("dark", 0.5, 0.5, able(Linearisation::None)),
+        ];
         let error = looped(label, parts).unwrap_err();
         assert_eq!(error.code(), Code::NeedsMissing, "{label}: {error}");
         assert!(error.to_string().contains("`dark` gives no Jacobians"), "{label}: {error}");
     }
-    let parts = vec![Gain::boxed("known", 0.5, 0.5, able(true)), Gain::boxed("dark", 0.5, 0.5, able(false))];
+    // What needs D alone takes it.
+    for (label, enough) in [("feedthrough", true), ("zoh:feedthrough=true", true), ("mbcorr", false)] {
+        let gains = ["a", "b"].map(|name| Gain::boxed(name, 0.5, 0.5, able(Linearisation::Feedthrough)));
+        assert_eq!(looped(label, gains.into()).is_ok(), enough, "{label}");
+    }
+    let parts = vec![
+        Gain::boxed("known", 0.5, 0.5, able(Linearisation::Full)),
+        Gain::boxed("dark", 0.5, 0.5, able(Linearisation::None)),
+    ];
     let error = looped("predictive:source=finite-difference", parts).unwrap_err();
     assert!(error.code() == Code::NeedsMissing && error.to_string().contains("rollback"), "{error}");
 }
@@ -103,7 +113,10 @@ fn a_subsystem_without_jacobians_is_named() {
 fn a_singular_loop_is_an_algebraic_loop() {
     for label in MODEL_BASED {
         // The parts settle, but their Jacobians claim a loop of gain one.
-        let parts = vec![Gain::boxed("a", 0.5, 2.0, able(true)), Gain::boxed("b", 0.5, 0.5, able(true))];
+        let parts = vec![
+            Gain::boxed("a", 0.5, 2.0, able(Linearisation::Full)),
+            Gain::boxed("b", 0.5, 0.5, able(Linearisation::Full)),
+        ];
         let error = looped(label, parts).unwrap_err();
         assert_eq!(error.code(), Code::AlgebraicLoop, "{label}: {error}");
     }
@@ -113,7 +126,10 @@ fn a_singular_loop_is_an_algebraic_loop() {
 fn jacobians_that_are_not_finite_are_refused() {
     for bad in [f64::NAN, f64::INFINITY] {
         for label in MODEL_BASED {
-            let parts = vec![Gain::boxed("a", 0.5, bad, able(true)), Gain::boxed("b", 0.5, 0.5, able(true))];
+            let parts = vec![
+                Gain::boxed("a", 0.5, bad, able(Linearisation::Full)),
+                Gain::boxed("b", 0.5, 0.5, able(Linearisation::Full)),
+            ];
             let error = looped(label, parts).unwrap_err();
             assert_eq!(error.code(), Code::NotFinite, "{label}: {error}");
             assert!(error.to_string().contains("the Jacobians of `a`"), "{label}: {error}");
@@ -125,7 +141,10 @@ fn jacobians_that_are_not_finite_are_refused() {
 #[test]
 fn zero_jacobians_leave_a_hold() {
     for label in MODEL_BASED {
-        let parts = vec![Gain::boxed("a", 0.5, 0.0, able(true)), Gain::boxed("b", 0.5, 0.0, able(true))];
+        let parts = vec![
+            Gain::boxed("a", 0.5, 0.0, able(Linearisation::Full)),
+            Gain::boxed("b", 0.5, 0.0, able(Linearisation::Full)),
+        ];
         looped(label, parts).unwrap();
     }
 }

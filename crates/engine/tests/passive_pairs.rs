@@ -1,7 +1,9 @@
 //! Predictive coupling over power bonds neither creates nor removes energy: random passive pairs, coupled by force and
 //! velocity, stay stable at any step.
 
-use costep_core::{Capabilities, Connection, Description, Experiment, InputSet, LocalModel, Port};
+use costep_core::{
+    Capabilities, Connection, Description, Experiment, InputSet, Linearisation, LocalModel, Port,
+};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Part, Renamable, Solver};
 use costep_methods::MethodSpec;
@@ -26,7 +28,7 @@ impl Linear {
             capabilities: Capabilities {
                 rollback: true,
                 input_order: usize::MAX,
-                local_model: true,
+                linearisation: Linearisation::Full,
                 micro_samples: None,
             },
         };

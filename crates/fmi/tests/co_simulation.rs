@@ -7,8 +7,8 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Code, Connection, Experiment, InputPolynomials, InputSet, Interval, LocalModel, StateReader, StateWriter,
-    Subsystem,
+    Code, Connection, Experiment, InputPolynomials, InputSet, Interval, Linearisation, LocalModel,
+    StateReader, StateWriter, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Values};
@@ -178,7 +178,7 @@ fn descriptions_come_from_the_model_description() {
         assert_eq!(names(&description.outputs), ["F", "x", "v"]);
         assert_eq!(description.feedthrough, [vec![0, 1], vec![], vec![]]);
         let capabilities = &description.capabilities;
-        assert!(capabilities.rollback && capabilities.local_model);
+        assert!(capabilities.rollback && capabilities.linearisation == Linearisation::Full);
         assert_eq!(capabilities.input_order, if fmi == Fmi::V2 { 1 } else { 8 });
         assert_eq!(capabilities.micro_samples.is_some(), fmi == Fmi::V3);
         assert_eq!(subsystem.states(), 2);
@@ -218,6 +218,62 @@ fn local_models_are_the_jacobians() {
         subsystem.local_model(&[0.2, 0.0], &mut model).unwrap();
         assert_eq!(model.x_dot[1], 2e3);
         step(&mut subsystem, 0, &[0.1, 0.0]);
+    }
+}
+
+/// S1 and S2, whose states nobody knows.
+fn without_states(fmi: Fmi) -> Vec<Box<dyn Subsystem>> {
+    let variant = Variant { hides_states: true, ..Variant::default() };
+    let make = |model: &str, name: &str| -> Box<dyn Subsystem> {
+        Box::new(instance(&build_as(fmi, model, model, variant).load(), name))
+    };
+    vec![make("S1", "s1"), make("S2", "s2")]
+}
+
+#[test]
+fn without_states_the_feedthrough_is_known() {
+    for fmi in BOTH {
+        let mut parts = without_states(fmi);
+        for part in &mut parts {
+            assert_eq!(part.description().capabilities.linearisation, Linearisation::Feedthrough);
+            assert_eq!(part.states(), 0);
+        }
+        let s2 = &mut parts[1];
+        s2.initialise(&RUN).unwrap();
+        s2.initial_outputs(&[0.1, 0.0], &mut [0.0; 3]).unwrap();
+        let mut model = LocalModel::new(0, 2, 3);
+        s2.local_model(&[0.1, 0.0], &mut model).unwrap();
+        assert_eq!(model.d, [-1e5, -1e3, 0.0, 0.0, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn the_feedthrough_is_enough_for_what_uses_no_more() {
+    for fmi in BOTH {
+        for method in ["feedthrough", "nepce:feedthrough=true", "identified:feedthrough=true"] {
+            let alone = run(system(without_states(fmi), loop_of_two(), method, 1e-3));
+            let (s1, s2) = (build(fmi, "S1").load(), build(fmi, "S2").load());
+            let whole: Vec<Box<dyn Subsystem>> =
+                vec![Box::new(instance(&s1, "s1")), Box::new(instance(&s2, "s2"))];
+            assert_eq!(alone, run(system(whole, loop_of_two(), method, 1e-3)), "{method}");
+        }
+        let error =
+            Engine::new(system(without_states(fmi), loop_of_two(), "predictive", 1e-3)).err().unwrap();
+        assert_eq!(error.code(), Code::NeedsMissing, "{error}");
+        let text = error.to_string();
+        assert!(text.contains("`s1` gives its direct feed-through, but no Jacobians of states"), "{text}");
+    }
+}
+
+#[test]
+fn auto_uses_the_feedthrough_where_no_states_are_known() {
+    for fmi in BOTH {
+        let engine = Engine::new(system(without_states(fmi), loop_of_two(), "auto", 1e-3)).unwrap();
+        let remarks: Vec<_> = engine.remarks().collect();
+        assert!(
+            remarks.len() == 1 && remarks[0].contains("feedthrough=true, because all subsystems give"),
+            "{remarks:?}"
+        );
     }
 }
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use common::{difference, step_in_costep};
-use costep_core::{Code, Experiment, InputSet, LocalModel, StateReader, StateWriter, Subsystem};
+use costep_core::{
+    Code, Experiment, InputSet, Linearisation, LocalModel, StateReader, StateWriter, Subsystem,
+};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, FmiVersion, Fmu, FmuLibrary, ModelExchangeOptions,
@@ -286,7 +288,11 @@ fn what_is_left_out_is_not_offered() {
         let bare = Options { capabilities: Vec::new(), ..options(version) };
         let path = &paths("S2", &[], &bare, folder.path())[0];
         let capabilities = instance(path).description().capabilities.clone();
-        assert!(!capabilities.rollback && !capabilities.local_model && capabilities.micro_samples.is_none());
+        assert!(
+            !capabilities.rollback
+                && capabilities.linearisation < Linearisation::Full
+                && capabilities.micro_samples.is_none()
+        );
         assert_eq!(capabilities.input_order, 0);
         let mut fixed = instance(path);
         assert!(!fixed.can_step_by(1e-4));
@@ -307,7 +313,7 @@ fn what_is_left_out_is_not_offered() {
         let fmu = Fmu::open(path).unwrap();
         assert!(fmu.description().model_exchange.is_none() && fmu.description().co_simulation.is_some());
         let capabilities = instance(path).description().capabilities.clone();
-        assert!(capabilities.rollback && capabilities.local_model);
+        assert!(capabilities.rollback && capabilities.linearisation == Linearisation::Full);
         assert_eq!(capabilities.input_order, 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Systems for tests and benchmarks of FMUs. They do one Euler step per communication step, so that what is
 //! measured is the cost of the calls.
 
-use costep_core::{Capabilities, Description, LocalModel, MicroSampling, Port, Result};
+use costep_core::{Capabilities, Description, Linearisation, LocalModel, MicroSampling, Port, Result};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_models::{Model, ModelEntry, ParameterSpec, Parameters};
 
@@ -50,7 +50,7 @@ fn lags(name: &str, count: usize, time_constant: f64, start: f64) -> Model {
     let capabilities = Capabilities {
         rollback: true,
         input_order: usize::MAX,
-        local_model: true,
+        linearisation: Linearisation::Full,
         micro_samples: Some(MicroSampling::End),
     };
     let description = Description {

@@ -65,6 +65,8 @@ pub struct Bank {
     weights: Vec<f64>,
     /// Trust before there are errors to judge by.
     assumed: f64,
+    /// D, row by row, where it is known: for the fall-back.
+    through: Vec<f64>,
     quality: Quality,
     ahead: [Vec<f64>; 2],
     room: Vec<f64>,
@@ -83,6 +85,7 @@ impl Bank {
             recent: lags(WINDOW + 1),
             weights: vec![0.0; outputs],
             assumed: 0.0,
+            through: vec![0.0; outputs * inputs],
             quality: Quality::new(outputs, QUALITY_WINDOW),
             ahead: [vec![0.0; outputs], vec![0.0; outputs]],
             room: vec![0.0; outputs],
@@ -273,12 +276,21 @@ impl Bank {
     /// Mixes a model, in place, with the fall-back.
     pub fn mix(&self, trust: f64, affine: &mut Affine) {
         let smooth = self.is_smooth();
-        let y = self.past.y.get(0);
+        let (u, y) = (self.past.u.get(0), self.past.y.get(0));
         for (i, offset) in affine.offset.iter_mut().enumerate() {
+            let row = i * u.len()..(i + 1) * u.len();
+            let stale: f64 = self.through[row].iter().zip(u).map(|(d, u)| d * u).sum();
             let change = if smooth { self.recent.get(0)[i] } else { 0.0 };
-            *offset = trust * *offset + (1.0 - trust) * (y[i] + change);
+            *offset = trust * *offset + (1.0 - trust) * (y[i] + change - stale);
         }
-        affine.gain.iter_mut().for_each(|gain| *gain *= trust);
+        for (gain, d) in affine.gain.iter_mut().zip(&self.through) {
+            *gain = trust * *gain + (1.0 - trust) * d;
+        }
+    }
+
+    /// The direct feed-through D of the subsystem, row by row: the fall-back holds y - D u instead of y.
+    pub fn set_feedthrough(&mut self, d: &[f64]) {
+        self.through.copy_from_slice(d);
     }
 
     /// Whether the outputs go on as they have gone.

@@ -1,8 +1,8 @@
 //! Exact local models: A, B, C, D from the subsystem itself (native Jacobians, directional derivatives).
 
 use costep_core::{
-    Code, Error, Experiment, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter,
-    Subsystem,
+    Code, Error, Experiment, Linearisation, LocalModel, ModelSource, Observation, Result, StateReader,
+    StateWriter, Subsystem,
 };
 
 use crate::renewal::{Refresh, Renewed};
@@ -21,6 +21,8 @@ pub struct Exact {
     /// Where those of each subsystem start, and the end.
     starts: Vec<usize>,
     reads_states: bool,
+    /// What every subsystem has to give.
+    least: Linearisation,
     generation: u64,
 }
 
@@ -36,6 +38,7 @@ impl Exact {
             states: Vec::new(),
             starts: Vec::new(),
             reads_states: true,
+            least: Linearisation::Full,
             generation: 0,
         }
     }
@@ -78,11 +81,9 @@ impl ModelSource for Exact {
     }
 
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
-        if let Some(subsystem) = subsystems.iter().find(|s| !s.description().capabilities.local_model) {
-            let name = &subsystem.description().name;
-            return Err(Error::new(Code::NeedsMissing, format!("`{name}` gives no Jacobians")).hint(
-                "choose `source=finite-difference`, or a method that needs no local model: `costep methods`",
-            ));
+        let gives = |s: &dyn Subsystem| s.description().capabilities.linearisation;
+        if let Some(subsystem) = subsystems.iter().find(|s| gives(&***s) < self.least) {
+            return Err(missing(&subsystem.description().name, gives(&**subsystem)));
         }
         self.models = subsystems.iter().map(|s| Renewed::new(room_for(&**s), self.refresh)).collect();
         self.constant = vec![false; subsystems.len()];
@@ -131,6 +132,10 @@ impl ModelSource for Exact {
         self.reads_states = false;
     }
 
+    fn settle_for_feedthrough(&mut self) {
+        self.least = Linearisation::Feedthrough;
+    }
+
     fn save(&self, out: &mut StateWriter) {
         self.models.iter().for_each(|known| known.save(out));
         out.reals(&self.states);
@@ -140,6 +145,20 @@ impl ModelSource for Exact {
         self.generation += 1;
         self.models.iter_mut().try_for_each(|known| known.load(from))?;
         from.reals(&mut self.states)
+    }
+}
+
+/// What the user can do without Jacobians.
+fn missing(name: &str, given: Linearisation) -> Error {
+    match given {
+        Linearisation::Feedthrough => Error::new(
+            Code::NeedsMissing,
+            format!("`{name}` gives its direct feed-through, but no Jacobians of states"),
+        )
+        .hint("choose `identified:feedthrough=true` or `feedthrough`, which need no more"),
+        _ => Error::new(Code::NeedsMissing, format!("`{name}` gives no Jacobians")).hint(
+            "choose `source=finite-difference`, or a method that needs no local model: `costep methods`",
+        ),
     }
 }
 

@@ -14,8 +14,8 @@
 //! steps start anew from the present state and end within one macro step; they are as long as the subsystem can do.
 
 use costep_core::{
-    Code, Description, Error, Experiment, InputPolynomials, Interval, LocalModel, ModelSource, Observation,
-    Result, StateReader, StateWriter, Subsystem,
+    Code, Description, Error, Experiment, InputPolynomials, Interval, Linearisation, LocalModel, ModelSource,
+    Observation, Result, StateReader, StateWriter, Subsystem,
 };
 use costep_linalg::{Matrix, PseudoInverse};
 
@@ -67,7 +67,7 @@ impl ModelSource for FiniteDifference {
                 );
             }
             // A subsystem that gives local models and has no states has none; of others nobody knows.
-            if subsystem.states() == 0 && !description.capabilities.local_model {
+            if subsystem.states() == 0 && description.capabilities.linearisation < Linearisation::Full {
                 return lacks(
                     "states that can be read",
                     "use a method without local models: `costep methods`",

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, InputSegment, InterfaceModel, Interval, ModelSource,
-    Observation, Port, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Capabilities, Code, Description, Error, Experiment, InputSegment, InterfaceModel, Interval,
+    Linearisation, ModelSource, Observation, Port, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 use costep_ident::{
     Algorithm, InputForm, Learning, LearningSettings, ModelFile, NamedModel, resample, resample_arx,
@@ -25,7 +25,7 @@ impl Pair {
             capabilities: Capabilities {
                 rollback: false,
                 input_order: 0,
-                local_model: false,
+                linearisation: Linearisation::None,
                 micro_samples: None,
             },
         })

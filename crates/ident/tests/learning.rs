@@ -4,8 +4,9 @@ mod common;
 
 use common::{Generator, System, assert_close};
 use costep_core::{
-    Capabilities, Description, Experiment, InputSegment, InterfaceModel, Interval, MicroSamples,
-    MicroSampling, ModelSource, Observation, Port, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Capabilities, Description, Experiment, InputSegment, InterfaceModel, Interval, Linearisation,
+    MicroSamples, MicroSampling, ModelSource, Observation, Port, Result, StateReader, StateWriter,
+    StepOutcome, Subsystem,
 };
 use costep_ident::{Algorithm, InputForm, Learning, LearningSettings, RlsSettings, resample};
 use costep_linalg::Matrix;
@@ -29,7 +30,7 @@ impl Shown {
                 capabilities: Capabilities {
                     rollback: false,
                     input_order: 0,
-                    local_model: false,
+                    linearisation: Linearisation::None,
                     micro_samples: micro.then_some(MicroSampling::End),
                 },
             },

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Capabilities, Code, Connection, Coupling, Description, Error, External, Layout, LocalModel,
-    MicroSampling, Port, Result,
+    Capabilities, Code, Connection, Coupling, Description, Error, External, Layout, Linearisation,
+    LocalModel, MicroSampling, Port, Result,
 };
 use nalgebra::DMatrix;
 
@@ -254,7 +254,7 @@ fn describe(descriptions: &[Description]) -> Description {
         capabilities: Capabilities {
             rollback: true,
             input_order: usize::MAX,
-            local_model: true,
+            linearisation: Linearisation::Full,
             micro_samples: Some(MicroSampling::End),
         },
     }

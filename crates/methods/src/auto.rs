@@ -1,11 +1,13 @@
 //! Picks a coupling method from what the subsystems offer, and says which and why.
 //!
-//! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. No local
-//! models: `identified`, which learns them while the run goes; with ramps where every subsystem takes them.
+//! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. Else
+//! `identified`, which learns them while the run goes; with ramps where every subsystem takes them, and with a fall-back
+//! without stale feed-through where all subsystems tell theirs. That is better than `feedthrough` itself, which holds
+//! what it could learn.
 
 use costep_core::{
-    Arrival, CouplingMethod, Description, MethodEntry, Needs, Options, Result, Signals, StateReader,
-    StateWriter, StepContext, SystemView, Verdict,
+    Arrival, CouplingMethod, Description, Linearisation, MethodEntry, Needs, Options, Result, Signals,
+    StateReader, StateWriter, StepContext, SystemView, Value, Verdict,
 };
 
 use crate::{identified, predictive};
@@ -15,7 +17,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "auto",
     title: "the best method that the subsystems allow",
     summary: "Predictive coupling where all subsystems give local models, of the highest order they take; else \
-              models identified while the run goes. Says what it has picked.",
+              models identified while the run goes, with the direct feed-through where that is known. Says what it has \
+              picked.",
     equations: "those of the method it picks",
     source: "costep",
     convergence_order: 6,
@@ -33,27 +36,38 @@ struct Auto {
 }
 
 fn build(_options: &Options) -> Box<dyn CouplingMethod> {
-    Box::new(Auto { picked: plain("hold"), reason: String::new() })
+    Box::new(Auto { picked: identified("hold", false), reason: String::new() })
 }
 
-/// For black boxes.
-fn plain(form: &str) -> Box<dyn CouplingMethod> {
-    let given = [("form".into(), costep_core::Value::Text(form.into()))];
+/// For subsystems without local models.
+fn identified(form: &str, feedthrough: bool) -> Box<dyn CouplingMethod> {
+    let given = [("form".into(), Value::Text(form.into())), ("feedthrough".into(), Value::Bool(feedthrough))];
     (identified::ENTRY.build)(&defaults(&identified::ENTRY, &given))
 }
 
-fn defaults(entry: &MethodEntry, given: &[(String, costep_core::Value)]) -> Options {
+fn defaults(entry: &MethodEntry, given: &[(String, Value)]) -> Options {
     Options::check(entry.id, entry.options, given).expect("its own options are valid")
 }
 
 impl CouplingMethod for Auto {
     fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
-        let without: Vec<_> = system.descriptions.iter().filter(|d| !d.capabilities.local_model).collect();
-        if let Some(first) = without.first() {
+        let gives_less =
+            |least| system.descriptions.iter().find(move |d| d.capabilities.linearisation < least);
+        if let Some(first) = gives_less(Linearisation::Full) {
             let takes_ramps = |d: &Description| d.inputs.is_empty() || d.capabilities.input_order > 0;
             let form = if system.descriptions.iter().all(takes_ramps) { "ramp" } else { "hold" };
-            self.picked = plain(form);
-            self.reason = format!("identified:form={form}, because `{}` gives no local model", first.name);
+            let follows_at_once = |d: &Description| d.feedthrough.iter().any(|inputs| !inputs.is_empty());
+            let feedthrough = gives_less(Linearisation::Feedthrough).is_none()
+                && system.descriptions.iter().any(follows_at_once);
+            self.picked = identified(form, feedthrough);
+            self.reason = match feedthrough {
+                true => format!(
+                    "identified:form={form},feedthrough=true, because all subsystems give their direct feed-through, but \
+                     `{}` no local model",
+                    first.name
+                ),
+                false => format!("identified:form={form}, because `{}` gives no local model", first.name),
+            };
             return Ok(());
         }
         self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY, &[]));

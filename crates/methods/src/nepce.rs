@@ -96,7 +96,7 @@ impl CouplingMethod for Nepce {
             micro_samples: true,
             looks_back: true,
             forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
-            local_models: self.outputs.corrects(),
+            feedthrough: self.outputs.corrects(),
             // Without a correction it is a plain hold.
             hold_known_mean: self.alpha > 0.0,
             keeps_known_inputs: self.outputs.smooths(),

@@ -1,8 +1,8 @@
 //! A built model: parts, connections and what to run it with.
 
 use costep_core::{
-    Capabilities, Code, Connection, Description, Error, Experiment, External, Layout, MicroSampling, Port,
-    Result, Subsystem,
+    Capabilities, Code, Connection, Description, Error, Experiment, External, Layout, Linearisation,
+    MicroSampling, Port, Result, Subsystem,
 };
 use costep_integrate::{Composite, Part, Solver, members};
 
@@ -123,7 +123,7 @@ pub(crate) fn native_capabilities(micro_samples: MicroSampling) -> Capabilities 
     Capabilities {
         rollback: true,
         input_order: usize::MAX,
-        local_model: true,
+        linearisation: Linearisation::Full,
         micro_samples: Some(micro_samples),
     }
 }

@@ -3,8 +3,8 @@
 
 use costep_analysis::{Measures, Reference, Trace, measure};
 use costep_core::{
-    Code, Description, Experiment, External, InputSegment, InputSet, Interval, LocalModel, Result,
-    StepOutcome, Subsystem,
+    Code, Description, Experiment, External, InputSegment, InputSet, Interval, Linearisation, LocalModel,
+    Result, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Renamable, Solver};
@@ -100,7 +100,7 @@ impl BlackBox {
     pub(crate) fn new(inner: Box<dyn Subsystem>) -> Self {
         let mut description = inner.description().clone();
         description.capabilities.rollback = false;
-        description.capabilities.local_model = false;
+        description.capabilities.linearisation = Linearisation::None;
         description.capabilities.input_order = 0;
         description.capabilities.micro_samples = None;
         let noise = vec![0.0; description.outputs.len()];

@@ -64,6 +64,9 @@ fn needs(entry: &MethodEntry) -> Vec<String> {
     if needs.local_models {
         list.push("local models (Jacobians) of the subsystems".into());
     }
+    if needs.feedthrough {
+        list.push("the direct feed-through of the subsystems".into());
+    }
     if needs.micro_samples {
         list.push("outputs inside the step where a subsystem gives them".into());
     }

@@ -99,11 +99,14 @@ impl Engine {
         let polynomials = InputPolynomials::new(inputs, input_order);
         let place = |i: usize| polynomials.place(layout.input_range(i), segment_order(i));
         let places: Vec<_> = (0..segments).map(place).collect();
-        let needs_models = needs.iter().any(|needs| needs.local_models);
+        let needs_models = needs.iter().any(|needs| needs.local_models || needs.feedthrough);
         let wants_companions = needs.iter().any(|needs| needs.companions);
         if needs_models {
             if !needs.iter().any(|needs| needs.local_states) {
                 models.leave_out_states();
+            }
+            if !needs.iter().any(|needs| needs.local_models) {
+                models.settle_for_feedthrough();
             }
             models.prepare(&subsystems, &experiment)?;
         }

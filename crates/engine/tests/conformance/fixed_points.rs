@@ -45,7 +45,7 @@ fn two_lags_in_a_loop_keep_their_equilibrium() {
                 assert!(drift <= tolerance(&method), "{} {solver:?}: {drift:e}", method.label());
                 // Maps of local models, like those of exact steps and Newton's iteration, carry round-off.
                 let solves = matches!(solver, Solver::Exact | Solver::Multistep(..));
-                let rounds = solves || method.build().needs().local_models;
+                let rounds = solves || uses_models(&method);
                 assert!(rounds || drift == 0.0, "{} {solver:?}: {drift:e}", method.label());
             }
         }
@@ -75,10 +75,15 @@ fn is_exact(method: &MethodSpec) -> bool {
     !method.label().starts_with("prestep:phi_steps=")
 }
 
+fn uses_models(method: &MethodSpec) -> bool {
+    let needs = method.build().needs();
+    needs.local_models || needs.feedthrough
+}
+
 /// Maps that are powers of the matrix of one of a hundred inner steps carry its round-off a hundred times.
 fn tolerance(method: &MethodSpec) -> f64 {
     let differences = ("source", &Value::Text("finite-difference".into()));
-    match method.build().needs().local_models {
+    match uses_models(method) {
         // Differences are as exact as round-off over a small change.
         true if method.options.iter().any(|option| option == differences) => 1e-10,
         true => 1e-13,

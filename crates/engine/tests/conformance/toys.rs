@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use costep_core::{
-    Capabilities, Connection, Description, Experiment, InputSegment, InputSet, Interval, LocalModel,
-    MicroSampling, Port, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Capabilities, Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation,
+    LocalModel, MicroSampling, Port, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Renamable};
@@ -81,7 +81,7 @@ fn describe(name: &str, inputs: usize, outputs: usize, feedthrough: bool) -> Des
         capabilities: Capabilities {
             rollback: true,
             input_order: usize::MAX,
-            local_model: true,
+            linearisation: Linearisation::Full,
             micro_samples: None,
         },
     }

@@ -26,7 +26,7 @@ impl Linear {
     /// None if the model description lists no states, or states of another type.
     pub(crate) fn new(
         description: &ModelDescription,
-        (inputs, outputs): (&Signals, &Signals),
+        ports: (&Signals, &Signals),
         sizes: &[(usize, u64)],
     ) -> Result<Option<Self>> {
         let (mut states, mut derivatives) = (Signals::default(), Signals::default());
@@ -41,15 +41,26 @@ impl Linear {
         if states.width() == 0 || states.elements != derivatives.elements {
             return Ok(None);
         }
-        let unknowns = [&derivatives.references[..], &outputs.references].concat();
-        let widest = states.elements.iter().chain(&inputs.elements).copied().max().unwrap_or(0);
-        let (seed, column) = (vec![0.0; widest], vec![0.0; states.width() + outputs.width()]);
+        let mut linear = Self::with_states(ports, states, derivatives);
+        let states = &linear.states;
         let nominal = states.variables.iter().zip(&states.elements).flat_map(|(index, count)| {
             let nominal = description.variables()[*index].attributes.nominal;
             std::iter::repeat_n(nominal.map_or(0.0, f64::abs), *count)
         });
-        let nominal = nominal.map(|size| if size.is_finite() { size } else { 0.0 }).collect();
-        Ok(Some(Self { states, derivatives, unknowns, seed, column, nominal, euler_step: 0.0 }))
+        linear.nominal = nominal.map(|size| if size.is_finite() { size } else { 0.0 }).collect();
+        Ok(Some(linear))
+    }
+
+    /// For D alone.
+    pub(crate) fn feedthrough(ports: (&Signals, &Signals)) -> Self {
+        Self::with_states(ports, Signals::default(), Signals::default())
+    }
+
+    fn with_states((inputs, outputs): (&Signals, &Signals), states: Signals, derivatives: Signals) -> Self {
+        let unknowns = [&derivatives.references[..], &outputs.references].concat();
+        let widest = states.elements.iter().chain(&inputs.elements).copied().max().unwrap_or(0);
+        let (seed, column) = (vec![0.0; widest], vec![0.0; states.width() + outputs.width()]);
+        Self { states, derivatives, unknowns, seed, column, nominal: Vec::new(), euler_step: 0.0 }
     }
 
     /// What the FMU says about its solver.

@@ -12,7 +12,7 @@ mod subsystem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use costep_core::{Code, Description, Error, Result};
+use costep_core::{Code, Description, Error, Linearisation, Result};
 
 use crate::call::instance::Instance;
 use crate::call::intermediate::{Exchanged, Samples};
@@ -133,14 +133,21 @@ impl CoSimulationSubsystem {
         // The description promises; the library has to have the functions too.
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= instance.can_store_states();
-        capabilities.local_model &= instance.has_directional();
+        let directional = library.co_simulation().interface.provides_directional_derivatives;
+        if directional && !instance.has_directional() {
+            capabilities.linearisation = Linearisation::None;
+        }
         if !follows && !instance.takes_input_derivatives() {
             capabilities.input_order = 0;
         }
         let (input_order, rollback) = (capabilities.input_order, capabilities.rollback);
         // States are also read where finite differences with rollback may take the place of derivatives.
-        let reads = capabilities.local_model || rollback;
-        let mut linear = if reads { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
+        let mut linear = match capabilities.linearisation {
+            Linearisation::Feedthrough if directional => Some(Linear::feedthrough((&inputs, &outputs))),
+            Linearisation::Full => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
+            _ if rollback => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
+            _ => None,
+        };
         if let Some(linear) = &mut linear {
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }

@@ -1,6 +1,6 @@
 //! What an FMU for Co-Simulation looks like from outside, by its model description alone.
 
-use costep_core::{Capabilities, Description, MicroSampling, Result};
+use costep_core::{Capabilities, Description, Linearisation, MicroSampling, Result};
 
 use super::linear::Linear;
 use super::settings::{self, Setting};
@@ -50,20 +50,31 @@ impl Signature {
             true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             false => None,
         };
+        let feedthrough = signals::feedthrough(fmu, &inputs, &outputs);
         let capabilities = Capabilities {
             rollback: kind.interface.can_get_and_set_state,
             input_order,
-            local_model: linear.is_some(),
+            linearisation: linearisation(kind, linear.is_some(), &feedthrough),
             micro_samples: samples.then_some(MicroSampling::End),
         };
         let description = Description {
             name: name.to_owned(),
             inputs: inputs.ports(fmu, &sizes),
             outputs: outputs.ports(fmu, &sizes),
-            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            feedthrough,
             capabilities,
         };
         let states = linear.map_or(0, |linear| linear.states());
         Ok(Self { settings, sizes, inputs, outputs, follows, states, description })
+    }
+}
+
+/// A, B, C, D by directional derivatives where the states are known, else D; D = 0 where no output follows an input at once.
+fn linearisation(kind: &CoSimulation, knows_states: bool, feedthrough: &[Vec<usize>]) -> Linearisation {
+    match kind.interface.provides_directional_derivatives {
+        true if knows_states => Linearisation::Full,
+        true => Linearisation::Feedthrough,
+        false if feedthrough.iter().all(Vec::is_empty) => Linearisation::Feedthrough,
+        false => Linearisation::None,
     }
 }

@@ -1,8 +1,8 @@
 //! The trait that every subsystem has.
 
 use costep_core::{
-    Code, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, Result, Row,
-    StateReader, StateWriter, StepOutcome, Subsystem,
+    Code, Description, Experiment, InputSegment, Interval, Linearisation, LocalModel, MicroSamples, Result,
+    Row, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 use super::events::Kept;
@@ -115,11 +115,17 @@ impl Subsystem for CoSimulationSubsystem {
         self.catch_up();
         // In initialisation mode directional derivatives are those of the initialisation.
         self.start()?;
-        match &mut self.linear {
-            Some(linear) if self.description.capabilities.local_model => {
+        let derivatives = self.instance.library.co_simulation().interface.provides_directional_derivatives;
+        match (&mut self.linear, self.description.capabilities.linearisation) {
+            (_, Linearisation::None) => Err(self.unsupported("a local model")),
+            (Some(linear), _) if derivatives => {
                 linear.fill(&self.instance, &self.inputs, (u, &self.active), model)
             }
-            _ => Err(self.unsupported("a local model")),
+            // Of a subsystem without direct feed-through.
+            _ => {
+                model.d.fill(0.0);
+                Ok(())
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the description of an FMU for Model Exchange says about an instance of it.
 
-use costep_core::{Capabilities, Description, Differences, MicroSampling, Result};
+use costep_core::{Capabilities, Description, Differences, Linearisation, MicroSampling, Result};
 use costep_integrate::Solver;
 
 use super::dynamics::{DifferenceMemory, Slopes, SomeInputs};
@@ -78,7 +78,7 @@ impl Signature {
             rollback: rollback != Rollback::No,
             // Discrete inputs are held by the engine, as their ports say.
             input_order: usize::MAX,
-            local_model: states.width() > 0,
+            linearisation: if states.width() > 0 { Linearisation::Full } else { Linearisation::None },
             micro_samples: Some(micro_samples),
         };
         let description = Description {

@@ -41,6 +41,8 @@ pub(crate) struct Variant {
     pub(crate) wrong_token: bool,
     /// The binary is no library.
     pub(crate) no_library: bool,
+    /// The model description lists no states.
+    pub(crate) hides_states: bool,
 }
 
 /// A variable: name, value reference, causality, start value.
@@ -285,6 +287,16 @@ fn description(fmi: Fmi, model: &str, token: &str, interface: &str) -> String {
     }
 }
 
+/// Leaves derivatives of states out of the structure of a model. Those alone stand there without dependencies.
+fn without_states(text: &str) -> String {
+    let is_derivative = |element: &&str| {
+        let names =
+            ["Unknown ", "InitialUnknown ", "ContinuousStateDerivative ", "Derivatives>", "/Derivatives>"];
+        names.iter().any(|name| element.starts_with(name)) && !element.contains("dependencies")
+    };
+    text.split('<').filter(|element| !is_derivative(element)).collect::<Vec<_>>().join("<")
+}
+
 /// Compiles and packs a model: `Lag`, `S1`, `S2` or `Fault`.
 pub(crate) fn build(fmi: Fmi, model: &str) -> TestFmu {
     build_as(fmi, model, model, Variant::default())
@@ -293,7 +305,10 @@ pub(crate) fn build(fmi: Fmi, model: &str) -> TestFmu {
 /// The same with another model identifier and in another variant.
 pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant) -> TestFmu {
     let token = if variant.wrong_token { "{other}" } else { "{costep test}" };
-    let text = description(fmi, model, token, &co_simulation(fmi, model, identifier, variant.attributes));
+    let mut text = description(fmi, model, token, &co_simulation(fmi, model, identifier, variant.attributes));
+    if variant.hides_states {
+        text = without_states(&text);
+    }
     let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
     let throws = variant.flag == "-DEXCEPTIONS";
     let define = format!("-D{}", model.to_uppercase());

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use costep_core::{
     Capabilities, Connection, Description, Experiment, External, InputPolynomials, InputSegment, Interval,
-    MicroSamples, MicroSampling, Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
+    Linearisation, MicroSamples, MicroSampling, Result, SolverCounts, StateReader, StateWriter, StepOutcome,
+    Subsystem,
 };
 
 use super::{Component, MicroBuffer, Whole};
@@ -48,7 +49,7 @@ pub fn members(
         description.capabilities = Capabilities {
             rollback: false,
             input_order: 0,
-            local_model: false,
+            linearisation: Linearisation::None,
             micro_samples: Some(micro_samples),
         };
         let shared = Arc::clone(&shared);

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses its own share")]
 
 use costep_core::{
-    Capabilities, Description, Experiment, InputPolynomials, Interval, LocalModel, MicroSampling, Port,
-    Subsystem,
+    Capabilities, Description, Experiment, InputPolynomials, Interval, Linearisation, LocalModel,
+    MicroSampling, Port, Subsystem,
 };
 use costep_integrate::{Native, Ode, Renamable, Solver};
 
@@ -17,7 +17,7 @@ pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> D
         capabilities: Capabilities {
             rollback: true,
             input_order: usize::MAX,
-            local_model: true,
+            linearisation: Linearisation::Full,
             micro_samples: Some(MicroSampling::End),
         },
     }

@@ -57,6 +57,11 @@ pub const ENTRY: MethodEntry = MethodEntry {
             help: "small: an eighth of the step until the models are trusted, where the subsystems can; plain: a hold",
         },
         OptionSpec {
+            name: "feedthrough",
+            kind: OptionKind::Bool { default: false },
+            help: "what is not trusted yet is a hold without stale feed-through; needs subsystems that give D",
+        },
+        OptionSpec {
             name: "forgetting",
             kind: OptionKind::Real { default: 0.98, min: 0.5, max: 1.0 },
             help: "lambda, of the excited direction",
@@ -107,6 +112,7 @@ struct Identified {
     wants_small_start: bool,
     forgetting: f64,
     with_parameters: bool,
+    knows_feedthrough: bool,
 
     inputs: InputSet,
     layout: Layout,
@@ -144,6 +150,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         wants_small_start: options.text("start") == "small",
         forgetting: options.real("forgetting"),
         with_parameters: options.bool("parameters"),
+        knows_feedthrough: options.bool("feedthrough"),
         inputs: InputSet::All(0),
         layout: Layout::default(),
         law: Law::default(),
@@ -173,6 +180,7 @@ impl CouplingMethod for Identified {
             input_order: usize::from(self.form == Form::Ramp),
             hold_known_mean: self.form == Form::Hold,
             divides: true,
+            feedthrough: self.knows_feedthrough,
             ..Needs::default()
         }
     }
@@ -457,6 +465,9 @@ impl Identified {
     /// u^(k+1) from all models.
     fn solve(&mut self, interval: (f64, f64), signals: &Signals<'_>) {
         self.outside.look(interval, &self.inputs, signals);
+        if self.knows_feedthrough {
+            self.take_feedthrough(signals);
+        }
         for part in &mut self.parts {
             let Part { reference, fine, coarse, record, affine, .. } = part;
             match self.phase {
@@ -476,6 +487,16 @@ impl Identified {
         self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
         let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
         guard.clip(&self.inputs, &start, &mut self.u);
+    }
+
+    /// The fall-back of all subsystems holds y - D u from now on.
+    fn take_feedthrough(&mut self, signals: &Signals<'_>) {
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            if let Some(model) = signals.models.model(i) {
+                part.fine.set_feedthrough(&model.d);
+                part.coarse.set_feedthrough(&model.d);
+            }
+        }
     }
 
     /// Writes the inputs over a step, or over a part of one whose inputs last the whole step.

@@ -29,7 +29,7 @@ impl CouplingMethod for Extrapolation {
             forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
             // A smoothed input is the mean of the last step everywhere, also along feed-forward connections.
             keeps_known_inputs: self.outputs.smooths(),
-            local_models: self.outputs.corrects(),
+            feedthrough: self.outputs.corrects(),
             ..Needs::default()
         }
     }

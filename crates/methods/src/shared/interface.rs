@@ -258,8 +258,12 @@ mod tests {
     /// An interface of subsystems with so many (inputs, outputs).
     fn interface(sizes: &[(usize, usize)], connections: &[Connection]) -> Interface {
         let port = |_| Port { name: "p".into(), ..Port::default() };
-        let capabilities =
-            Capabilities { rollback: false, input_order: 0, local_model: true, micro_samples: None };
+        let capabilities = Capabilities {
+            rollback: false,
+            input_order: 0,
+            linearisation: costep_core::Linearisation::Full,
+            micro_samples: None,
+        };
         let describe = |(inputs, outputs): &(usize, usize)| Description {
             name: "s".into(),
             inputs: (0..*inputs).map(port).collect(),

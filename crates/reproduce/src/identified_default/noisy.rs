@@ -1,7 +1,8 @@
 //! A subsystem whose outputs are seen with noise.
 
 use costep_core::{
-    Description, Experiment, InputSegment, Interval, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Description, Experiment, InputSegment, Interval, Linearisation, Result, StateReader, StateWriter,
+    StepOutcome, Subsystem,
 };
 
 /// White Gaussian noise on every output, the same in every run.
@@ -18,7 +19,7 @@ impl Noisy {
         let mut description = inner.description().clone();
         // What cannot be seen without the noise is not offered.
         description.capabilities.rollback = false;
-        description.capabilities.local_model = false;
+        description.capabilities.linearisation = Linearisation::None;
         description.capabilities.micro_samples = None;
         // A multiple of an odd number, so that neighbouring seeds begin far apart.
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -104,7 +104,7 @@ impl Host {
         let capabilities = &description.capabilities;
         let differences = subsystem.local_model_origin() == ModelOrigin::Differences;
         let input_order = capabilities.input_order.min(order);
-        let words = [capabilities.rollback.into(), capabilities.local_model.into(), input_order, states];
+        let words = [capabilities.rollback.into(), capabilities.linearisation as usize, input_order, states];
         words.iter().enumerate().for_each(|(index, word)| mailbox.set_word(index, *word as u64));
         mailbox.set_word(4, differences.into());
         Ok(Self {

@@ -3,8 +3,8 @@
 use std::any::Any;
 
 use costep_core::{
-    Code, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples, ModelOrigin,
-    Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Code, Description, Error, Experiment, InputSegment, Interval, Linearisation, LocalModel, MicroSamples,
+    ModelOrigin, Result, StateReader, StateWriter, StepOutcome, Subsystem,
 };
 
 use super::area::Sizes;
@@ -57,7 +57,11 @@ impl Isolated {
         let word = |index: usize| worker.mailbox.word(index);
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= word(0) > 0;
-        capabilities.local_model &= word(1) > 0;
+        capabilities.linearisation = capabilities.linearisation.min(match word(1) {
+            0 => Linearisation::None,
+            1 => Linearisation::Feedthrough,
+            _ => Linearisation::Full,
+        });
         capabilities.input_order = sizes.order.min(usize::try_from(word(2)).unwrap_or(usize::MAX));
         let states = usize::try_from(word(3)).ok().filter(|states| *states <= most_states);
         let states = states.ok_or_else(|| worker.broken("it has more states than described"))?;

@@ -63,31 +63,35 @@ fn main() {
     for (method, time) in methods.iter().zip(&best_of_two) {
         println!("{method:>12} {:>8.3} {:>8.3}", 1e6 * time, 1e6 * (time - best_of_two[0]));
     }
-    println!("\nchain, ns per macro step and subsystem");
+    println!("\nchain of equal parts, which share their operators, ns per macro step and subsystem");
+    chain(&methods, 0.0);
+    println!("\nchain of parts that all differ, ns per macro step and subsystem");
+    chain(&methods, 0.1);
+}
+
+/// Costs per subsystem over the length of the chain, and how much more it is at 10,000 than at 100.
+fn chain(methods: &[&str; 4], spread: f64) {
     println!("{:>8} {:>10} {:>10} {:>10} {:>10}", "N", methods[0], methods[1], methods[2], methods[3]);
-    let mut at_hundred = [0.0; 4];
+    let row = |what: &str, values: &[f64], digits: usize| {
+        let cells: Vec<_> = values.iter().map(|value| format!("{value:>10.digits$}")).collect();
+        println!("{what:>8} {}", cells.join(" "));
+    };
+    let mut at_hundred = Vec::new();
     for n in [10, 100, 1000, 10_000] {
-        let soft = [("n", n as f64), ("k", 100.0), ("d", 0.1), ("kg", 100.0)];
+        let soft = [("n", n as f64), ("spread", spread), ("k", 100.0), ("d", 0.1), ("kg", 100.0)];
         let mut engines = methods.map(|method| engine("chain", &soft, method));
         // Short windows: on a busy machine long ones are always interrupted.
         let times = best(&mut engines, 100, (2_000 / n).max(1));
         let per_part: Vec<_> = times.iter().map(|time| 1e9 * time / n as f64).collect();
-        println!(
-            "{n:>8} {:>10.1} {:>10.1} {:>10.1} {:>10.1}",
-            per_part[0], per_part[1], per_part[2], per_part[3]
-        );
-        if n == 100 {
-            at_hundred.copy_from_slice(&per_part);
-        } else if n == 10_000 {
-            let ratio = |i: usize| per_part[i] / at_hundred[i];
-            println!(
-                "{:>8} {:>10.2} {:>10.2} {:>10.2} {:>10.2}",
-                "ratio",
-                ratio(0),
-                ratio(1),
-                ratio(2),
-                ratio(3)
-            );
+        row(&n.to_string(), &per_part, 1);
+        match n {
+            100 => at_hundred = per_part,
+            10_000 => {
+                let ratios: Vec<_> =
+                    per_part.iter().zip(&at_hundred).map(|(long, short)| long / short).collect();
+                row("ratio", &ratios, 2);
+            }
+            _ => {}
         }
     }
 }

@@ -148,18 +148,16 @@ impl ModelSource for Exact {
     }
 }
 
-/// What the user can do without Jacobians.
+/// What is missing, and what the user can do without it.
 fn missing(name: &str, given: Linearisation) -> Error {
-    match given {
-        Linearisation::Feedthrough => Error::new(
-            Code::NeedsMissing,
-            format!("`{name}` gives its direct feed-through, but no Jacobians of states"),
-        )
-        .hint("choose `identified:feedthrough=true` or `feedthrough`, which need no more"),
-        _ => Error::new(Code::NeedsMissing, format!("`{name}` gives no Jacobians")).hint(
-            "choose `source=finite-difference`, or a method that needs no local model: `costep methods`",
-        ),
-    }
+    let message = match given {
+        Linearisation::Feedthrough => {
+            format!("`{name}` gives no Jacobians of states, only its direct feed-through")
+        }
+        _ => format!("`{name}` gives no Jacobians"),
+    };
+    Error::new(Code::NeedsMissing, message)
+        .hint("choose `source=finite-difference`, or a method that needs no local model: `costep methods`")
 }
 
 /// The room for models of this size.

@@ -28,7 +28,13 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
             whole: true,
             help: "number of masses",
         },
-        ParameterSpec::positive("m", "kg", 1.0, "each mass"),
+        ParameterSpec::positive("m", "kg", 1.0, "first mass"),
+        ParameterSpec::not_negative(
+            "spread",
+            "1",
+            0.0,
+            "how much heavier the last mass is, as a share; those between in equal steps",
+        ),
         ParameterSpec::not_negative("k", "N/m", 1e4, "springs between masses"),
         ParameterSpec::not_negative("d", "N.s/m", 5.0, "dampers between masses"),
         ParameterSpec::not_negative("kg", "N/m", 2e4, "springs from the ends to ground"),
@@ -74,6 +80,11 @@ fn build(p: &Parameters) -> Model {
     model.driven(0, 0, External::Constant(0.0))
 }
 
+/// Mass i.
+fn mass(p: &Parameters, i: usize) -> f64 {
+    p.get("m") * (1.0 + p.get("spread") * i as f64 / (p.get("n") - 1.0))
+}
+
 /// Typical sizes under the push.
 fn ports(p: &Parameters) -> ([Port; 2], impl Fn(&str) -> Port) {
     let force = p.get("force").abs().max(1.0);
@@ -98,7 +109,7 @@ impl Mass {
         let inputs = vec![force("left"), force("right")];
         let name = format!("m{}", i + 1);
         let description = describe(&name, inputs, motion.to_vec(), &[&[], &[]], MicroSampling::End);
-        Self { description, m: p.get("m"), kg, dg: p.get("dg") }
+        Self { description, m: mass(p, i), kg, dg: p.get("dg") }
     }
 }
 
@@ -175,7 +186,7 @@ impl Link {
         }
         let name = format!("m{}", i + 1);
         let description = describe(&name, inputs, outputs, &feedthrough, MicroSampling::End);
-        Self { description, m: p.get("m"), k: p.get("k"), d: p.get("d"), kg, has_right }
+        Self { description, m: mass(p, i), k: p.get("k"), d: p.get("d"), kg, has_right }
     }
 
     /// Force on the neighbour whose position and velocity stand at `u[at..]`.

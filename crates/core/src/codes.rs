@@ -245,6 +245,8 @@ codes! {
         "Nominal values say how large a signal typically is. Divergence is judged and systems of equations are scaled by them; 1 is taken where there is none."
     W0108 FmuRule Input "the FMU breaks a rule of FMI"
         "What is meant is clear enough to run it, or the project says `validate = false`. `costep inspect FILE` lists all of them with their lines; `costep explain CODE` explains the code at the end of the message."
+    W0109 EventModeRefused Input "an FMU refuses the event mode that it declares"
+        "Its model description says hasEventMode, but it gives no instance when it is told that this mode is used. It is instantiated again without: it handles its events inside of its own steps, and they are not seen at their times."
     W0141 SspWarning Input "the SSP does not follow the standard"
         "What is meant is clear, so the system is run. File, line and element are named."
     W0142 SspRemarks Input "something in the SSP has no effect here"

@@ -185,6 +185,26 @@ fn descriptions_come_from_the_model_description() {
     }
 }
 
+/// FMI 3.0, Intermediate Update Mode: first all values are got, then some may be set. The FMU refuses another order.
+#[test]
+fn inside_a_step_outputs_are_got_before_inputs_are_set() {
+    let library = build(Fmi::V3, "S2").load();
+    let (mut subsystem, _) = started(&library, &[0.1, 0.0]);
+    subsystem.record_micro_samples(true, &RUN);
+    let mut inputs = InputPolynomials::new(2, 1);
+    let mut y = [0.0; 3];
+    for k in 0..3 {
+        inputs.coefficients_mut(0).copy_from_slice(&[0.1, 0.0]);
+        inputs.coefficients_mut(1).copy_from_slice(&[100.0, 0.0]);
+        subsystem.step(RUN.interval(k), inputs.segment(0..2, 1), &mut y).unwrap();
+        let samples = subsystem.micro_samples().unwrap();
+        assert!(samples.times.len() > 10, "{}", samples.times.len());
+        // The force at the start is that of the input there, and follows it.
+        assert!((samples.outputs[3] + 1e4).abs() < 2e3, "{}", samples.outputs[3]);
+        assert!(samples.outputs[samples.outputs.len() - 6] < -1.5e4);
+    }
+}
+
 #[test]
 fn initial_outputs_can_be_asked_for_repeatedly() {
     for fmi in BOTH {

@@ -18,8 +18,9 @@ pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failur
     if inspect_project::is_meant(&args.file) {
         return inspect_project::run(&args.file, output);
     }
-    let fmu = Fmu::open(&args.file)?;
-    let findings = fmu.validate();
+    let mut fmu = Fmu::open(&args.file)?;
+    let mut findings = fmu.validate();
+    findings.extend(fmu.validate_libraries()?);
     if output.json {
         print_json(&to_json(&fmu, &findings))?;
     } else {

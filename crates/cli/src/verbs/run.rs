@@ -20,7 +20,7 @@ use crate::messages;
 use crate::progress::RunProgress;
 use crate::recorder::{Plan, Recorder};
 use crate::reference::{self, ReferenceChoice};
-use crate::report::{RunReport, Verdict};
+use crate::report::{RunReport, Verdict, blame_runaway};
 use crate::session::{self, Choice};
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
@@ -244,6 +244,7 @@ impl Job<'_> {
             observers.push(&mut shown);
             self.engine.run(&mut observers)
         };
+        let outcome = outcome.map_err(|error| blame_runaway(error, &self.engine));
         report.wall_s = start.elapsed().as_secs_f64();
         progress.finish();
         report.count(&self.engine);

@@ -8,6 +8,7 @@ pub(crate) mod signals;
 mod signature;
 mod steps;
 mod subsystem;
+pub(crate) mod ways;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,7 @@ use steps::InputDerivatives;
 
 pub use settings::fit_value;
 pub use signals::port_kind;
+pub use ways::InputWays;
 
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
@@ -54,6 +56,8 @@ pub struct CoSimulationOptions {
     /// The state is stored before every step, so that a step that the FMU discards can be done again in shorter ones.
     /// Without it this happens only where the coupling method has the state stored anyway.
     pub retry_discarded: bool,
+    /// How inputs reach it.
+    pub ways: InputWays,
 }
 
 impl CoSimulationOptions {
@@ -80,7 +84,7 @@ pub struct CoSimulationSubsystem {
     phase: Phase,
     /// Inputs follow polynomials by intermediate update (FMI 3).
     follows: bool,
-    /// There are ports of other types than 64 bits with a point.
+    /// There are ports of other types than 64 bits with a point, or inputs on ways of their own.
     mixed: bool,
     /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
     any_step: bool,

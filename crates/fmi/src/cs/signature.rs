@@ -5,10 +5,9 @@ use costep_core::{Capabilities, Description, MicroSampling, Result};
 use super::linear::Linear;
 use super::settings::{self, Setting};
 use super::signals::{self, Signals};
-use super::{CoSimulationOptions, MAX_ORDER};
+use super::{CoSimulationOptions, MAX_ORDER, ways};
 use crate::description::ModelDescription;
 use crate::description::interface::CoSimulation;
-use crate::description::words::Causality;
 
 /// What is known of an instance before it is made.
 pub(super) struct Signature {
@@ -32,8 +31,8 @@ impl Signature {
     ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
-        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
-        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let inputs = ways::inputs(fmu, &sizes, &options.ways)?;
+        let outputs = Signals::outputs(fmu, &sizes)?;
         let exchanges = |signals: &Signals| {
             kind.provides_intermediate_update
                 && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)

@@ -24,6 +24,7 @@ use crate::call::instance::Instance;
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
+use crate::cs::InputWays;
 use crate::cs::settings::{Moment, Setting};
 use crate::description::value::Values;
 use crate::description::{FmiVersion, ModelDescription};
@@ -45,11 +46,19 @@ pub struct ModelExchangeOptions {
     pub logging: Option<bool>,
     /// How long a call into the FMU may take, as for Co-Simulation.
     pub step_timeout: Option<Duration>,
+    /// How inputs reach it.
+    pub ways: InputWays,
 }
 
 impl Default for ModelExchangeOptions {
     fn default() -> Self {
-        Self { parameters: Vec::new(), solver: Solver::Dopri5(1e-8), logging: None, step_timeout: None }
+        Self {
+            parameters: Vec::new(),
+            solver: Solver::Dopri5(1e-8),
+            logging: None,
+            step_timeout: None,
+            ways: InputWays::default(),
+        }
     }
 }
 

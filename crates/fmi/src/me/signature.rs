@@ -8,8 +8,8 @@ use super::{ModelExchangeOptions, memory};
 use crate::cs::linear::Linear;
 use crate::cs::settings::{self, Setting};
 use crate::cs::signals::{self, Signals};
+use crate::cs::ways;
 use crate::description::interface::ModelExchange;
-use crate::description::words::Causality;
 use crate::description::{FmiVersion, ModelDescription};
 
 /// What the FMU can be put back by.
@@ -46,8 +46,8 @@ impl Signature {
     ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
-        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
-        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let inputs = ways::inputs(fmu, &sizes, &options.ways)?;
+        let outputs = Signals::outputs(fmu, &sizes)?;
         let (mut states, mut indicators) = (Signals::default(), Signals::default());
         for state in fmu.states() {
             states.push(fmu, state.state, &sizes)?;

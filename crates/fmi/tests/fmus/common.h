@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     Data d;
     int stepping;
-    int inside; /* in intermediate update mode */
+    int inside; /* in intermediate update mode; 2: and an input was set there */
     void (*between)(void *instance, double time);
     void *update;
     int dirty; /* an input was set since the last step */

@@ -68,10 +68,14 @@ EXPORT int fmi3Reset(void *c) {
 }
 EXPORT int fmi3GetFloat64(void *c, const uint32_t *vr, size_t n, double *v, size_t count) {
     ALIVE;
+    Instance *i = c;
+    if (i->inside == 2) { i->log(i, ERROR, "a value is got after one was set in the same update"); return ERROR; }
     return n == count ? common_get(c, vr, n, v) : ERROR;
 }
 EXPORT int fmi3SetFloat64(void *c, const uint32_t *vr, size_t n, const double *v, size_t count) {
     ALIVE;
+    Instance *i = c;
+    if (i->inside) i->inside = 2;
     return n == count ? common_set(c, vr, n, v) : ERROR;
 }
 EXPORT int fmi3SetInt32(void *c, const uint32_t *vr, size_t n, const int32_t *v, size_t count) {

@@ -9,6 +9,7 @@ use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::{MethodSpec, monolithic};
 use costep_project::{Override, Project, Source};
+use costep_supervise::stopping_exceptions;
 use serde_json::{Map, Value, json};
 
 use crate::args::SystemArgs;
@@ -159,7 +160,7 @@ fn try_measured_run(
     let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown, &mut stop, &mut watch];
     all.extend(observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
     let start = Instant::now();
-    let outcome = engine.run(&mut all);
+    let outcome = stopping_exceptions(|| engine.run(&mut all));
     report.wall_s = start.elapsed().as_secs_f64();
     report.count(&engine);
     outcome.map_err(|error| blame_runaway(error, &engine))?;

@@ -259,6 +259,8 @@ codes! {
         "It is for Model Exchange only and the project does not say how to use it, so that costep integrates it by a solver of its own choice."
     W0204 FmuPartUnused Input "something of an FMU is not used here"
         "The FMU has variables or clocks of a kind that costep does not exchange or does not activate: triggered clocks, clocked variables. It runs without them; whether its results are what is wanted depends on what they are for."
+    W0205 InnerStep Input "the macro step does not fit the steps of an FMU"
+        "The model description gives a fixed inner step (fixedInternalStepSize), and the macro step is no multiple of it. Such an FMU may stop short of a communication point, which ends the run (E0403)."
     W0301 DirectLoop Input "a loop passes straight through its parts"
         "Outputs depend on inputs without delay all around a loop of connections, by what the model descriptions say. Held or extrapolated inputs then feed back on themselves from step to step, which is unstable where the gain of the loop is more than one."
 }

@@ -14,7 +14,7 @@ use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Values};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use fmus::{BOTH, Fmi, Variant, build, build_as, build_wide, instance, options};
+use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_wide, instance, options};
 
 fn system(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>, method: &str, h: f64) -> System {
     let inputs = subsystems.iter().map(|s| s.description().inputs.len()).sum();
@@ -238,6 +238,46 @@ fn local_models_are_the_jacobians() {
         subsystem.local_model(&[0.2, 0.0], &mut model).unwrap();
         assert_eq!(model.x_dot[1], 2e3);
         step(&mut subsystem, 0, &[0.1, 0.0]);
+    }
+}
+
+#[test]
+fn adjoint_derivatives_give_the_same_local_model() {
+    let adjoint = |text: String| {
+        let edited = text.replace("providesDirectionalDerivatives", "providesAdjointDerivatives");
+        assert_ne!(edited, text);
+        edited
+    };
+    let filled = |library: &Arc<FmuLibrary>| {
+        let (mut subsystem, _) = started(library, &[0.1, 0.0]);
+        assert!(subsystem.description().capabilities.local_model);
+        let mut model = LocalModel::new(2, 2, 3);
+        subsystem.local_model(&[0.2, 0.0], &mut model).unwrap();
+        model
+    };
+    let (by_rows, by_columns) =
+        (filled(&build_edited(Fmi::V3, "S2", adjoint).load()), filled(&build(Fmi::V3, "S2").load()));
+    assert_eq!((by_rows.a, by_rows.b), (by_columns.a, by_columns.b));
+    assert_eq!((by_rows.c, by_rows.d, by_rows.x_dot), (by_columns.c, by_columns.d, by_columns.x_dot));
+}
+
+#[test]
+fn output_derivatives_are_those_at_the_end_of_a_step() {
+    for fmi in BOTH {
+        let offer = |text: String| {
+            text.replacen("<CoSimulation ", "<CoSimulation maxOutputDerivativeOrder=\"1\" ", 1)
+        };
+        let library = build_edited(fmi, "S1", offer).load();
+        let (mut subsystem, _) = started(&library, &[0.0]);
+        let y = step(&mut subsystem, 0, &[0.0]);
+        let mut slopes = [0.0; 2];
+        subsystem.output_derivatives(1, &mut slopes).unwrap();
+        assert_eq!(slopes[0], y[1], "x' = v");
+        let acceleration = (-1e6 * y[0] - y[1]) / 10.0;
+        assert!((slopes[1] - acceleration).abs() <= 1e-12 * acceleration.abs(), "{slopes:?} {y:?}");
+        assert_eq!(subsystem.output_derivatives(2, &mut slopes).unwrap_err().code(), Code::NeedsMissing);
+        let (plain, _) = started(&build(fmi, "S1").load(), &[0.0]);
+        assert_eq!(plain.output_derivatives(1, &mut slopes).unwrap_err().code(), Code::NeedsMissing);
     }
 }
 

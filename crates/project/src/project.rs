@@ -195,6 +195,9 @@ fn read_project(
     let bounds = settings::read_guard(root, &parts.signals, problems);
     let threads = settings::read_threads(root, problems);
 
+    if let Some(experiment) = &experiment {
+        advice::warn_of_inner_steps(&parts, experiment.step, problems);
+    }
     if problems.is_empty() && parts.model_id.is_none() {
         advice::advise(&parts, &wiring.connections, problems);
     }

@@ -137,7 +137,9 @@ impl CoSimulationSubsystem {
         // The description promises; the library has to have the functions too.
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= instance.can_store_states();
-        capabilities.local_model &= instance.has_directional();
+        let by_columns =
+            library.co_simulation().interface.provides_directional_derivatives && instance.has_directional();
+        capabilities.local_model &= by_columns || instance.has_adjoint();
         if !follows && !instance.takes_input_derivatives() {
             capabilities.input_order = 0;
         }
@@ -146,6 +148,9 @@ impl CoSimulationSubsystem {
         let reads = capabilities.local_model || rollback;
         let mut linear = if reads { Linear::new(fmu, (&inputs, &outputs), &sizes)? } else { None };
         if let Some(linear) = &mut linear {
+            if !by_columns {
+                linear.use_adjoint();
+            }
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }
         let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
@@ -213,6 +218,20 @@ impl CoSimulationSubsystem {
     /// Number of calls that returned Warning.
     pub fn warnings(&self) -> u64 {
         self.instance.warnings()
+    }
+
+    /// Derivatives of all Float64 outputs with respect to time at the end of the last step, elements of arrays one by one.
+    /// An error if the FMU does not offer derivatives of this order.
+    pub fn output_derivatives(&self, order: u32, values: &mut [f64]) -> Result<()> {
+        self.instance.alive()?;
+        let offered = self.instance.library.co_simulation().max_output_derivative_order;
+        let Some(wanted) = i32::try_from(order).ok().filter(|_| (1..=offered).contains(&order)) else {
+            let what = format!("derivatives of outputs of order {order} are not offered, at most {offered}");
+            return Err(self.instance.error(Code::NeedsMissing, &what));
+        };
+        assert_eq!(values.len(), self.outputs.width());
+        let orders = vec![wanted; self.outputs.references.len()];
+        self.instance.get_output_derivatives(&self.outputs.references, &orders, values)
     }
 
     /// The library it is an instance of.

@@ -45,7 +45,7 @@ impl Signature {
             None if follows => MAX_ORDER,
             None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
         };
-        let linear = match kind.interface.provides_directional_derivatives {
+        let linear = match kind.interface.provides_derivatives() {
             true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             false => None,
         };

@@ -123,7 +123,12 @@ impl ModelExchangeSubsystem {
             signature.rollback = Rollback::No;
             signature.description.capabilities.rollback = false;
         }
-        if matches!(signature.slopes, Slopes::Directional(_)) && !instance.has_directional() {
+        let offers = &library.model_exchange().interface;
+        let has_slopes = match offers.provides_directional_derivatives {
+            true => instance.has_directional(),
+            false => instance.has_adjoint(),
+        };
+        if matches!(signature.slopes, Slopes::Directional(_)) && !has_slopes {
             signature.slopes =
                 differences(&signature.states, &signature.outputs, &signature.description.inputs);
         }

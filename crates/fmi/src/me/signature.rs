@@ -55,10 +55,15 @@ impl Signature {
         for indicator in &fmu.structure.event_indicators {
             indicators.push(fmu, indicator.variable, &sizes)?;
         }
-        let directional = match kind.interface.provides_directional_derivatives {
+        let mut directional = match kind.interface.provides_derivatives() {
             true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             false => None,
         };
+        if let Some(linear) =
+            directional.as_mut().filter(|_| !kind.interface.provides_directional_derivatives)
+        {
+            linear.use_adjoint();
+        }
         let input_ports = inputs.ports(fmu, &sizes);
         let slopes = match directional {
             Some(linear) => Slopes::Directional(Box::new(linear)),

@@ -79,7 +79,7 @@ fn signals_that_run_away_end_a_diverged_run_whatever_the_method() {
              [[connect]]\nfrom = \"s2.F\"\nto = \"s1.F\"\n[[connect]]\nfrom = \"s1.x\"\nto = \"s2.u1\"\n\
              [[connect]]\nfrom = \"s1.v\"\nto = \"s2.u2\"\n",
         );
-        for method in ["zoh", "foh", "soh", "nepce"] {
+        for method in ["zoh", "foh", "nepce"] {
             desk.run(&format!("run pair --method {method} --no-record"))
                 .exits(3)
                 .says("E0601")

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use costep_analysis::{ProbeReport, probe};
 use costep_core::{Code, Error, Layout};
-use costep_integrate::Part;
 use costep_methods::{MethodSpec, monolithic};
 use costep_project::{Project, Source};
 use serde_json::{Value, json};
@@ -63,8 +62,8 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
 /// Methods of the project that work only with what costep integrates, where there is something else. Not an error of the
 /// project itself: a run may name another method.
 fn impossible_methods(project: &Project) -> Vec<Error> {
-    let is_foreign = |part: &&Box<dyn Part>| !part.can_be_component();
-    let Some(foreign) = project.model.parts.iter().find(is_foreign) else { return Vec::new() };
+    let foreign = project.model.parts.iter().find(|part| !part.can_be_component());
+    let Some(foreign) = foreign else { return Vec::new() };
     let name = &foreign.description().name;
     let needs_all =
         |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().needs().companions;

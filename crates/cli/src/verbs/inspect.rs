@@ -42,6 +42,9 @@ fn abilities(description: &ModelDescription) -> Vec<(&'static str, bool)> {
         ("input derivatives", steps(|cs| cs.can_interpolate_inputs)),
         ("intermediate update", steps(|cs| cs.provides_intermediate_update)),
         ("directional derivatives", has(|kind| kind.provides_directional_derivatives)),
+        ("adjoint derivatives", has(|kind| kind.provides_adjoint_derivatives)),
+        ("output derivatives", steps(|cs| cs.max_output_derivative_order > 0)),
+        ("event mode", steps(|cs| cs.has_event_mode)),
         ("only one instance per process", has(|kind| kind.can_be_instantiated_only_once_per_process)),
     ]
 }

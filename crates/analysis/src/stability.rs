@@ -92,6 +92,9 @@ impl Amplitudes {
     }
 }
 
+/// Part of the largest signal, whatever their units, below which a signal has hardly begun.
+const NEGLIGIBLE: f64 = 1e-12;
+
 /// Fewer macro steps than this are too few for windows of a fifth.
 pub(crate) const FEWEST_STEPS: u64 = 10;
 
@@ -121,10 +124,17 @@ impl GrowthWatch {
 
     /// A guess without reference: unstable if an input and its coupling error grow and the error is a large part of
     /// the signal. A driven system grows too, but its coupling error stays a small part.
+    ///
+    /// Signals that have hardly begun do not count: what reaches the far end of a chain grows by powers of time, from
+    /// nothing, and says nothing about the coupling before it is of a size with the others.
     pub fn looks_unstable(&self) -> bool {
+        let largest = self.signals.iter().fold(0.0, |largest: f64, signal| largest.max(signal.last));
         self.can_judge()
             && self.signals.iter().zip(&self.errors).any(|(signal, error)| {
-                signal.grows() && error.grows() && error.last > TOLERATED_COUPLING_ERROR * signal.last
+                signal.last > NEGLIGIBLE * largest
+                    && signal.grows()
+                    && error.grows()
+                    && error.last > TOLERATED_COUPLING_ERROR * signal.last
             })
     }
 

@@ -59,7 +59,15 @@ impl ReferenceChoice {
                 format!("a reference with a step of {step} s is not possible"),
             ));
         }
-        let solver = Solver::parse(text, default_micro_step(project))?;
+        let known =
+            "none, same, step, step:TIME (`step:10us`), or a solver: euler, rk4, dopri5, exact, bdf, adams";
+        let solver = Solver::parse(text, default_micro_step(project)).map_err(|error| {
+            match error.details().message.starts_with("unknown solver") {
+                true => Error::new(Code::BadValue, format!("unknown reference `{text}`"))
+                    .hint(format!("known here: {known}")),
+                false => error,
+            }
+        })?;
         if project.model.can_be_one() {
             return Ok(Self::Monolithic(solver));
         }

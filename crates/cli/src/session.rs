@@ -9,11 +9,12 @@ use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::{MethodSpec, monolithic};
 use costep_project::{Override, Project, Source};
+use costep_supervise::stopping_exceptions;
 use serde_json::{Map, Value, json};
 
 use crate::args::SystemArgs;
 use crate::failure::Failure;
-use crate::report::RunReport;
+use crate::report::{RunReport, blame_runaway};
 
 /// Finds and checks the system that the command line names.
 pub(crate) fn load(args: &SystemArgs, more: Vec<Override>) -> Result<Project, Failure> {
@@ -56,7 +57,7 @@ pub(crate) fn watched_engine(
     if monolithic::is_monolithic(choice.method) {
         return whole(
             project,
-            whole_solver(project, choice.method),
+            whole_solver(project, choice.method)?,
             &choice.experiment(project),
             micro_samples,
         );
@@ -113,14 +114,22 @@ pub(crate) fn whole(
 }
 
 /// The integrator that `monolithic` asks for.
-fn whole_solver(project: &Project, method: &MethodSpec) -> Solver {
+fn whole_solver(project: &Project, method: &MethodSpec) -> Result<Solver> {
     let tolerance = method.options.real("tolerance");
-    match method.options.text("solver") {
+    Ok(match method.options.text("solver") {
         "adams" => Solver::Multistep(Family::Adams, tolerance, AtPoint::Proceed),
         "dopri5" => Solver::Dopri5(tolerance),
-        "project" => project.model.solver,
+        "project" => {
+            // FMUs bring solvers of their own; what stands in for that of a project without native parts is no choice.
+            if !project.given.solver && project.model_id.is_none() && project.given.natives.is_empty() {
+                let message = "`monolithic:solver=project` has no solver to take: the project names none";
+                return Err(Error::new(Code::Missing, message)
+                    .hint("write `solver = \"bdf:1e-8\"` in [system], or choose bdf, adams or dopri5"));
+            }
+            project.model.solver
+        }
         _ => Solver::Multistep(Family::Bdf, tolerance, AtPoint::Proceed),
-    }
+    })
 }
 
 /// Runs a project from start to end and measures it.
@@ -151,10 +160,10 @@ fn try_measured_run(
     let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown, &mut stop, &mut watch];
     all.extend(observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
     let start = Instant::now();
-    let outcome = engine.run(&mut all);
+    let outcome = stopping_exceptions(|| engine.run(&mut all));
     report.wall_s = start.elapsed().as_secs_f64();
     report.count(&engine);
-    outcome?;
+    outcome.map_err(|error| blame_runaway(error, &engine))?;
     report.judge(watch.can_judge(), watch.looks_unstable());
     if let Some(reference) = reference {
         report.add(&measure(engine.descriptions(), &trace, reference));

@@ -70,9 +70,13 @@ impl Rig {
     }
 
     fn with(fmi: Fmi, variant: Variant) -> Self {
+        Self::of(fmi, &build_as(fmi, "Fault", "Fault", variant).path)
+    }
+
+    fn of(fmi: Fmi, fmu: &Path) -> Self {
         let desk = Desk::new();
         std::fs::create_dir(desk.path("rig")).unwrap();
-        std::fs::copy(build_as(fmi, "Fault", "Fault", variant).path, desk.path("rig/Fault.fmu")).unwrap();
+        std::fs::copy(fmu, desk.path("rig/Fault.fmu")).unwrap();
         let step = if fmi == Fmi::V2 { "fmi2DoStep" } else { "fmi3DoStep" };
         Self { desk, step, version: if fmi == Fmi::V2 { '2' } else { '3' } }
     }
@@ -168,6 +172,22 @@ fn crashes_in_a_step_keep_every_row() {
         assert_eq!(object["errors"][0]["code"], "E0405");
         assert!(object["errors"][0]["cause"].as_str().unwrap().contains("foreign exception"), "{object}");
         assert_eq!((&object["kept"]["rows"], &object["kept"]["checkpoint"]), (&4.into(), &Value::Null));
+    }
+}
+
+#[test]
+fn a_panic_of_rust_code_in_an_fmu_is_its_own_fault() {
+    for (fmi, abi) in [(Fmi::V2, "C"), (Fmi::V2, "C-unwind"), (Fmi::V3, "C"), (Fmi::V3, "C-unwind")] {
+        let rig = Rig::of(fmi, &fmus::build_panicking(fmi, abi).path);
+        let done = rig.fault(fault::EXCEPTION, "").exits_without_success(2);
+        let done = done.says("error[E0405]: `bad` died with SIGABRT").says(&format!(" in {}", rig.step));
+        let done = done.says("at t = 0.30000000000000004 s (step 3) in `bad`");
+        done.says("kept: out/results.arrows up to t = 0.30000000000000004 s (4 rows)");
+        assert_eq!(rig.times(), UP_TO_THE_FAULT, "{abi}");
+        let isolated = "isolation = \"process\"\nstep_timeout = \"20 s\"";
+        rig.set("bad", fault::EXCEPTION, isolated);
+        let _ = std::fs::remove_dir_all(rig.desk.path("out"));
+        rig.run("").exits_without_success(2).says("`bad` died with SIGABRT").says(rig.step);
     }
 }
 

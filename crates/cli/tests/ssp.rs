@@ -289,3 +289,110 @@ fn what_cannot_be_run_or_written_is_said() {
     desk.write("text.ssp", "no archive");
     desk.run("run text.ssp").exits(1).says("E0101");
 }
+
+fn values(columns: &[(String, Vec<u64>)], name: &str) -> Vec<f64> {
+    let found = columns.iter().find(|column| column.0 == name).unwrap_or_else(|| panic!("{name}"));
+    found.1.iter().map(|bits| f64::from_bits(*bits)).collect()
+}
+
+/// Items of an enumeration, by their names and into numbers.
+const MAPPED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<ssd:SystemStructureDescription xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription" xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon"
+ version="1.0" name="mapped"><ssd:System name="root"><ssd:Elements>
+<ssd:Component name="a" source="resources/Types.fmu"><ssd:Connectors><ssd:Connector name="y_choice" kind="output"/><ssd:Connector name="y_i32" kind="output"><ssc:Integer/></ssd:Connector></ssd:Connectors></ssd:Component>
+<ssd:Component name="b" source="resources/Types.fmu"><ssd:Connectors><ssd:Connector name="u_choice" kind="input"/><ssd:Connector name="u_i32" kind="input"/></ssd:Connectors></ssd:Component>
+<ssd:Component name="c" source="resources/Types.fmu"><ssd:Connectors><ssd:Connector name="u_choice" kind="input"/></ssd:Connectors></ssd:Component>
+</ssd:Elements><ssd:Connections>
+<ssd:Connection startElement="a" startConnector="y_choice" endElement="b" endConnector="u_choice"><ssc:EnumerationMappingTransformation>
+<ssc:MapEntry source="none" target="some"/><ssc:MapEntry source="some" target="none"/></ssc:EnumerationMappingTransformation></ssd:Connection>
+<ssd:Connection startElement="a" startConnector="y_choice" endElement="b" endConnector="u_i32"><ssc:IntegerMappingTransformation>
+<ssc:MapEntry source="0" target="70"/><ssc:MapEntry source="1" target="-7"/></ssc:IntegerMappingTransformation></ssd:Connection>
+<ssd:Connection startElement="a" startConnector="y_i32" endElement="c" endConnector="u_choice"><ssc:IntegerMappingTransformation>
+<ssc:MapEntry source="5" target="1"/></ssc:IntegerMappingTransformation></ssd:Connection>
+</ssd:Connections></ssd:System><ssd:DefaultExperiment startTime="0" stopTime="1"/>
+<ssd:Annotations><ssc:Annotation type="org.costep.settings"><costep:Settings xmlns:costep="urn:costep:settings:1">
+<costep:Setting key="step" value="{ size = 0.1 }"/><costep:Setting key="method" value="{ id = &quot;zoh&quot; }"/><costep:Setting key="schedule" value="{ kind = &quot;parallel&quot; }"/>
+<costep:Setting key="external" value="[{ to = &quot;a.u_choice&quot;, step = { value = 1, start = 0.45 } }, { to = &quot;a.u_i32&quot;, step = { value = 5, start = 0.45 } }]"/>
+</costep:Settings></ssc:Annotation></ssd:Annotations></ssd:SystemStructureDescription>"#;
+
+#[test]
+fn integers_and_items_are_mapped_on_their_way() {
+    for fmi in fmus::BOTH {
+        let desk = Desk::new();
+        let types = std::fs::read(fmus::build_types(fmi).path).unwrap();
+        // FMI 3 has Int32 where FMI 2 has Integer.
+        let text = if fmi == Fmi::V2 { MAPPED.to_owned() } else { MAPPED.replace("<ssc:Integer/>", "") };
+        let pack = |text: &str| {
+            package(&[
+                ("SystemStructure.ssd", text.as_bytes().to_vec()),
+                ("resources/Types.fmu", types.clone()),
+            ])
+        };
+        desk.write("mapped.ssp", pack(&text));
+        desk.run("run mapped.ssp --out first").exits(0);
+        desk.run("import mapped.ssp --out made").exits(0);
+        desk.run("run made --out second").exits(0);
+        desk.run("export --ssp made --out again.ssp").exits(0);
+        desk.run("run again.ssp --out third").exits(0);
+        let first = columns(&csv(&desk, "first"));
+        let column = |name: &str| values(&first, name);
+        // At the start `b` holds its start values; from then on it is one step behind, and `a` sees the step at 0.5 s.
+        let expected = |before: f64, after: f64| -> Vec<f64> {
+            (0..=10)
+                .map(|k| {
+                    if k == 0 {
+                        0.0
+                    } else if k < 7 {
+                        before
+                    } else {
+                        after
+                    }
+                })
+                .collect()
+        };
+        assert_eq!(column("b.y_choice"), expected(1.0, 0.0), "{fmi:?}");
+        assert_eq!(column("b.y_i32"), expected(70.0, -7.0), "{fmi:?}");
+        assert_eq!(column("c.y_choice"), expected(0.0, 1.0), "{fmi:?}");
+        for other in ["second", "third"] {
+            assert_eq!(first, columns(&csv(&desk, other)), "{other}");
+        }
+        // What the target does not have is said.
+        desk.write("wrong.ssp", pack(&text.replace(r#"source="5" target="1""#, r#"source="5" target="9""#)));
+        desk.run("run wrong.ssp").exits(1).says("E0142").says("no item");
+        desk.write("wrong.ssp", pack(&text.replace(r#"source="none""#, r#"source="nothing""#)));
+        desk.run("run wrong.ssp").exits(1).says("E0142").says("`nothing`");
+    }
+}
+
+#[test]
+fn maps_of_a_project_take_numbers_and_names() {
+    let desk = Desk::new();
+    let project = |map: &str| {
+        format!(
+            "[system]\nstop = 1\n[step]\nsize = 0.1\n[method]\nid = \"zoh\"\n[fmu.a]\nfile = \"Types.fmu\"\n\
+             [fmu.b]\nfile = \"Types.fmu\"\n[[connect]]\nfrom = \"a.y_choice\"\nto = \"b.u_i32\"\n{map}\n"
+        )
+    };
+    desk.write("rig/system.toml", project("map = { none = 3, some = -4 }"));
+    std::fs::copy(fmus::build_types(Fmi::V3).path, desk.path("rig/Types.fmu")).unwrap();
+    desk.run("run rig --out first").exits(0);
+    let first = columns(&csv(&desk, "first"));
+    assert_eq!(values(&first, "b.y_i32").last(), Some(&3.0));
+    // The project that a run leaves is the same.
+    desk.run("run first/run.toml --out second").exits(0);
+    assert_eq!(first, columns(&csv(&desk, "second")));
+    for (map, code, words) in [
+        ("", "E0217", "cannot feed"),
+        ("map = { nine = 3 }", "E0205", "`nine`"),
+        ("map = { none = 2.5 }", "E0205", "whole number"),
+        ("map = { none = 1 }\ngain = 2.0", "E0214", "`gain`"),
+    ] {
+        desk.write("rig/system.toml", project(map));
+        desk.run("check rig").exits(1).says(code).says(words);
+    }
+    desk.write(
+        "rig/system.toml",
+        project("map = { none = 3 }").replace("choice", "real").replace("i32", "real"),
+    );
+    desk.run("check rig").exits(1).says("E0217").says("`gain`");
+}

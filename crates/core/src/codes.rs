@@ -245,6 +245,8 @@ codes! {
         "Nominal values say how large a signal typically is. Divergence is judged and systems of equations are scaled by them; 1 is taken where there is none."
     W0108 FmuRule Input "the FMU breaks a rule of FMI"
         "What is meant is clear enough to run it, or the project says `validate = false`. `costep inspect FILE` lists all of them with their lines; `costep explain CODE` explains the code at the end of the message."
+    W0109 EventModeRefused Input "an FMU refuses the event mode that it declares"
+        "Its model description says hasEventMode, but it gives no instance when it is told that this mode is used. It is instantiated again without: it handles its events inside of its own steps, and they are not seen at their times."
     W0141 SspWarning Input "the SSP does not follow the standard"
         "What is meant is clear, so the system is run. File, line and element are named."
     W0142 SspRemarks Input "something in the SSP has no effect here"
@@ -257,6 +259,8 @@ codes! {
         "It is for Model Exchange only and the project does not say how to use it, so that costep integrates it by a solver of its own choice."
     W0204 FmuPartUnused Input "something of an FMU is not used here"
         "The FMU has variables or clocks of a kind that costep does not exchange or does not activate: triggered clocks, clocked variables. It runs without them; whether its results are what is wanted depends on what they are for."
+    W0205 InnerStep Input "the macro step does not fit the steps of an FMU"
+        "The model description gives a fixed inner step (fixedInternalStepSize), and the macro step is no multiple of it. Such an FMU may stop short of a communication point, which ends the run (E0403)."
     W0301 DirectLoop Input "a loop passes straight through its parts"
         "Outputs depend on inputs without delay all around a loop of connections, by what the model descriptions say. Held or extrapolated inputs then feed back on themselves from step to step, which is unstable where the gain of the loop is more than one."
 }

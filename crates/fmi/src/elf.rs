@@ -1,5 +1,7 @@
 //! Whether a shared library can be loaded on this platform, by its header alone: nothing of it is executed.
 
+use std::collections::HashSet;
+
 /// Bytes of the file that are looked at: the header and, where linkers put it, the table of segments.
 pub(crate) const LOOKED_AT: u64 = 4096;
 
@@ -60,6 +62,35 @@ pub(crate) fn fault(start: &[u8], size: u64) -> Option<String> {
     table.chunks_exact(entry).any(is_cut).then(|| "it is cut off: a segment ends beyond the file".into())
 }
 
+const SECTION: usize = 64;
+const DYNAMIC_SYMBOLS: u64 = 11;
+const SYMBOL: usize = 24;
+
+/// Names of the functions and variables that a library offers to others; nothing if it does not have the table that
+/// linkers leave for tools, or has a damaged one.
+pub(crate) fn exported(bytes: &[u8]) -> Option<HashSet<&[u8]>> {
+    let header = bytes.get(..HEADER).filter(|header| header.starts_with(b"\x7fELF\x02\x01"))?;
+    let (table, entry, count) =
+        (number(header, 40, 8), number(header, 58, 2) as usize, number(header, 60, 2) as usize);
+    let sections = slice(bytes, table, (entry * count) as u64).filter(|_| entry >= SECTION)?;
+    let section = |index: usize| sections.get(index * entry..)?.get(..SECTION);
+    let contents = |section: &[u8]| slice(bytes, number(section, 24, 8), number(section, 32, 8));
+    let dynamic = (0..count).filter_map(section).find(|section| number(section, 4, 4) == DYNAMIC_SYMBOLS)?;
+    let names = contents(section(number(dynamic, 40, 4) as usize)?)?;
+    let name = |symbol: &[u8]| {
+        // Those of others that it uses are in the table as well, without a section.
+        let is_own = number(symbol, 6, 2) != 0;
+        let rest = names.get(number(symbol, 0, 4) as usize..).filter(|_| is_own)?;
+        rest.iter().position(|byte| *byte == 0).map(|end| &rest[..end])
+    };
+    Some(contents(dynamic)?.chunks_exact(SYMBOL).filter_map(name).collect())
+}
+
+fn slice(bytes: &[u8], at: u64, length: u64) -> Option<&[u8]> {
+    let (at, length) = (usize::try_from(at).ok()?, usize::try_from(length).ok()?);
+    bytes.get(at..at.checked_add(length)?)
+}
+
 /// A number in the byte order of the file.
 fn number(bytes: &[u8], at: usize, length: usize) -> u64 {
     // The header of a foreign byte order is refused by its architecture.
@@ -114,7 +145,7 @@ mod tests {
             bytes[(seed >> 33) as usize % 700] = (seed >> 20) as u8;
             bytes[..4].copy_from_slice(b"\x7fELF");
             let length = (seed >> 40) as usize % bytes.len();
-            let _ = fault(&bytes, seed);
+            let _ = (fault(&bytes, seed), exported(&bytes));
             let _ = fault(&bytes[..length], length as u64);
         }
     }

@@ -7,11 +7,13 @@ use costep_core::{Code, Error, Result};
 
 use crate::archive::{Archive, placed, reading_failed};
 use crate::binary::{self, Platform};
+use crate::call::library::{Use, required_functions};
 use crate::description::ModelDescription;
 use crate::elf;
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::folder::PrivateFolder;
 use crate::limits::Limits;
+use crate::text::short;
 use crate::validate::validate_fmu;
 
 /// Name of the file every FMU has.
@@ -107,6 +109,31 @@ impl Fmu {
             .hint("export the FMU again, for this platform"))
     }
 
+    /// What is wrong with its libraries for this platform, by their headers and tables of symbols: nothing is executed.
+    /// Says nothing about interfaces without a library for this platform.
+    pub fn validate_libraries(&mut self) -> Result<Vec<Finding>> {
+        let version = self.description.fmi_version;
+        let uses = [
+            (self.description.co_simulation.as_ref().map(|kind| &kind.interface), Use::CoSimulation),
+            (self.description.model_exchange.as_ref().map(|kind| &kind.interface), Use::ModelExchange),
+        ];
+        let wanted: Vec<(String, Use)> = uses
+            .into_iter()
+            .filter_map(|(interface, usage)| Some((self.library(&interface?.model_identifier).ok()?, usage)))
+            .collect();
+        let mut findings: Vec<Finding> = Vec::new();
+        for (entry, usage) in wanted {
+            let mut bytes = Vec::new();
+            if let Some(reader) = self.archive.reader(&entry)? {
+                let read = reader.take(MOST_LIBRARY).read_to_end(&mut bytes);
+                read.map_err(|cause| reading_failed(self.archive.path(), &cause))?;
+            }
+            let finding = library_finding(&entry, &bytes, required_functions(version, usage));
+            findings.extend(finding.filter(|finding| !findings.contains(finding)));
+        }
+        Ok(findings)
+    }
+
     /// Unpacks what is needed to run it - model description, resources and the binaries of this platform -
     /// into a temporary folder. `identifier` is that of the interface to be used; an error if there is no
     /// library for it.
@@ -132,6 +159,29 @@ impl Fmu {
         let library = folder.path().join(library);
         Ok(Unpacked { folder, library })
     }
+}
+
+/// Larger libraries are looked at in part.
+const MOST_LIBRARY: u64 = 1 << 28;
+
+fn library_finding(entry: &str, bytes: &[u8], required: Vec<&str>) -> Option<Finding> {
+    let finding = |severity, code, message| Some(Finding { severity, code, message, line: None });
+    if bytes.len() as u64 == MOST_LIBRARY {
+        return None;
+    }
+    if let Some(fault) = elf::fault(bytes, bytes.len() as u64) {
+        let message = format!("`{entry}` cannot be loaded on this platform: {fault}");
+        return finding(Severity::Error, Code::FmuNotLoaded, message);
+    }
+    let exported = elf::exported(bytes)?;
+    let missing: Vec<&str> =
+        required.into_iter().filter(|function| !exported.contains(function.as_bytes())).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    // A library beside it may have them.
+    let message = format!("`{entry}` does not offer {}", short(&missing.join(", ")));
+    finding(Severity::Warning, Code::FmuSymbol, message)
 }
 
 /// An FMU in a temporary folder, which is removed with this value.

@@ -77,7 +77,7 @@ pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, Use};
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
-pub use cs::{CoSimulationOptions, CoSimulationSubsystem, fit_value, port_kind};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputWays, fit_value, port_kind};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 pub use description::solver::StatedSolver;
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};

@@ -14,7 +14,7 @@ use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Values};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use fmus::{BOTH, Fmi, Variant, build, build_as, build_wide, instance, options};
+use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_wide, instance, options};
 
 fn system(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>, method: &str, h: f64) -> System {
     let inputs = subsystems.iter().map(|s| s.description().inputs.len()).sum();
@@ -185,6 +185,26 @@ fn descriptions_come_from_the_model_description() {
     }
 }
 
+/// FMI 3.0, Intermediate Update Mode: first all values are got, then some may be set. The FMU refuses another order.
+#[test]
+fn inside_a_step_outputs_are_got_before_inputs_are_set() {
+    let library = build(Fmi::V3, "S2").load();
+    let (mut subsystem, _) = started(&library, &[0.1, 0.0]);
+    subsystem.record_micro_samples(true, &RUN);
+    let mut inputs = InputPolynomials::new(2, 1);
+    let mut y = [0.0; 3];
+    for k in 0..3 {
+        inputs.coefficients_mut(0).copy_from_slice(&[0.1, 0.0]);
+        inputs.coefficients_mut(1).copy_from_slice(&[100.0, 0.0]);
+        subsystem.step(RUN.interval(k), inputs.segment(0..2, 1), &mut y).unwrap();
+        let samples = subsystem.micro_samples().unwrap();
+        assert!(samples.times.len() > 10, "{}", samples.times.len());
+        // The force at the start is that of the input there, and follows it.
+        assert!((samples.outputs[3] + 1e4).abs() < 2e3, "{}", samples.outputs[3]);
+        assert!(samples.outputs[samples.outputs.len() - 6] < -1.5e4);
+    }
+}
+
 #[test]
 fn initial_outputs_can_be_asked_for_repeatedly() {
     for fmi in BOTH {
@@ -274,6 +294,46 @@ fn auto_uses_the_feedthrough_where_no_states_are_known() {
             remarks.len() == 1 && remarks[0].contains("feedthrough=true, because all subsystems give"),
             "{remarks:?}"
         );
+    }
+}
+
+#[test]
+fn adjoint_derivatives_give_the_same_local_model() {
+    let adjoint = |text: String| {
+        let edited = text.replace("providesDirectionalDerivatives", "providesAdjointDerivatives");
+        assert_ne!(edited, text);
+        edited
+    };
+    let filled = |library: &Arc<FmuLibrary>| {
+        let (mut subsystem, _) = started(library, &[0.1, 0.0]);
+        assert_eq!(subsystem.description().capabilities.linearisation, Linearisation::Full);
+        let mut model = LocalModel::new(2, 2, 3);
+        subsystem.local_model(&[0.2, 0.0], &mut model).unwrap();
+        model
+    };
+    let (by_rows, by_columns) =
+        (filled(&build_edited(Fmi::V3, "S2", adjoint).load()), filled(&build(Fmi::V3, "S2").load()));
+    assert_eq!((by_rows.a, by_rows.b), (by_columns.a, by_columns.b));
+    assert_eq!((by_rows.c, by_rows.d, by_rows.x_dot), (by_columns.c, by_columns.d, by_columns.x_dot));
+}
+
+#[test]
+fn output_derivatives_are_those_at_the_end_of_a_step() {
+    for fmi in BOTH {
+        let offer = |text: String| {
+            text.replacen("<CoSimulation ", "<CoSimulation maxOutputDerivativeOrder=\"1\" ", 1)
+        };
+        let library = build_edited(fmi, "S1", offer).load();
+        let (mut subsystem, _) = started(&library, &[0.0]);
+        let y = step(&mut subsystem, 0, &[0.0]);
+        let mut slopes = [0.0; 2];
+        subsystem.output_derivatives(1, &mut slopes).unwrap();
+        assert_eq!(slopes[0], y[1], "x' = v");
+        let acceleration = (-1e6 * y[0] - y[1]) / 10.0;
+        assert!((slopes[1] - acceleration).abs() <= 1e-12 * acceleration.abs(), "{slopes:?} {y:?}");
+        assert_eq!(subsystem.output_derivatives(2, &mut slopes).unwrap_err().code(), Code::NeedsMissing);
+        let (plain, _) = started(&build(fmi, "S1").load(), &[0.0]);
+        assert_eq!(plain.output_derivatives(1, &mut slopes).unwrap_err().code(), Code::NeedsMissing);
     }
 }
 

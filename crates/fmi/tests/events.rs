@@ -8,7 +8,7 @@ use costep_core::{
     Code, Experiment, InputPolynomials, Interval, Result, StateReader, StateWriter, Subsystem,
 };
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem};
-use fmus::{Fmi, Variant, build_as, build_ticker, options};
+use fmus::{Fmi, Variant, build_as, build_ticker, build_ticker_with, options};
 
 const EXPERIMENT: Experiment = Experiment { start: 0.0, stop: 2.0, step: 0.2 };
 const EVENTS: &str = "hasEventMode=\"true\" canHandleVariableCommunicationStepSize=\"true\"";
@@ -71,6 +71,29 @@ fn without_steps_of_any_length_events_come_at_communication_points() {
     let error = step(&mut fmu, 0, 0.0).unwrap_err();
     assert_eq!(error.code(), Code::FmuError);
     assert!(format!("{error}").contains("another time"), "{error}");
+}
+
+#[test]
+fn an_event_mode_that_is_declared_and_refused_is_not_used() {
+    static TOLD: std::sync::Mutex<Vec<String>> = std::sync::Mutex::new(Vec::new());
+    costep_fmi::listen(|name, notice| {
+        if let costep_fmi::Notice::Logged(message) = notice {
+            TOLD.lock().unwrap().push(format!("{name}: {} {}", message.category, message.text));
+        }
+    });
+    let library = build_ticker_with(EVENTS, &["-DREFUSES_EVENTS"]).load();
+    // The FMU checks that it is never called as in event mode.
+    let mut fmu = CoSimulationSubsystem::new(&library, "stubborn", &CoSimulationOptions::default()).unwrap();
+    start(&mut fmu);
+    for k in 0..3 {
+        let (reached, y) = step(&mut fmu, k, 0.0).unwrap();
+        assert_eq!((reached, y[1]), (EXPERIMENT.time(k + 1), 0.0));
+    }
+    let told = TOLD.lock().unwrap();
+    let about: Vec<_> = told.iter().filter(|line| line.starts_with("stubborn: ")).collect();
+    assert_eq!(about.len(), 1, "{told:?}");
+    assert!(about[0].contains("W0109") && about[0].contains("hasEventMode"), "{about:?}");
+    assert_eq!(library.instances(), 1);
 }
 
 #[test]

@@ -33,7 +33,7 @@ enum Fault {
 
 fn faulty(library: &Arc<FmuLibrary>, fault: Fault, solver: Solver) -> ModelExchangeSubsystem {
     let parameters = vec![("fault".to_owned(), Values::Int64(vec![fault as i64]))];
-    let options = ModelExchangeOptions { parameters, solver, logging: Some(true), step_timeout: None };
+    let options = ModelExchangeOptions { parameters, solver, logging: Some(true), ..Default::default() };
     ModelExchangeSubsystem::new(library, "lag", &options).unwrap()
 }
 

@@ -2,12 +2,11 @@
 
 mod common;
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{
-    cache, difference, exchange, fmpy, here, python, rows, run, skipped, step_in_costep, step_subsystem,
+    difference, exchange, fmpy, here, python, registry, rows, run, skipped, step_in_costep, step_subsystem,
     steps_job,
 };
 use costep_core::Subsystem as _;
@@ -17,18 +16,9 @@ use serde_json::json;
 
 const STEPS: u64 = 100;
 
-/// The folder with the FMUs of registries, fetched once.
+/// The folder with the FMUs of registries.
 fn fetched() -> PathBuf {
-    let (folder, script) = (cache().join("third-party"), here().join("fetch_fmus.py"));
-    let (wanted, stamp) = (fs::read_to_string(&script).unwrap(), folder.join("fetched.txt"));
-    let lock = File::create(cache().join("third-party.lock")).unwrap();
-    lock.lock().unwrap();
-    if fs::read_to_string(&stamp).is_ok_and(|text| text == wanted) {
-        return folder;
-    }
-    run(Command::new(python()).arg(&script).arg(&folder));
-    fs::write(&stamp, wanted).unwrap();
-    folder
+    registry::fetched(&python())
 }
 
 /// Steps an FMU for Co-Simulation in both programs; gives the largest difference.

@@ -13,7 +13,7 @@
 //! | `asked` | inputs that the importer is asked for inside a step (FMI 3) |
 //! | `derivatives` | directional and adjoint derivatives |
 //! | `stored` | stored states and their bytes |
-//! | `abi` | what the C functions share; `fmi2`, `fmi3` the functions |
+//! | `abi` | what the C functions share; `fmi2`, `fmi3`, `fmi3_step` the functions |
 
 mod asked;
 mod derivatives;
@@ -28,6 +28,8 @@ mod abi;
 mod fmi2;
 #[cfg(feature = "library")]
 mod fmi3;
+#[cfg(feature = "library")]
+mod fmi3_step;
 
 pub use asked::{ASKED, instant};
 pub use instance::{Instance, Kind, MAX_ORDER};

@@ -29,7 +29,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     title: "linearly implicit stabilisation",
     summary: "Each subsystem integrates a linear model of the others beside its own states, so that its inputs \
               answer inside the step. Exact for linear systems while signals from outside do not jump inside a step. \
-              For what costep integrates: built-in models and FMUs for Model Exchange.",
+              For what costep integrates: built-in models and FMUs for Model Exchange. What a multistep \
+              integrator does at communication points (its mode) has no effect here.",
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
     convergence_order: 2,
@@ -42,7 +43,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
         OptionSpec {
             name: "implicitness",
             kind: OptionKind::Real { default: 1.0, min: 0.0, max: 1.0 },
-            help: "of rate and value: 1 backward Euler, 1/2 trapezoidal",
+            help: "only of the forms rate and value: 1 backward Euler, 1/2 trapezoidal",
         },
     ],
     build,

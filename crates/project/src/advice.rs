@@ -1,8 +1,10 @@
 //! What `costep check` advises: allowed, but worth knowing before a run.
 
 use costep_core::graph::Graph;
+use costep_core::quantity::format_time;
 use costep_core::{Code, Connection, Coupling, Error, PortKind};
 
+use crate::fmus::FmuInterface;
 use crate::parts::Parts;
 use crate::problems::{Problems, shortened};
 
@@ -10,6 +12,28 @@ use crate::problems::{Problems, shortened};
 pub(crate) fn advise(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
     direct_loops(parts, connections, problems);
     missing_nominals(parts, connections, problems);
+}
+
+/// FMUs whose own steps do not fit into the macro step: they stop short of a communication point, which ends a run.
+pub(crate) fn warn_of_inner_steps(parts: &Parts, step: f64, problems: &mut Problems<'_>) {
+    for (index, (spec, file)) in parts.fmus.iter().enumerate() {
+        let own = file.description.co_simulation.as_ref().and_then(|kind| kind.fixed_internal_step_size);
+        let Some(own) = own.filter(|own| *own > 0.0 && spec.interface == FmuInterface::CoSimulation) else {
+            continue;
+        };
+        let ratio = step / own;
+        if ratio > 0.5 && (ratio - ratio.round()).abs() <= 1e-6 * ratio {
+            continue;
+        }
+        problems.warn(parts.origins[parts.natives.len() + index], || {
+            let (step, own) = (format_time(step), format_time(own));
+            let message =
+                format!("`{}` takes steps of {own} inside, and the macro step is {step}", spec.name);
+            Error::new(Code::InnerStep, message)
+                .because("an FMU that cannot reach a communication point with its own steps stops before it")
+                .hint(format!("choose a multiple of {own}"))
+        });
+    }
 }
 
 /// Loops of outputs that depend on themselves without delay, by what the parts say about direct feed-through.

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use costep_core::{Code, Connection, Error, External};
-use costep_fmi::Conversion;
+use costep_fmi::{Conversion, InputWays};
 use costep_models::Model;
 
 use crate::document::{Node, Origin, Table};
 use crate::externals::{self, SHAPES};
 use crate::fmus;
 use crate::kinds;
+use crate::maps::{self, ValueMap};
 use crate::parts::Parts;
 use crate::problems::{Problems, shortened};
 use crate::section::{Section, list};
@@ -43,6 +44,8 @@ pub(crate) struct Wiring {
     pub(crate) bonds: Vec<Option<String>>,
     /// What is added on the way, one per connection.
     pub(crate) offsets: Vec<f64>,
+    /// Values that become others on the way, one per connection.
+    pub(crate) maps: Vec<ValueMap>,
     pub(crate) externals: Vec<ExternalSpec>,
     /// Inputs of FMUs without a source, with the start value at which they stay.
     pub(crate) held: Vec<(usize, f64)>,
@@ -64,7 +67,7 @@ pub(crate) fn read(root: &Table, parts: &Parts, problems: &mut Problems<'_>) -> 
     let mut guessed = HashSet::new();
     if parts.model_id.is_none() {
         for node in items(root, "connect", problems) {
-            let feed = read_connection(node, &parts.signals, &mut wiring, problems);
+            let feed = read_connection(node, parts, &mut wiring, problems);
             keep(feed, &mut feeds, &mut guessed);
         }
     }
@@ -78,6 +81,31 @@ pub(crate) fn read(root: &Table, parts: &Parts, problems: &mut Problems<'_>) -> 
         wiring.held = unconnected(&guessed, parts, problems);
     }
     wiring
+}
+
+/// How inputs reach the FMUs: those without a source are not set, others by their maps.
+pub(crate) fn ways(wiring: &Wiring, parts: &Parts) -> Vec<InputWays> {
+    let layout = parts.model.layout();
+    let natives = parts.natives.len();
+    let mut ways = vec![InputWays::default(); parts.fmus.len()];
+    let port = |input: usize| {
+        let owner = layout.input_owner(input);
+        let place = input - layout.input_range(owner).start;
+        let name = parts.model.parts[owner].description().inputs[place].name.clone();
+        Some((owner.checked_sub(natives)?, name))
+    };
+    for (input, _) in &wiring.held {
+        if let Some((fmu, name)) = port(*input) {
+            ways[fmu].open.push(name);
+        }
+    }
+    for (connection, map) in wiring.connections.iter().zip(&wiring.maps).filter(|(_, map)| !map.is_empty()) {
+        if let Some((fmu, name)) = port(connection.input) {
+            let entries = map.iter().map(|(source, target)| (*source as f64, *target as f64)).collect();
+            ways[fmu].maps.push((name, entries));
+        }
+    }
+    ways
 }
 
 /// The connections of a whole model. Its signals from outside are not counted: others take their place.
@@ -100,11 +128,12 @@ fn keep(feed: Result<Feed, Option<usize>>, feeds: &mut Vec<Feed>, guessed: &mut 
 /// Adds a connection; gives the input it feeds or probably feeds.
 fn read_connection(
     node: &Node,
-    signals: &Signals,
+    parts: &Parts,
     wiring: &mut Wiring,
     problems: &mut Problems<'_>,
 ) -> Result<Feed, Option<usize>> {
-    let known = &["from", "to", "gain", "offset", "unit", "sum", "group", "bond"];
+    let signals = &parts.signals;
+    let known = &["from", "to", "gain", "offset", "unit", "map", "sum", "group", "bond"];
     let section = Section::open(Some(node), "[[connect]]", known, problems);
     let output = find(&section, "from", Side::Output, signals, problems);
     let input = find(&section, "to", Side::Input, signals, problems);
@@ -115,7 +144,9 @@ fn read_connection(
     let bond = section.text("bond", problems);
     let input = input?;
     if let Ok(output) = output {
+        let map = maps::read(&section, (output, input), parts, problems);
         kinds::check_connection(&section, (output, input), (gain, offset, sum), signals, problems);
+        wiring.maps.push(map);
         let conversion = units(&section, (output, input), signals, problems);
         let gain = gain.unwrap_or(1.0);
         wiring.connections.push(Connection { output, input, gain: gain * conversion.factor });

@@ -8,6 +8,7 @@ use costep_fmi::Values;
 
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;
+use crate::maps::ValueMap;
 use crate::overrides::Override;
 use crate::parse;
 use crate::problems::Problems;
@@ -57,6 +58,8 @@ pub struct ConnectEntry {
     pub gain: Option<f64>,
     /// What is added after the gain.
     pub offset: f64,
+    /// Whole numbers that become others.
+    pub map: ValueMap,
     /// Whether values are converted from one unit to the other.
     pub convert: bool,
     /// Where this was said.
@@ -145,6 +148,13 @@ impl Draft {
         }
         if connection.offset != 0.0 {
             table.set("offset", node(Value::Real(connection.offset)));
+        }
+        if !connection.map.is_empty() {
+            let mut map = Table::default();
+            for (source, target) in &connection.map {
+                map.set(&source.to_string(), node(Value::Integer(*target)));
+            }
+            table.set("map", node(Value::Table(map)));
         }
         if connection.convert {
             table.set("unit", node(Value::Text("convert".into())));

@@ -19,6 +19,13 @@ pub(crate) fn check_connection(
         return;
     }
     let names = (&signals.names(Side::Output)[output], &signals.names(Side::Input)[input]);
+    // Between whole numbers and enumerations a map says what becomes what.
+    let is_mapped = section.get("map").is_some();
+    let is_whole = |kind| matches!(kind, PortKind::Integer | PortKind::Enumeration);
+    if is_mapped && is_whole(from) && is_whole(to) {
+        refuse_beside_map(section, (gain, offset, sum), problems);
+        return;
+    }
     if !from.feeds(to) {
         problems.report(section.origin_of("to"), || {
             let message = format!("`{}` cannot feed `{}`", names.0, names.1);
@@ -54,6 +61,24 @@ pub(crate) fn check_connection(
     }
     if sum {
         check_sum(section, input, to, signals, problems);
+    }
+}
+
+fn refuse_beside_map(
+    section: &Section<'_>,
+    (gain, offset, sum): (Option<f64>, Option<f64>, bool),
+    problems: &mut Problems<'_>,
+) {
+    let others = [
+        ("gain", gain.is_some_and(|gain| gain != 1.0)),
+        ("offset", offset.is_some_and(|offset| offset != 0.0)),
+        ("sum", sum),
+    ];
+    for (key, _) in others.into_iter().filter(|(_, is_given)| *is_given) {
+        problems.report(section.origin_of(key), || {
+            Error::new(Code::Conflict, format!("`{key}` is not possible together with `map`"))
+                .hint("remove one of them")
+        });
     }
 }
 

@@ -12,11 +12,12 @@ use costep_models::Model;
 use crate::advice;
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
-use crate::fmus::FmuSpec;
+use crate::fmus::{self, FmuSpec};
 use crate::groups::{self, GroupSpec};
+use crate::maps::ValueMap;
 use crate::overrides::{self, Override};
 use crate::parse;
-use crate::parts::{self, NativeSpec};
+use crate::parts::{self, NativeSpec, Parts};
 use crate::problems::Problems;
 use crate::section::{Section, refuse_unknown_keys};
 use crate::settings::{self, RecordSpec};
@@ -66,6 +67,8 @@ pub struct Project {
     pub bonds: Vec<Option<String>>,
     /// What is added on the way, one for each connection of the model; already among its signals from outside.
     pub offsets: Vec<f64>,
+    /// Values that become others on the way, one for each connection of the model; FMUs see to it.
+    pub maps: Vec<ValueMap>,
     /// What was given rather than taken from a model.
     pub given: Given,
     /// What is allowed but probably not meant, with codes that start with W.
@@ -182,7 +185,7 @@ fn read_project(
     let known = &["name", "model", "start", "stop", "solver"];
     let system = Section::open(root.get("system"), "[system]", known, problems);
     let name = read_name(&system, default_name, problems);
-    let parts = parts::read(root, system.get("model"), problems);
+    let mut parts = parts::read(root, system.get("model"), problems);
     let experiment = settings::read_experiment(root, &system, &parts, problems);
     let solver = settings::read_solver(&system, &parts, problems);
     let wiring = connections::read(root, &parts, problems);
@@ -192,14 +195,23 @@ fn read_project(
     let bounds = settings::read_guard(root, &parts.signals, problems);
     let threads = settings::read_threads(root, problems);
 
+    if let Some(experiment) = &experiment {
+        advice::warn_of_inner_steps(&parts, experiment.step, problems);
+    }
     if problems.is_empty() && parts.model_id.is_none() {
         advice::advise(&parts, &wiring.connections, problems);
+    }
+
+    if problems.is_empty() {
+        wire_fmus(&mut parts, &wiring, problems);
     }
 
     let (solver, solver_given) = solver?;
     let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
     let given = Given { natives, fmus, externals: wiring.externals.clone(), solver: solver_given };
+    let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
+    maps.resize(model.connections.len(), Vec::new());
     Some(Project {
         name,
         source,
@@ -213,11 +225,27 @@ fn read_project(
         record,
         bonds,
         offsets,
+        maps,
         given,
         warnings: Vec::new(),
         unpacked: None,
         advice: Vec::new(),
     })
+}
+
+/// Tells the FMUs what feeds their inputs.
+fn wire_fmus(parts: &mut Parts, wiring: &Wiring, problems: &mut Problems<'_>) {
+    for (fmu, ways) in connections::ways(wiring, parts).into_iter().enumerate() {
+        if ways.is_plain() {
+            continue;
+        }
+        let part = parts.natives.len() + fmu;
+        let (spec, file) = &parts.fmus[fmu];
+        match fmus::wired_part(spec, file, ways) {
+            Ok(wired) => parts.model.parts[part] = wired,
+            Err(error) => problems.report(parts.origins[part], || error),
+        }
+    }
 }
 
 fn read_name(system: &Section<'_>, default: &str, problems: &mut Problems<'_>) -> String {

@@ -87,6 +87,7 @@ fn draft(flat: &Flat, path: &Path) -> Draft {
             // With a gain, units are not compared again: the structure had the last word.
             gain: Some(link.factor),
             offset: link.offset,
+            map: link.map.clone(),
             convert: false,
             provenance,
         });
@@ -342,5 +343,8 @@ fn link(connection: toml::Value, components: &HashMap<&str, usize>) -> Option<Li
         None => Some(default),
     };
     let (factor, offset) = (number("gain", 1.0)?, number("offset", 0.0)?);
-    Some(Link { from, to, factor, offset, settings: inline(table), place: Place::Nowhere })
+    let map = take_table(&mut table, "map").unwrap_or_default();
+    let entry = |(source, target): (String, toml::Value)| Some((source.parse().ok()?, target.as_integer()?));
+    let map = map.into_iter().map(entry).collect::<Option<_>>()?;
+    Some(Link { from, to, factor, offset, map, settings: inline(table), place: Place::Nowhere })
 }

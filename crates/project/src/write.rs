@@ -10,6 +10,7 @@ use costep_methods::MethodSpec;
 
 use crate::fmus::{Isolation, file_in, path_in, written};
 use crate::groups::names_a_file;
+use crate::maps;
 use crate::project::Project;
 use crate::signals::{Side, Signals};
 
@@ -135,8 +136,8 @@ impl Project {
         self.given.externals.iter().for_each(|external| sources[external.input] += 1);
         let fmus = self.model.parts.len() - self.given.fmus.len();
         let layout = self.model.layout();
-        let links = self.bonds.iter().zip(&self.offsets);
-        for (connection, (bond, offset)) in self.model.connections.iter().zip(links) {
+        let links = self.bonds.iter().zip(&self.offsets).zip(&self.maps);
+        for (connection, ((bond, offset), map)) in self.model.connections.iter().zip(links) {
             out.table("[[connect]]");
             out.key("from", quoted(&signals.names(Side::Output)[connection.output]));
             out.key("to", quoted(&signals.names(Side::Input)[connection.input]));
@@ -151,6 +152,9 @@ impl Project {
             }
             if *offset != 0.0 {
                 out.key("offset", real(*offset));
+            }
+            if !map.is_empty() {
+                out.key("map", maps::written(map));
             }
             if sources[connection.input] > 1 {
                 out.key("sum", true);

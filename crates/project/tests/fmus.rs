@@ -378,7 +378,15 @@ fn a_draft_goes_through_the_same_checks() {
         }
         for (from, to) in [("b.F", "a.F"), ("a.x", "b.u1"), ("a.v", if wrong { "b.u3" } else { "b.u2" })] {
             let (from, to, convert, provenance) = (from.into(), to.into(), true, here[2]);
-            draft.connect(ConnectEntry { from, to, gain: Some(2.0), offset: 0.5, convert, provenance });
+            draft.connect(ConnectEntry {
+                from,
+                to,
+                gain: Some(2.0),
+                offset: 0.5,
+                map: Vec::new(),
+                convert,
+                provenance,
+            });
         }
         draft.load(&[])
     };

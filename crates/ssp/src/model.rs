@@ -181,7 +181,16 @@ pub(crate) const TYPES: [&str; 17] = [
 
 /// Whether a connector of one type passes on values of another. Clocks are no signals.
 pub(crate) fn carries(from: &str, to: &str) -> bool {
-    let kind = |signal: &str| match signal {
+    kind(from).zip(kind(to)).is_some_and(|(from, to)| from.feeds(to))
+}
+
+/// Whether a map can make values of one type out of those of the other.
+pub(crate) fn exchanges(from: &str, to: &str) -> bool {
+    [from, to].map(kind).iter().all(|kind| matches!(kind, Some(PortKind::Integer | PortKind::Enumeration)))
+}
+
+fn kind(signal: &str) -> Option<PortKind> {
+    match signal {
         "Real" | "Float64" | "Float32" => Some(PortKind::Real),
         "Boolean" => Some(PortKind::Boolean),
         "Enumeration" => Some(PortKind::Enumeration),
@@ -189,8 +198,7 @@ pub(crate) fn carries(from: &str, to: &str) -> bool {
         "Binary" => Some(PortKind::Bytes),
         "Clock" => None,
         _ => Some(PortKind::Integer),
-    };
-    kind(from).zip(kind(to)).is_some_and(|(from, to)| from.feeds(to))
+    }
 }
 
 /// One end of a connection: element (none = the system itself) and connector.

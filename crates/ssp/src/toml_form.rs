@@ -56,6 +56,10 @@ impl Flat {
         if link.offset != 0.0 {
             line(text, "offset", &real(link.offset));
         }
+        if !link.map.is_empty() {
+            let pairs: Vec<_> = link.map.iter().map(|(from, to)| format!("\"{from}\" = {to}")).collect();
+            line(text, "map", &format!("{{ {} }}", pairs.join(", ")));
+        }
         link.settings.iter().for_each(|(key, value)| line(text, key, value));
     }
 

@@ -56,6 +56,7 @@ calls! {
     SerializeState "SerializeFMUstate" "SerializeFMUState"
     DeserializeState "DeSerializeFMUstate" "DeserializeFMUState"
     Directional "GetDirectionalDerivative" "GetDirectionalDerivative"
+    Adjoint "GetAdjointDerivative" "GetAdjointDerivative"
     EnterEventMode "EnterEventMode" "EnterEventMode"
     UpdateDiscreteStates "NewDiscreteStates" "UpdateDiscreteStates"
     EnterStepMode "EnterStepMode" "EnterStepMode"

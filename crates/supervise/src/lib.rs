@@ -13,6 +13,7 @@
 //! | `page` | what watcher and watched share |
 //! | `child`, `watcher`, `report`, `output` | the two sides of a supervised run, how it ended, what it printed |
 //! | `clock` | how long calls have taken |
+//! | `unwinding` | exceptions that leave an FMU |
 //! | `isolated` | subsystems in processes of their own |
 //! | `hand_over` | starting processes that never outlive this one |
 //!
@@ -20,6 +21,7 @@
 
 mod call;
 mod status;
+mod unwinding;
 
 #[cfg(target_os = "linux")]
 mod child;
@@ -42,6 +44,7 @@ mod watcher;
 
 pub use call::Call;
 pub use status::{MessageSlot, Round, RowMember, RowSlot, Slot};
+pub use unwinding::stopping_exceptions;
 
 #[cfg(target_os = "linux")]
 pub use child::{Watched, be_watched, watched};

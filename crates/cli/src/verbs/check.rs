@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use costep_analysis::{ProbeReport, probe};
-use costep_core::{Error, Layout};
+use costep_core::{Code, Error, Layout};
+use costep_methods::{MethodSpec, monolithic};
 use costep_project::{Project, Source};
 use serde_json::{Value, json};
 
@@ -20,7 +21,8 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         Ok(mut project) => {
             let mut warnings = std::mem::take(&mut project.warnings);
             warnings.append(&mut project.advice);
-            (Some(project), Vec::new(), warnings)
+            let errors = impossible_methods(&project);
+            (Some(project).filter(|_| errors.is_empty()), errors, warnings)
         }
         Err(refusal) => (None, refusal.errors, refusal.warnings),
     };
@@ -55,6 +57,34 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
     let strict = (args.strict && !warnings.is_empty()).then_some(1);
     let failed = (bad_probes > 0).then_some(costep_core::ExitClass::Model.code());
     Ok(supervision::exit_code(first.or(failed).or(strict).unwrap_or(0)))
+}
+
+/// Methods of the project that work only with what costep integrates, where there is something else. Not an error of the
+/// project itself: a run may name another method.
+fn impossible_methods(project: &Project) -> Vec<Error> {
+    let foreign = project.model.parts.iter().find(|part| !part.can_be_component());
+    let Some(foreign) = foreign else { return Vec::new() };
+    let name = &foreign.description().name;
+    let needs_all =
+        |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().needs().companions;
+    let refuse = |method: &MethodSpec| {
+        let message = format!(
+            "`{}` is not possible with `{name}`, which costep does not integrate itself",
+            method.entry.id
+        );
+        let error = Error::new(Code::NeedsMissing, message)
+            .because(
+                "it is for native models and FMUs for Model Exchange that are not in a process of their own",
+            )
+            .hint(
+                "write `interface = \"me\"` for FMUs that offer it, or choose `predictive` or `identified`",
+            );
+        match &project.source {
+            Source::File(path) => error.in_file(path),
+            Source::Builtin(_) => error,
+        }
+    };
+    project.groups.iter().map(|group| &group.method).filter(needs_all).map(refuse).collect()
 }
 
 fn summary(

@@ -18,8 +18,9 @@ pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failur
     if inspect_project::is_meant(&args.file) {
         return inspect_project::run(&args.file, output);
     }
-    let fmu = Fmu::open(&args.file)?;
-    let findings = fmu.validate();
+    let mut fmu = Fmu::open(&args.file)?;
+    let mut findings = fmu.validate();
+    findings.extend(fmu.validate_libraries()?);
     if output.json {
         print_json(&to_json(&fmu, &findings))?;
     } else {
@@ -41,6 +42,9 @@ fn abilities(description: &ModelDescription) -> Vec<(&'static str, bool)> {
         ("input derivatives", steps(|cs| cs.can_interpolate_inputs)),
         ("intermediate update", steps(|cs| cs.provides_intermediate_update)),
         ("directional derivatives", has(|kind| kind.provides_directional_derivatives)),
+        ("adjoint derivatives", has(|kind| kind.provides_adjoint_derivatives)),
+        ("output derivatives", steps(|cs| cs.max_output_derivative_order > 0)),
+        ("event mode", steps(|cs| cs.has_event_mode)),
         ("only one instance per process", has(|kind| kind.can_be_instantiated_only_once_per_process)),
     ]
 }

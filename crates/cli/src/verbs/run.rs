@@ -11,6 +11,7 @@ use costep_core::{Code, Error, StateReader};
 use costep_engine::{Checkpoints, Engine, Flow, Observer, StopFlag, TimeLimit};
 use costep_project::{Override, Project, Source};
 use costep_results::Table;
+use costep_supervise::stopping_exceptions;
 use serde_json::{Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
@@ -20,7 +21,7 @@ use crate::messages;
 use crate::progress::RunProgress;
 use crate::recorder::{Plan, Recorder};
 use crate::reference::{self, ReferenceChoice};
-use crate::report::{RunReport, Verdict};
+use crate::report::{RunReport, Verdict, blame_runaway};
 use crate::session::{self, Choice};
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
@@ -242,8 +243,9 @@ impl Job<'_> {
             observers.push(&mut stop);
             let mut shown = supervision::Shown;
             observers.push(&mut shown);
-            self.engine.run(&mut observers)
+            stopping_exceptions(|| self.engine.run(&mut observers))
         };
+        let outcome = outcome.map_err(|error| blame_runaway(error, &self.engine));
         report.wall_s = start.elapsed().as_secs_f64();
         progress.finish();
         report.count(&self.engine);

@@ -157,6 +157,13 @@ impl Done {
         self
     }
 
+    /// Passes if the exit code is this one. Standard error may hold the words of a panic: that of an FMU.
+    #[track_caller]
+    pub(crate) fn exits_without_success(self, code: i32) -> Self {
+        assert_eq!(self.status.code(), Some(code), "{}", self.story());
+        self
+    }
+
     /// Passes if standard error says this.
     #[track_caller]
     pub(crate) fn says(self, words: &str) -> Self {

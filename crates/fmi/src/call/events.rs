@@ -26,7 +26,7 @@ pub(crate) struct Advance {
 }
 
 impl FmuLibrary {
-    /// Whether events are handled at the asking of the FMU, not inside of it.
+    /// Whether events are to be handled at the asking of the FMU, not inside of it.
     pub(crate) fn uses_event_mode(&self) -> bool {
         let Functions::V3(f) = &self.functions else { return false };
         let has_functions =
@@ -34,10 +34,9 @@ impl FmuLibrary {
         self.usage() == Use::CoSimulation && self.co_simulation().has_event_mode && has_functions
     }
 
-    /// Whether a step may end before its end.
-    pub(crate) fn allows_early_return(&self) -> bool {
-        self.usage() == Use::CoSimulation
-            && (self.uses_event_mode() || self.co_simulation().might_return_early_from_do_step)
+    /// Whether a step may end before its end even without an event mode.
+    pub(crate) fn might_return_early(&self) -> bool {
+        self.usage() == Use::CoSimulation && self.co_simulation().might_return_early_from_do_step
     }
 }
 

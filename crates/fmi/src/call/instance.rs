@@ -4,20 +4,18 @@
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::mem::ManuallyDrop;
-use std::ptr;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use costep_core::{Code, Error, Experiment, Interval, Result};
 use costep_supervise::{Call, Slot};
 
 use crate::call::events::Advance;
 use crate::call::ffi2::{self, Callbacks, Functions2};
-use crate::call::ffi3::{Functions3, IntermediateUpdate};
+use crate::call::ffi3::Functions3;
 use crate::call::floating_point;
-use crate::call::intermediate::{Environment, Exchange, Exchanged, intermediate_update};
-use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
-use crate::call::log::{Message, Status, log2, log3};
+use crate::call::intermediate::{Environment, Exchange};
+use crate::call::library::{FmuLibrary, Functions};
+use crate::call::log::{Message, Status};
 use crate::call::row::Place;
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
@@ -38,14 +36,16 @@ pub(crate) struct Instance {
     /// Where it stands, if it is stepped in a row with others.
     pub(crate) place: Option<Place>,
     /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
-    ended: Cell<bool>,
-    name: CString,
-    environment: ManuallyDrop<Shared<Environment>>,
+    pub(super) ended: Cell<bool>,
+    pub(super) name: CString,
+    pub(super) environment: ManuallyDrop<Shared<Environment>>,
     /// The FMU keeps a pointer to these (FMI 2).
-    callbacks: ManuallyDrop<Option<Shared<Callbacks>>>,
-    warnings: Cell<u64>,
+    pub(super) callbacks: ManuallyDrop<Option<Shared<Callbacks>>>,
+    pub(super) warnings: Cell<u64>,
     /// The FMU has asked to end the simulation.
-    wants_end: Cell<bool>,
+    pub(super) wants_end: Cell<bool>,
+    /// Events are handled at its asking, not inside of it (FMI 3).
+    pub(crate) has_event_mode: bool,
 }
 
 // SAFETY: an FMU may be called from any thread, one at a time; nothing else has the handle, and the log is behind a
@@ -53,121 +53,6 @@ pub(crate) struct Instance {
 unsafe impl Send for Instance {}
 
 impl Instance {
-    /// Makes an instance, for what its library was loaded for.
-    pub(crate) fn new(
-        library: &Arc<FmuLibrary>,
-        name: &str,
-        logging: bool,
-        exchanged: Option<Exchanged>,
-        limit: Option<Duration>,
-    ) -> Result<Self> {
-        let Ok(c_name) = CString::new(name) else {
-            return Err(Error::new(Code::FmuValue, "the name of an instance holds a zero byte"));
-        };
-        if library.is_fatal() {
-            return Err(fatal(name));
-        }
-        library.enter()?;
-        let slot = library.slot(name, limit);
-        let owned = Shared::new(Environment::showing(name, slot.messages()));
-        let environment = owned.address().cast::<c_void>();
-        let token = library.token.as_ptr();
-        let resources = library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr());
-        let mut callbacks = None;
-        let handle = match &library.functions {
-            Functions::V2(f) => {
-                let callbacks = callbacks.insert(Shared::new(Callbacks {
-                    logger: log2,
-                    allocate_memory: ffi2::calloc,
-                    free_memory: ffi2::free,
-                    step_finished: None,
-                    environment,
-                }));
-                let kind = match library.usage() {
-                    Use::CoSimulation => ffi2::CO_SIMULATION,
-                    Use::ModelExchange => ffi2::MODEL_EXCHANGE,
-                };
-                // SAFETY: texts end with a zero byte; log and callbacks live as long as the instance.
-                watched(&slot, Call::Instantiate, || unsafe {
-                    (f.instantiate)(
-                        c_name.as_ptr(),
-                        kind,
-                        token,
-                        resources,
-                        callbacks.address(),
-                        0,
-                        logging.into(),
-                    )
-                })
-            }
-            Functions::V3(f) => {
-                let all =
-                    exchanged.as_ref().map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
-                let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
-                let name = c_name.as_ptr();
-                let handle = match (&library.exchange, f.instantiate) {
-                    (Some(ExchangeFunctions::V3(f)), _) => {
-                        // SAFETY: as above.
-                        watched(&slot, Call::InstantiateExchange, || unsafe {
-                            (f.instantiate)(name, token, resources, false, logging, environment, Some(log3))
-                        })
-                    }
-                    (_, Some(instantiate)) => {
-                        let (all, count) = (all.as_ptr(), all.len());
-                        let (events, early) = (library.uses_event_mode(), library.allows_early_return());
-                        // SAFETY: as above.
-                        watched(&slot, Call::Instantiate, || unsafe {
-                            instantiate(
-                                name,
-                                token,
-                                resources,
-                                false,
-                                logging,
-                                events,
-                                early,
-                                all,
-                                count,
-                                environment,
-                                Some(log3),
-                                update,
-                            )
-                        })
-                    }
-                    // A library for Co-Simulation has the function.
-                    (_, None) => ptr::null_mut(),
-                };
-                if let (Some(exchanged), false) = (exchanged, handle.is_null()) {
-                    lock(&owned).prepare(handle, f, exchanged);
-                }
-                handle
-            }
-        };
-        if handle.is_null() {
-            library.leave();
-            let error = Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"));
-            let error = error.in_file(library.path());
-            return Err(match owned.log.last() {
-                Some(text) => error.because(text),
-                None if !logging => error.because("the FMU gave no reason").hint("switch its logging on"),
-                None => error.because("the FMU gave no reason").hint(
-                    "the binary may not belong to the model description, or a licence or file is missing",
-                ),
-            });
-        }
-        Ok(Self {
-            handle,
-            library: Arc::clone(library),
-            name: c_name,
-            slot,
-            place: None,
-            environment: ManuallyDrop::new(owned),
-            callbacks: ManuallyDrop::new(callbacks),
-            warnings: Cell::new(0),
-            ended: Cell::new(false),
-            wants_end: Cell::new(false),
-        })
-    }
-
     /// Messages that are kept.
     pub(crate) fn messages(&self) -> Vec<Message> {
         self.environment.log.messages()
@@ -530,7 +415,7 @@ impl Instance {
 }
 
 #[inline(always)]
-fn watched<R>(slot: &Slot, call: Call, work: impl FnOnce() -> R) -> R {
+pub(super) fn watched<R>(slot: &Slot, call: Call, work: impl FnOnce() -> R) -> R {
     let result = slot.during(call, work);
     match call {
         // They copy, and come with a call that computes.
@@ -541,11 +426,11 @@ fn watched<R>(slot: &Slot, call: Call, work: impl FnOnce() -> R) -> R {
     result
 }
 
-fn lock(environment: &Environment) -> MutexGuard<'_, Exchange> {
+pub(super) fn lock(environment: &Environment) -> MutexGuard<'_, Exchange> {
     environment.exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn fatal(name: &str) -> Error {
+pub(super) fn fatal(name: &str) -> Error {
     let message = format!("`{name}` cannot be used: a call into its FMU has returned Fatal before");
     Error::new(Code::FmuFatal, message)
 }

@@ -1,6 +1,7 @@
 //! Exchange of values inside a step (FMI 3): inputs along their polynomials, outputs as micro samples.
 #![allow(unsafe_code)]
 
+use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
@@ -145,37 +146,50 @@ impl Exchange {
         (time - self.start - self.length).abs() <= END_TOLERANCE * self.length
     }
 
-    /// The FMU is at `time` inside the step.
+    /// The FMU is at `time` inside the step. Values are got before any is set: the standard has this order.
     fn update(&mut self, time: f64, set: bool, get: bool) {
-        let Some(Target { handle, get: get_reals, set: set_reals }) = self.target else { return };
+        let Some(target) = self.target else { return };
+        if get {
+            self.sample(target, time);
+        }
         if set && self.order > 0 && !self.u.is_empty() {
-            self.requests += 1;
-            let s = if self.is_end(time) { self.length } else { (time - self.start).clamp(0.0, self.length) };
-            let width = self.u.len();
-            self.u.fill(0.0);
-            for a in (0..=self.order).rev() {
-                let coefficients = &self.coefficients[a * width..(a + 1) * width];
-                self.u.iter_mut().zip(coefficients).for_each(|(u, c)| *u = *u * s + c);
-            }
-            let (n, from) = (self.inputs.len(), self.u.as_ptr());
-            // SAFETY: the FMU has called back and asked for this; it is told both lengths.
-            let status = unsafe { set_reals(handle, self.inputs.as_ptr(), n, from, width) };
-            self.note(status);
+            self.follow(target, time);
         }
+    }
+
+    /// Records the outputs at `time`.
+    fn sample(&mut self, target: Target, time: f64) {
         let last = self.times.last().copied().unwrap_or(f64::NAN);
-        if get && self.record && self.width > 0 && time > last {
-            if self.times.len() < MOST_SAMPLES {
-                self.times.push(time);
-                self.samples.extend_from_within(self.samples.len() - self.row..);
-            } else {
-                self.times[MOST_SAMPLES - 1] = time;
-            }
-            let (n, place) = (self.outputs.len(), self.samples.len() - self.row);
-            let to = self.samples[place..place + self.width].as_mut_ptr();
-            // SAFETY: the FMU has called back and allows this; there is room for `width` values.
-            let status = unsafe { get_reals(handle, self.outputs.as_ptr(), n, to, self.width) };
-            self.note(status);
+        if !self.record || self.width == 0 || time.partial_cmp(&last) != Some(Ordering::Greater) {
+            return;
         }
+        if self.times.len() < MOST_SAMPLES {
+            self.times.push(time);
+            self.samples.extend_from_within(self.samples.len() - self.row..);
+        } else {
+            self.times[MOST_SAMPLES - 1] = time;
+        }
+        let (n, place) = (self.outputs.len(), self.samples.len() - self.row);
+        let to = self.samples[place..place + self.width].as_mut_ptr();
+        // SAFETY: the FMU has called back and allows this; there is room for `width` values.
+        let status = unsafe { (target.get)(target.handle, self.outputs.as_ptr(), n, to, self.width) };
+        self.note(status);
+    }
+
+    /// Sets the inputs as their polynomials have them at `time`.
+    fn follow(&mut self, target: Target, time: f64) {
+        self.requests += 1;
+        let s = if self.is_end(time) { self.length } else { (time - self.start).clamp(0.0, self.length) };
+        let width = self.u.len();
+        self.u.fill(0.0);
+        for a in (0..=self.order).rev() {
+            let coefficients = &self.coefficients[a * width..(a + 1) * width];
+            self.u.iter_mut().zip(coefficients).for_each(|(u, c)| *u = *u * s + c);
+        }
+        let (n, from) = (self.inputs.len(), self.u.as_ptr());
+        // SAFETY: the FMU has called back and asked for this; it is told both lengths.
+        let status = unsafe { (target.set)(target.handle, self.inputs.as_ptr(), n, from, width) };
+        self.note(status);
     }
 
     fn note(&mut self, status: c_int) {

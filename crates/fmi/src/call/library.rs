@@ -257,6 +257,23 @@ fn exchange(shared: &SharedLibrary, version: FmiVersion, usage: Use) -> Result<O
     }
 }
 
+/// Names of the functions without which an FMU cannot be used.
+pub(crate) fn required_functions(version: FmiVersion, usage: Use) -> Vec<&'static str> {
+    let (common, step, exchange) = match version {
+        FmiVersion::V2 => (Functions2::SYMBOLS, &["fmi2DoStep"][..], Exchange2::SYMBOLS),
+        FmiVersion::V3 => {
+            (Functions3::SYMBOLS, &["fmi3InstantiateCoSimulation", "fmi3DoStep"][..], Exchange3::SYMBOLS)
+        }
+    };
+    let required = |table: &'static [(&str, bool)]| {
+        table.iter().filter(|(_, is_required)| *is_required).map(|(name, _)| *name)
+    };
+    match usage {
+        Use::CoSimulation => required(common).chain(step.iter().copied()).collect(),
+        Use::ModelExchange => required(common).chain(required(exchange)).collect(),
+    }
+}
+
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

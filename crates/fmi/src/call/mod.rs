@@ -8,6 +8,7 @@ pub(crate) mod ffi2;
 pub(crate) mod ffi3;
 pub(crate) mod floating_point;
 pub(crate) mod instance;
+mod instantiate;
 pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;

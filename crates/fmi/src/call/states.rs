@@ -187,4 +187,56 @@ impl Instance {
         };
         self.check(status, CALL)
     }
+
+    /// How unknown variables change with known ones, seen from the unknown ones: sensitivity^T = seed^T J (FMI 3 only).
+    pub(crate) fn adjoint(
+        &self,
+        (unknowns, knowns): (&[u32], &[u32]),
+        seed: &[f64],
+        sensitivity: &mut [f64],
+    ) -> Result<()> {
+        let function = match &self.library.functions {
+            Functions::V2(_) => None,
+            Functions::V3(f) => f.adjoint,
+        };
+        let function = self.need(function, "GetAdjointDerivative")?;
+        let (y, ny, x, nx) = (unknowns.as_ptr(), unknowns.len(), knowns.as_ptr(), knowns.len());
+        let (from, seeds, to, count) =
+            (seed.as_ptr(), seed.len(), sensitivity.as_mut_ptr(), sensitivity.len());
+        // SAFETY: the instance is alive, the FMU is told all lengths.
+        self.call(Call::Adjoint, || unsafe { function(self.handle, y, ny, x, nx, from, seeds, to, count) })
+    }
+
+    /// Whether the library has adjoint derivatives.
+    pub(crate) fn has_adjoint(&self) -> bool {
+        matches!(&self.library.functions, Functions::V3(f) if f.adjoint.is_some())
+    }
+
+    /// Derivatives of outputs with respect to time at the end of the last step, one order for each.
+    pub(crate) fn get_output_derivatives(
+        &self,
+        references: &[u32],
+        orders: &[i32],
+        values: &mut [f64],
+    ) -> Result<()> {
+        assert_eq!(orders.len(), references.len());
+        let (n, to, count) = (references.len(), values.as_mut_ptr(), values.len());
+        match &self.library.functions {
+            Functions::V2(f) => {
+                assert_eq!(count, n);
+                let function = self.need(f.get_output_derivatives, "GetRealOutputDerivatives")?;
+                // SAFETY: the instance is alive, the lengths are equal.
+                self.call(Call::GetOutputDerivatives, || unsafe {
+                    function(self.handle, references.as_ptr(), n, orders.as_ptr(), to)
+                })
+            }
+            Functions::V3(f) => {
+                let function = self.need(f.get_output_derivatives, "GetOutputDerivatives")?;
+                // SAFETY: the instance is alive, the FMU is told both lengths.
+                self.call(Call::GetOutputDerivatives, || unsafe {
+                    function(self.handle, references.as_ptr(), n, orders.as_ptr(), to, count)
+                })
+            }
+        }
+    }
 }

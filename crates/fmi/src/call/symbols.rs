@@ -99,6 +99,9 @@ macro_rules! function_table {
         }
 
         impl $table {
+            /// Names of the functions, and whether each is required.
+            pub(crate) const SYMBOLS: &[(&str, bool)] = &[$(($symbol, function_table!(@is_required $kind))),*];
+
             /// Looks all of them up.
             pub(crate) fn load(library: &$crate::call::symbols::SharedLibrary) -> costep_core::Result<Self> {
                 Ok(Self {
@@ -108,6 +111,8 @@ macro_rules! function_table {
             }
         }
     };
+    (@is_required required) => { true };
+    (@is_required optional) => { false };
     (@type required $type:ty) => { $type };
     (@type optional $type:ty) => { Option<$type> };
     (@load required $library:ident $symbol:literal) => { $library.required($symbol)? };

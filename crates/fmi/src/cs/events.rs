@@ -53,7 +53,7 @@ impl Events {
     /// Nothing for an instance that completes all its steps and handles its events by itself.
     pub(crate) fn of(instance: &Instance, inputs: &[Port]) -> Option<Box<Self>> {
         let library = &instance.library;
-        if !library.allows_early_return() {
+        if !instance.has_event_mode && !library.might_return_early() {
             return None;
         }
         let is_discrete = |(at, port): (usize, &Port)| port.held.then_some(at);
@@ -62,7 +62,7 @@ impl Events {
         let clocks = Clocks::of(library.description());
         let ahead = Ahead { event: f64::INFINITY, clocks, u };
         Some(Box::new(Self {
-            has_mode: library.uses_event_mode(),
+            has_mode: instance.has_event_mode,
             any_step: library.co_simulation().can_handle_variable_communication_step_size,
             discrete,
             stored: [ahead.clone(), ahead.clone()],

@@ -1,4 +1,5 @@
-//! The states of an FMU, and its local model from its directional derivatives.
+//! The states of an FMU, and its local model from its directional derivatives, column by column, or where it has none
+//! from its adjoint ones (FMI 3), row by row.
 
 use costep_core::{LocalModel, Result};
 
@@ -12,10 +13,15 @@ use crate::description::words::VariableType;
 pub(crate) struct Linear {
     states: Signals,
     derivatives: Signals,
-    /// Derivatives, then outputs.
+    /// Derivatives, then outputs; and the number of elements of each.
     unknowns: Vec<u32>,
+    unknown_elements: Vec<usize>,
+    /// States, then inputs.
+    knowns: Vec<u32>,
     seed: Vec<f64>,
     column: Vec<f64>,
+    row: Vec<f64>,
+    by_rows: bool,
     /// Typical size of each state; 0 = unknown.
     nominal: Vec<f64>,
     /// Length of the explicit Euler steps of the FMU; 0 = it does not tell.
@@ -58,9 +64,30 @@ impl Linear {
 
     fn with_states((inputs, outputs): (&Signals, &Signals), states: Signals, derivatives: Signals) -> Self {
         let unknowns = [&derivatives.references[..], &outputs.references].concat();
-        let widest = states.elements.iter().chain(&inputs.elements).copied().max().unwrap_or(0);
+        let unknown_elements = [&derivatives.elements[..], &outputs.elements].concat();
+        let knowns = [&states.references[..], &inputs.references].concat();
+        let all = states.elements.iter().chain(&inputs.elements).chain(&unknown_elements);
+        let widest = all.copied().max().unwrap_or(0);
         let (seed, column) = (vec![0.0; widest], vec![0.0; states.width() + outputs.width()]);
-        Self { states, derivatives, unknowns, seed, column, nominal: Vec::new(), euler_step: 0.0 }
+        let row = vec![0.0; states.width() + inputs.width()];
+        Self {
+            states,
+            derivatives,
+            unknowns,
+            unknown_elements,
+            knowns,
+            seed,
+            column,
+            row,
+            by_rows: false,
+            nominal: Vec::new(),
+            euler_step: 0.0,
+        }
+    }
+
+    /// Takes adjoint derivatives from now on.
+    pub(crate) fn use_adjoint(&mut self) {
+        self.by_rows = true;
     }
 
     /// What the FMU says about its solver.
@@ -104,6 +131,24 @@ impl Linear {
         instance.get_reals(&self.derivatives.references, &mut model.x_dot)?;
         model.nominal.copy_from_slice(&self.nominal);
         model.euler_step = self.euler_step;
+        if self.by_rows {
+            self.fill_rows(instance, model)?;
+        } else {
+            self.fill_columns(instance, inputs, model)?;
+        }
+        for (i, x_dot) in model.x_dot.iter_mut().enumerate() {
+            for (j, b) in model.b[i * m..(i + 1) * m].iter().enumerate() {
+                if u[j] != active[j] {
+                    *x_dot += b * (u[j] - active[j]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// By directional derivatives: a column for each state and each input.
+    fn fill_columns(&mut self, instance: &Instance, inputs: &Signals, model: &mut LocalModel) -> Result<()> {
+        let (n, m) = (model.states, model.inputs);
         let mut place = 0;
         for (reference, count) in self.states.references.iter().zip(&self.states.elements) {
             for element in 0..*count {
@@ -134,11 +179,27 @@ impl Linear {
                 place += 1;
             }
         }
-        for (i, x_dot) in model.x_dot.iter_mut().enumerate() {
-            for (j, b) in model.b[i * m..(i + 1) * m].iter().enumerate() {
-                if u[j] != active[j] {
-                    *x_dot += b * (u[j] - active[j]);
-                }
+        Ok(())
+    }
+
+    /// By adjoint derivatives: a row for each derivative of a state and each output.
+    fn fill_rows(&mut self, instance: &Instance, model: &mut LocalModel) -> Result<()> {
+        let (n, m) = (model.states, model.inputs);
+        let mut place = 0_usize;
+        for (unknown, count) in self.unknowns.iter().zip(&self.unknown_elements) {
+            for element in 0..*count {
+                let seed = &mut self.seed[..*count];
+                seed.fill(0.0);
+                seed[element] = 1.0;
+                instance.adjoint((&[*unknown], &self.knowns), seed, &mut self.row)?;
+                let (states, inputs) = self.row.split_at(n);
+                let (matrix, through, at) = match place.checked_sub(n) {
+                    None => (&mut model.a, &mut model.b, place),
+                    Some(output) => (&mut model.c, &mut model.d, output),
+                };
+                matrix[at * n..(at + 1) * n].copy_from_slice(states);
+                through[at * m..at * m + inputs.len()].copy_from_slice(inputs);
+                place += 1;
             }
         }
         Ok(())

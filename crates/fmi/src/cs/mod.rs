@@ -8,6 +8,7 @@ pub(crate) mod signals;
 mod signature;
 mod steps;
 mod subsystem;
+pub(crate) mod ways;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,7 @@ use steps::InputDerivatives;
 
 pub use settings::fit_value;
 pub use signals::port_kind;
+pub use ways::InputWays;
 
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
@@ -54,6 +56,8 @@ pub struct CoSimulationOptions {
     /// The state is stored before every step, so that a step that the FMU discards can be done again in shorter ones.
     /// Without it this happens only where the coupling method has the state stored anyway.
     pub retry_discarded: bool,
+    /// How inputs reach it.
+    pub ways: InputWays,
 }
 
 impl CoSimulationOptions {
@@ -80,7 +84,7 @@ pub struct CoSimulationSubsystem {
     phase: Phase,
     /// Inputs follow polynomials by intermediate update (FMI 3).
     follows: bool,
-    /// There are ports of other types than 64 bits with a point.
+    /// There are ports of other types than 64 bits with a point, or inputs on ways of their own.
     mixed: bool,
     /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
     any_step: bool,
@@ -133,8 +137,10 @@ impl CoSimulationSubsystem {
         // The description promises; the library has to have the functions too.
         let capabilities = &mut description.capabilities;
         capabilities.rollback &= instance.can_store_states();
-        let directional = library.co_simulation().interface.provides_directional_derivatives;
-        if directional && !instance.has_directional() {
+        let interface = &library.co_simulation().interface;
+        let by_columns = interface.provides_directional_derivatives && instance.has_directional();
+        let gives_derivatives = by_columns || instance.has_adjoint();
+        if interface.provides_derivatives() && !gives_derivatives {
             capabilities.linearisation = Linearisation::None;
         }
         if !follows && !instance.takes_input_derivatives() {
@@ -143,12 +149,17 @@ impl CoSimulationSubsystem {
         let (input_order, rollback) = (capabilities.input_order, capabilities.rollback);
         // States are also read where finite differences with rollback may take the place of derivatives.
         let mut linear = match capabilities.linearisation {
-            Linearisation::Feedthrough if directional => Some(Linear::feedthrough((&inputs, &outputs))),
+            Linearisation::Feedthrough if interface.provides_derivatives() => {
+                Some(Linear::feedthrough((&inputs, &outputs)))
+            }
             Linearisation::Full => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             _ if rollback => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             _ => None,
         };
         if let Some(linear) = &mut linear {
+            if !by_columns {
+                linear.use_adjoint();
+            }
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }
         let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
@@ -216,6 +227,20 @@ impl CoSimulationSubsystem {
     /// Number of calls that returned Warning.
     pub fn warnings(&self) -> u64 {
         self.instance.warnings()
+    }
+
+    /// Derivatives of all Float64 outputs with respect to time at the end of the last step, elements of arrays one by one.
+    /// An error if the FMU does not offer derivatives of this order.
+    pub fn output_derivatives(&self, order: u32, values: &mut [f64]) -> Result<()> {
+        self.instance.alive()?;
+        let offered = self.instance.library.co_simulation().max_output_derivative_order;
+        let Some(wanted) = i32::try_from(order).ok().filter(|_| (1..=offered).contains(&order)) else {
+            let what = format!("derivatives of outputs of order {order} are not offered, at most {offered}");
+            return Err(self.instance.error(Code::NeedsMissing, &what));
+        };
+        assert_eq!(values.len(), self.outputs.width());
+        let orders = vec![wanted; self.outputs.references.len()];
+        self.instance.get_output_derivatives(&self.outputs.references, &orders, values)
     }
 
     /// The library it is an instance of.

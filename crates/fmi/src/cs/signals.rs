@@ -8,6 +8,7 @@ use crate::call::batch::{Batch, carrier};
 use crate::call::instance::Instance;
 use crate::call::texts::Texts;
 use crate::cs::settings::elements;
+use crate::cs::ways::Ways;
 use crate::description::ModelDescription;
 use crate::description::variable::{Dimension, Variable};
 use crate::description::words::{Causality, Variability, VariableType};
@@ -24,6 +25,8 @@ pub(crate) struct Signals {
     pub(crate) elements: Vec<usize>,
     /// Those of other types, if there are any.
     others: Option<Box<Others>>,
+    /// What happens to them on their way, if anything.
+    ways: Option<Box<Ways>>,
 }
 
 /// Variables that go over in calls of their own and are converted.
@@ -38,14 +41,28 @@ struct Others {
 }
 
 impl Signals {
-    /// All variables that belong to no clock and are none. Text and bytes come last.
-    pub(crate) fn of(
+    /// All outputs that belong to no clock and are none. Text and bytes come last.
+    pub(crate) fn outputs(description: &ModelDescription, sizes: &[(usize, u64)]) -> Result<Self> {
+        Self::of(description, Causality::Output, sizes, |_| true)
+    }
+
+    /// Those of the inputs that are wanted, in the same order.
+    pub(super) fn inputs(
+        description: &ModelDescription,
+        sizes: &[(usize, u64)],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Self> {
+        Self::of(description, Causality::Input, sizes, wanted)
+    }
+
+    fn of(
         description: &ModelDescription,
         causality: Causality,
         sizes: &[(usize, u64)],
+        wanted: impl Fn(usize) -> bool,
     ) -> Result<Self> {
         let (mut signals, mut others, mut texts) = (Self::default(), Vec::new(), Vec::new());
-        for index in description.with_causality(causality) {
+        for index in description.with_causality(causality).filter(|index| wanted(*index)) {
             let variable = &description.variables()[index];
             match variable.kind {
                 _ if !variable.clocks.is_empty() => {}
@@ -85,13 +102,25 @@ impl Signals {
         self.width() + self.others.as_ref().map_or(0, |others| others.width)
     }
 
-    /// Whether there are variables of other types.
+    /// Whether there is more to do than to hand numbers over: there are variables of other types, or ways of their own.
     pub(crate) fn is_mixed(&self) -> bool {
-        self.others.is_some()
+        self.others.is_some() || self.ways.is_some()
+    }
+
+    pub(super) fn set_ways(&mut self, ways: Ways) {
+        self.ways = Some(Box::new(ways));
+    }
+
+    /// Whether a variable is ever set.
+    pub(crate) fn sets(&self, variable: usize) -> bool {
+        self.ways.as_ref().is_none_or(|ways| ways.sets(variable))
     }
 
     /// Sets all variables.
     pub(crate) fn set(&self, instance: &Instance, u: &[f64]) -> Result<()> {
+        if let Some(ways) = &self.ways {
+            return ways.set(instance, u);
+        }
         let (reals, rest) = u.split_at(u.len() - self.others.as_ref().map_or(0, |others| others.width));
         if !reals.is_empty() {
             instance.set_reals(&self.references, reals)?;
@@ -127,7 +156,7 @@ impl Signals {
     }
 
     /// Variables and numbers of elements, with those of other types.
-    fn all(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let others = self.others.as_deref();
         let others = others.map_or((&[][..], &[][..]), |others| (&others.variables, &others.elements));
         let variables = self.variables.iter().chain(others.0);

@@ -5,10 +5,9 @@ use costep_core::{Capabilities, Description, Linearisation, MicroSampling, Resul
 use super::linear::Linear;
 use super::settings::{self, Setting};
 use super::signals::{self, Signals};
-use super::{CoSimulationOptions, MAX_ORDER};
+use super::{CoSimulationOptions, MAX_ORDER, ways};
 use crate::description::ModelDescription;
 use crate::description::interface::CoSimulation;
-use crate::description::words::Causality;
 
 /// What is known of an instance before it is made.
 pub(super) struct Signature {
@@ -32,8 +31,8 @@ impl Signature {
     ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
-        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
-        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let inputs = ways::inputs(fmu, &sizes, &options.ways)?;
+        let outputs = Signals::outputs(fmu, &sizes)?;
         let exchanges = |signals: &Signals| {
             kind.provides_intermediate_update
                 && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
@@ -46,7 +45,7 @@ impl Signature {
             None if follows => MAX_ORDER,
             None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
         };
-        let linear = match kind.interface.provides_directional_derivatives {
+        let linear = match kind.interface.provides_derivatives() {
             true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             false => None,
         };
@@ -69,9 +68,9 @@ impl Signature {
     }
 }
 
-/// A, B, C, D by directional derivatives where the states are known, else D; D = 0 where no output follows an input at once.
+/// A, B, C, D by derivatives where the states are known, else D; D = 0 where no output follows an input at once.
 fn linearisation(kind: &CoSimulation, knows_states: bool, feedthrough: &[Vec<usize>]) -> Linearisation {
-    match kind.interface.provides_directional_derivatives {
+    match kind.interface.provides_derivatives() {
         true if knows_states => Linearisation::Full,
         true => Linearisation::Feedthrough,
         false if feedthrough.iter().all(Vec::is_empty) => Linearisation::Feedthrough,

@@ -115,7 +115,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.catch_up();
         // In initialisation mode directional derivatives are those of the initialisation.
         self.start()?;
-        let derivatives = self.instance.library.co_simulation().interface.provides_directional_derivatives;
+        let derivatives = self.instance.library.co_simulation().interface.provides_derivatives();
         match (&mut self.linear, self.description.capabilities.linearisation) {
             (_, Linearisation::None) => Err(self.unsupported("a local model")),
             (Some(linear), _) if derivatives => {

@@ -24,6 +24,13 @@ pub struct Interface {
     pub provides_per_element_dependencies: bool,
 }
 
+impl Interface {
+    /// Whether its Jacobians can be asked for, by columns or by rows.
+    pub fn provides_derivatives(&self) -> bool {
+        self.provides_directional_derivatives || self.provides_adjoint_derivatives
+    }
+}
+
 /// The FMU brings its own solver.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoSimulation {

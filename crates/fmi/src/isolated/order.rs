@@ -8,7 +8,7 @@ use costep_core::{Code, Error, Result, StateReader, StateWriter};
 use costep_integrate::Solver;
 
 use super::IsolatedUse;
-use crate::cs::CoSimulationOptions;
+use crate::cs::{CoSimulationOptions, InputWays};
 use crate::description::value::Values;
 use crate::me::ModelExchangeOptions;
 
@@ -36,17 +36,20 @@ impl Order {
                     logging,
                     step_timeout,
                     retry_discarded,
+                    ways,
                 } = options;
                 out.integer(0);
                 write_common(&mut out, parameters, *logging, *step_timeout);
+                write_ways(&mut out, ways);
                 optional(&mut out, input_order.map(|order| order as u64));
                 optional(&mut out, tolerance.map(f64::to_bits));
                 out.integer((*retry_discarded).into());
             }
             IsolatedUse::ModelExchange(options) => {
-                let ModelExchangeOptions { parameters, solver, logging, step_timeout } = options;
+                let ModelExchangeOptions { parameters, solver, logging, step_timeout, ways } = options;
                 out.integer(1);
                 write_common(&mut out, parameters, *logging, *step_timeout);
+                write_ways(&mut out, ways);
                 out.block(solver.label().as_bytes());
             }
         }
@@ -60,14 +63,22 @@ impl Order {
         let name = text(from.block()?)?;
         let is_exchange = from.index(2)? == 1;
         let (parameters, logging, step_timeout) = read_common(from)?;
+        let ways = read_ways(from)?;
         let usage = if is_exchange {
             let solver = Solver::parse(&text(from.block()?)?, 0.0)?;
-            IsolatedUse::ModelExchange(ModelExchangeOptions { parameters, solver, logging, step_timeout })
+            IsolatedUse::ModelExchange(ModelExchangeOptions {
+                parameters,
+                solver,
+                logging,
+                step_timeout,
+                ways,
+            })
         } else {
             IsolatedUse::CoSimulation(CoSimulationOptions {
                 parameters,
                 logging,
                 step_timeout,
+                ways,
                 input_order: read_optional(from)?.map(|order| order as usize),
                 tolerance: read_optional(from)?.map(f64::from_bits),
                 retry_discarded: from.index(2)? == 1,
@@ -101,6 +112,34 @@ fn read_common(from: &mut StateReader<'_>) -> Result<Common> {
     }
     let logging = read_optional(from)?.map(|logging| logging > 0);
     Ok((parameters, logging, read_optional(from)?.map(Duration::from_nanos)))
+}
+
+fn write_ways(out: &mut StateWriter, ways: &InputWays) {
+    out.integer(ways.open.len() as u64);
+    ways.open.iter().for_each(|name| out.block(name.as_bytes()));
+    out.integer(ways.maps.len() as u64);
+    for (name, entries) in &ways.maps {
+        out.block(name.as_bytes());
+        out.integer(entries.len() as u64);
+        for (source, target) in entries {
+            out.real(*source);
+            out.real(*target);
+        }
+    }
+}
+
+fn read_ways(from: &mut StateReader<'_>) -> Result<InputWays> {
+    let mut ways = InputWays::default();
+    for _ in 0..from.integer()? {
+        ways.open.push(text(from.block()?)?);
+    }
+    for _ in 0..from.integer()? {
+        let name = text(from.block()?)?;
+        let count = from.integer()?;
+        let entries = (0..count).map(|_| Ok((from.real()?, from.real()?))).collect::<Result<_>>()?;
+        ways.maps.push((name, entries));
+    }
+    Ok(ways)
 }
 
 fn optional(out: &mut StateWriter, value: Option<u64>) {
@@ -209,6 +248,10 @@ mod tests {
             logging: Some(false),
             step_timeout: Some(Duration::from_millis(1500)),
             retry_discarded: true,
+            ways: InputWays {
+                open: vec!["a".into(), "b[1]".into()],
+                maps: vec![("gear".into(), vec![(1.0, -2.0), (3.0, 0.0)]), ("x".into(), Vec::new())],
+            },
         };
         let IsolatedUse::CoSimulation(read) = sent(IsolatedUse::CoSimulation(options.clone())) else {
             panic!("another use")

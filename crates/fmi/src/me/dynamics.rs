@@ -73,7 +73,8 @@ impl SomeInputs {
         for ((variable, reference), count) in
             inputs.variables.iter().zip(&inputs.references).zip(&inputs.elements)
         {
-            if fmu.variables()[*variable].variability == Variability::Continuous {
+            let is_continuous = fmu.variables()[*variable].variability == Variability::Continuous;
+            if is_continuous && inputs.sets(*variable) {
                 references.push(*reference);
                 places.extend(place..place + count);
             }

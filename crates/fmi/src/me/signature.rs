@@ -8,8 +8,8 @@ use super::{ModelExchangeOptions, memory};
 use crate::cs::linear::Linear;
 use crate::cs::settings::{self, Setting};
 use crate::cs::signals::{self, Signals};
+use crate::cs::ways;
 use crate::description::interface::ModelExchange;
-use crate::description::words::Causality;
 use crate::description::{FmiVersion, ModelDescription};
 
 /// What the FMU can be put back by.
@@ -46,8 +46,8 @@ impl Signature {
     ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
-        let inputs = Signals::of(fmu, Causality::Input, &sizes)?;
-        let outputs = Signals::of(fmu, Causality::Output, &sizes)?;
+        let inputs = ways::inputs(fmu, &sizes, &options.ways)?;
+        let outputs = Signals::outputs(fmu, &sizes)?;
         let (mut states, mut indicators) = (Signals::default(), Signals::default());
         for state in fmu.states() {
             states.push(fmu, state.state, &sizes)?;
@@ -55,10 +55,15 @@ impl Signature {
         for indicator in &fmu.structure.event_indicators {
             indicators.push(fmu, indicator.variable, &sizes)?;
         }
-        let directional = match kind.interface.provides_directional_derivatives {
+        let mut directional = match kind.interface.provides_derivatives() {
             true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             false => None,
         };
+        if let Some(linear) =
+            directional.as_mut().filter(|_| !kind.interface.provides_directional_derivatives)
+        {
+            linear.use_adjoint();
+        }
         let input_ports = inputs.ports(fmu, &sizes);
         let slopes = match directional {
             Some(linear) => Slopes::Directional(Box::new(linear)),

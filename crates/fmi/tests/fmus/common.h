@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     Data d;
     int stepping;
-    int inside; /* in intermediate update mode */
+    int inside; /* in intermediate update mode; 2: and an input was set there */
     void (*between)(void *instance, double time);
     void *update;
     int dirty; /* an input was set since the last step */
@@ -77,5 +77,7 @@ int common_get(Instance *i, const uint32_t *vr, size_t n, double *values);
 int common_set(Instance *i, const uint32_t *vr, size_t n, const double *values);
 int common_step(Instance *i, double start, double h);
 int common_directional(Instance *i, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx, const double *seed, double *out);
+/* Of the outputs that are states, 1 and 2: their derivatives are 20 and 21. */
+int common_output_derivatives(Instance *i, const uint32_t *vr, size_t n, const int *orders, double *out);
 void *common_get_state(Instance *i, void *old);
 void common_set_state(Instance *i, const void *state);

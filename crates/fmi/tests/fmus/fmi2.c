@@ -120,3 +120,7 @@ EXPORT int fmi2GetDirectionalDerivative(void *c, const uint32_t *y, size_t ny, c
     ALIVE;
     return common_directional(c, y, ny, x, nx, seed, out);
 }
+EXPORT int fmi2GetRealOutputDerivatives(void *c, const uint32_t *vr, size_t n, const int *orders, double *v) {
+    ALIVE;
+    return common_output_derivatives(c, vr, n, orders, v);
+}

@@ -68,10 +68,14 @@ EXPORT int fmi3Reset(void *c) {
 }
 EXPORT int fmi3GetFloat64(void *c, const uint32_t *vr, size_t n, double *v, size_t count) {
     ALIVE;
+    Instance *i = c;
+    if (i->inside == 2) { i->log(i, ERROR, "a value is got after one was set in the same update"); return ERROR; }
     return n == count ? common_get(c, vr, n, v) : ERROR;
 }
 EXPORT int fmi3SetFloat64(void *c, const uint32_t *vr, size_t n, const double *v, size_t count) {
     ALIVE;
+    Instance *i = c;
+    if (i->inside) i->inside = 2;
     return n == count ? common_set(c, vr, n, v) : ERROR;
 }
 EXPORT int fmi3SetInt32(void *c, const uint32_t *vr, size_t n, const int32_t *v, size_t count) {
@@ -143,4 +147,20 @@ EXPORT int fmi3GetDirectionalDerivative(void *c, const uint32_t *y, size_t ny, c
                                         const double *seed, size_t ns, double *out, size_t no) {
     ALIVE;
     return ns == nx && no == ny ? common_directional(c, y, ny, x, nx, seed, out) : ERROR;
+}
+EXPORT int fmi3GetAdjointDerivative(void *c, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx,
+                                    const double *seed, size_t ns, double *out, size_t no) {
+    ALIVE;
+    if (ns != ny || no != nx) return ERROR;
+    for (size_t k = 0; k < nx; k++) {
+        double one = 1.0, change[REALS];
+        if (ny > REALS || common_directional(c, y, ny, &x[k], 1, &one, change) != OK) return ERROR;
+        out[k] = 0.0;
+        for (size_t j = 0; j < ny; j++) out[k] += seed[j] * change[j];
+    }
+    return OK;
+}
+EXPORT int fmi3GetOutputDerivatives(void *c, const uint32_t *vr, size_t n, const int32_t *orders, double *v, size_t count) {
+    ALIVE;
+    return n == count ? common_output_derivatives(c, vr, n, orders, v) : ERROR;
 }

@@ -318,6 +318,22 @@ pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant
     pack(identifier, &text, (!variant.no_library).then_some((sources, &flags)))
 }
 
+/// The fault FMU with Rust code inside whose fault is a panic; `abi` says whether it leaves the FMU.
+pub(crate) fn build_panicking(fmi: Fmi, abi: &str) -> TestFmu {
+    let text = description(fmi, "Fault", "{costep test}", &co_simulation(fmi, "Fault", "Fault", ""));
+    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let folder = tempfile::tempdir().unwrap();
+    let (source, library) = (folder.path().join("panic.rs"), folder.path().join("libpanic.a"));
+    std::fs::write(&source, include_str!("panic.rs.txt").replace("ABI", abi)).unwrap();
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(compiler);
+    command.args(["--edition", "2024", "--crate-type", "staticlib", "-C", "panic=unwind", "-o"]);
+    let output = command.arg(&library).arg(&source).output().expect("the Rust compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let flags = ["-DFAULT", "-DEXCEPTIONS", library.to_str().unwrap(), "-ldl"];
+    pack("Fault", &text, Some((&["model.c", "fault.c", functions], &flags)))
+}
+
 /// Compiles and packs a model for Model Exchange: `Lag`, `Fault`, `S1`, `S2`, `Ball`, `Sampler`, `Chatter` or `Stepper`. A
 /// plain one cannot store its state, has no directional derivatives, and does not want to hear of completed steps.
 pub(crate) fn build_exchange(fmi: Fmi, model: &str, plain: bool, flag: &str) -> TestFmu {
@@ -335,7 +351,7 @@ pub(crate) fn exchange(
     parameters: &[(&str, f64)],
 ) -> ModelExchangeSubsystem {
     let parameters = options(parameters).parameters;
-    let options = ModelExchangeOptions { parameters, solver, logging: Some(true), step_timeout: None };
+    let options = ModelExchangeOptions { parameters, solver, logging: Some(true), ..Default::default() };
     ModelExchangeSubsystem::new(library, name, &options).unwrap()
 }
 
@@ -538,6 +554,11 @@ pub(crate) fn instance(library: &Arc<FmuLibrary>, name: &str) -> CoSimulationSub
 
 /// An FMU of FMI 3.0 with event mode, clocks that follow time and a triggered one; `attributes` of its interface.
 pub(crate) fn build_ticker(attributes: &str) -> TestFmu {
+    build_ticker_with(attributes, &[])
+}
+
+/// The same, compiled with these flags.
+pub(crate) fn build_ticker_with(attributes: &str, flags: &[&str]) -> TestFmu {
     let text = format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="Ticker" instantiationToken="ticker">
@@ -563,5 +584,5 @@ pub(crate) fn build_ticker(attributes: &str) -> TestFmu {
 <Output valueReference="7" dependencies=""/></ModelStructure>
 </fmiModelDescription>"#
     );
-    pack("Ticker", &text, Some((&["ticker3.c"], &[])))
+    pack("Ticker", &text, Some((&["ticker3.c"], flags)))
 }

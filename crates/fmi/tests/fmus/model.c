@@ -213,6 +213,15 @@ int common_directional(Instance *i, const uint32_t *y, size_t ny, const uint32_t
     return OK;
 }
 
+int common_output_derivatives(Instance *i, const uint32_t *vr, size_t n, const int *orders, double *out) {
+    outputs(i);
+    for (size_t k = 0; k < n; k++) {
+        if (orders[k] != 1 || vr[k] < 1 || vr[k] > 2) return ERROR;
+        out[k] = i->d.r[19 + vr[k]];
+    }
+    return OK;
+}
+
 void *common_get_state(Instance *i, void *old) {
     misbehave(i, AT_STATE);
     if (i->d.fault == NO_STATE) return NULL;

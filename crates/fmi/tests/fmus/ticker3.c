@@ -30,6 +30,9 @@ EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, co
                                          bool logging, bool events, bool early, const uint32_t *vr, size_t n,
                                          void *environment, void *log, void *intermediate) {
     (void)name; (void)token; (void)resources; (void)visible; (void)logging; (void)vr; (void)n; (void)intermediate;
+#ifdef REFUSES_EVENTS
+    if (events) return NULL;
+#endif
     Instance *i = calloc(1, sizeof *i);
     i->events = events; i->early = early; i->environment = environment;
     i->log = (void (*)(void *, int, const char *, const char *))log;

@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_imports, reason = "each test program uses another part")]
 
 mod python;
+pub(crate) mod registry;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use costep_fmi::Values;
 use costep_integrate::Solver;
 
 pub(crate) use file::{FmuFile, Opened};
-pub(crate) use read::{Fmu, file_in, path_in, read};
+pub(crate) use read::{Fmu, file_in, path_in, read, wired_part};
 pub(crate) use value::{find_port, start_of_port, written};
 
 /// Which interface of an FMU is used.

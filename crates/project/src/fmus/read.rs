@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{CoSimulationOptions, ModelDescription, ModelExchangeOptions, Severity, Values, fit_value};
+use costep_fmi::{
+    CoSimulationOptions, InputWays, ModelDescription, ModelExchangeOptions, Severity, Values, fit_value,
+};
 use costep_integrate::{Part, Solver};
 
 use crate::document::Entry;
@@ -54,7 +56,8 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
         return None;
     }
     let solver = read_solver(&section, interface, problems)?;
-    let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded };
+    let ways = InputWays::default();
+    let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded, ways };
     let part = make_part(&file, &entry.key, interface, how)
         .map_err(|error| problems.report(given.origin, || in_words_of_project(error, &path)))
         .ok()?;
@@ -95,6 +98,24 @@ struct Use<'a> {
     isolation: Isolation,
     step_timeout: Option<f64>,
     retry_discarded: bool,
+    ways: InputWays,
+}
+
+/// The part once more, now that it is known what feeds its inputs.
+pub(crate) fn wired_part(
+    spec: &FmuSpec,
+    file: &Arc<FmuFile>,
+    ways: InputWays,
+) -> Result<Box<dyn Part>, Error> {
+    let how = Use {
+        set: &spec.set,
+        solver: spec.solver,
+        isolation: spec.isolation,
+        step_timeout: spec.step_timeout,
+        retry_discarded: spec.retry_discarded,
+        ways,
+    };
+    make_part(file, &spec.name, spec.interface, how)
 }
 
 fn make_part(
@@ -103,7 +124,7 @@ fn make_part(
     interface: FmuInterface,
     how: Use<'_>,
 ) -> Result<Box<dyn Part>, Error> {
-    let Use { set, solver, isolation, step_timeout, retry_discarded } = how;
+    let Use { set, solver, isolation, step_timeout, retry_discarded, ways } = how;
     let (file, parameters) = (Arc::clone(file), set.to_vec());
     let step_timeout = step_timeout.map(Duration::from_secs_f64);
     Ok(match interface {
@@ -112,6 +133,7 @@ fn make_part(
                 parameters,
                 step_timeout,
                 retry_discarded,
+                ways,
                 ..CoSimulationOptions::default()
             };
             Box::new(CoSimulationPart::new(file, name, options, isolation)?)
@@ -119,7 +141,7 @@ fn make_part(
         FmuInterface::ModelExchange => {
             let default = ModelExchangeOptions::default();
             let solver = solver.unwrap_or(default.solver);
-            let options = ModelExchangeOptions { parameters, solver, step_timeout, ..default };
+            let options = ModelExchangeOptions { parameters, solver, step_timeout, ways, ..default };
             Box::new(ModelExchangePart::new(file, name, options, isolation)?)
         }
     })

@@ -1,12 +1,13 @@
 //! Follows the graph back from every input of an FMU to the output it gets.
 
-use costep_core::Code;
+use costep_core::{Code, PortKind};
 use costep_fmi::{Causality, Dimension, Variable, port_kind, short};
 
 use crate::flat::Link;
 use crate::flatten::Flattener;
+use crate::flatten::exchanges::Exchange;
 use crate::flatten::passages::{Affine, Carried, conversion};
-use crate::model::{Settings, Transformation, carries};
+use crate::model::{Passage, Settings, Transformation, carries, exchanges};
 
 /// What is known about the way to each port, so that every edge is followed once.
 pub(super) struct Ways {
@@ -20,6 +21,7 @@ pub(super) struct Ways {
 #[derive(Clone)]
 struct Carriage {
     map: Affine,
+    exchange: Exchange,
     unit: Carried,
     settings: Settings,
 }
@@ -109,7 +111,7 @@ impl Flattener {
         }
         let fmus = [&self.sources[from].description, &self.sources[to].description];
         let (output, input) = (&fmus[0].variables()[from_variable], &fmus[1].variables()[to_variable]);
-        if let Some(message) = refusal(output, input) {
+        if let Some(message) = refusal(output, input, self.is_exchanged(port)) {
             self.error(Code::SspUnsupported, &last, message);
             return None;
         }
@@ -121,16 +123,38 @@ impl Flattener {
             self.error(Code::SspUnsupported, &last, message);
             return None;
         };
-        let Carriage { map, settings, .. } = self.carriage(port, ways)?;
+        let Carriage { map, exchange, settings, .. } = self.carriage(port, ways)?;
+        let [source, target] = [from, to].map(|component| &self.sources[component].description);
+        let numbers = match exchange.numbers((source, from_variable), (target, to_variable)) {
+            Ok(numbers) => numbers,
+            Err(message) => {
+                self.error(Code::SspReference, &last, message);
+                return None;
+            }
+        };
         let link = |(output, input): (String, String)| Link {
             from: (from, output),
             to: (to, input),
             factor: map.factor,
             offset: map.offset,
+            map: numbers.clone(),
             settings: settings.clone(),
             place: last.place(),
         };
         Some(outputs.into_iter().zip(inputs).map(link).collect())
+    }
+
+    /// Whether values become others on the way to a port, so that its kind may be another one.
+    fn is_exchanged(&self, port: usize) -> bool {
+        let mut edge = self.ports[port].incoming;
+        // The way has an end: it has been followed before.
+        while let Some(at) = edge {
+            if is_exchange(&self.edges[at].passage) {
+                return true;
+            }
+            edge = self.ports[self.edges[at].from].incoming;
+        }
+        false
     }
 
     /// All conversions and transformations on the way to a port.
@@ -139,7 +163,12 @@ impl Flattener {
         let mut known = match &ways.maps[start] {
             Known::NotYet => {
                 let unit = self.ports[start].unit.clone();
-                Known::Yes(Carriage { map: Affine::IDENTITY, unit, settings: Settings::new() })
+                Known::Yes(Carriage {
+                    map: Affine::IDENTITY,
+                    exchange: Exchange::None,
+                    unit,
+                    settings: Settings::new(),
+                })
             }
             known => known.clone(),
         };
@@ -154,7 +183,7 @@ impl Flattener {
     }
 
     fn carry(&mut self, before: Carriage, edge: usize) -> Option<Carriage> {
-        let Carriage { map: carried, unit: carried_unit, mut settings } = before;
+        let Carriage { map: carried, mut exchange, unit: carried_unit, mut settings } = before;
         let edge = &self.edges[edge];
         let target = &self.ports[edge.to];
         let spot = edge.spot.clone();
@@ -169,6 +198,7 @@ impl Flattener {
         let (before, after) = (self.ports[edge.from].signal, target.signal);
         if let (Some(before), Some(after)) = (before, after)
             && !carries(before, after)
+            && !(is_exchange(&edge.passage) && exchanges(before, after))
         {
             let message = format!(
                 "`{}` is of type {after} on the way of a signal of type {before}",
@@ -185,14 +215,17 @@ impl Flattener {
                 let [no, yes] = [false, true].map(|value| f64::from(mapped(value, entries)));
                 map = map.then(yes - no, no);
             }
-            Some(_) => {
-                let message = "a mapping of values is not supported on a connection";
-                self.error(Code::SspUnsupported, &spot, message);
-                return None;
-            }
+            Some(values) => match exchange.then(values) {
+                Some(both) => exchange = both,
+                None => {
+                    let message = "a map of numbers and one of items, one after the other, are not supported";
+                    self.error(Code::SspUnsupported, &spot, message);
+                    return None;
+                }
+            },
         }
         settings.extend(edge.settings.iter().cloned());
-        Some(Carriage { map, unit, settings })
+        Some(Carriage { map, exchange, unit, settings })
     }
 }
 
@@ -201,8 +234,13 @@ fn mapped(value: bool, entries: &[(bool, bool)]) -> bool {
     entries.iter().find(|(source, _)| *source == value).map_or(value, |(_, target)| *target)
 }
 
-/// Why these two cannot be coupled.
-fn refusal(output: &Variable, input: &Variable) -> Option<String> {
+/// Whether values of a kind become values of another one.
+fn is_exchange(passage: &Passage) -> bool {
+    matches!(passage.transformation, Some(Transformation::Integer(_) | Transformation::Enumeration(_)))
+}
+
+/// Why these two cannot be coupled. Numbers and items of enumerations may become each other if they are `exchanged`.
+fn refusal(output: &Variable, input: &Variable, exchanged: bool) -> Option<String> {
     let kind = |variable: &Variable| port_kind(variable.kind).filter(|_| variable.clocks.is_empty());
     for variable in [output, input] {
         if kind(variable).is_none() {
@@ -210,8 +248,14 @@ fn refusal(output: &Variable, input: &Variable) -> Option<String> {
             return Some(format!("`{name}` is of type {}, which is no signal", variable.kind));
         }
     }
+    let is_whole = |variable| matches!(kind(variable), Some(PortKind::Integer | PortKind::Enumeration));
+    if let Some(other) = [output, input].into_iter().find(|variable| exchanged && !is_whole(variable)) {
+        let name = short(&other.name);
+        return Some(format!("a mapping of values on the way of `{name}`, which is of type {}", other.kind));
+    }
     if let (Some(from), Some(to)) = (kind(output), kind(input))
         && !from.feeds(to)
+        && !exchanged
     {
         let (output, input) = (short(&output.name), short(&input.name));
         return Some(format!("`{input}` takes {to}, `{output}` gives {from}"));

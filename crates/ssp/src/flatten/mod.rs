@@ -13,6 +13,7 @@
 
 mod budget;
 mod dictionaries;
+mod exchanges;
 mod files;
 mod instances;
 mod links;

@@ -175,6 +175,14 @@ fn write_link(contents: &Contents<'_>, link: &Link, xml: &mut Xml) {
             let (factor, offset) = (format!("{:?}", link.factor), format!("{:?}", link.offset));
             xml.empty("ssc:LinearTransformation", &[("factor", &factor), ("offset", &offset)]);
         }
+        if !link.map.is_empty() {
+            xml.element("ssc:IntegerMappingTransformation", &[], |xml| {
+                for (source, target) in &link.map {
+                    let (source, target) = (source.to_string(), target.to_string());
+                    xml.empty("ssc:MapEntry", &[("source", &source), ("target", &target)]);
+                }
+            });
+        }
         write_settings(&link.settings, "ssd:Annotations", xml);
     });
 }

@@ -13,6 +13,7 @@ use super::mailbox::{Mailbox, Request};
 use super::words::write_error;
 use crate::child::{die_with_parent, numbers, refused};
 use crate::memory::inherited;
+use crate::stopping_exceptions;
 
 static MAILBOX: OnceLock<Mailbox> = OnceLock::new();
 
@@ -127,7 +128,7 @@ impl Host {
             let (next, request) = self.mailbox.next(turn);
             turn = next;
             let outcome = match request {
-                Some(request) => self.obey(request),
+                Some(request) => stopping_exceptions(|| self.obey(request)),
                 None => Err(Error::new(Code::Bug, "an unknown request")),
             };
             if let Err(error) = &outcome {

@@ -1,0 +1,174 @@
+//! How an instance of an FMU is made.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::ffi::{CStr, CString, c_void};
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use costep_core::{Code, Error, Result};
+use costep_supervise::{Call, Slot};
+
+use crate::call::ffi2::{self, Callbacks, Functions2};
+use crate::call::ffi3::{Functions3, IntermediateUpdate};
+use crate::call::instance::{Instance, fatal, lock, watched};
+use crate::call::intermediate::{Environment, Exchanged, intermediate_update};
+use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
+use crate::call::log::{Message, Status, log2, log3};
+use crate::call::shared::Shared;
+use crate::notice::{Notice, tell};
+
+/// What both versions of FMI are told.
+struct Request<'a> {
+    library: &'a FmuLibrary,
+    slot: &'a Slot,
+    name: &'a CStr,
+    logging: bool,
+    environment: *mut c_void,
+}
+
+impl Instance {
+    /// Makes an instance, for what its library was loaded for.
+    pub(crate) fn new(
+        library: &Arc<FmuLibrary>,
+        name: &str,
+        logging: bool,
+        exchanged: Option<Exchanged>,
+        limit: Option<Duration>,
+    ) -> Result<Self> {
+        let Ok(c_name) = CString::new(name) else {
+            return Err(Error::new(Code::FmuValue, "the name of an instance holds a zero byte"));
+        };
+        if library.is_fatal() {
+            return Err(fatal(name));
+        }
+        library.enter()?;
+        let slot = library.slot(name, limit);
+        let owned = Shared::new(Environment::showing(name, slot.messages()));
+        let environment = owned.address().cast::<c_void>();
+        let request = Request { library, slot: &slot, name: &c_name, logging, environment };
+        let mut callbacks = None;
+        let mut has_event_mode = library.uses_event_mode();
+        let handle = match &library.functions {
+            Functions::V2(f) => request.instantiate_2(f, &mut callbacks),
+            Functions::V3(f) => {
+                let mut handle = request.instantiate_3(f, exchanged.as_ref(), has_event_mode);
+                if handle.is_null() && has_event_mode {
+                    has_event_mode = false;
+                    handle = request.instantiate_3(f, exchanged.as_ref(), has_event_mode);
+                    if !handle.is_null() {
+                        tell_of_refusal(name);
+                    }
+                }
+                if let (Some(exchanged), false) = (exchanged, handle.is_null()) {
+                    lock(&owned).prepare(handle, f, exchanged);
+                }
+                handle
+            }
+        };
+        if handle.is_null() {
+            library.leave();
+            return Err(refused(library, name, logging, &owned));
+        }
+        Ok(Self {
+            handle,
+            library: Arc::clone(library),
+            name: c_name,
+            slot,
+            place: None,
+            environment: ManuallyDrop::new(owned),
+            callbacks: ManuallyDrop::new(callbacks),
+            warnings: Cell::new(0),
+            ended: Cell::new(false),
+            wants_end: Cell::new(false),
+            has_event_mode,
+        })
+    }
+}
+
+impl Request<'_> {
+    fn resources(&self) -> *const std::ffi::c_char {
+        self.library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr())
+    }
+
+    /// The callbacks are left to the caller: the FMU keeps a pointer to them.
+    fn instantiate_2(&self, f: &Functions2, callbacks: &mut Option<Shared<Callbacks>>) -> *mut c_void {
+        let callbacks = callbacks.insert(Shared::new(Callbacks {
+            logger: log2,
+            allocate_memory: ffi2::calloc,
+            free_memory: ffi2::free,
+            step_finished: None,
+            environment: self.environment,
+        }));
+        let kind = match self.library.usage() {
+            Use::CoSimulation => ffi2::CO_SIMULATION,
+            Use::ModelExchange => ffi2::MODEL_EXCHANGE,
+        };
+        let (name, token) = (self.name.as_ptr(), self.library.token.as_ptr());
+        // SAFETY: texts end with a zero byte; log and callbacks live as long as the instance.
+        watched(self.slot, Call::Instantiate, || unsafe {
+            (f.instantiate)(name, kind, token, self.resources(), callbacks.address(), 0, self.logging.into())
+        })
+    }
+
+    fn instantiate_3(
+        &self,
+        f: &Functions3,
+        exchanged: Option<&Exchanged>,
+        has_event_mode: bool,
+    ) -> *mut c_void {
+        let (name, token, resources) = (self.name.as_ptr(), self.library.token.as_ptr(), self.resources());
+        let (logging, environment) = (self.logging, self.environment);
+        if let Some(ExchangeFunctions::V3(f)) = &self.library.exchange {
+            // SAFETY: texts end with a zero byte; the environment lives as long as the instance.
+            return watched(self.slot, Call::InstantiateExchange, || unsafe {
+                (f.instantiate)(name, token, resources, false, logging, environment, Some(log3))
+            });
+        }
+        // A library for Co-Simulation has the function.
+        let Some(instantiate) = f.instantiate else { return ptr::null_mut() };
+        let all = exchanged.map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
+        let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
+        let early = has_event_mode || self.library.might_return_early();
+        // SAFETY: as above; the FMU is told the number of variables.
+        watched(self.slot, Call::Instantiate, || unsafe {
+            instantiate(
+                name,
+                token,
+                resources,
+                false,
+                logging,
+                has_event_mode,
+                early,
+                all.as_ptr(),
+                all.len(),
+                environment,
+                Some(log3),
+                update,
+            )
+        })
+    }
+}
+
+/// An FMU that declares an event mode and refuses to be made with it handles its events inside of its steps.
+fn tell_of_refusal(name: &str) {
+    let code = Code::EventModeRefused.entry();
+    let text = "it declares hasEventMode and cannot be instantiated with it; it handles its events by itself";
+    let message = Message { status: Status::Warning, category: code.id.into(), text: text.into() };
+    tell(name, Notice::Logged(&message));
+}
+
+#[cold]
+fn refused(library: &FmuLibrary, name: &str, logging: bool, environment: &Environment) -> Error {
+    let error = Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"));
+    let error = error.in_file(library.path());
+    match environment.log.last() {
+        Some(text) => error.because(text),
+        None if !logging => error.because("the FMU gave no reason").hint("switch its logging on"),
+        None => error
+            .because("the FMU gave no reason")
+            .hint("the binary may not belong to the model description, or a licence or file is missing"),
+    }
+}

@@ -1,0 +1,100 @@
+//! What happens to inputs on their way into an FMU: some are never set, values of others are exchanged for others.
+
+use std::cell::RefCell;
+
+use costep_core::{Code, Error, Result};
+
+use super::signals::Signals;
+use crate::call::instance::Instance;
+use crate::description::ModelDescription;
+
+/// How inputs reach an FMU, by the names of ports. By default all are set as they are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InputWays {
+    /// Inputs without a source. They are never set: start values are the FMU's own, and some FMUs take no others. An array
+    /// is left alone only if all its elements are named.
+    pub open: Vec<String>,
+    /// Whole numbers and enumerations: values and what the FMU gets in their place. Values that are not named stay.
+    pub maps: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+impl InputWays {
+    /// Whether all inputs are set as they are.
+    pub fn is_plain(&self) -> bool {
+        self.open.is_empty() && self.maps.is_empty()
+    }
+}
+
+/// A place among those that are set, with values and what takes their place.
+type Map = (usize, Vec<(f64, f64)>);
+
+/// The inputs that are set, and how.
+#[derive(Debug)]
+pub(super) struct Ways {
+    /// The signals that are set.
+    set: Signals,
+    /// For each element of these, its place among all.
+    places: Vec<usize>,
+    maps: Vec<Map>,
+    values: RefCell<Vec<f64>>,
+}
+
+impl Ways {
+    /// Sets the inputs out of the values of all.
+    pub(super) fn set(&self, instance: &Instance, u: &[f64]) -> Result<()> {
+        let mut values = self.values.borrow_mut();
+        values.iter_mut().zip(&self.places).for_each(|(value, place)| *value = u[*place]);
+        for (at, entries) in &self.maps {
+            if let Some((_, target)) = entries.iter().find(|(source, _)| *source == values[*at]) {
+                values[*at] = *target;
+            }
+        }
+        self.set.set(instance, &values)
+    }
+
+    /// Whether a variable is set.
+    pub(super) fn sets(&self, variable: usize) -> bool {
+        self.set.all().any(|(other, _)| other == variable)
+    }
+}
+
+/// All inputs of an FMU, on their ways.
+pub(crate) fn inputs(
+    description: &ModelDescription,
+    sizes: &[(usize, u64)],
+    ways: &InputWays,
+) -> Result<Signals> {
+    let mut all = Signals::inputs(description, sizes, |_| true)?;
+    if ways.is_plain() {
+        return Ok(all);
+    }
+    let names: Vec<String> = all.ports(description, sizes).into_iter().map(|port| port.name).collect();
+    let place_of = |name: &String| {
+        names.iter().position(|other| other == name).ok_or_else(|| {
+            Error::new(Code::UnknownPort, format!("there is no input `{name}`"))
+                .suggest(name, names.iter().map(String::as_str))
+        })
+    };
+    let mut is_open = vec![false; names.len()];
+    for name in &ways.open {
+        is_open[place_of(name)?] = true;
+    }
+    let (mut closed, mut places, mut start) = (Vec::new(), Vec::new(), 0);
+    for (variable, count) in all.all() {
+        let mut elements = start..start + count;
+        if elements.any(|place| !is_open[place]) {
+            closed.push(variable);
+            places.extend(start..start + count);
+        }
+        start += count;
+    }
+    let mut maps = Vec::with_capacity(ways.maps.len());
+    for (name, entries) in &ways.maps {
+        let place = place_of(name)?;
+        maps.extend(places.iter().position(|other| *other == place).map(|at| (at, entries.clone())));
+    }
+    let set = Signals::inputs(description, sizes, |variable| closed.contains(&variable))?;
+    let values = RefCell::new(vec![0.0; places.len()]);
+    all.set_ways(Ways { set, places, maps, values });
+    Ok(all)
+}

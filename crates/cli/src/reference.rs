@@ -59,14 +59,9 @@ impl ReferenceChoice {
                 format!("a reference with a step of {step} s is not possible"),
             ));
         }
-        let known =
-            "none, same, step, step:TIME (`step:10us`), or a solver: euler, rk4, dopri5, exact, bdf, adams";
         let solver = Solver::parse(text, default_micro_step(project)).map_err(|error| {
-            match error.details().message.starts_with("unknown solver") {
-                true => Error::new(Code::BadValue, format!("unknown reference `{text}`"))
-                    .hint(format!("known here: {known}")),
-                false => error,
-            }
+            let is_unknown = error.details().message.starts_with("unknown solver");
+            if is_unknown { unknown(text) } else { error }
         })?;
         if project.model.can_be_one() {
             return Ok(Self::Monolithic(solver));
@@ -105,6 +100,11 @@ impl ReferenceChoice {
             Self::FineStep(fine) => fine_step(project, &experiment, fine).map(Some),
         }
     }
+}
+
+fn unknown(text: &str) -> Error {
+    let known = ["none", "same", "step", "step:TIME", "euler", "rk4", "dopri5", "exact", "bdf", "adams"];
+    Error::new(Code::BadValue, format!("unknown reference `{text}`")).suggest(text, known)
 }
 
 /// The inner solver as far as it can solve the whole system.

@@ -38,7 +38,8 @@ const RUNAWAY: f64 = 1e30;
 /// Signals without a nominal value have no limit to diverge beyond: they run away until something overflows or an
 /// integrator gives up. That is the same end as that of signals with one.
 pub(crate) fn blame_runaway(error: Error, engine: &Engine) -> Error {
-    if !matches!(error.code(), Code::NotFinite | Code::StepTooSmall) {
+    // What is that large from the start has not run away.
+    if !matches!(error.code(), Code::NotFinite | Code::StepTooSmall) || engine.k() == 0 {
         return error;
     }
     let signals = engine.outputs().iter().chain(engine.coupled());

@@ -17,15 +17,18 @@ fn learnt(model: &Model, source: &str) -> ModelFile {
     identification.models(&engine, "test", &MethodSpec::parse(&method).unwrap().options).unwrap()
 }
 
+/// Changes an entry of S_y (0) or S_p (1).
+type Spoil = fn(&mut f64, usize);
+
 /// Ways to be wrong.
-const SPOILT: [(&str, fn(&mut f64, usize)); 4] = [
+const SPOILT: [(&str, Spoil); 4] = [
     ("as learnt", |_, _| {}),
     ("gains of the wrong sign", |entry, of| *entry *= if of == 1 { -1.0 } else { 1.0 }),
     ("ten times the gains", |entry, of| *entry *= if of == 1 { 10.0 } else { 1.0 }),
     ("outputs of no influence", |entry, of| *entry *= if of == 0 { 0.0 } else { 1.0 }),
 ];
 
-fn spoil(file: &mut ModelFile, with: fn(&mut f64, usize)) {
+fn spoil(file: &mut ModelFile, with: Spoil) {
     for model in &mut file.models {
         for (of, rows) in [&mut model.s_y, &mut model.s_p].into_iter().enumerate() {
             rows.iter_mut().flatten().for_each(|entry| with(entry, of));

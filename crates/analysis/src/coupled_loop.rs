@@ -1,14 +1,10 @@
-//! A macro step of subsystems coupled by pre-step stabilisation in discrete form, as one linear map [T (3.30)]:
+//! A macro step of subsystems coupled with identified models, as one linear map [T (3.30)]; `law.rs` has the inputs:
 //!
 //! ```text
-//! (u^k, u^(k+1), delta^k, y^k, y^(k+1), x^(k+1)) = phi (u^(k-1), u^k, delta^(k-1), y^(k-1), y^k, x^k)
-//!
-//! delta^k   = (I - S_p L)^-1 [S_y delta + S_u (L delta + eps^(k-1)) + S_p eps^k],  eps = L y - u       [T (3.23)]
-//! yhat      = (I - S_p L)^-1 (S_y + S_u L) (y^k + delta^k)                                           [T (3.24)]
-//! u^(k+1)   = L yhat + S_p^+ (yhat - S_y y^k - S_u u^k - S_p L yhat)                                 [T (3.25)]
+//! (u^k, u^(k+1), delta^k, bar^k, y^k, y^(k+1), x^(k+1)) = phi (u^(k-1), u^k, delta^(k-1), bar^(k-1), y^(k-1), y^k, x^k)
 //! ```
 //!
-//! (3.25) lacks a factor 2, and L; this is its corrected form. What comes from outside and constants are left out: they do not grow. The
+//! delta and bar are what the law carries from step to step. What comes from outside and constants are left out: they do not grow. The
 //! subsystems themselves are either their local models, x^(k+1) = Phi_A x^k + Phi_B u^(k+1), y = C x + D u as in (3.30), or, if
 //! they have none, the identified models: then there is no x.
 
@@ -16,14 +12,19 @@ use std::ops::Range;
 
 use costep_core::{Coupling, InterfaceModel, Layout, LocalModel};
 use costep_linalg::{Exponential, Lu, Matrix, PseudoInverse};
-use costep_methods::prestep::{CUT, DiscreteForm, ErrorEquation, Phase};
+use costep_methods::prestep::{CUT, Phase};
+
+use crate::law::LoopLaw;
 
 /// Where the parts of the state are.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     pub(crate) u_before: Range<usize>,
     pub(crate) u: Range<usize>,
+    /// What a law carries: delta of `prestep`, the corrected outputs of `mbcorr`.
     pub(crate) delta: Range<usize>,
+    /// u_bar of `mbcorr`.
+    pub(crate) bar: Range<usize>,
     pub(crate) y_before: Range<usize>,
     pub(crate) y: Range<usize>,
     pub(crate) x: Range<usize>,
@@ -31,14 +32,15 @@ pub(crate) struct Places {
 
 impl Places {
     /// For m inputs, n outputs and so many states.
-    pub(crate) fn new(m: usize, n: usize, states: usize) -> Self {
+    pub(crate) fn new(m: usize, n: usize, states: usize, carries_inputs: bool) -> Self {
         let mut end = 0;
         let mut next = |count: usize| {
             end += count;
             end - count..end
         };
         let (u_before, u, delta) = (next(m), next(m), next(n));
-        Self { u_before, u, delta, y_before: next(n), y: next(n), x: next(states) }
+        let bar = next(if carries_inputs { m } else { 0 });
+        Self { u_before, u, delta, bar, y_before: next(n), y: next(n), x: next(states) }
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -50,11 +52,11 @@ impl Places {
 pub(crate) struct Identified {
     s_y: Matrix,
     s_u: Matrix,
-    s_p: Matrix,
+    pub(crate) s_p: Matrix,
     /// S_p^+ of every subsystem.
-    inverse: Matrix,
+    pub(crate) inverse: Matrix,
     /// I - S_p L.
-    interface: Lu,
+    pub(crate) interface: Lu,
 }
 
 impl Identified {
@@ -149,12 +151,30 @@ fn put(matrix: &mut Matrix, (row, column): (usize, usize), columns: usize, value
 
 /// One step.
 pub(crate) struct LoopStep<'a> {
-    pub(crate) form: DiscreteForm,
+    pub(crate) law: &'a LoopLaw,
     pub(crate) phase: Phase,
     pub(crate) l: &'a Matrix,
     /// Needed unless inputs come from signals and there are local models.
     pub(crate) identified: Option<&'a Identified>,
     pub(crate) local: Option<&'a Local>,
+}
+
+/// The state at the beginning of a step.
+pub(crate) struct State<'a> {
+    pub(crate) u_before: &'a [f64],
+    pub(crate) u: &'a [f64],
+    pub(crate) delta: &'a [f64],
+    pub(crate) bar: &'a [f64],
+    pub(crate) y_before: &'a [f64],
+    pub(crate) y: &'a [f64],
+    x: &'a [f64],
+}
+
+/// Inputs of a step, and what the law carries on.
+pub(crate) struct Chosen {
+    pub(crate) u: Vec<f64>,
+    pub(crate) delta: Vec<f64>,
+    pub(crate) bar: Vec<f64>,
 }
 
 impl LoopStep<'_> {
@@ -174,61 +194,40 @@ impl LoopStep<'_> {
     }
 
     /// The state after the step.
-    pub(crate) fn advance(&self, places: &Places, state: &[f64]) -> Option<Vec<f64>> {
-        let (u, y) = (&state[places.u.clone()], &state[places.y.clone()]);
-        let (u_next, delta) = match self.phase {
-            Phase::Full | Phase::Modified => self.model_inputs(places, state)?,
-            _ => (self.signal_inputs(places, state), vec![0.0; y.len()]),
+    fn advance(&self, places: &Places, state: &[f64]) -> Option<Vec<f64>> {
+        let part = |range: &Range<usize>| &state[range.clone()];
+        let state = State {
+            u_before: part(&places.u_before),
+            u: part(&places.u),
+            delta: part(&places.delta),
+            bar: part(&places.bar),
+            y_before: part(&places.y_before),
+            y: part(&places.y),
+            x: part(&places.x),
+        };
+        let chosen = match self.phase {
+            Phase::Full | Phase::Modified => {
+                self.law.by_models(self.identified?, self.l, &state, self.phase == Phase::Full)
+            }
+            _ => self.law.by_signals(self.l, &state),
         };
         let (y_next, x_next) = match (self.local, self.identified) {
-            (Some(local), _) => local.advance(&state[places.x.clone()], &u_next),
-            (None, Some(models)) => (models.advance(y, u, &u_next), Vec::new()),
+            (Some(local), _) => local.advance(state.x, &chosen.u),
+            (None, Some(models)) => (models.advance(state.y, state.u, &chosen.u), Vec::new()),
             (None, None) => return None,
         };
         let mut next = Vec::with_capacity(places.size());
-        for part in [u, &u_next, &delta, y, &y_next, &x_next] {
+        let bar = &chosen.bar[..places.bar.len()];
+        for part in [state.u, &chosen.u, &chosen.delta, bar, state.y, &y_next, &x_next] {
             next.extend_from_slice(part);
         }
         Some(next)
-    }
-
-    /// z, or the mean over the step of the line through the last two.
-    fn signal_inputs(&self, places: &Places, state: &[f64]) -> Vec<f64> {
-        let z = times(self.l, &state[places.y.clone()]);
-        let before = times(self.l, &state[places.y_before.clone()]);
-        let ahead = if self.form.line { 0.5 } else { 0.0 };
-        z.iter().zip(&before).map(|(z, before)| z + ahead * (z - before)).collect()
-    }
-
-    /// u^(k+1) and delta^k.
-    fn model_inputs(&self, places: &Places, state: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
-        let models = self.identified?;
-        let (u, y) = (&state[places.u.clone()], &state[places.y.clone()]);
-        let delta = match self.form.errors {
-            ErrorEquation::Off => vec![0.0; y.len()],
-            errors => {
-                let carried = errors == ErrorEquation::Carried;
-                let start: Vec<_> =
-                    state[places.delta.clone()].iter().map(|d| if carried { *d } else { 0.0 }).collect();
-                let eps_before =
-                    minus(&times(self.l, &state[places.y_before.clone()]), &state[places.u_before.clone()]);
-                models.coupled(self.l, &start, &eps_before, &minus(&times(self.l, y), u))
-            }
-        };
-        let zero = vec![0.0; u.len()];
-        let ahead = models.coupled(self.l, &plus(y, &delta), &zero, &zero);
-        let mut u_next = times(self.l, &ahead);
-        if self.phase == Phase::Full && !self.form.modified {
-            let rest = minus(&ahead, &models.advance(y, u, &u_next));
-            models.inverse.multiply_add(&rest, &mut u_next);
-        }
-        Some((u_next, delta))
     }
 }
 
 impl Identified {
     /// S_y y + S_u u + S_p u_next.
-    fn advance(&self, y: &[f64], u: &[f64], u_next: &[f64]) -> Vec<f64> {
+    pub(crate) fn advance(&self, y: &[f64], u: &[f64], u_next: &[f64]) -> Vec<f64> {
         let mut ahead = times(&self.s_y, y);
         self.s_u.multiply_add(u, &mut ahead);
         self.s_p.multiply_add(u_next, &mut ahead);
@@ -236,7 +235,7 @@ impl Identified {
     }
 
     /// (I - S_p L)^-1 [S_y start + S_u (L start + before) + S_p after].
-    fn coupled(&self, l: &Matrix, start: &[f64], before: &[f64], after: &[f64]) -> Vec<f64> {
+    pub(crate) fn coupled(&self, l: &Matrix, start: &[f64], before: &[f64], after: &[f64]) -> Vec<f64> {
         let mut ahead = self.advance(start, &plus(&times(l, start), before), after);
         self.interface.solve(&mut ahead);
         ahead
@@ -265,17 +264,17 @@ pub(crate) fn coupling_matrix(coupling: &Coupling, layout: &Layout) -> Matrix {
     l
 }
 
-fn times(matrix: &Matrix, x: &[f64]) -> Vec<f64> {
+pub(crate) fn times(matrix: &Matrix, x: &[f64]) -> Vec<f64> {
     let mut result = vec![0.0; matrix.rows()];
     matrix.multiply_add(x, &mut result);
     result
 }
 
-fn plus(a: &[f64], b: &[f64]) -> Vec<f64> {
+pub(crate) fn plus(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
+pub(crate) fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 

@@ -46,13 +46,18 @@ impl Identification {
         }
     }
 
-    /// eps_SI of the final model over the whole run [T (2.92)]: at rest, where many runs end, the last one would say nothing.
-    fn eps_si(&self, i: usize, layout: &Layout, model: &InterfaceModel) -> f64 {
+    /// eps_SI of the final model over the whole run [T (2.92)]: at rest, where many runs end, the last one would say nothing. Without a model that
+    /// of a hold.
+    fn eps_si(&self, i: usize, layout: &Layout, model: Option<&InterfaceModel>) -> f64 {
         let (us, ys) = (layout.input_range(i), layout.output_range(i));
         let mut ahead = vec![0.0; ys.len()];
         let mut errors = vec![0.0; ys.len()];
         for [before, now] in &self.kept {
-            model.predict(&before.y[ys.clone()], &before.u[us.clone()], &now.u[us.clone()], &mut ahead);
+            let y = &before.y[ys.clone()];
+            match model {
+                Some(model) => model.predict(y, &before.u[us.clone()], &now.u[us.clone()], &mut ahead),
+                None => ahead.copy_from_slice(y),
+            }
             let pairs = ahead.iter().zip(&now.y[ys.clone()]);
             errors.iter_mut().zip(pairs).for_each(|(sum, (ahead, y))| *sum += (y - ahead).abs());
         }
@@ -69,7 +74,8 @@ impl Identification {
             let part = &engine.descriptions()[i];
             let model = all.and_then(|all| all.interface(i)).ok_or_else(|| nothing_learnt(&part.name))?;
             let sizes = (&self.inputs[layout.input_range(i)], &self.outputs[layout.output_range(i)]);
-            Ok(NamedModel::new(part, model, self.eps_si(i, layout, model), sizes))
+            let eps = (self.eps_si(i, layout, Some(model)), self.eps_si(i, layout, None));
+            Ok(NamedModel::new(part, model, eps, sizes))
         };
         let with_outputs = (0..layout.subsystems()).filter(|i| !layout.output_range(*i).is_empty());
         let source = options.text(SOURCE.name);

@@ -3,6 +3,7 @@
 mod bohl;
 mod coupled_loop;
 mod identify;
+mod law;
 mod loop_recorder;
 mod measures;
 mod noise;
@@ -13,6 +14,7 @@ mod trace;
 
 pub use bohl::{BohlExponent, bohl_exponent};
 pub use identify::Identification;
+pub use law::LoopLaw;
 pub use loop_recorder::{LoopRecorder, Plant, RecordedLoop};
 pub use measures::{Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;

@@ -8,9 +8,10 @@ use costep_core::{
 };
 use costep_engine::{Engine, Flow, Observer};
 use costep_linalg::Matrix;
-use costep_methods::prestep::{DiscreteForm, Phase};
+use costep_methods::prestep::Phase;
 
 use crate::coupled_loop::{Identified, Local, LoopStep, Places, coupling_matrix};
+use crate::law::LoopLaw;
 
 /// More numbers than this are not kept: 3e7 are 240 MB.
 const LIMIT: usize = 30_000_000;
@@ -40,8 +41,10 @@ pub struct RecordedLoop {
     pub plant: Plant,
     /// One matrix per macro step, in units of the ranges of the signals in the run.
     pub steps: Vec<Matrix>,
-    /// These units: of u^(k-1), u^k, delta^(k-1), y^(k-1), y^k and, with local models, x^k.
+    /// These units: of u^(k-1), u^k, what the law carries, y^(k-1), y^k and, with local models, x^k.
     pub units: Vec<f64>,
+    /// How many of them are of x.
+    pub states: usize,
     /// Number of the first of these steps.
     pub first: u64,
     /// How many of them have optimised inputs, inputs L yhat, and inputs from signals.
@@ -58,12 +61,12 @@ struct Seen {
     y: Vec<Vec<f64>>,
 }
 
-/// An observer of a run with `prestep` on identified models. The models go through its tap.
+/// An observer of a run with identified models. They go through its tap.
 pub struct LoopRecorder {
     /// Now, and at the beginning of the step that has just been done.
     seen: Arc<Mutex<Seen>>,
     before: Seen,
-    form: DiscreteForm,
+    law: LoopLaw,
     phase_column: usize,
     diagnostics: Vec<f64>,
     l: Matrix,
@@ -76,16 +79,16 @@ pub struct LoopRecorder {
 }
 
 impl LoopRecorder {
-    /// For a method with these options. Without a wish for the plant, local models are taken if all subsystems have them.
-    pub fn new(form: DiscreteForm, plant: Option<Plant>) -> Self {
+    /// For a method with this law. Without a wish for the plant, local models are taken if all subsystems have them.
+    pub fn new(law: LoopLaw, plant: Option<Plant>) -> Self {
         Self {
             seen: Arc::new(Mutex::new(Seen { plant, ..Seen::default() })),
             before: Seen::default(),
-            form,
+            law,
             phase_column: 0,
             diagnostics: Vec::new(),
             l: Matrix::default(),
-            places: Places::new(0, 0, 0),
+            places: Places::new(0, 0, 0, false),
             ranges: Default::default(),
             steps: Vec::new(),
             first: 0,
@@ -111,25 +114,28 @@ impl LoopRecorder {
             }
         }
         let plant = lock(&self.seen).plant.unwrap_or(Plant::Identified);
-        Ok(RecordedLoop { plant, steps: self.steps, units, first: self.first, phases: self.phases })
+        let (first, phases, states) = (self.first, self.phases, self.places.x.len());
+        Ok(RecordedLoop { plant, steps: self.steps, units, states, first, phases })
     }
 
     /// Of the entries of the state.
     fn units(&self) -> Vec<f64> {
         let [u, y, x] = &self.ranges;
-        [u, u, y, y, y, x].into_iter().flat_map(Ranges::sizes).collect()
+        let bar = if self.law.carries_inputs() { u } else { &Ranges::default() };
+        [u, u, y, bar, y, y, x].into_iter().flat_map(Ranges::sizes).collect()
     }
 
     fn start(&mut self, engine: &Engine) -> Result<()> {
         let names = engine.diagnostic_names();
-        let column = names.iter().position(|name| name == "prestep.phase");
-        self.phase_column =
-            column.ok_or_else(|| Error::new(Code::Bug, "the phase of `prestep` is not known"))?;
+        let phase = format!("{}.phase", self.law.method);
+        let column = names.iter().position(|name| *name == phase);
+        self.phase_column = column.ok_or_else(|| Error::new(Code::Bug, format!("there is no `{phase}`")))?;
         self.diagnostics = vec![0.0; names.len()];
+        self.law.look(engine.descriptions().iter());
         let (layout, seen) = (engine.layout(), lock(&self.seen));
         self.l = coupling_matrix(engine.coupling(), layout);
         let states = seen.local.iter().map(|model| model.states).sum();
-        self.places = Places::new(layout.inputs(), layout.outputs(), states);
+        self.places = Places::new(layout.inputs(), layout.outputs(), states, self.law.carries_inputs());
         self.ranges = [layout.inputs(), layout.outputs(), states].map(Ranges::new);
         let size = self.places.size();
         let steps = engine.experiment().steps() as usize;
@@ -155,7 +161,7 @@ impl LoopRecorder {
             _ if self.steps.is_empty() => return Ok(()),
             _ => 2,
         };
-        let sizes = |ranges: &Ranges| match self.form.scaled {
+        let sizes = |ranges: &Ranges| match self.law.is_scaled() {
             true => ranges.sizes().collect::<Vec<_>>(),
             false => vec![1.0; ranges.least.len()],
         };
@@ -169,7 +175,7 @@ impl LoopRecorder {
         let h = engine.experiment().step;
         let local = wants_local.then(|| Local::new(engine.layout(), &seen.local, h)).flatten();
         let phi = LoopStep {
-            form: self.form,
+            law: &self.law,
             phase: phase.unwrap_or(Phase::Signal),
             l: &self.l,
             identified: identified.as_ref(),

@@ -47,6 +47,20 @@ fn black_boxes_are_judged_by_their_identified_models() {
     assert_eq!(windows, [10, 20, 50, 100, 200]);
 }
 
+/// The other methods with identified models, and windows that are always told.
+#[test]
+fn correctors_and_predictions_have_exponents_too() {
+    let desk = Desk::new();
+    for method in ["mbcorr:source=rls", "mbcorr:source=moesp", "predictive:source=ij-rls"] {
+        let line = format!("stability dual-mass-nonlinear --bohl --method {method} --windows 10,400 --json");
+        let object = desk.run(&line).exits(0).json();
+        let rows = object["bohl"].as_array().unwrap();
+        assert_eq!((&rows[0]["window"], &rows[1]["window"]), (&10.into(), &400.into()), "{object}");
+        let beta = |row: &serde_json::Value| row["beta"].as_f64().unwrap();
+        assert!(beta(&rows[1]) < 1.0 && beta(&rows[1]) < beta(&rows[0]), "{method}: {object}");
+    }
+}
+
 #[test]
 fn a_coupling_that_grows_is_not_shown_to_be_stable() {
     let desk = Desk::new();
@@ -63,7 +77,9 @@ fn what_has_no_exponents_says_why() {
     for (line, code, says) in [
         (String::new(), "E0200", "--bohl"),
         ("--bohl --method zoh".into(), "E0304", "not for `zoh`"),
-        ("--bohl --method prestep".into(), "E0304", "identified models"),
+        ("--bohl --method prestep".into(), "E0304", "not identified while the run goes"),
+        ("--bohl --method predictive:source=probe".into(), "E0304", "not identified while the run goes"),
+        ("--bohl --method identified".into(), "E0304", "not linear maps"),
         (format!("--bohl {METHOD} --t-end 0.1s"), "E0205", "--t-end"),
         (format!("--bohl {METHOD} --windows 5000"), "E0205", "5000 steps"),
         (format!("--bohl {METHOD} --windows ten"), "E0200", "`ten`"),

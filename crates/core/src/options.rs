@@ -125,6 +125,25 @@ pub struct OptionSpec {
     pub help: &'static str,
 }
 
+/// Lists of options one after the other.
+///
+/// # Panics
+/// If there are not N of them; in constants the compiler says so.
+pub const fn join<const N: usize>(lists: &[&[OptionSpec]]) -> [OptionSpec; N] {
+    let mut all = [OptionSpec { name: "", kind: OptionKind::File, help: "" }; N];
+    let (mut at, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut i = 0;
+        while i < lists[list].len() {
+            all[at] = lists[list][i];
+            (at, i) = (at + 1, i + 1);
+        }
+        list += 1;
+    }
+    assert!(at == N, "another number of options");
+    all
+}
+
 /// A checked value for every option of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -170,6 +189,14 @@ impl Options {
             }
         }
         self
+    }
+
+    /// Whether the user has said it.
+    ///
+    /// # Panics
+    /// If the method did not declare it.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given[self.index(name)]
     }
 
     /// All names and values, in the order of the declaration.

@@ -171,6 +171,8 @@ fn differences_and_renewal_on_demand_do_as_well_as_jacobians() {
     };
     near("predictive:refresh=changed,offsets=held", 1e-3);
     near("predictive:source=finite-difference,offsets=held", 5e-3);
+    near("predictive:source=probe,every=1", 5e-3);
+    near("predictive:source=probe,refresh=changed", 5e-3);
 }
 
 /// The linear oscillator by differences: the same run as with Jacobians.
@@ -182,8 +184,13 @@ fn differences_are_exact_for_linear_subsystems() {
         (0..50).for_each(|_| engine.step().unwrap());
         engine.outputs().to_vec()
     };
-    let (exact, differences) = (run("predictive"), run("predictive:source=finite-difference"));
-    for (a, b) in exact.iter().zip(&differences) {
-        assert!((a / b - 1.0).abs() < 1e-6, "{exact:?} {differences:?}");
+    let exact = run("predictive");
+    for label in
+        ["predictive:source=finite-difference", "predictive:source=probe", "predictive:source=probe,every=7"]
+    {
+        let other = run(label);
+        for (a, b) in exact.iter().zip(&other) {
+            assert!((a / b - 1.0).abs() < 1e-6, "{label}: {exact:?} {other:?}");
+        }
     }
 }

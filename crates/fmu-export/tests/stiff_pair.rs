@@ -167,6 +167,32 @@ fn finite_differences_take_the_place_of_directional_derivatives() {
     }
 }
 
+/// A probe needs neither derivatives nor states that can be read. It cannot know that inputs are held over each Euler step inside, nor do exact
+/// derivatives without that.
+#[test]
+fn a_probe_does_as_well_as_derivatives() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in [FmiVersion::V2, FmiVersion::V3] {
+        exported(version, &[], folder.path());
+        let methods = ["predictive:inner_steps=false", "mbcorr"];
+        let exact = methods.map(|method| errors(folder.path(), &of_order(3), method));
+        exported(version, &[Capability::DirectionalDerivatives], folder.path());
+        let methods = ["predictive:source=probe", "mbcorr:source=probe"];
+        let probed = methods.map(|method| errors(folder.path(), &of_order(3), method));
+        println!("{version}: exact {exact:?}, probe {probed:?}");
+        for (step, (probed, exact)) in probed[0].iter().zip(exact[0]).enumerate() {
+            assert!(*probed <= exact, "{version}, {step}: {probed} {exact}");
+        }
+        // At 1 ms, where the corrector is stable.
+        assert!((probed[1][0] / exact[1][0] - 1.0).abs() < 0.01, "{version}: {probed:?} {exact:?}");
+        // One step per macro step: trial steps are as long.
+        exported(version, &[Capability::DirectionalDerivatives, Capability::VariableStep], folder.path());
+        let coarse = errors(folder.path(), &of_order(3), "predictive:source=probe");
+        println!("{version}: trial steps of a macro step {coarse:?}");
+        assert!(coarse[0] < 2e-4, "{version}: {coarse:?}");
+    }
+}
+
 #[test]
 fn what_finite_differences_lack_is_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,6 +207,8 @@ fn what_finite_differences_lack_is_said() {
         assert!(failure("predictive").contains("`S1` gives no Jacobians"), "{}", failure("predictive"));
         let text = failure("predictive:source=finite-difference");
         assert!(text.contains("finite differences need rollback"), "{text}");
+        let text = failure("predictive:source=probe");
+        assert!(text.contains("`source=probe` needs rollback, which `S1` does not offer"), "{text}");
         // What is left is to learn.
         let engine = engine(folder.path(), &of_order(3), "auto", 1e-3).unwrap();
         let remarks: Vec<_> = engine.remarks().collect();

@@ -8,6 +8,7 @@ use costep_core::{Result, StateReader, StateWriter};
 
 use crate::covariance::Forgetting;
 use crate::difference::{DifferenceModel, Past, Reference};
+use crate::file::InitialModel;
 use crate::lags::Lags;
 use crate::quality::Quality;
 
@@ -96,6 +97,14 @@ impl Bank {
     pub fn reset(&mut self) {
         self.unlearn();
         self.restart();
+    }
+
+    /// Starts from a model of an earlier run, unless it said less than a hold. It is trusted as soon as its errors are seen to be small,
+    /// like any other.
+    pub fn begin(&mut self, reference: &Reference, initial: &InitialModel) {
+        if initial.beats_hold {
+            self.models.iter_mut().for_each(|model| model.begin(reference, initial));
+        }
     }
 
     /// Forgets what was learnt, but not the last points.

@@ -12,6 +12,7 @@ use costep_core::{Result, StateReader, StateWriter};
 
 use crate::bank::Affine;
 use crate::covariance::Forgetting;
+use crate::file::InitialModel;
 use crate::lags::Lags;
 use crate::scaled_rls::ScaledRls;
 
@@ -167,6 +168,34 @@ impl DifferenceModel {
     /// Forgets everything.
     pub fn reset(&mut self) {
         self.rls.reset();
+    }
+
+    /// Starts from a model of an earlier run:
+    ///
+    /// y^(k+1) - y^k = (S_y - I)(y - y_ref) + (S_u + S_p)(u - u_ref) + S_p (u^(k+1) - u^k) + its value at the reference.
+    pub fn begin(&mut self, reference: &Reference, initial: &InitialModel) {
+        let (n, m, p) = (self.outputs, self.inputs, self.order);
+        let InitialModel { model, input_sizes, output_sizes, .. } = initial;
+        let by_output = |i: usize, l: usize| model.d_y[i * n + l] - f64::from(u8::from(i == l));
+        let by_input = |i: usize, q: usize| model.d_u[i * m + q] + model.d_up[i * m + q];
+        let drift = |i: usize| {
+            let outputs: f64 = (0..n).map(|l| by_output(i, l) * reference.y[l]).sum();
+            let inputs: f64 = (0..m).map(|q| by_input(i, q) * reference.u[q]).sum();
+            model.offset[i] + outputs + inputs
+        };
+        let mut sizes = output_sizes.repeat(p);
+        (0..=p).for_each(|_| sizes.extend_from_slice(input_sizes));
+        sizes.push(1.0);
+        let (inputs, constant) = (n * p, n * p + m * (p + 1));
+        self.rls.begin(&sizes, output_sizes, |j, i| match j {
+            j if j < n => by_output(i, j),
+            // What the earlier run did not look at: differences further back.
+            j if j < inputs => 0.0,
+            j if j < inputs + m => by_input(i, j - inputs),
+            j if j < inputs + 2 * m => model.d_up[i * m + j - inputs - m],
+            j if j < constant => 0.0,
+            _ => drift(i),
+        });
     }
 
     /// What the past is worth from now on.

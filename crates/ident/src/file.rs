@@ -57,6 +57,9 @@ pub struct NamedModel {
     pub output_sizes: Vec<f64>,
     /// eps_SI [T (2.92)] of this model over the whole run; infinite if nothing moved.
     pub eps_si: f64,
+    /// The same of a hold, y^(k+1) = y^k; infinite if unknown.
+    #[serde(default = "unknown")]
+    pub eps_hold: f64,
     /// S_y.
     pub s_y: Vec<Vec<f64>>,
     /// S_u.
@@ -69,12 +72,17 @@ pub struct NamedModel {
 
 /// What a part starts from.
 #[derive(Clone, Debug)]
-pub(crate) struct Start {
+pub struct InitialModel {
     /// For the step of the run.
-    pub(crate) model: InterfaceModel,
-    pub(crate) input_sizes: Vec<f64>,
-    pub(crate) output_sizes: Vec<f64>,
-    pub(crate) eps_si: f64,
+    pub model: InterfaceModel,
+    /// Greatest values seen of the inputs.
+    pub input_sizes: Vec<f64>,
+    /// Greatest values seen of the outputs.
+    pub output_sizes: Vec<f64>,
+    /// eps_SI in the run that it comes from.
+    pub eps_si: f64,
+    /// Whether it told more about that run than a hold does. If not, it is nothing to start from.
+    pub beats_hold: bool,
 }
 
 impl ModelFile {
@@ -126,12 +134,12 @@ impl ModelFile {
         self.models.iter().try_for_each(NamedModel::check)
     }
 
-    /// What the parts of a system start from, in its order; nothing for parts without outputs.
-    pub(crate) fn fit<'a>(
+    /// What the parts of a system start from at a step with inputs of this form, in its order; nothing for parts without outputs.
+    pub fn fit<'a>(
         &self,
         parts: impl Iterator<Item = &'a Description> + Clone,
-        step: f64,
-    ) -> Result<Vec<Option<Start>>> {
+        (step, form): (f64, InputForm),
+    ) -> Result<Vec<Option<InitialModel>>> {
         let ratio = step / self.step;
         if !(1.0 / MAX_RATIO..=MAX_RATIO).contains(&ratio) {
             let message = format!("models of a step of {} s say nothing about one of {step} s", self.step);
@@ -153,7 +161,7 @@ impl ModelFile {
             }
             let model = self.models.iter().find(|model| model.part == part.name);
             let missing = || bad(format!("there is no model of `{}`", part.name));
-            model.ok_or_else(missing)?.start(part, ratio).map(Some)
+            model.ok_or_else(missing)?.start(part, (ratio, form)).map(Some)
         };
         parts.clone().map(start).collect()
     }
@@ -164,7 +172,7 @@ impl NamedModel {
     pub fn new(
         description: &Description,
         model: &InterfaceModel,
-        eps_si: f64,
+        (eps_si, eps_hold): (f64, f64),
         sizes: (&[f64], &[f64]),
     ) -> Self {
         let names = |ports: &[Port]| ports.iter().map(|port| port.name.clone()).collect();
@@ -178,6 +186,7 @@ impl NamedModel {
             input_sizes: sizes.0.to_vec(),
             output_sizes: sizes.1.to_vec(),
             eps_si,
+            eps_hold,
             s_y: rows(&model.d_y, model.outputs),
             s_u: rows(&model.d_u, model.inputs),
             s_p: rows(&model.d_up, model.inputs),
@@ -209,14 +218,16 @@ impl NamedModel {
                 return Err(wrong(what, "has a number that is not possible".into()));
             }
         }
-        if self.eps_si.is_nan() || self.eps_si < 0.0 {
-            return Err(wrong("eps_si", format!("is {}", self.eps_si)));
+        for (what, eps) in [("eps_si", self.eps_si), ("eps_hold", self.eps_hold)] {
+            if eps.is_nan() || eps < 0.0 {
+                return Err(wrong(what, format!("is {eps}")));
+            }
         }
         Ok(())
     }
 
     /// The model of this part for a step `ratio` times as long.
-    fn start(&self, part: &Description, ratio: f64) -> Result<Start> {
+    fn start(&self, part: &Description, (ratio, form): (f64, InputForm)) -> Result<InitialModel> {
         for (what, mine, its) in
             [("inputs", &self.inputs, &part.inputs), ("outputs", &self.outputs, &part.outputs)]
         {
@@ -233,17 +244,22 @@ impl NamedModel {
         fine.d_u = self.s_u.concat();
         fine.d_up = self.s_p.concat();
         fine.offset.copy_from_slice(&self.offset);
-        let model = resample_by(&fine, ratio, InputForm::Hold);
+        let model = resample_by(&fine, ratio, form);
         if !model.is_finite() {
             return Err(bad(format!("the model of `{}` runs away over the longer step", self.part)));
         }
-        Ok(Start {
+        Ok(InitialModel {
             model,
             input_sizes: self.input_sizes.clone(),
             output_sizes: self.output_sizes.clone(),
             eps_si: self.eps_si,
+            beats_hold: self.eps_si < self.eps_hold,
         })
     }
+}
+
+fn unknown() -> f64 {
+    f64::INFINITY
 }
 
 fn bad(message: impl Into<String>) -> Error {

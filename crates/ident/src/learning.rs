@@ -14,7 +14,7 @@ use costep_core::{
 };
 
 use crate::covariance::Forgetting;
-use crate::file::{ModelFile, Start};
+use crate::file::{InitialModel, ModelFile};
 use crate::ij_rls::IjRls;
 use crate::judge::Judge;
 use crate::moesp::{Moesp, MoespSettings};
@@ -125,16 +125,17 @@ impl Learning {
     }
 
     fn begin(&self, file: &ModelFile, descriptions: &[&Description], step: f64) -> Result<Vec<Part>> {
-        let starts = file.fit(descriptions.iter().copied(), step)?;
+        let starts = file.fit(descriptions.iter().copied(), (step, InputForm::Hold))?;
         let mut settings = LearningSettings { samples: 1, ..self.settings };
         if (&file.source[..], file.n, file.m) == ("rls", 1, 1)
             && let Algorithm::IjRls { forgetting, start } = settings.algorithm
         {
             settings.algorithm = Algorithm::Rls(RlsSettings { outputs: 1, inputs: 1, forgetting, start });
         }
-        let part = |(description, start): (&&Description, Option<Start>)| {
+        let part = |(description, start): (&&Description, Option<InitialModel>)| {
             let mut part = Part::new(description, &settings);
-            start.iter().for_each(|start| part.begin(start));
+            // One that says less than a hold would only mislead: the part learns anew, and inputs come from signals until it has.
+            start.iter().filter(|start| start.beats_hold).for_each(|start| part.begin(start));
             part
         };
         Ok(descriptions.iter().zip(starts).map(part).collect())
@@ -235,7 +236,7 @@ impl Part {
     }
 
     /// Knows a model from the start.
-    fn begin(&mut self, start: &Start) {
+    fn begin(&mut self, start: &InitialModel) {
         self.estimator.begin(start);
         self.fine.copy_from(&start.model);
         self.model.copy_from(&start.model);
@@ -378,7 +379,7 @@ impl Estimator {
     }
 
     /// Starts from a model.
-    fn begin(&mut self, start: &Start) {
+    fn begin(&mut self, start: &InitialModel) {
         match self {
             Self::Rls(rls) => rls.begin(&start.model),
             Self::IjRls(rls) => rls.begin(&start.model, &start.input_sizes, &start.output_sizes),

@@ -1,25 +1,30 @@
 //! The list of sources of local models, and the options by which a method chooses one.
 //!
-//! Every model-based method declares [`SOURCE`], [`REFRESH`] and [`EVERY`]; one that can also work with discrete models that are identified
-//! while the run goes declares [`ANY_SOURCE`] in place of the first, and [`IDENTIFICATION`]. What the user says there becomes the source
-//! of the whole run. To add a source: one word in [`SOURCE`] or [`ANY_SOURCE`], one line in [`from_options`].
+//! Every model-based method declares [`LOCAL`]; one that can also work with discrete models that are identified while the run goes declares
+//! [`ALL`]. What the user says there becomes the source of the whole run. To add a source: one word in [`SOURCE`] or [`ANY_SOURCE`], one
+//! line in [`from_options`].
 
-use costep_core::{ModelSource, OptionKind, OptionSpec, Options, Value};
+use costep_core::{ModelSource, OptionKind, OptionSpec, Options, Value, join};
 
-use crate::{Algorithm, Exact, FiniteDifference, Learning, LearningSettings, Refresh, RlsSettings};
+use crate::{Algorithm, Exact, FiniteDifference, Learning, LearningSettings, Probe, Refresh, RlsSettings};
 
 /// The option `source`.
 pub const SOURCE: OptionSpec = OptionSpec {
     name: "source",
-    kind: OptionKind::Choice(&["exact", "finite-difference"]),
-    help: "where local models come from: Jacobians of the subsystems, or differences between trial steps with rollback",
+    kind: OptionKind::Choice(&["exact", "finite-difference", PROBE]),
+    help: "where local models come from: Jacobians of the subsystems, differences between trial steps with rollback and states that \
+           can be read, or a short excitation that is taken back (probe)",
 };
+
+/// What the option `source` calls models from a short excitation.
+pub const PROBE: &str = "probe";
 
 /// The option `refresh`.
 pub const REFRESH: OptionSpec = OptionSpec {
     name: "refresh",
     kind: OptionKind::Choice(&["always", "changed", "never"]),
-    help: "renew local models at every `every`-th communication point, when they no longer explain x' and y, or never",
+    help: "renew local models at every `every`-th communication point, when they no longer explain x' and y, or never; probe: never, \
+           unless this or `every` is given",
 };
 
 /// The option `every`.
@@ -29,11 +34,26 @@ pub const EVERY: OptionSpec = OptionSpec {
     help: "number of macro steps between renewals of local models",
 };
 
+/// The option `amplitude`.
+pub const AMPLITUDE: OptionSpec = OptionSpec {
+    name: "amplitude",
+    kind: OptionKind::Real { default: 0.01, min: 1e-8, max: 10.0 },
+    help: "probe: greatest pulse of an input, as a share of its nominal value or of the greatest so far; smaller ones are tried too",
+};
+
+/// What methods with local models declare.
+pub const LOCAL: [OptionSpec; 4] = [SOURCE, REFRESH, EVERY, AMPLITUDE];
+
+/// What methods declare that can also do with identified models.
+pub const ALL: [OptionSpec; LOCAL.len() + IDENTIFICATION.len()] =
+    join(&[&[ANY_SOURCE, REFRESH, EVERY, AMPLITUDE], &IDENTIFICATION]);
+
 /// The option `source` of methods that can do with identified models.
 pub const ANY_SOURCE: OptionSpec = OptionSpec {
     name: "source",
-    kind: OptionKind::Choice(&["exact", "finite-difference", "rls", "ij-rls", "moesp", "from-file"]),
-    help: "where local models come from: Jacobians, trial steps with rollback, or identified while the run goes by recursive least \
+    kind: OptionKind::Choice(&["exact", "finite-difference", PROBE, "rls", "ij-rls", "moesp", FROM_FILE]),
+    help: "where local models come from: Jacobians, trial steps with rollback (finite-difference where states can be read; probe: a short \
+           excitation that is taken back), or identified while the run goes by recursive least \
            squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window (moesp); from-file: models of an earlier \
            run (`costep identify`), for any step, that go on learning",
 };
@@ -130,6 +150,11 @@ pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
     };
     match options.text(SOURCE.name) {
         "finite-difference" => Box::new(FiniteDifference::new(refresh)),
+        PROBE => {
+            let asked = options.is_given(REFRESH.name) || options.is_given(EVERY.name);
+            let refresh = if asked { refresh } else { Refresh::Never };
+            Box::new(Probe::new(refresh, options.real(AMPLITUDE.name)))
+        }
         _ => Box::new(Exact::new(refresh)),
     }
 }

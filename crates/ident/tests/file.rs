@@ -71,7 +71,7 @@ fn arx() -> InterfaceModel {
 }
 
 fn file(source: &str, model: &InterfaceModel) -> ModelFile {
-    let named = NamedModel::new(&Pair::new().0, model, 0.01, (&[3.0], &[2.0, 5.0]));
+    let named = NamedModel::new(&Pair::new().0, model, (0.01, 0.1), (&[3.0], &[2.0, 5.0]));
     ModelFile {
         costep: "1".into(),
         system: "test".into(),

@@ -6,7 +6,7 @@
 //! kept while D does not change; moves the stability limit of the dual-mass oscillator from 3 ms to above 5 ms.
 
 use costep_core::{CouplingMethod, MethodEntry, Options};
-use costep_ident::sources::{EVERY, REFRESH, SOURCE};
+use costep_ident::sources;
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::SeenOutputs;
@@ -20,7 +20,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = L y + r,  (I - D L) y = (y^k - D u_end) + D r",
     source: "[H18] (2) with B_d = 0",
     convergence_order: 1,
-    options: &[SOURCE, REFRESH, EVERY],
+    options: &sources::LOCAL,
     build,
 };
 

@@ -14,9 +14,9 @@
 
 use costep_core::{
     CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
-    Result, Signals, StateReader, StateWriter, StepContext, SystemView,
+    Result, Signals, StateReader, StateWriter, StepContext, SystemView, join,
 };
-use costep_ident::sources::{ANY_SOURCE, EVERY, IDENTIFICATION, REFRESH};
+use costep_ident::sources::ALL;
 use costep_linalg::Matrix;
 
 use crate::learnt;
@@ -36,45 +36,27 @@ pub const ENTRY: MethodEntry = MethodEntry {
                 u = L y_corr + alpha (L mean(y_corr) - u_bar)",
     source: "[H18] (2), (3)",
     convergence_order: 1,
-    options: &[
-        OptionSpec {
-            name: "order",
-            kind: OptionKind::Integer { default: 0, min: 0, max: 1 },
-            help: "hold the corrected values, or go on along their line",
-        },
-        OptionSpec {
-            name: "discretisation",
-            kind: OptionKind::Choice(&["exact", "euler"]),
-            help: "B_d by the matrix exponential, or B h",
-        },
-        OptionSpec {
-            name: "alpha",
-            kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
-            help: "gain of the offset",
-        },
-        ANY_SOURCE,
-        REFRESH,
-        EVERY,
-        IDENTIFICATION[0],
-        IDENTIFICATION[1],
-        IDENTIFICATION[2],
-        IDENTIFICATION[3],
-        IDENTIFICATION[4],
-        IDENTIFICATION[5],
-        IDENTIFICATION[6],
-        IDENTIFICATION[7],
-        IDENTIFICATION[8],
-        IDENTIFICATION[9],
-        IDENTIFICATION[10],
-        PHASES[0],
-        PHASES[1],
-        PHASES[2],
-        PHASES[3],
-        PHASES[4],
-        PHASES[5],
-    ],
+    options: &join::<{ OWN.len() + ALL.len() + PHASES.len() }>(&[&OWN, &ALL, &PHASES]),
     build,
 };
+
+const OWN: [OptionSpec; 3] = [
+    OptionSpec {
+        name: "order",
+        kind: OptionKind::Integer { default: 0, min: 0, max: 1 },
+        help: "hold the corrected values, or go on along their line",
+    },
+    OptionSpec {
+        name: "discretisation",
+        kind: OptionKind::Choice(&["exact", "euler"]),
+        help: "B_d by the matrix exponential, or B h",
+    },
+    OptionSpec {
+        name: "alpha",
+        kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
+        help: "gain of the offset",
+    },
+];
 
 struct Corrector {
     order: usize,

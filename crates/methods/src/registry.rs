@@ -3,7 +3,7 @@
 
 use costep_core::{Code, CouplingMethod, Error, MethodEntry, ModelSource, NoModels, Options, Result, Value};
 
-use costep_ident::sources::{self, EVERY, REFRESH, SOURCE};
+use costep_ident::sources;
 
 use crate::{
     auto, feedthrough, foh, identified, lis, mbcorr, monolithic, nepce, predictive, prestep, soh, zoh,
@@ -99,7 +99,7 @@ pub fn models<'a>(methods: impl IntoIterator<Item = &'a MethodSpec>) -> Result<B
     let choice = |spec: &MethodSpec| -> Vec<(&'static str, Value)> {
         let learns = sources::identifies(&spec.options);
         let of_source = |name: &str| {
-            [SOURCE.name, REFRESH.name, EVERY.name].contains(&name)
+            sources::LOCAL.iter().any(|option| option.name == name)
                 || learns && sources::IDENTIFICATION.iter().any(|option| option.name == name)
         };
         let options = spec.options.iter().filter(|(name, _)| of_source(name));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::axis::{Marks, Placed};
 use crate::decimate::decimate;
-use crate::palette::{Colour, FRAME, GRID, INK, REFERENCE_DASH, SOFT_INK, nth};
+use crate::palette::{Colour, FRAME, GRID, INK, Marker, REFERENCE_DASH, SOFT_INK, marker, nth};
 use crate::panel::{Cells, Layer, Look, Panel, Series};
 use crate::svg::{Anchor, Font, Svg, text_width};
 
@@ -35,14 +35,24 @@ pub(crate) struct Prepared<'a> {
     x: Placed,
     y: Placed,
     y_marks: Marks,
-    /// Per layer: colour and dash.
-    strokes: Vec<(&'static str, &'static str)>,
+    /// Per layer.
+    strokes: Vec<Stroke>,
+}
+
+/// How a layer is drawn.
+#[derive(Clone, Copy)]
+struct Stroke {
+    colour: &'static str,
+    dash: &'static str,
+    marker: Marker,
 }
 
 impl<'a> Prepared<'a> {
     pub(crate) fn new(panel: &'a Panel, height: f64) -> Self {
         let padding = if panel.has_map() { 0.0 } else { 0.05 };
-        let x = panel.x.place(panel.values(true), 0.0, (0.0, 1.0));
+        // Marked points keep off the frame; curves go from edge to edge.
+        let x_padding = if panel.has_marks() { 0.02 } else { 0.0 };
+        let x = panel.x.place(panel.values(true), x_padding, (0.0, 1.0));
         let y = panel.y.place(panel.values(false), padding, (0.0, 1.0));
         let y_marks = panel.y.marks(&y, (height / 48.0).round().max(3.0) as usize);
         let mut free = 0;
@@ -75,7 +85,8 @@ impl<'a> Prepared<'a> {
         self.draw_x_grid(svg, frame, &placed.0, &marks);
         // Unique within a process, so that several pictures can live in one page.
         static CLIPS: AtomicUsize = AtomicUsize::new(0);
-        let room = 0.5 * LINE_WIDTH;
+        // Points on the frame are whole.
+        let room = if self.panel.has_marks() { DOT + 1.0 } else { 0.5 * LINE_WIDTH };
         svg.clip(
             CLIPS.fetch_add(1, Ordering::Relaxed),
             (frame.left - room, frame.top - room),
@@ -84,7 +95,7 @@ impl<'a> Prepared<'a> {
         for (layer, stroke) in self.panel.layers.iter().zip(&self.strokes) {
             match layer {
                 Layer::Series(series) => draw_series(svg, series, *stroke, &placed, frame),
-                Layer::Cells(cells) => draw_cells(svg, cells, stroke.0, &placed),
+                Layer::Cells(cells) => draw_cells(svg, cells, stroke.colour, &placed),
                 Layer::Level(_, y) => {
                     let y = placed.1.pixel(*y);
                     svg.line((frame.left, y), (frame.right, y), INK, 1.1, REFERENCE_DASH);
@@ -151,7 +162,7 @@ impl<'a> Prepared<'a> {
     }
 
     fn draw_entry(&self, svg: &mut Svg, layer: usize, x: f64, y: f64) {
-        let (colour, dash) = self.strokes[layer];
+        let Stroke { colour, dash, marker } = self.strokes[layer];
         let look = match &self.panel.layers[layer] {
             Layer::Series(series) => series.look,
             _ => Look::Reference,
@@ -159,7 +170,7 @@ impl<'a> Prepared<'a> {
         let width = if look == Look::Reference { 1.1 } else { 2.2 };
         svg.line((x, y - 4.0), (x + SWATCH, y - 4.0), colour, width, dash);
         if look == Look::Marked {
-            svg.dot((x + 0.5 * SWATCH, y - 4.0), DOT, colour);
+            draw_mark(svg, (x + 0.5 * SWATCH, y - 4.0), marker, colour);
         }
         svg.text((x + SWATCH + 6.0, y), Anchor::Start, LEGEND, self.name(layer).unwrap_or_default());
     }
@@ -200,28 +211,45 @@ impl<'a> Prepared<'a> {
     }
 }
 
-fn stroke(layer: &Layer, free: &mut usize) -> (&'static str, &'static str) {
+fn stroke(layer: &Layer, free: &mut usize) -> Stroke {
     let (colour, reference) = match layer {
         Layer::Series(series) => (series.colour, series.look == Look::Reference),
         Layer::Cells(cells) => (cells.colour, false),
         Layer::Level(..) => (Colour::Ink, true),
     };
-    let (ink, dash) = match colour {
-        Colour::Nth(index) => nth(index),
-        Colour::Ink => (INK, ""),
-        Colour::Next if reference => (INK, ""),
-        Colour::Next => {
+    let index = match colour {
+        Colour::Nth(index) => Some(index),
+        Colour::Next if !reference => {
             *free += 1;
-            nth(*free - 1)
+            Some(*free - 1)
         }
+        Colour::Ink | Colour::Next => None,
     };
-    (ink, if reference { REFERENCE_DASH } else { dash })
+    let (colour, dash) = index.map_or((INK, ""), nth);
+    let dash = if reference { REFERENCE_DASH } else { dash };
+    Stroke { colour, dash, marker: marker(index.unwrap_or(0)) }
+}
+
+fn draw_mark(svg: &mut Svg, (x, y): (f64, f64), marker: Marker, colour: &str) {
+    // Shapes of about the same area.
+    let r = match marker {
+        Marker::Dot => return svg.dot((x, y), DOT, colour),
+        Marker::Square => 0.9 * DOT,
+        Marker::Triangle => 1.25 * DOT,
+        Marker::Diamond => 1.3 * DOT,
+    };
+    let corners: &[(f64, f64)] = match marker {
+        Marker::Triangle => &[(0.0, -1.0), (0.95, 0.75), (-0.95, 0.75)],
+        Marker::Diamond => &[(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)],
+        _ => &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],
+    };
+    svg.polygon(corners.iter().map(|(dx, dy)| (x + r * dx, y + r * dy)), colour);
 }
 
 fn draw_series(
     svg: &mut Svg,
     series: &Series,
-    (colour, dash): (&str, &str),
+    Stroke { colour, dash, marker }: Stroke,
     (x, y): &(Placed, Placed),
     frame: Frame,
 ) {
@@ -234,7 +262,7 @@ fn draw_series(
     svg.curve(&points, colour, width, dash, &series.name);
     if series.look == Look::Marked {
         let visible = points.iter().filter(|p| p.0.is_finite() && p.1.is_finite());
-        visible.for_each(|point| svg.dot(*point, DOT, colour));
+        visible.for_each(|point| draw_mark(svg, *point, marker, colour));
     }
 }
 

@@ -5,6 +5,22 @@ const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 /// When the colours are used up they come again in another dash.
 const DASHES: [&str; 3] = ["", "2.5 2.5", "9 3 2 3"];
 
+/// The shape of a marked point: another one when the colours come again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Marker {
+    Dot,
+    Square,
+    Triangle,
+    Diamond,
+}
+
+const MARKERS: [Marker; 4] = [Marker::Dot, Marker::Square, Marker::Triangle, Marker::Diamond];
+
+/// The marker of the n-th colour: another one in every round.
+pub(crate) fn marker(index: usize) -> Marker {
+    MARKERS[index / COLOURS.len() % MARKERS.len()]
+}
+
 pub(crate) const INK: &str = "#222222";
 pub(crate) const SOFT_INK: &str = "#666666";
 pub(crate) const GRID: &str = "#e8e8e8";

@@ -129,6 +129,10 @@ impl Panel {
         })
     }
 
+    pub(crate) fn has_marks(&self) -> bool {
+        self.layers.iter().any(|layer| matches!(layer, Layer::Series(series) if series.look == Look::Marked))
+    }
+
     pub(crate) fn has_map(&self) -> bool {
         self.layers.iter().any(|layer| matches!(layer, Layer::Cells(_)))
     }

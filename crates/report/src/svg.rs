@@ -79,6 +79,13 @@ impl Svg {
         self.push(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\"/>\n"));
     }
 
+    /// A filled shape.
+    pub(crate) fn polygon(&mut self, corners: impl Iterator<Item = (f64, f64)>, fill: &str) {
+        let points: Vec<_> = corners.map(|(x, y)| format!("{},{}", number(x), number(y))).collect();
+        let points = points.join(" ");
+        self.push(format_args!("<polygon points=\"{points}\" fill=\"{fill}\"/>\n"));
+    }
+
     /// A curve through points; a point that is not finite interrupts it. `name` shows up under the mouse.
     pub(crate) fn curve(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, dash: &str, name: &str) {
         let mut path = String::new();

@@ -81,3 +81,37 @@ fn legends_wrap_and_every_series_is_in_one() {
     assert!((0..20).all(|k| svg.contains(&format!(">series number {k}</text>"))));
     assert!(elements(&svg).len() > 60);
 }
+
+/// Mended: points at the edge of the axes were cut in half.
+#[test]
+fn marked_points_lie_inside_the_frame() {
+    let points = vec![(1.0, 1.0), (2.0, 3.0)];
+    let draw = |look: Look| {
+        let series = Series::new("", points.clone()).look(look);
+        Figure::new("").panel(Panel::new(Axis::new("x"), Axis::new("y")).with(series)).to_svg()
+    };
+    let number = |svg: &str, element: &str, name: &str| -> Vec<f64> {
+        let elements = svg.lines().filter(|line| line.contains(element));
+        let value = |line: &str| {
+            let rest = line.split_once(&format!(" {name}=\"")).unwrap().1;
+            rest.split_once('"').unwrap().0.parse().unwrap()
+        };
+        elements.map(value).collect()
+    };
+    let svg = draw(Look::Marked);
+    let (left, width) = (number(&svg, "<clipPath", "x"), number(&svg, "<clipPath", "width"));
+    for x in number(&svg, "<circle", "cx") {
+        assert!(x > left[0] + 5.0 && x < left[0] + width[0] - 5.0, "{x} in {left:?} {width:?}");
+    }
+}
+
+#[test]
+fn series_beyond_the_colours_get_other_markers() {
+    let panel = (0..14).fold(Panel::new(Axis::new("x"), Axis::new("y")), |panel, k| {
+        panel.with(Series::new(format!("s{k}"), vec![(f64::from(k), 1.0)]).look(Look::Marked))
+    });
+    let svg = Figure::new("many").panel(panel).to_svg();
+    let names = elements(&svg);
+    // One in the axes and one in the legend: six dots, six squares, two triangles.
+    assert_eq!((count(&names, "circle"), count(&names, "polygon")), (12, 16));
+}

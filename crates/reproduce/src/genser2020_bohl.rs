@@ -1,10 +1,9 @@
 //! Bohl exponents of the nonlinear oscillator coupled by pre-step stabilisation with identified models [T table 3.14].
 
-use costep_analysis::{BohlExponent, LoopRecorder, Plant, RecordedLoop, bohl_exponent};
+use costep_analysis::{BohlExponent, LoopLaw, LoopRecorder, Plant, RecordedLoop, bohl_exponent};
 use costep_core::{Code, Error, Result};
 use costep_engine::Observer;
 use costep_methods::MethodSpec;
-use costep_methods::prestep::DiscreteForm;
 use costep_report::{Axis, Figure, Look, Panel, Series};
 use nalgebra::DMatrix;
 
@@ -140,7 +139,7 @@ impl Exponents {
 
 fn record(method: &str, plant: Plant) -> Result<RecordedLoop> {
     let method = MethodSpec::parse(method)?;
-    let mut recorder = LoopRecorder::new(DiscreteForm::new(&method.options), Some(plant));
+    let mut recorder = LoopRecorder::new(LoopLaw::new(&method)?, Some(plant));
     let case = Case::new("dual-mass-nonlinear", &[], 1.0);
     let mut engine = case.engine(&method, recorder.tap(method.models()), (STEP, false), |_, part| part)?;
     engine.run(&mut [&mut recorder as &mut dyn Observer])?;

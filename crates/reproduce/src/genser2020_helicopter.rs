@@ -12,7 +12,7 @@ use crate::work::Work;
 
 const SETUP: &str = "Helicopter with controller `bookI`, 90 s. The thesis' own controller is not published, and its commands are known from the text \
                      only. Error eps_mean: per subsystem the mean over its outputs and over time of |y - y_mono| / range(y_mono), Euclidean norm over \
-                     subsystems, cut at 1; sigma: estimated variance of the noise on the outputs in units of their range, instead of (4.11). Pre-Step SI: \
+                     subsystems, cut at 1; sigma: sigma_mono of (4.11), the root of the estimated variance of the noise on y - y_mono, summed over subsystems. Pre-Step SI: \
                      `prestep:source=rls,paper=true` with a learning phase of 12 s, with the error differential equation as table 3.12 says and without; MBCorr SI likewise.";
 
 const PLACE: &str = "[T] section 4.3, Figs. 4.11 to 4.15";
@@ -190,7 +190,7 @@ impl Curves {
             panel
         };
         Figure::new("Errors over the macro step, helicopter")
-            .subtitle(format!("pilot {pilot}, controller bookI, 90 s; cut at 1"))
+            .subtitle(format!("pilot {pilot}, controller bookI, 90 s; drawn between 1e-6 and 1"))
             .panel(panel("error eps_mean", |found| found.0))
             .panel(panel("sigma", |found| found.1))
             .note(format!("After Genser 2020, Fig. {figure} (without identified and predictive)."))

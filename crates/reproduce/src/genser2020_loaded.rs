@@ -105,7 +105,7 @@ fn compute(work: &Work<'_>) -> Result<Computed> {
         data.push(std::iter::once(seconds(step)).chain(row.iter().copied()).collect());
     }
     let panel =
-        Panel::new(Axis::new("macro step").unit("s").range(0.0, 0.31), Axis::new("error eps_mean").log());
+        Panel::new(Axis::new("macro step").unit("s").range(0.09, 0.31), Axis::new("error eps_mean").log());
     let panel = METHODS.iter().enumerate().fold(panel, |panel, (k, (name, ..))| {
         let points = steps.iter().zip(&found).map(|(step, row)| (seconds(step), row[k])).collect();
         let look = if LOADED.contains(&k) { Look::Marked } else { Look::Line };

@@ -95,6 +95,7 @@ fn show(models: &ModelFile, choice: &Choice<'_>, args: &IdentifyArgs, output: Ou
                 "inputs": model.inputs,
                 "outputs": model.outputs,
                 "eps_si": model.eps_si.is_finite().then_some(model.eps_si),
+                "eps_hold": model.eps_hold.is_finite().then_some(model.eps_hold),
             })
         };
         return print_json(&json!({

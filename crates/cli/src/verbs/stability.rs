@@ -2,12 +2,10 @@
 
 use std::process::ExitCode;
 
-use costep_analysis::{BohlExponent, LoopRecorder, RecordedLoop, bohl_exponent};
+use costep_analysis::{BohlExponent, LoopLaw, LoopRecorder, RecordedLoop, bohl_exponent};
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Result};
 use costep_engine::{Observer, StopFlag};
-use costep_ident::sources::identifies;
-use costep_methods::prestep::{self, DiscreteForm};
 use costep_project::{Override, Project};
 use serde_json::{Value, json};
 
@@ -35,13 +33,13 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
         overrides.push(Override::new("step.size", step, format!("--step {step}")));
     }
     let project = session::load(&args.system, overrides)?;
-    check_method(&project)?;
+    let law = law(&project)?;
     if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
         return Ok(code);
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     stop::listen(output);
-    let recorded = record(&project)?;
+    let recorded = record(&project, law)?;
     let found = Found::new(&project, recorded, windows)?;
     if output.json {
         print_json(&found.to_json())?
@@ -62,8 +60,7 @@ fn windows(texts: &[String]) -> Result<Vec<usize>> {
 }
 
 /// Only a coupling that is linear in the signals and known step by step can be taken apart.
-fn check_method(project: &Project) -> Result<()> {
-    let hint = "`--method prestep:source=rls`, `ij-rls` or `moesp`";
+fn law(project: &Project) -> Result<LoopLaw> {
     if let [_, group, ..] = &project.groups[..] {
         let message = format!(
             "Bohl exponents need one method for all inputs, not `{}` beside it",
@@ -71,21 +68,13 @@ fn check_method(project: &Project) -> Result<()> {
         );
         return Err(Error::new(Code::NeedsMissing, message).hint("leave out the groups"));
     }
-    let method = &project.groups[0].method;
-    if method.entry.id != prestep::ENTRY.id || !identifies(&method.options) {
-        let message = format!(
-            "Bohl exponents are computed for `prestep` with identified models, not for `{}`",
-            method.label()
-        );
-        return Err(Error::new(Code::NeedsMissing, message).hint(hint));
-    }
-    Ok(())
+    LoopLaw::new(&project.groups[0].method)
 }
 
 /// Runs the project and takes its steps as linear maps.
-fn record(project: &Project) -> Result<RecordedLoop> {
+fn record(project: &Project, law: LoopLaw) -> Result<RecordedLoop> {
     let choice = Choice::of(project);
-    let mut recorder = LoopRecorder::new(DiscreteForm::new(&choice.method.options), None);
+    let mut recorder = LoopRecorder::new(law, None);
     let mut engine = session::watched_engine(project, &choice, false, |models| recorder.tap(models))?;
     let (mut shown, mut stop) = (supervision::Shown, StopFlag(stop::flag()));
     engine.run(&mut [&mut recorder as &mut dyn Observer, &mut shown, &mut stop])?;

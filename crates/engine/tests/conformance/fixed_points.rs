@@ -58,10 +58,10 @@ fn a_dual_mass_keeps_its_equilibrium_under_a_constant_force() {
     let rest = [("d1", 1.0), ("d2", 1.0), ("x1", 0.5), ("x2", 0.25)];
     let pushed =
         model("dual-mass", &[&springs[..], &rest[..]].concat()).driven(0, 0, External::Constant(3.0));
-    // The thesis' method knows a subsystem by its outputs alone; with more states than outputs its constants drift.
-    let without_offsets = ["prestep:offsets=false", "prestep:paper=true"];
-    let is_exact =
-        |method: &MethodSpec| !without_offsets.contains(&method.label().as_str()) && is_exact(method);
+    // The thesis' method knows a subsystem by its outputs alone; with more states than outputs its constants drift, and C A C^+ depends on
+    // coordinates, which responses do not tell: with a probe it is not stable at this step.
+    let left_out = ["prestep:offsets=false", "prestep:paper=true", "prestep:source=probe"];
+    let is_exact = |method: &MethodSpec| !left_out.contains(&method.label().as_str()) && is_exact(method);
     for method in variants().into_iter().filter(is_exact) {
         for solver in SOLVERS {
             let drift = drift(coupled(&pushed, &solver, &method, 50.0, 0.1));
@@ -82,10 +82,12 @@ fn uses_models(method: &MethodSpec) -> bool {
 
 /// Maps that are powers of the matrix of one of a hundred inner steps carry its round-off a hundred times.
 fn tolerance(method: &MethodSpec) -> f64 {
-    let differences = ("source", &Value::Text("finite-difference".into()));
+    let by_trials = ["finite-difference", "probe"].map(|source| ("source", Value::Text(source.into())));
+    let is_by_trials =
+        |(name, value): (&str, &Value)| by_trials.iter().any(|(n, v)| (*n, v) == (name, value));
     match uses_models(method) {
-        // Differences are as exact as round-off over a small change.
-        true if method.options.iter().any(|option| option == differences) => 1e-10,
+        // Trial steps are as exact as round-off over a small change.
+        true if method.options.iter().any(is_by_trials) => 1e-10,
         true => 1e-13,
         false => 1e-14,
     }

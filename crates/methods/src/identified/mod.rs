@@ -11,7 +11,8 @@
 //! large   one step at a time, models of the whole step
 //! ```
 //!
-//! Where the models, coupled at the whole step, run away by themselves (`trial.rs`), the steps stay small.
+//! Where the models, coupled at the whole step, run away by themselves (`trial.rs`), the steps stay small. Models of an earlier run (`file`) are where
+//! both begin; the start then lasts as long as they need to be believed, about two steps.
 //!
 //! Order: ramps 2. Holds are of order 1 in the end, with a constant hundreds of times below that of `zoh`: the gains S are never quite right, as a
 //! closed loop excites them little, and the correction for direct feed-through depends on them alone.
@@ -23,11 +24,13 @@ mod outside;
 mod start;
 mod trial;
 
+use std::path::Path;
+
 use costep_core::{
-    CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals,
-    StateReader, StateWriter, StepContext, SystemView,
+    CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, PARTS, Result,
+    Signals, StateReader, StateWriter, StepContext, SystemView,
 };
-use costep_ident::{Affine, Bank, Reference};
+use costep_ident::{Affine, Bank, InitialModel, InputForm, ModelFile, Reference};
 
 use crate::shared::law::{Form, Guard, Law, Start};
 use outside::Outside;
@@ -71,6 +74,11 @@ pub const ENTRY: MethodEntry = MethodEntry {
             kind: OptionKind::Bool { default: false },
             help: "also record the identified gains of all outputs to their inputs",
         },
+        OptionSpec {
+            name: "file",
+            kind: OptionKind::File,
+            help: "start from the models of an earlier run (`costep identify`), for any step; they are trusted as soon as they prove right",
+        },
     ],
     build,
 };
@@ -105,6 +113,8 @@ struct Part {
     affine: Affine,
     in_loop: bool,
     name: String,
+    /// Models of an earlier run, of small and of large steps.
+    loaded: Option<(InitialModel, InitialModel)>,
 }
 
 struct Identified {
@@ -113,6 +123,8 @@ struct Identified {
     forgetting: f64,
     with_parameters: bool,
     knows_feedthrough: bool,
+    /// Of an earlier run; empty for none.
+    file: String,
 
     inputs: InputSet,
     layout: Layout,
@@ -151,6 +163,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         forgetting: options.real("forgetting"),
         with_parameters: options.bool("parameters"),
         knows_feedthrough: options.bool("feedthrough"),
+        file: options.text("file").into(),
         inputs: InputSet::All(0),
         layout: Layout::default(),
         law: Law::default(),
@@ -196,6 +209,7 @@ impl CouplingMethod for Identified {
         self.u = vec![0.0; layout.inputs()];
         self.outside = Outside::new(layout.inputs());
         self.h = system.step;
+        let mut loaded = self.read_models(system)?;
         let part = |i: usize| {
             let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
             Part {
@@ -206,6 +220,7 @@ impl CouplingMethod for Identified {
                 affine: Affine::new(m, n),
                 in_loop: self.law.is_in_loop(i),
                 name: system.descriptions[i].name.clone(),
+                loaded: loaded.get_mut(i).and_then(Option::take),
             }
         };
         self.parts = (0..layout.subsystems()).map(part).collect();
@@ -314,6 +329,19 @@ impl CouplingMethod for Identified {
 }
 
 impl Identified {
+    /// Models of an earlier run for small and for large steps; none if there is no file.
+    fn read_models(&self, system: &SystemView<'_>) -> Result<Vec<Option<(InitialModel, InitialModel)>>> {
+        if self.file.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (path, parts) = (Path::new(&self.file), system.descriptions.iter());
+        let form = if self.form == Form::Ramp { InputForm::Ramp } else { InputForm::Hold };
+        let file = ModelFile::read(path)?;
+        let fit = |step: f64| file.fit(parts.clone(), (step, form)).map_err(|error| error.in_file(path));
+        let (fine, coarse) = (fit(system.step / PARTS as f64)?, fit(system.step)?);
+        Ok(fine.into_iter().zip(coarse).map(|(fine, coarse)| fine.zip(coarse)).collect())
+    }
+
     /// Learns from the last step, once per point; at a macro step chooses the phase and, where they last the whole step, the inputs.
     fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
         if self.arrived == step.t {
@@ -347,6 +375,10 @@ impl Identified {
             let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
             if is_first {
                 part.reference.start(u, y);
+                if let Some((fine, coarse)) = &part.loaded {
+                    part.fine.begin(&part.reference, fine);
+                    part.coarse.begin(&part.reference, coarse);
+                }
             }
             part.reference.note(u, y);
             if is_large {

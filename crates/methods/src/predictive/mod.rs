@@ -117,6 +117,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
 
 impl CouplingMethod for Predictive {
     fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.settings.check()?;
         let highest = self.settings.order;
         let takes = |j: usize| {
             let order = system.descriptions[system.layout.input_owner(j)].capabilities.input_order;

@@ -1,12 +1,15 @@
 //! The options of predictive coupling.
 
-use costep_core::{OptionKind, OptionSpec, Options};
-use costep_ident::sources::{ANY_SOURCE, EVERY, IDENTIFICATION, REFRESH, SOURCE};
+use costep_core::{Code, Error, OptionKind, OptionSpec, Options, Result, join};
+use costep_ident::sources::{ALL, EVERY, PROBE, REFRESH, SOURCE};
 
 use crate::learnt::options::PHASES;
 
 /// As declared in the registry.
-pub(super) const OPTIONS: &[OptionSpec] = &[
+pub(super) const OPTIONS: &[OptionSpec] =
+    &join::<{ OWN.len() + ALL.len() + PHASES.len() }>(&[&OWN, &ALL, &PHASES]);
+
+const OWN: [OptionSpec; 10] = [
     OptionSpec {
         name: "order",
         kind: OptionKind::Integer { default: 2, min: 0, max: 3 },
@@ -60,26 +63,6 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         kind: OptionKind::Real { default: 1e-4, min: 1e-9, max: 10.0 },
         help: "of the Kalman filter: typical error of states per step, relative to their size",
     },
-    ANY_SOURCE,
-    REFRESH,
-    EVERY,
-    IDENTIFICATION[0],
-    IDENTIFICATION[1],
-    IDENTIFICATION[2],
-    IDENTIFICATION[3],
-    IDENTIFICATION[4],
-    IDENTIFICATION[5],
-    IDENTIFICATION[6],
-    IDENTIFICATION[7],
-    IDENTIFICATION[8],
-    IDENTIFICATION[9],
-    IDENTIFICATION[10],
-    PHASES[0],
-    PHASES[1],
-    PHASES[2],
-    PHASES[3],
-    PHASES[4],
-    PHASES[5],
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +108,7 @@ pub(super) struct Settings {
     pub(super) substeps: usize,
     inner_steps: bool,
     euler_step: f64,
+    probes: bool,
 }
 
 impl Settings {
@@ -135,9 +119,11 @@ impl Settings {
             "outputs" => States::Outputs,
             _ => States::Readable,
         };
-        let fresh = options.text(SOURCE.name) == "exact"
-            && options.text(REFRESH.name) == "always"
-            && options.integer(EVERY.name) == 1;
+        let fresh = match options.text(SOURCE.name) {
+            "exact" => options.text(REFRESH.name) == "always" && options.integer(EVERY.name) == 1,
+            // Its offsets are measured at every point, whatever the age of the matrices.
+            source => source == PROBE,
+        };
         let offsets = match options.text("offsets") {
             // An observer has its own way with what the model does not know.
             _ if matches!(states, States::Observed { .. }) => Offsets::Off,
@@ -164,7 +150,19 @@ impl Settings {
             substeps: options.integer("substeps") as usize,
             inner_steps: options.bool("inner_steps"),
             euler_step: options.real("euler_step"),
+            probes: options.text(SOURCE.name) == PROBE,
         }
+    }
+
+    /// What does not go together.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.probes && matches!(self.states, States::Observed { .. }) {
+            let message = "`states=kalman` and `disturbance` do not go with `source=probe`";
+            return Err(Error::new(Code::BadOption, message)
+                .because("a probe finds states by trial steps, in coordinates that change with the model")
+                .hint("leave out `states`"));
+        }
+        Ok(())
     }
 
     /// Length of the Euler steps of a subsystem that tells `told`; 0 if its response is continuous. The closed loop of
@@ -173,7 +171,14 @@ impl Settings {
         match (self.inner_steps && matches!(self.fit, Fit::Galerkin | Fit::Sharp), told > 0.0) {
             (false, _) => 0.0,
             (true, true) => told,
-            (true, false) => self.euler_step,
+            // A model from responses has the inner steps in it.
+            (true, false) => {
+                if self.probes {
+                    0.0
+                } else {
+                    self.euler_step
+                }
+            }
         }
     }
 

@@ -3,13 +3,16 @@
 //! `paper` leaves `phi_steps` as it is given: table 3.5 has 543 steps for the phi integrals, which are computed exactly by
 //! default; `phi_steps=543` gives the quadrature of the thesis.
 
-use costep_core::{OptionKind, OptionSpec, Options, Value};
-use costep_ident::sources::{ANY_SOURCE, EVERY, IDENTIFICATION, REFRESH};
+use costep_core::{OptionKind, OptionSpec, Options, Value, join};
+use costep_ident::sources::ALL;
 
 use crate::learnt::options::PHASES;
 
 /// As declared in the registry.
-pub(super) const OPTIONS: &[OptionSpec] = &[
+pub(super) const OPTIONS: &[OptionSpec] =
+    &join::<{ OWN.len() + ALL.len() + PHASES.len() }>(&[&OWN, &ALL, &PHASES]);
+
+const OWN: [OptionSpec; 13] = [
     OptionSpec {
         name: "input",
         kind: OptionKind::Choice(&["constant", "ramp"]),
@@ -75,26 +78,6 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         kind: OptionKind::Bool { default: false },
         help: "other defaults, the optimal set of the thesis: ede, scaled and offsets off; with identified models tables 3.12 and 3.13",
     },
-    ANY_SOURCE,
-    REFRESH,
-    EVERY,
-    IDENTIFICATION[0],
-    IDENTIFICATION[1],
-    IDENTIFICATION[2],
-    IDENTIFICATION[3],
-    IDENTIFICATION[4],
-    IDENTIFICATION[5],
-    IDENTIFICATION[6],
-    IDENTIFICATION[7],
-    IDENTIFICATION[8],
-    IDENTIFICATION[9],
-    IDENTIFICATION[10],
-    PHASES[0],
-    PHASES[1],
-    PHASES[2],
-    PHASES[3],
-    PHASES[4],
-    PHASES[5],
 ];
 
 /// Table 3.5 of the thesis. Its 543 intermediate values for the integrals are not among them: the integrals are exact, which the

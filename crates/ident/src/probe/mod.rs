@@ -1,0 +1,306 @@
+//! Local models from a short excitation, for subsystems that can go back: no Jacobians and no readable states are needed, and models are
+//! there from the first step on.
+//!
+//! At a communication point each input is moved up and down over a part of the macro step, one after the other; the subsystem is put back
+//! after every trial, so that the run does not notice. `realise.rs` makes A, B, C, D of the responses, with the number of states that they
+//! show. The pulses are a share of the sizes of the inputs, as small as makes the responses linear and as large as keeps them above
+//! the noise of the solver inside. A later pulse shows how far the subsystem itself changes over the step; what is not more than that is
+//! no state. `place.rs` finds the present state, at every communication point, by a few trial steps under the
+//! present input. Cost: 3 m + 1 trials of a macro step per excitation, and less than a macro step per
+//! communication point.
+
+mod output_form;
+mod place;
+mod realise;
+mod trial;
+
+use costep_core::{
+    Code, Error, Experiment, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter,
+    Subsystem,
+};
+
+use crate::renewal::{Refresh, Renewed};
+use place::Finder;
+use realise::Responses;
+use trial::Clock;
+
+/// Trial steps per macro step, where the subsystem can do them: responses over the step to come.
+const PARTS: usize = 16;
+/// A macro step is divided into at most so many.
+const MOST_PARTS: usize = 10_000;
+/// Samples of a response, and the least number.
+const SAMPLES: (usize, usize) = (16, 4);
+/// Pulses are tried until so little of the responses is not linear.
+const LINEAR: f64 = 1e-6;
+/// Factor from one pulse to the next smaller and, while nothing answers, greater one; and how many are tried.
+const SMALLER: f64 = 0.1;
+const GREATER: f64 = 1e3;
+const TRIES: usize = 6;
+/// Greatest pulse of an input of unknown size.
+const GREATEST: f64 = 1e6;
+/// Least share of responses that counts as noise, the greatest that may not be linear, and the greatest that may change within a macro step
+/// and still tell states apart.
+const NOISE: (f64, f64, f64) = (1e-9, 0.05, 0.2);
+/// Later excitations take the pulses of the last one if so little of the responses is not linear.
+const LINEAR_ENOUGH: f64 = 1e-3;
+/// No model has more states.
+const MOST_STATES: usize = 1 << 12;
+
+/// The source.
+pub struct Probe {
+    refresh: Refresh,
+    amplitude: f64,
+    experiment: Option<Experiment>,
+    reads_states: bool,
+    parts: Vec<Part>,
+}
+
+/// One subsystem.
+struct Part {
+    /// Trial steps per macro step.
+    parts: usize,
+    /// Sizes of the inputs: nominal or greatest absolute value so far.
+    sizes: Vec<f64>,
+    /// Pulses over sizes, as found best.
+    amplitude: f64,
+    known: Renewed,
+    /// None before the first model.
+    finder: Option<Finder>,
+}
+
+impl Probe {
+    /// Models that are renewed like this, from pulses of this share of the sizes of the inputs or less.
+    pub fn new(refresh: Refresh, amplitude: f64) -> Self {
+        Self { refresh, amplitude, experiment: None, reads_states: true, parts: Vec::new() }
+    }
+}
+
+impl ModelSource for Probe {
+    fn name(&self) -> &'static str {
+        "probe"
+    }
+
+    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
+        self.experiment = Some(*experiment);
+        let part = |subsystem: &dyn Subsystem| {
+            let description = subsystem.description();
+            if !description.capabilities.rollback {
+                let message =
+                    format!("`source=probe` needs rollback, which `{}` does not offer", description.name);
+                return Err(Error::new(Code::NeedsMissing, message)
+                    .because("models come from trial steps that are taken back")
+                    .hint(
+                        "`identified` learns from the run itself; `source=exact` where there are Jacobians",
+                    ));
+            }
+            let (m, n) = (description.inputs.len(), description.outputs.len());
+            Ok(Part {
+                parts: trial_parts(subsystem, experiment.step),
+                sizes: description.inputs.iter().map(|port| port.nominal.map_or(0.0, f64::abs)).collect(),
+                amplitude: self.amplitude,
+                known: Renewed::new(LocalModel::new(0, m, n), self.refresh),
+                finder: None,
+            })
+        };
+        self.parts = subsystems.iter().map(|subsystem| part(&**subsystem)).collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()> {
+        let Some(experiment) = self.experiment else { return Ok(()) };
+        let part = &mut self.parts[i];
+        let clock = Clock { start: seen.interval.end, step: experiment.step, parts: part.parts };
+        part.sizes.iter_mut().zip(seen.u).for_each(|(size, u)| *size = size.max(u.abs()));
+        // The last point of the run needs neither model nor state; before it there is at least one macro step.
+        let room = ((experiment.stop - clock.start) / clock.spacing() + 1e-6) as usize;
+        let is_first = part.known.version == 0;
+        if room < part.parts && !is_first {
+            return Ok(());
+        }
+        if self.reads_states {
+            part.locate(subsystem, &clock, seen)?;
+        }
+        if part.known.is_due(self.refresh, seen.k, seen.u, seen.y) {
+            part.excite(subsystem, &clock, seen, (room, self.refresh))?;
+            if self.reads_states && room >= part.parts {
+                part.locate(subsystem, &clock, seen)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn model(&self, i: usize) -> Option<&LocalModel> {
+        self.parts.get(i).map(|part| &part.known.model)
+    }
+
+    fn version(&self, i: usize) -> u64 {
+        self.parts[i].known.version
+    }
+
+    fn leave_out_states(&mut self) {
+        // Without states nobody could tell that a model no longer explains them.
+        self.reads_states = self.refresh == Refresh::Changed;
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        for part in &self.parts {
+            out.reals(&part.sizes);
+            out.real(part.amplitude);
+            out.integer(part.known.model.states as u64);
+            part.known.save(out);
+            part.finder.iter().for_each(|finder| finder.save(out));
+        }
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        let Some(experiment) = self.experiment else { return Ok(()) };
+        for part in &mut self.parts {
+            from.reals(&mut part.sizes)?;
+            part.amplitude = from.real()?;
+            let LocalModel { inputs, outputs, .. } = part.known.model;
+            part.known =
+                Renewed::new(LocalModel::new(from.index(MOST_STATES)?, inputs, outputs), self.refresh);
+            part.known.load(from)?;
+            let clock = Clock { start: 0.0, step: experiment.step, parts: part.parts };
+            let damaged = || Error::new(Code::NotFinite, "the saved model of a subsystem cannot be used");
+            let (u, y) = (vec![0.0; inputs], vec![0.0; outputs]);
+            let mut finder = Finder::new(&part.known.model, &clock, &u, &y).ok_or_else(damaged)?;
+            finder.load(from)?;
+            part.finder = Some(finder);
+        }
+        Ok(())
+    }
+}
+
+/// The number of parts of a macro step, eight or the next that the subsystem can do: more if possible, else fewer.
+fn trial_parts(subsystem: &dyn Subsystem, step: f64) -> usize {
+    let can = |parts: &usize| subsystem.can_step_by(step / *parts as f64);
+    (PARTS..=MOST_PARTS).find(can).or_else(|| (1..PARTS).rev().find(can)).unwrap_or(1)
+}
+
+impl Part {
+    fn locate(&mut self, subsystem: &mut dyn Subsystem, clock: &Clock, seen: &Observation<'_>) -> Result<()> {
+        match &mut self.finder {
+            Some(finder) => finder.locate(subsystem, clock, (seen.u, seen.y), &mut self.known.model),
+            None => Ok(()),
+        }
+    }
+
+    /// A new model of the present point. One that does not come out leaves the last in use; the first has to.
+    fn excite(
+        &mut self,
+        subsystem: &mut dyn Subsystem,
+        clock: &Clock,
+        seen: &Observation<'_>,
+        (room, refresh): (usize, Refresh),
+    ) -> Result<()> {
+        let name = subsystem.description().name.clone();
+        let is_first = self.known.version == 0;
+        let samples = room.min(SAMPLES.0);
+        let fresh = if samples < SAMPLES.1 {
+            Err(hopeless(&name).because("the run is too short for trial steps"))
+        } else {
+            trial::and_back(subsystem, |subsystem| self.search(subsystem, clock, seen.u, samples, is_first))
+        };
+        let fresh = match fresh {
+            Err(error) if is_first => return Err(error),
+            Err(_) => return Ok(()),
+            Ok(fresh) => fresh,
+        };
+        let Some(finder) = Finder::new(&fresh, clock, seen.u, seen.y) else {
+            let error = hopeless(&name).because("its response over a macro step is not finite");
+            return if is_first { Err(error) } else { Ok(()) };
+        };
+        if fresh.states != self.known.model.states {
+            let version = self.known.version;
+            let room = LocalModel::new(fresh.states, fresh.inputs, fresh.outputs);
+            self.known = Renewed::new(room, refresh);
+            self.known.version = version;
+        }
+        self.finder = Some(finder);
+        self.known.take(&fresh, &name, seen.u, seen.y)
+    }
+
+    /// Tries pulses: smaller ones while that makes the responses more linear, greater ones while nothing answers.
+    fn search(
+        &mut self,
+        subsystem: &mut dyn Subsystem,
+        clock: &Clock,
+        u: &[f64],
+        samples: usize,
+        is_first: bool,
+    ) -> Result<LocalModel> {
+        let name = subsystem.description().name.clone();
+        let (m, n) = (u.len(), subsystem.description().outputs.len());
+        if m == 0 || n == 0 {
+            return Ok(LocalModel::new(0, m, n));
+        }
+        let (mut best, mut failure): (Option<(f64, Responses)>, Option<Error>) = (None, None);
+        let mut amplitude = self.amplitude;
+        // Inputs move by no more than their sizes; where these are not known, nobody knows what is much.
+        let is_known = self.sizes.iter().all(|size| *size > 0.0);
+        let greatest = amplitude.max(if is_known { 1.0 } else { GREATEST });
+        for _ in 0..TRIES {
+            let size = |size: &f64| amplitude * if *size > 0.0 { *size } else { 1.0 };
+            let pulses = self.sizes.iter().map(size).collect();
+            subsystem.restore()?;
+            let doubt = match trial::responses(subsystem, clock, (u, pulses), samples) {
+                Ok(Some(responses)) => responses.answer(&mut best, amplitude),
+                Ok(None) => f64::NAN,
+                Err(error) => {
+                    failure = Some(error);
+                    f64::NAN
+                }
+            };
+            let is_best = best.as_ref().is_some_and(|(of, _)| *of == amplitude);
+            let enough = if is_first { LINEAR } else { LINEAR_ENOUGH };
+            if doubt <= enough || doubt.is_finite() && !is_best {
+                break;
+            }
+            if doubt == f64::INFINITY && amplitude >= greatest {
+                break;
+            }
+            amplitude = if doubt == f64::INFINITY {
+                (GREATER * amplitude).min(greatest)
+            } else {
+                SMALLER * amplitude
+            };
+        }
+        let failed = |cause: String| hopeless(&name).because(cause);
+        let Some((amplitude, responses)) = best else {
+            return Err(failed(
+                failure.map_or("its outputs are not finite".into(), |error| error.to_string()),
+            ));
+        };
+        if responses.doubt == f64::INFINITY {
+            // No input reaches an output, however far it moves.
+            return Ok(LocalModel::new(0, m, n));
+        }
+        if responses.doubt > NOISE.1 {
+            return Err(failed(format!("{:.0} % of its responses are not linear", 1e2 * responses.doubt)));
+        }
+        self.amplitude = amplitude;
+        let cut = responses.doubt.max(responses.drift).clamp(NOISE.0, NOISE.2);
+        let model = responses.realise(cut);
+        let mut model = model.ok_or_else(|| failed("its responses are those of no linear model".into()))?;
+        output_form::transform(&mut model, clock.step);
+        Ok(model)
+    }
+}
+
+impl Responses {
+    /// Becomes the best if it is; gives its doubt.
+    fn answer(self, best: &mut Option<(f64, Self)>, amplitude: f64) -> f64 {
+        let doubt = self.doubt;
+        if best.as_ref().is_none_or(|(_, best)| doubt < best.doubt) {
+            *best = Some((amplitude, self));
+        }
+        doubt
+    }
+}
+
+fn hopeless(name: &str) -> Error {
+    Error::new(Code::NeedsMissing, format!("the excitation of `{name}` gives no local model")).hint(
+        "another `amplitude` (a share of the sizes of its inputs), a smaller step, or `identified`, which learns from the run itself",
+    )
+}

@@ -1,7 +1,8 @@
 //! Cost of a macro step with FMUs, next to a bare loop in C over the same FMUs: dlopen, fmi2SetReal, fmi2DoStep,
 //! fmi2GetReal, nothing else. Method zoh, one thread, guards on; with and without recording of every signal.
 //!
-//! `cargo bench -p costep-benches --bench fmu` prints ratios, measured in turn in one run. Needs a C compiler.
+//! `cargo bench -p costep-benches --bench fmu` prints ratios, measured in turn in one run. Needs a C compiler. Sizes of the
+//! ring may be chosen: `-- 2 10`.
 #![allow(missing_docs)]
 
 mod bare;
@@ -74,7 +75,6 @@ fn pair(library: &Arc<FmuLibrary>) -> Engine {
 /// Writes every input and output of every step.
 struct Recorder {
     recording: Recording,
-    row: Vec<f64>,
 }
 
 impl Recorder {
@@ -83,18 +83,17 @@ impl Recorder {
         let names = (0..signals).map(|i| format!("signal{i}"));
         let columns: Vec<_> =
             std::iter::once("t".to_owned()).chain(names).map(|name| Column { name, unit: None }).collect();
-        Self {
-            recording: Recording::create(file, &columns, &[]).expect("a file"),
-            row: vec![0.0; signals + 1],
-        }
+        Self { recording: Recording::create(file, &columns, &[]).expect("a file") }
     }
 
     fn write(&mut self, engine: &Engine) {
-        let outputs = engine.outputs().len();
-        self.row[0] = engine.time();
-        self.row[1..=outputs].copy_from_slice(engine.outputs());
-        engine.inputs_at_end(&mut self.row[outputs + 1..]);
-        self.recording.row(&self.row).expect("room on the disk");
+        let fill = |row: &mut [f64]| {
+            let (outputs, inputs) = row[1..].split_at_mut(engine.outputs().len());
+            outputs.copy_from_slice(engine.outputs());
+            engine.inputs_at_end(inputs);
+            row[0] = engine.time();
+        };
+        self.recording.row_with(fill).expect("room on the disk");
     }
 }
 
@@ -161,6 +160,8 @@ fn print_load(subject: &Subject, kind: Kind) {
 
 fn main() {
     // Cargo hands over `--bench`; the tables of ratios are all there is.
+    let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    let is_chosen = |size: usize| sizes.is_empty() || sizes.contains(&size);
     let folder = tempfile::tempdir().expect("a folder");
     let program = Bare::compile(folder.path());
     println!("\nns per macro step and FMU, best of {ROUNDS} rounds in turn, method zoh, FMI 2.0");
@@ -172,6 +173,9 @@ fn main() {
         let subject = Subject::new(kind, "Lag", folder.path());
         let library = load(&subject);
         for (n, bar) in [(2, 4.0), (10, 2.0), (100, 1.5), (1000, 1.5), (10_000, 1.5)] {
+            if !is_chosen(n) {
+                continue;
+            }
             let bare = Bare::start(&program, &subject, "ring", n);
             let best = measure(bare, [ring(&library, n), ring(&library, n)], n, folder.path());
             print_row(&format!("Lag {}", kind.name()), n, n, best, bar);

@@ -23,7 +23,6 @@ pub(crate) struct Plan {
     outputs: Vec<usize>,
     inputs: Vec<usize>,
     has_energy: bool,
-    diagnostics: usize,
     /// A row every so many macro steps.
     every: u64,
 }
@@ -59,13 +58,39 @@ impl Plan {
         let diagnostics = engine.diagnostic_names();
         columns.extend(diagnostics.iter().map(|name| Column { name: name.clone(), unit: None }));
         let every = spec.every.map_or(1, |every| (every / engine.experiment().step).round().max(1.0) as u64);
-        Self { columns, outputs, inputs, has_energy, diagnostics: diagnostics.len(), every }
+        Self { columns, outputs, inputs, has_energy, every }
+    }
+
+    /// Writes a row. `inputs` has room for all inputs, chosen or not.
+    fn fill(&self, engine: &Engine, inputs: &mut [f64], row: &mut [f64]) {
+        let (signals, rest) = row[1..].split_at_mut(self.outputs.len() + self.inputs.len());
+        let (outputs_to, inputs_to) = signals.split_at_mut(self.outputs.len());
+        // All, in their order, is what most runs record.
+        match outputs_to.len() == engine.outputs().len() {
+            true => outputs_to.copy_from_slice(engine.outputs()),
+            false => gather(outputs_to, engine.outputs(), &self.outputs),
+        }
+        if inputs_to.len() == inputs.len() {
+            engine.inputs_at_end(inputs_to);
+        } else {
+            engine.inputs_at_end(inputs);
+            gather(inputs_to, inputs, &self.inputs);
+        }
+        let (energy, diagnostics) = rest.split_at_mut(usize::from(self.has_energy));
+        energy.iter_mut().for_each(|energy| *energy = engine.energy().unwrap_or(f64::NAN));
+        engine.diagnostics(diagnostics);
+        row[0] = engine.time();
     }
 
     /// Number of rows after k macro steps.
     pub(crate) fn rows_after(&self, k: u64) -> u64 {
         k / self.every + 1
     }
+}
+
+/// Copies the chosen ones.
+fn gather(to: &mut [f64], from: &[f64], chosen: &[usize]) {
+    to.iter_mut().zip(chosen).for_each(|(to, i)| *to = from[*i]);
 }
 
 /// Whether a signal is to be recorded: no pattern means all.
@@ -78,7 +103,6 @@ pub(crate) struct Recorder {
     plan: Plan,
     recording: Recording,
     checkpoints: Option<Checkpoints>,
-    row: Vec<f64>,
     inputs: Vec<f64>,
     last_time: f64,
     /// Why there are no checkpoints, if a subsystem cannot save its state.
@@ -117,7 +141,6 @@ impl Recorder {
 
     fn new(plan: Plan, recording: Recording, engine: &Engine, checkpoints: Option<Checkpoints>) -> Self {
         Self {
-            row: vec![0.0; plan.columns.len()],
             inputs: vec![0.0; engine.coupled().len()],
             plan,
             recording,
@@ -134,19 +157,12 @@ impl Recorder {
     }
 
     fn write_row(&mut self, engine: &Engine) -> Result<()> {
-        engine.inputs_at_end(&mut self.inputs);
-        let (outputs, plan) = (engine.outputs(), &self.plan);
-        let values = [engine.time()]
-            .into_iter()
-            .chain(plan.outputs.iter().map(|i| outputs[*i]))
-            .chain(plan.inputs.iter().map(|j| self.inputs[*j]))
-            .chain(plan.has_energy.then(|| engine.energy().unwrap_or(f64::NAN)));
-        self.row.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
-        let diagnostics = self.row.len() - self.plan.diagnostics;
-        engine.diagnostics(&mut self.row[diagnostics..]);
+        let (plan, inputs, number) = (&self.plan, &mut self.inputs, self.recording.rows());
         self.last_time = engine.time();
-        supervision::keep_row(self.recording.rows(), &self.row);
-        self.recording.row(&self.row)
+        self.recording.row_with(|row| {
+            plan.fill(engine, inputs, row);
+            supervision::keep_row(number, row);
+        })
     }
 
     /// Saves a checkpoint if one is due.

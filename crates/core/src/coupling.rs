@@ -21,10 +21,33 @@ pub struct Coupling {
 
 #[derive(Clone, Debug)]
 enum Rows {
-    /// Row j is the output `sources[j]`.
-    Gather { sources: Vec<u32> },
+    /// Row j is the output `sources[j]`. If many neighbours come from neighbours, `runs` say the same.
+    Gather { sources: Vec<u32>, runs: Vec<Run> },
     /// Row j is the sum of `terms[starts[j]..starts[j + 1]]`, (output, gain) each.
     Sparse { starts: Vec<u32>, terms: Vec<(u32, f64)> },
+}
+
+/// Neighbouring inputs that come from neighbouring outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    input: usize,
+    output: usize,
+    length: usize,
+}
+
+/// Length of runs, in the mean, from which on they are copied as such.
+const LONG_RUN: usize = 8;
+
+/// The runs of a list of sources; none if they are short.
+fn long_runs(sources: &[u32]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (input, output) in sources.iter().map(|source| *source as usize).enumerate() {
+        match runs.last_mut() {
+            Some(last) if last.output + last.length == output => last.length += 1,
+            _ => runs.push(Run { input, output, length: 1 }),
+        }
+    }
+    if runs.len() * LONG_RUN > sources.len() { Vec::new() } else { runs }
 }
 
 impl Coupling {
@@ -46,7 +69,8 @@ impl Coupling {
         }
         let plain = (0..inputs).all(|j| starts[j + 1] - starts[j] == 1) && terms.iter().all(|t| t.1 == 1.0);
         let rows = if plain {
-            Rows::Gather { sources: terms.iter().map(|term| term.0).collect() }
+            let sources: Vec<u32> = terms.iter().map(|term| term.0).collect();
+            Rows::Gather { runs: long_runs(&sources), sources }
         } else {
             Rows::Sparse { starts, terms }
         };
@@ -54,9 +78,15 @@ impl Coupling {
     }
 
     /// u = L y.
+    #[inline]
     pub fn apply(&self, y: &[f64], u: &mut [f64]) {
         match &self.rows {
-            Rows::Gather { sources } => {
+            Rows::Gather { runs, .. } if !runs.is_empty() => {
+                for Run { input, output, length } in runs.iter().copied() {
+                    u[input..input + length].copy_from_slice(&y[output..output + length]);
+                }
+            }
+            Rows::Gather { sources, .. } => {
                 for (u, source) in u.iter_mut().zip(sources) {
                     *u = y[*source as usize];
                 }
@@ -72,7 +102,7 @@ impl Coupling {
     /// Row j of L y.
     pub fn row(&self, j: usize, y: &[f64]) -> f64 {
         match &self.rows {
-            Rows::Gather { sources } => y[sources[j] as usize],
+            Rows::Gather { sources, .. } => y[sources[j] as usize],
             Rows::Sparse { starts, terms } => row_sum(&terms[starts[j] as usize..starts[j + 1] as usize], y),
         }
     }
@@ -80,7 +110,7 @@ impl Coupling {
     /// The (output, gain) pairs that feed input j.
     pub fn sources(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (gather, sparse) = match &self.rows {
-            Rows::Gather { sources } => (Some((sources[j] as usize, 1.0)), &[][..]),
+            Rows::Gather { sources, .. } => (Some((sources[j] as usize, 1.0)), &[][..]),
             Rows::Sparse { starts, terms } => (None, &terms[starts[j] as usize..starts[j + 1] as usize]),
         };
         gather.into_iter().chain(sparse.iter().map(|(output, gain)| (*output as usize, *gain)))
@@ -107,6 +137,19 @@ mod tests {
         let mut u = [0.0; 2];
         coupling.apply(&[3.0, 4.0], &mut u);
         assert_eq!(u, [4.0, 3.0]);
+    }
+
+    #[test]
+    fn runs_copy_what_a_gather_would() {
+        let sources: Vec<u32> = (10..30).chain(0..10).chain([30]).collect();
+        let connections: Vec<_> = (0..31).map(|j| connect(sources[j] as usize, j, 1.0)).collect();
+        let coupling = Coupling::new(31, &connections);
+        assert!(matches!(&coupling.rows, Rows::Gather { runs, .. } if runs.len() == 3));
+        let y: Vec<f64> = (0..31).map(f64::from).collect();
+        let mut u = [0.0; 31];
+        coupling.apply(&y, &mut u);
+        assert!(u.iter().zip(&sources).all(|(u, source)| *u == f64::from(*source)));
+        assert!(long_runs(&[1, 0]).is_empty(), "short ones are gathered");
     }
 
     #[test]

@@ -49,10 +49,14 @@ impl History {
     }
 
     /// Adds the point that has just become the last one.
+    #[inline]
     pub fn push(&mut self, t: f64, coupled: &[f64]) {
-        if self.depth == 0 {
-            return;
+        if self.depth > 0 {
+            self.keep(t, coupled);
         }
+    }
+
+    fn keep(&mut self, t: f64, coupled: &[f64]) {
         self.newest = (self.newest + 1) % self.depth;
         self.length = (self.length + 1).min(self.depth);
         self.times[self.newest] = t;

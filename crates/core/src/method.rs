@@ -10,6 +10,9 @@ use crate::{
 pub struct Needs {
     /// Order of the input polynomials it fills. It must fill all coefficients up to this order in every step.
     pub input_order: usize,
+    /// Its inputs are the coupled inputs z, held over the step, and nothing else. If this is so for all groups the engine
+    /// hands z over itself, without a copy, and `pre_step` is not called.
+    pub holds: bool,
     /// It keeps each input within the order that its subsystem takes. Otherwise a subsystem that takes less than
     /// `input_order` is refused.
     pub limits_order: bool,

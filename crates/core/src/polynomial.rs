@@ -34,6 +34,16 @@ impl InputPolynomials {
         &mut self.coefficients[a * self.inputs..(a + 1) * self.inputs]
     }
 
+    /// Holds these values, and gives back those that were held before. Without a copy.
+    ///
+    /// # Panics
+    /// If there are not as many as inputs, or the order is above 0.
+    #[inline]
+    pub fn hold(&mut self, values: &mut Vec<f64>) {
+        assert!(self.order == 0 && values.len() == self.inputs);
+        std::mem::swap(&mut self.coefficients, values);
+    }
+
     /// All coefficients, for checkpoints.
     pub fn raw(&self) -> &[f64] {
         &self.coefficients
@@ -79,6 +89,7 @@ impl InputPolynomials {
     }
 
     /// The values of all inputs at `s` seconds after the start of the step.
+    #[inline]
     pub fn evaluate(&self, s: f64, out: &mut [f64]) {
         out.copy_from_slice(self.coefficients(self.order));
         for a in (0..self.order).rev() {

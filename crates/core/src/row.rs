@@ -15,7 +15,7 @@ pub trait Row: Any + Send {
     /// joined, in the same order; inputs and outputs are theirs, one after the other. Fails with the first failure.
     fn step(
         &mut self,
-        interval: Interval,
+        interval: &Interval,
         u: &[f64],
         members: &mut [Box<dyn Subsystem>],
         y: &mut [f64],

@@ -43,9 +43,8 @@ impl Clock {
 #[derive(Debug)]
 pub(crate) struct Clocks {
     clocks: Vec<Clock>,
-    /// The last macro step that was timed.
-    last: Option<u64>,
-    every: u64,
+    /// The next macro step to be timed.
+    next: u64,
     /// The first macro steps have been forgotten.
     warm: bool,
 }
@@ -53,23 +52,24 @@ pub(crate) struct Clocks {
 impl Clocks {
     pub(crate) fn new(subsystems: usize) -> Self {
         let clocks = (0..subsystems).map(|_| Clock::default()).collect();
-        Self { clocks, last: None, every: 1, warm: false }
+        Self { clocks, next: 0, warm: false }
     }
 
     /// Whether this macro step, the `count`-th of this process, is to be timed.
     #[inline]
     pub(crate) fn is_due(&self, count: u64) -> bool {
-        self.last.is_none_or(|last| count >= last + self.every)
+        count >= self.next
     }
 
     /// Notes that a macro step has been timed, and chooses the next.
     pub(crate) fn done(&mut self, count: u64) {
-        self.last = Some(count);
         if count < FIRST_STEPS {
+            self.next = count + 1;
             return;
         }
         let mean = self.clocks.iter().map(Clock::mean).sum::<f64>() / self.clocks.len().max(1) as f64;
-        self.every = if mean > LONG_NANOSECONDS as f64 { 1 } else { (count / PART).clamp(1, SELDOM) };
+        let gap = if mean > LONG_NANOSECONDS as f64 { 1 } else { (count / PART).clamp(1, SELDOM) };
+        self.next = count + gap;
     }
 
     /// Forgets the first steps when a later one is about to be timed.

@@ -7,6 +7,16 @@ use costep_core::{Code, Description, Error, InputPolynomials, Place, Port, Resul
 /// How far beyond its nominal value an output may grow before the run counts as diverged.
 const DIVERGENCE: f64 = 1e6;
 
+/// So many values are looked at one by one. They have just been written one by one: a processor that wants several of them
+/// at once has to wait until they have left its store buffer.
+const FEW: usize = 8;
+
+/// Whether all pass, without a branch for each.
+#[inline(always)]
+fn all_at_once(passes: impl Iterator<Item = bool>) -> bool {
+    passes.fold(true, |all, passes| all & passes)
+}
+
 /// Limits on an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
@@ -62,18 +72,21 @@ impl Guard {
     }
 
     /// Passes if each of these outputs is a number within its limits.
+    #[inline]
     pub(crate) fn check(&self, at: Moment, range: Range<usize>, y: &[f64]) -> Result<()> {
-        let mut passed = true;
         let limits = self.lower[range.clone()].iter().zip(&self.upper[range.clone()]);
-        for (y, (lower, upper)) in y[range.clone()].iter().zip(limits) {
-            passed &= (lower <= y) & (y <= upper);
-        }
+        let mut values =
+            y[range.clone()].iter().zip(limits).map(|(y, (lower, upper))| (*lower <= *y) & (*y <= *upper));
+        let passed = if range.len() <= FEW { values.all(|passes| passes) } else { all_at_once(values) };
         if passed { Ok(()) } else { Err(self.explain(at, range, y)) }
     }
 
     /// Passes if all inputs are numbers: sums, gains and extrapolation can make infinity out of finite outputs.
+    #[inline]
     pub(crate) fn check_inputs(&self, at: Moment, inputs: &InputPolynomials) -> Result<()> {
-        let passed = inputs.raw().iter().fold(true, |passed, c| passed & c.is_finite());
+        let mut values = inputs.raw().iter().map(|c| c.is_finite());
+        let passed =
+            if inputs.raw().len() <= FEW { values.all(|passes| passes) } else { all_at_once(values) };
         if passed {
             Ok(())
         } else {

@@ -3,7 +3,7 @@
 use costep_core::graph::Graph;
 use costep_core::{Code, Coupling, Error, Experiment, Layout, Result, Subsystem};
 
-use crate::pool::place;
+use crate::job::place;
 
 /// Sweeps over all subsystems until the inputs rest. Without algebraic loop the values settle exactly; with one
 /// they are iterated.

@@ -9,6 +9,7 @@ mod clocks;
 mod engine;
 mod guard;
 mod initialise;
+mod job;
 mod pool;
 mod rows;
 mod run;

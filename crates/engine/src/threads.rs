@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use costep_core::{Result, Subsystem};
 
-use crate::pool::{Job, Pool, step_serial};
+use crate::job::{Job, step_serial};
+use crate::pool::Pool;
 use crate::rows::Lane;
 use crate::system::Threads;
 
@@ -40,6 +41,15 @@ impl ThreadChoice {
         }
     }
 
+    pub(crate) fn is_undecided(&self) -> bool {
+        matches!(self, Self::Undecided { .. })
+    }
+
+    /// Whether all is done by one thread, as far as is known.
+    pub(crate) fn is_one(&self) -> bool {
+        !matches!(self, Self::Pool(_))
+    }
+
     /// After the trial steps: threads only where a stage is much longer than their barrier.
     pub(crate) fn decide(&mut self, stages: usize) {
         let Self::Undecided { available, steps, this_step, shortest } = self else { return };
@@ -57,6 +67,7 @@ impl ThreadChoice {
     }
 
     /// Steps the subsystems of a stage.
+    #[inline]
     pub(crate) fn step(
         &mut self,
         job: &Job<'_>,

@@ -59,7 +59,7 @@ fn step(k: u64, members: &mut [Box<dyn Subsystem>], row: Option<&mut dyn Row>) -
         Ok(())
     };
     let outcome = match row {
-        Some(row) => row.step(RUN.interval(k), u.coefficients(0), members, &mut y, &mut alone),
+        Some(row) => row.step(&RUN.interval(k), u.coefficients(0), members, &mut y, &mut alone),
         None => members
             .iter_mut()
             .zip(y.chunks_mut(ys))

@@ -10,6 +10,8 @@ use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use crate::column::Column;
+use crate::frames::PREFIX;
+use crate::message::{BatchLayout, VALUE};
 
 /// Key of the unit in the metadata of a field.
 pub(crate) const UNIT: &str = "unit";
@@ -32,10 +34,15 @@ fn field(column: &Column) -> Field {
     }
 }
 
-/// Makes the messages of one stream.
+/// Makes the messages of one stream. Messages of equally many rows differ in their values only: the last one is kept,
+/// and the values of the next batch are put in place of its own.
 pub(crate) struct Encoder {
     schema: SchemaRef,
     writer: StreamWriter<Vec<u8>>,
+    /// Rows of the batch whose message the writer holds; 0 if it holds another one.
+    rows: usize,
+    /// Byte of that message at which each column starts.
+    starts: Vec<usize>,
 }
 
 impl Encoder {
@@ -44,7 +51,7 @@ impl Encoder {
         let schema = schema(columns, metadata);
         let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?;
         let writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options)?;
-        Ok(Self { schema, writer })
+        Ok(Self { schema, writer, rows: 0, starts: Vec::new() })
     }
 
     /// The bytes made last.
@@ -54,29 +61,58 @@ impl Encoder {
 
     /// Makes the message of a batch from `rows`, row by row one after another.
     pub(crate) fn batch(&mut self, rows: &[f64]) -> Result<(), ArrowError> {
-        let columns = transposed(rows, self.schema.fields().len());
-        let arrays = columns.into_iter().map(|column| Arc::new(Float64Array::from(column)) as ArrayRef);
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays.collect())?;
+        let width = self.schema.fields().len();
+        if self.rows != rows.len() / width {
+            self.make_room(rows.len() / width)?;
+        }
+        transpose(rows, width, &self.starts, self.writer.get_mut());
+        Ok(())
+    }
+
+    /// Makes the message of a batch of zeros.
+    fn make_room(&mut self, rows: usize) -> Result<(), ArrowError> {
+        self.rows = 0;
+        let zeros: ArrayRef = Arc::new(Float64Array::from(vec![0.0; rows]));
+        let columns = vec![zeros; self.schema.fields().len()];
+        let batch = RecordBatch::try_new(self.schema.clone(), columns)?;
         self.writer.get_mut().clear();
-        self.writer.write(&batch)
+        self.writer.write(&batch)?;
+        self.starts = column_starts(self.writer.get_ref(), self.schema.fields().len())
+            .map_err(|flaw| ArrowError::IpcError(format!("a message made by Arrow: {flaw}")))?;
+        self.rows = rows;
+        Ok(())
     }
 
     /// Makes the end-of-stream mark.
     pub(crate) fn end(&mut self) -> Result<(), ArrowError> {
+        self.rows = 0;
         self.writer.get_mut().clear();
         self.writer.finish()
     }
 }
 
-/// The columns of rows that lie one after another.
-fn transposed(rows: &[f64], width: usize) -> Vec<Vec<f64>> {
+/// Byte of a whole message at which each column starts.
+fn column_starts(message: &[u8], columns: usize) -> Result<Vec<usize>, String> {
+    let length = message.get(4..PREFIX).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+    let body = PREFIX + length.ok_or("it has no length")? as usize;
+    let metadata = message.get(PREFIX..body).ok_or("it ends within its metadata")?;
+    let mut layout = BatchLayout::default();
+    layout.parse(metadata, message.len() - body, columns)?;
+    Ok(layout.starts().iter().map(|start| body + start).collect())
+}
+
+/// Puts rows that lie one after another into the columns of a message.
+fn transpose(rows: &[f64], width: usize, starts: &[usize], message: &mut [u8]) {
     // rows of a block stay in the cache while all columns take their values from it
     const BLOCK_ROWS: usize = 32;
-    let mut columns: Vec<_> = (0..width).map(|_| Vec::with_capacity(rows.len() / width)).collect();
-    for block in rows.chunks(BLOCK_ROWS * width) {
-        for (index, column) in columns.iter_mut().enumerate() {
-            column.extend(block.chunks_exact(width).map(|row| row[index]));
+    for (number, block) in rows.chunks(BLOCK_ROWS * width).enumerate() {
+        let (first, bytes) = (number * BLOCK_ROWS * VALUE, block.len() / width * VALUE);
+        for (column, start) in starts.iter().enumerate() {
+            let mut index = column;
+            for place in message[start + first..][..bytes].as_chunks_mut::<VALUE>().0 {
+                *place = block[index].to_le_bytes();
+                index += width;
+            }
         }
     }
-    columns
 }

@@ -11,6 +11,9 @@ use arrow_ipc::{Message, MetadataVersion, root_as_message};
 
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
+/// Bytes before the metadata of a message: the mark and the length.
+pub(crate) const PREFIX: usize = 8;
+
 /// No honest message describes itself in more; it is enough for about 300,000 columns.
 const MAX_METADATA: u64 = 64 << 20;
 
@@ -80,8 +83,8 @@ impl<R: Read> Frames<R> {
 
     /// The length of the metadata that follows, or how the stream ends here.
     fn read_prefix(&mut self) -> io::Result<Result<u64, Frame>> {
-        let mut prefix = Vec::with_capacity(8);
-        let whole = read_whole(&mut self.source, &mut prefix, 8)?;
+        let mut prefix = Vec::with_capacity(PREFIX);
+        let whole = read_whole(&mut self.source, &mut prefix, PREFIX as u64)?;
         let (mark, length) = prefix.split_at(prefix.len().min(4));
         if !CONTINUATION.starts_with(mark) {
             return Ok(Err(Frame::Garbage("a message does not start with the mark of Arrow streams".into())));

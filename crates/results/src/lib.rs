@@ -2,12 +2,13 @@
 //! CSV and Parquet.
 //!
 //! A stream needs no footer, so a recording is readable at any moment of a run and after `kill -9`; at most
-//! the last batch ([`Recording::MAX_ROWS`] rows or [`Recording::MAX_AGE`]) is missing. Any Arrow library opens
+//! the last batch ([`Recording::MAX_ROWS`] rows or [`Recording::MAX_AGE`]) and one that is being written are missing. Any Arrow library opens
 //! the file, e.g. `pyarrow.ipc.open_stream("run.arrows").read_all()`.
 //!
 //! | module | role |
 //! |---|---|
-//! | `recording` | the writer |
+//! | `recording` | the writer: gathers rows |
+//! | `desk`, `file` | who writes batches to the file, and how |
 //! | `encoding` | rows to Arrow messages |
 //! | `frames`, `message`, `stream` | bytes to messages to batches; every length is checked before it is used |
 //! | `reader` | a whole recording in memory |
@@ -35,8 +36,10 @@
 
 mod clock;
 mod column;
+mod desk;
 mod encoding;
 mod export;
+mod file;
 mod frames;
 mod message;
 mod reader;

@@ -13,7 +13,7 @@ use crate::encoding::UNIT;
 use crate::frames::verified;
 
 /// Bytes of an `f64`.
-const VALUE: usize = 8;
+pub(crate) const VALUE: usize = 8;
 
 /// What the first message says.
 #[derive(Debug)]
@@ -83,6 +83,11 @@ pub(crate) struct BatchLayout {
 }
 
 impl BatchLayout {
+    /// Byte of the body at which each column starts.
+    pub(crate) fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
     /// Reads the description of a batch of `columns` columns and checks it against the length of its body.
     pub(crate) fn parse(&mut self, message: &[u8], body_length: usize, columns: usize) -> Result<(), String> {
         let message = verified(message)?;

@@ -1,13 +1,13 @@
 //! The writer of recordings.
 //!
 //! Rows gather in memory and go to the file as a batch of at most [`Recording::MAX_ROWS`] rows, at the latest
-//! with the first row that comes [`Recording::MAX_AGE`] after the last batch. A batch is handed to the operating
-//! system by one write, so it survives the death of the process; about once per second it is also synced to the
-//! disk, so that it survives a power loss.
+//! with the first row that comes [`Recording::MAX_AGE`] after the last batch (or the eighth, if they come fast). A batch is
+//! handed to the operating system by one write, so it survives the death of the process; about once per second it is also
+//! synced to the disk, so that it survives a power loss. Full batches are written by a thread while the next one gathers.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,7 +15,9 @@ use costep_core::{Code, Error, Result};
 
 use crate::clock;
 use crate::column::{Column, check_columns};
+use crate::desk::{Desk, Rows};
 use crate::encoding::Encoder;
+use crate::file::{BatchFile, failed};
 use crate::replace::{Replacement, sync_folder};
 use crate::stream::{BatchStream, Ending, not_readable};
 
@@ -23,28 +25,26 @@ use crate::stream::{BatchStream, Ending, not_readable};
 /// and stop for their writing.
 const MAX_BATCH_BYTES: usize = 8 << 20;
 
+/// The first rows of a batch have their age looked at, of later ones one in so many.
+const YOUNG: usize = 64;
+const SELDOM: u64 = 8;
+
 /// Writes a recording row by row. Dropped without [`finish`](Self::finish), it still writes the rows it has,
 /// but the recording is then not marked as complete.
 pub struct Recording {
     path: PathBuf,
-    file: File,
-    encoder: Encoder,
+    desk: Desk,
     /// Values of a row.
     width: usize,
-    /// Rows not yet written, one after another; never grows beyond what was reserved.
-    buffer: Vec<f64>,
-    /// Values at which the buffer counts as full.
-    full: usize,
+    /// Rows not yet handed on; never more than there was room for from the start.
+    gathered: Rows,
     rows: u64,
-    /// Bytes of the file up to the end of the last whole batch.
-    whole_bytes: u64,
+    /// Rows of the present batch at which its age is looked at next.
+    look_at: u64,
     last_batch: Duration,
-    last_sync: Duration,
     /// The first failure. Whatever comes after it is refused, because the file would have a gap.
     failure: Option<Error>,
     finished: bool,
-    /// Whether this file system says how many names a file has, so that zero means: removed.
-    counts_names: bool,
 }
 
 impl Recording {
@@ -60,10 +60,10 @@ impl Recording {
         check_columns(columns).map_err(|flaw| bug(path, &flaw))?;
         let encoder = encoder(path, columns, metadata.iter().cloned().collect())?;
         let file = File::create(path).map_err(|cause| failed(path, cause))?;
-        let mut recording = Self::writing_to(file, path, columns.len(), encoder);
-        recording.write_message()?;
+        let mut file = BatchFile::new(file, path, encoder, 0);
+        file.write_message()?;
         sync_folder(path);
-        Ok(recording)
+        Ok(Self::writing_to(file, path, columns.len()))
     }
 
     /// Goes on with a recording after its first `keep_rows` rows; the rest is dropped. The kept rows are copied
@@ -77,31 +77,27 @@ impl Recording {
 
         let (mut file, replacement) = Replacement::beside(path).map_err(|cause| failed(path, cause))?;
         copy_start(path, &mut file, kept.whole_bytes)?;
-        let mut recording = Self::writing_to(file, path, columns.len(), encoder);
-        recording.whole_bytes = kept.whole_bytes;
+        let file = BatchFile::new(file, path, encoder, kept.whole_bytes);
+        let mut recording = Self::writing_to(file, path, columns.len());
         recording.rows = kept.whole_rows;
         for row in kept.last_rows.chunks_exact(columns.len()) {
             recording.row(row)?;
         }
         recording.flush()?;
-        replacement.commit(&recording.file).map_err(|cause| failed(path, cause))?;
+        replacement.commit(recording.desk.file()?.file()).map_err(|cause| failed(path, cause))?;
         Ok(recording)
     }
 
-    fn writing_to(file: File, path: &Path, width: usize, encoder: Encoder) -> Self {
-        let full = width * (MAX_BATCH_BYTES / size_of::<f64>() / width).clamp(1, Self::MAX_ROWS);
+    fn writing_to(file: BatchFile, path: &Path, width: usize) -> Self {
+        let rows = (MAX_BATCH_BYTES / size_of::<f64>() / width).clamp(1, Self::MAX_ROWS);
         Self {
             path: path.to_owned(),
-            counts_names: !has_no_name(&file),
-            file,
-            encoder,
+            desk: Desk::new(file),
             width,
-            buffer: Vec::with_capacity(full),
-            full,
+            gathered: Rows::new(rows * width),
             rows: 0,
-            whole_bytes: 0,
+            look_at: 0,
             last_batch: clock::now(),
-            last_sync: clock::now(),
             failure: None,
             finished: false,
         }
@@ -111,35 +107,39 @@ impl Recording {
     ///
     /// Age is looked at only here: before a step that may take long, call [`flush`](Self::flush).
     pub fn row(&mut self, values: &[f64]) -> Result<()> {
-        self.refuse_after_failure()?;
         if values.len() != self.width {
             let flaw = format!("a row has {} values for {} columns", values.len(), self.width);
             return Err(bug(&self.path, &flaw));
         }
-        self.buffer.extend_from_slice(values);
+        self.row_with(|row| row.copy_from_slice(values))
+    }
+
+    /// Takes a row as [`row`](Self::row) does: `fill` puts it where it stays, one value per column.
+    #[inline]
+    pub fn row_with(&mut self, fill: impl FnOnce(&mut [f64])) -> Result<()> {
+        self.refuse_after_failure()?;
+        fill(self.gathered.next(self.width));
         self.rows += 1;
-        if self.buffer.len() >= self.full || clock::now().saturating_sub(self.last_batch) >= Self::MAX_AGE {
-            self.write_batch()?;
+        if self.gathered.is_full() {
+            self.hand_over()
+        } else if self.rows >= self.look_at {
+            self.look_at_age()
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 
     /// Hands all rows taken so far to the operating system.
     pub fn flush(&mut self) -> Result<()> {
         self.refuse_after_failure()?;
-        match self.buffer.is_empty() {
-            true => Ok(()),
-            false => self.write_batch(),
-        }
+        self.write()
     }
 
     /// Writes what is left and the end mark, and waits until all is on the disk. Returns the number of rows.
     pub fn finish(mut self) -> Result<u64> {
         self.flush()?;
         self.finished = true;
-        self.encoder.end().map_err(|cause| failed(&self.path, cause))?;
-        self.write_message()?;
-        self.sync()?;
+        self.desk.file()?.end()?;
         Ok(self.rows)
     }
 
@@ -148,48 +148,44 @@ impl Recording {
         self.rows
     }
 
-    fn write_batch(&mut self) -> Result<()> {
-        self.last_batch = clock::now();
-        if let Err(cause) = self.encoder.batch(&self.buffer) {
-            return Err(self.fail(cause));
-        }
-        self.buffer.clear();
-        self.write_message()?;
-        match clock::now().saturating_sub(self.last_sync) >= Self::MAX_AGE {
-            true => self.sync(),
-            false => Ok(()),
-        }
+    /// Has a full batch written while the next one gathers.
+    #[cold]
+    fn hand_over(&mut self) -> Result<()> {
+        self.begin_batch();
+        let outcome = self.desk.hand_over(&mut self.gathered);
+        self.note(outcome)
     }
 
-    /// Writes the message that the encoder holds. Half a message is taken back, so that the file stays valid.
-    fn write_message(&mut self) -> Result<()> {
-        if let Err(cause) = self.file.write_all(self.encoder.message()) {
-            // if this fails too, the reader takes the half message for a cut end
-            let _ = self.file.set_len(self.whole_bytes);
-            return Err(self.fail(cause));
+    /// Writes a batch that has become old. Rows that come fast are not all looked at: the clock takes longer than one.
+    #[cold]
+    fn look_at_age(&mut self) -> Result<()> {
+        if clock::now().saturating_sub(self.last_batch) >= Self::MAX_AGE {
+            return self.write();
         }
-        self.whole_bytes += self.encoder.message().len() as u64;
+        self.look_at = self.rows + if self.gathered.rows(self.width) < YOUNG { 1 } else { SELDOM };
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<()> {
-        if self.counts_names && has_no_name(&self.file) {
-            return Err(self.fail("the file was removed while it was written"));
-        }
-        let synced = self.file.sync_data();
-        self.last_sync = clock::now();
-        match synced {
-            Err(cause) if !cannot_sync(&cause) => Err(self.fail(cause)),
-            _ => Ok(()),
-        }
+    /// Writes the rows gathered so far, and waits for it.
+    fn write(&mut self) -> Result<()> {
+        self.begin_batch();
+        let outcome = match self.gathered.is_empty() {
+            true => self.desk.file().map(|_| ()),
+            false => self.desk.write(&mut self.gathered),
+        };
+        self.note(outcome)
     }
 
-    fn fail(&mut self, cause: impl std::fmt::Display) -> Error {
-        let error = failed(&self.path, cause);
-        self.failure = Some(error.clone());
-        error
+    fn begin_batch(&mut self) {
+        self.last_batch = clock::now();
+        self.look_at = 0;
     }
 
+    fn note(&mut self, outcome: Result<()>) -> Result<()> {
+        outcome.inspect_err(|error| self.failure = Some(error.clone()))
+    }
+
+    #[inline]
     fn refuse_after_failure(&self) -> Result<()> {
         match &self.failure {
             None => Ok(()),
@@ -288,29 +284,6 @@ fn encoder(path: &Path, columns: &[Column], metadata: BTreeMap<String, String>) 
     Encoder::new(columns, metadata).map_err(|cause| failed(path, cause))
 }
 
-fn failed(path: &Path, cause: impl std::fmt::Display) -> Error {
-    Error::new(Code::RecordingFailed, format!("cannot write the recording `{}`", path.display()))
-        .in_file(path)
-        .because(cause)
-}
-
 fn bug(path: &Path, flaw: &str) -> Error {
     Error::new(Code::Bug, "a recording was used wrongly").in_file(path).because(flaw)
-}
-
-/// Pipes and devices have no disk to sync to.
-fn cannot_sync(cause: &io::Error) -> bool {
-    matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported)
-}
-
-/// Whether the file was removed or replaced: it can still be written, but nobody would ever find it.
-#[cfg(unix)]
-fn has_no_name(file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
-}
-
-#[cfg(not(unix))]
-fn has_no_name(_: &File) -> bool {
-    false
 }

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arrow_array::Float64Array;
 use arrow_ipc::reader::StreamReader;
@@ -70,8 +70,7 @@ fn a_batch_is_written_when_full() {
         recording.row(&row(index)).unwrap();
     }
     assert_eq!(recording.rows(), Recording::MAX_ROWS as u64 + 5);
-    let table = Table::open(&path).unwrap();
-    assert!(table.rows() >= Recording::MAX_ROWS);
+    let table = when_written(&path, Recording::MAX_ROWS);
     assert_rows(&table, table.rows() as u64);
 }
 
@@ -108,6 +107,22 @@ fn rows_are_taken_without_allocation() {
 }
 
 #[test]
+fn batches_of_any_number_of_rows_follow_each_other() {
+    let (_folder, path) = scratch();
+    let mut recording = Recording::create(&path, &columns(), &[]).unwrap();
+    let flushes = [1, 2, 40, 4095, 4096, 4099, 9000, 9001, 13_000];
+    for index in 0..14_000 {
+        recording.row_with(|to| to.copy_from_slice(&row(index))).unwrap();
+        if flushes.contains(&index) {
+            recording.flush().unwrap();
+            assert_eq!(Table::open(&path).unwrap().rows() as u64, index + 1);
+        }
+    }
+    assert_eq!(recording.finish().unwrap(), 14_000);
+    assert_rows(&Table::open(&path).unwrap(), 14_000);
+}
+
+#[test]
 fn wide_recordings_write_earlier_than_4096_rows() {
     let (_folder, path) = scratch();
     let names = (1..20_000).map(|index| Column::new(format!("s.x{index}"), None));
@@ -117,7 +132,7 @@ fn wide_recordings_write_earlier_than_4096_rows() {
     for _ in 0..100 {
         recording.row(&values).unwrap();
     }
-    let written = Table::open(&path).unwrap().rows();
+    let written = when_written(&path, 50).rows();
     assert!((50..100).contains(&written), "{written}");
 }
 
@@ -199,6 +214,19 @@ fn an_unknown_column_is_named_with_the_nearest() {
         table.column("wheel.torque").unwrap_err().to_string(),
         "error[E0506]: the recording has no column `wheel.torque`\n  help: known here: t, mass1.x, mass2.v"
     );
+}
+
+/// The recording as soon as so many rows are in the file: full batches are written while others gather.
+fn when_written(path: &Path, rows: usize) -> Table {
+    let patience = Instant::now() + Duration::from_secs(20);
+    loop {
+        let table = Table::open(path).unwrap();
+        if table.rows() >= rows {
+            return table;
+        }
+        assert!(Instant::now() < patience, "{} rows were written instead of {rows}", table.rows());
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn file_count(folder: &Path) -> usize {

@@ -9,11 +9,11 @@ use crate::status::{self, Header, SLOTS, SlotData};
 
 const SLOTS_AT: usize = 4096;
 const ROWS_AT: usize = SLOTS_AT + SLOTS * size_of::<SlotData>();
-/// Bytes for rows: as many as a recording gathers before it writes them.
-const ROW_BYTES: usize = 8 << 20;
+/// Bytes for rows: as many as a recording has at most that are not written, one batch that gathers and one on its way.
+const ROW_BYTES: usize = 16 << 20;
 const LENGTH: usize = ROWS_AT + ROW_BYTES;
-/// Rows that a recording gathers at most.
-const MOST_ROWS: usize = 4096;
+/// Rows of these two batches.
+const MOST_ROWS: usize = 2 * 4096;
 
 /// A status page.
 pub(crate) struct Page {

@@ -3,24 +3,36 @@
 use costep_core::{Arrival, External, Interval, Observation, Result, StepContext};
 
 use super::Engine;
-use crate::pool::place;
+use crate::job::place;
 
 impl Engine {
     /// Arrives at T^(k+1).
+    #[inline]
     pub(super) fn arrive(&mut self, context: &StepContext) -> Result<()> {
         self.k += 1;
         self.sample_externals(self.experiment.time(self.k), self.experiment.time(self.k + 1));
         self.look_around(context)?;
-        self.threads.decide(self.schedule.stages.len());
+        if self.threads.is_undecided() {
+            self.decide_on_threads();
+        }
         Ok(())
     }
 
+    #[cold]
+    fn decide_on_threads(&mut self) {
+        self.threads.decide(self.schedule.stages.len());
+        if !self.threads.is_one() {
+            self.form_lanes();
+        }
+    }
+
     /// Local models and coupled inputs at the end of a step or of a part of one.
+    #[inline]
     pub(super) fn look_around(&mut self, context: &StepContext) -> Result<()> {
         if self.stepped == 0 {
             self.find_own_ends();
         }
-        self.observe_models(context.interval())?;
+        self.observe_models(&context.interval())?;
         self.form_coupled()
     }
 
@@ -33,10 +45,16 @@ impl Engine {
     }
 
     /// Shows the model source every subsystem at T^k.
-    pub(super) fn observe_models(&mut self, interval: Interval) -> Result<()> {
-        if !self.needs_models && self.forming.is_empty() {
-            return Ok(());
+    #[inline]
+    pub(super) fn observe_models(&mut self, interval: &Interval) -> Result<()> {
+        match self.needs_models || !self.forming.is_empty() {
+            true => self.show_to_models(*interval),
+            false => Ok(()),
         }
+    }
+
+    #[inline(never)]
+    fn show_to_models(&mut self, interval: Interval) -> Result<()> {
         let mut u_end = std::mem::take(&mut self.u_end);
         self.evaluate_inputs(interval.length, &mut u_end);
         self.u_end = u_end;
@@ -66,6 +84,7 @@ impl Engine {
     }
 
     /// z = L y + r, or what a method makes of it.
+    #[inline]
     fn form_coupled(&mut self) -> Result<()> {
         self.coupling.apply(&self.y, &mut self.coupled);
         for j in self.external_inputs.iter().copied() {
@@ -87,6 +106,7 @@ impl Engine {
     }
 
     /// The inputs at the end of a step of this length.
+    #[inline]
     pub(super) fn evaluate_inputs(&self, length: f64, u: &mut [f64]) {
         self.inputs.evaluate(length, u);
         for i in self.own_ends.iter().copied() {

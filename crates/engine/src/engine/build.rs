@@ -117,6 +117,8 @@ impl Engine {
             external_inputs: unique(externals.iter().map(|(j, _)| *j)),
             diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
             rollback: needs.iter().any(|needs| needs.rollback),
+            plain: false,
+            holds: input_order == 0 && needs.iter().all(only_holds),
             forming: those(|needs| needs.forms_coupled),
             dividing: those(|needs| needs.divides),
             looking_back: those(|needs| needs.looks_back || needs.rollback),
@@ -162,10 +164,14 @@ impl Engine {
         Ok(engine)
     }
 
-    fn form_lanes(&mut self) {
+    /// Which subsystems are stepped in rows.
+    pub(super) fn form_lanes(&mut self) {
         let Self { schedule, subsystems, layout, input_orders, .. } = self;
-        let is_held = |i: usize| input_orders[layout.input_range(i)].iter().all(|order| *order == 0);
-        self.lanes = schedule.stages.iter().map(|stage| lanes(stage, subsystems, layout, is_held)).collect();
+        // Rows are for one thread: several share subsystems out one by one.
+        let is_free = |i: usize| {
+            self.threads.is_one() && input_orders[layout.input_range(i)].iter().all(|order| *order == 0)
+        };
+        self.lanes = schedule.stages.iter().map(|stage| lanes(stage, subsystems, layout, is_free)).collect();
     }
 
     fn initialise(&mut self) -> Result<()> {
@@ -176,8 +182,13 @@ impl Engine {
         let start = Moment { time: self.experiment.start, step: 0 };
         self.guard.check(start, 0..self.y.len(), &self.y)?;
         self.guard.check_inputs(start, &self.inputs)?;
-        self.observe_models(Interval::new(self.experiment.start, self.experiment.start))
+        self.observe_models(&Interval::new(self.experiment.start, self.experiment.start))
     }
+}
+
+/// Whether a method does nothing but to hold the coupled inputs.
+fn only_holds(needs: &Needs) -> bool {
+    needs.holds && needs.history == 0 && !(needs.rollback || needs.divides || needs.looks_back)
 }
 
 fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {

@@ -13,8 +13,28 @@
 //! After the first steps (which fill the caches of integrators and methods, and may start threads) nothing in here
 //! takes memory, a lock or a look at a name.
 
+/// What the subsystems of a stage are stepped with. A macro, because it borrows fields of the engine beside the
+/// subsystems and their outputs.
+macro_rules! job {
+    ($engine:ident, $stage:expr, $interval:expr, $step:expr, $clocks:expr) => {
+        $crate::job::Job {
+            interval: $interval,
+            step: $step,
+            stage: &$engine.schedule.stages[$stage],
+            descriptions: &$engine.descriptions,
+            layout: &$engine.layout,
+            coupling: &$engine.coupling,
+            inputs: &$engine.inputs,
+            segments: &$engine.segments,
+            clocks: $clocks,
+            companions: &$engine.companions,
+        }
+    };
+}
+
 mod arrive;
 mod build;
+mod plain;
 mod state;
 mod step;
 mod view;
@@ -48,6 +68,8 @@ pub struct Engine {
     input_orders: Vec<usize>,
     /// Where the inputs of each subsystem are, in the highest order of its groups.
     segments: Vec<SegmentPlace>,
+    /// All inputs are the coupled ones, held over the step.
+    holds: bool,
     /// Inputs of discrete signals, which no method forms.
     held: Vec<usize>,
     /// Whether an input is held at its mean where that is known, by its group.
@@ -59,6 +81,8 @@ pub struct Engine {
     guard: Guard,
     threads: ThreadChoice,
     rollback: bool,
+    /// The steps that follow are plain.
+    plain: bool,
     /// Groups that form their coupled inputs themselves, may want steps in parts, look at the outcome of a step.
     forming: Vec<usize>,
     dividing: Vec<usize>,

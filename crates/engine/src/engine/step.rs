@@ -6,7 +6,7 @@ use costep_core::{
 
 use super::Engine;
 use crate::guard::Moment;
-use crate::pool::{Job, place};
+use crate::job::place;
 
 /// What methods see. A macro, because it borrows fields of the engine beside the groups that are at work.
 macro_rules! signals {
@@ -39,6 +39,19 @@ impl Engine {
             return Err(Error::new(Code::Bug, "the run has failed before and cannot be stepped on"));
         }
         self.failed = true;
+        if self.plain && !self.clocks.is_due(self.stepped) {
+            self.step_plainly()?;
+        } else {
+            self.step_fully()?;
+        }
+        self.stepped += 1;
+        self.failed = false;
+        Ok(())
+    }
+
+    /// A step of any kind, timed if it is due. Says whether those that follow are plain.
+    #[inline(never)]
+    fn step_fully(&mut self) -> Result<()> {
         self.timed = self.clocks.is_due(self.stepped);
         if self.timed {
             self.clocks.warm_up(self.stepped);
@@ -47,23 +60,27 @@ impl Engine {
         if self.timed {
             self.clocks.done(self.stepped);
         }
-        self.stepped += 1;
-        self.failed = false;
+        self.plain = self.is_plain();
         Ok(())
     }
 
     fn step_once(&mut self) -> Result<()> {
         let whole = self.context();
-        if !self.is_divided(&whole) {
-            self.step_to_the_end_of(whole)?;
-            return self.arrive(&whole);
+        if self.is_divided(&whole) {
+            return self.step_in_parts(&whole);
         }
+        self.step_to_the_end_of(&whole)?;
+        self.arrive(&whole)
+    }
+
+    #[inline(never)]
+    fn step_in_parts(&mut self, whole: &StepContext) -> Result<()> {
         for part in 0..PARTS {
-            let context = part_of(&whole, part);
+            let context = part_of(whole, part);
             self.sample_externals(context.t, context.t_next);
-            self.step_to_the_end_of(context)?;
+            self.step_to_the_end_of(&context)?;
             if part + 1 < PARTS {
-                self.sample_externals(context.t_next, part_of(&whole, part + 1).t_next);
+                self.sample_externals(context.t_next, part_of(whole, part + 1).t_next);
                 self.look_around(&context)?;
             } else {
                 self.arrive(&context)?;
@@ -83,24 +100,30 @@ impl Engine {
     }
 
     /// Does a step, or a part of one, as often as the methods ask for.
-    fn step_to_the_end_of(&mut self, mut context: StepContext) -> Result<()> {
+    #[inline]
+    fn step_to_the_end_of(&mut self, context: &StepContext) -> Result<()> {
         if self.rollback {
-            self.with_each(&context, |subsystem| subsystem.snapshot())?;
+            self.step_until_accepted(*context)?;
+        } else if self.try_step(context)? == Verdict::Repeat {
+            let message = "a coupling method repeats a step but has not asked for rollback";
+            return Err(Error::new(Code::Bug, message));
         }
+        self.history.push(context.t, &self.coupled);
+        std::mem::swap(&mut self.y, &mut self.y_next);
+        self.last_length = context.h;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn step_until_accepted(&mut self, mut context: StepContext) -> Result<()> {
+        self.with_each(&context, |subsystem| subsystem.snapshot())?;
         while self.try_step(&context)? == Verdict::Repeat {
-            if !self.rollback {
-                let message = "a coupling method repeats a step but has not asked for rollback";
-                return Err(Error::new(Code::Bug, message));
-            }
             if context.repetition == MAX_REPETITIONS {
                 return Err(self.no_convergence(&context));
             }
             context.repetition += 1;
             self.with_each(&context, |subsystem| subsystem.restore())?;
         }
-        self.history.push(context.t, &self.coupled);
-        std::mem::swap(&mut self.y, &mut self.y_next);
-        self.last_length = context.h;
         Ok(())
     }
 
@@ -114,14 +137,9 @@ impl Engine {
         })
     }
 
+    #[inline]
     fn try_step(&mut self, context: &StepContext) -> Result<Verdict> {
-        for group in &mut self.groups {
-            let mut signals = signals!(self);
-            group.method.pre_step(context, &mut signals)?;
-        }
-        for j in &self.held {
-            self.inputs.coefficients_mut(0)[*j] = self.coupled[*j];
-        }
+        self.form_inputs(context)?;
         self.guard.check_inputs(Moment { time: context.t, step: context.k }, &self.inputs)?;
         for stage in 0..self.schedule.stages.len() {
             self.interpolate_known_inputs(stage, context)?;
@@ -139,6 +157,23 @@ impl Engine {
             }
         }
         Ok(verdict)
+    }
+
+    /// The input polynomials of the step.
+    fn form_inputs(&mut self, context: &StepContext) -> Result<()> {
+        if self.holds {
+            // What comes back is overwritten when the next coupled inputs are formed.
+            self.inputs.hold(&mut self.coupled);
+            return Ok(());
+        }
+        for group in &mut self.groups {
+            let mut signals = signals!(self);
+            group.method.pre_step(context, &mut signals)?;
+        }
+        for j in &self.held {
+            self.inputs.coefficients_mut(0)[*j] = self.coupled[*j];
+        }
+        Ok(())
     }
 
     /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
@@ -177,18 +212,8 @@ impl Engine {
     }
 
     fn step_stage(&mut self, stage: usize, context: &StepContext) -> Result<()> {
-        let job = Job {
-            interval: context.interval(),
-            step: context.k,
-            stage: &self.schedule.stages[stage],
-            descriptions: &self.descriptions,
-            layout: &self.layout,
-            coupling: &self.coupling,
-            inputs: &self.inputs,
-            segments: &self.segments,
-            clocks: self.timed.then_some(self.clocks.all()),
-            companions: &self.companions,
-        };
+        let clocks = self.timed.then_some(self.clocks.all());
+        let job = job!(self, stage, context.interval(), context.k, clocks);
         self.threads.step(&job, &mut self.lanes[stage], &mut self.subsystems, &mut self.y_next)
     }
 

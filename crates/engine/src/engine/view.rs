@@ -50,6 +50,7 @@ impl Engine {
     }
 
     /// u(T^k): the inputs that were active at the end of the last step.
+    #[inline]
     pub fn inputs_at_end(&self, u: &mut [f64]) {
         self.evaluate_inputs(self.last_length, u);
     }

@@ -43,8 +43,11 @@ impl PlainCalls {
 struct Shared {
     /// Every member is ready for a plain step.
     is_whole: AtomicBool,
-    /// How many members were ready after the last step that they did alone.
+    /// How many members were ready after the last step that they did alone, each counted once, and its number.
     ready: AtomicUsize,
+    step_alone: AtomicU64,
+    /// There is no row any more.
+    is_over: AtomicBool,
     /// Number of the last round, the bits of the time it led to, and how many members have done it. All have done the
     /// one before, or a step alone after it.
     round: AtomicU64,
@@ -60,7 +63,7 @@ struct Shared {
 
 impl Shared {
     /// Notes down a round that the first `done` members have done.
-    fn publish(&self, interval: Interval, done: usize) {
+    fn publish(&self, interval: &Interval, done: usize) {
         self.round.store(self.round.load(Relaxed) + 1, Relaxed);
         self.time_before.store(self.time.load(Relaxed), Relaxed);
         self.time.store(interval.end.to_bits(), Relaxed);
@@ -75,6 +78,8 @@ pub(crate) struct Place {
     index: usize,
     /// The last round that the instance knows of.
     seen: u64,
+    /// The last step alone that it was counted in.
+    counted: u64,
 }
 
 /// What an instance has missed: the round of its row that it did last.
@@ -135,9 +140,15 @@ impl Place {
     }
 
     /// After a step alone: whether the next one can be plain.
-    pub(crate) fn report(&self, is_ready: bool) {
+    pub(crate) fn report(&mut self, is_ready: bool) {
+        if self.shared.is_over.load(Relaxed) {
+            return;
+        }
         if is_ready {
-            self.shared.ready.fetch_add(1, Relaxed);
+            let step = self.shared.step_alone.load(Relaxed);
+            if std::mem::replace(&mut self.counted, step) != step {
+                self.shared.ready.fetch_add(1, Relaxed);
+            }
         } else {
             self.break_up();
         }
@@ -189,32 +200,29 @@ impl FmuRow {
         })
     }
 
-    /// Whether a round of plain steps can be done by whoever holds these subsystems.
-    fn is_usual(&self, subsystems: &[Box<dyn Subsystem>]) -> bool {
-        // A member that does not live any more has broken the row up. So one that is at its place is the one that joined.
-        let mut at_their_places = true;
-        for (subsystem, member) in subsystems.iter().zip(&self.members) {
-            at_their_places &= ptr::addr_eq(&raw const **subsystem, member.subsystem);
-        }
-        at_their_places && self.shared.is_whole.load(Relaxed) && !self.library.is_fatal()
-    }
-
-    /// A plain step of every member, up to the first call that is not OK.
+    /// A plain step of every member, up to the first that is not at its place or has a call that is not OK.
     ///
     /// # Safety
-    /// The instances of all members are alive and ready, nobody else uses them meanwhile, and there is an input and an
-    /// output for each of their references.
+    /// The members are whole, nobody else uses their subsystems meanwhile, and there is an input and an output for each of
+    /// their references.
     unsafe fn round(
         &mut self,
-        interval: Interval,
+        interval: &Interval,
+        subsystems: &[Box<dyn Subsystem>],
         mut u: *const f64,
         mut y: *mut f64,
-    ) -> Result<(), (usize, Interruption)> {
+    ) -> Result<(), (usize, Option<Interruption>)> {
         let PlainCalls { set, do_step, get } = self.calls;
         let (inputs, outputs) = (&self.inputs[..], &self.outputs[..]);
         let round = self.slot.round();
-        for (i, Member { handle, name, .. }) in self.members.iter().copied().enumerate() {
-            let interrupted = |call, status| Err((i, Interruption { call, status }));
+        for (i, (member, subsystem)) in self.members.iter().zip(subsystems).enumerate() {
+            let Member { handle, name, subsystem: place } = *member;
+            // A member that does not live any more has broken the row up. So one that is at its place is the one that
+            // joined, and its handle may be used.
+            if !ptr::addr_eq(&raw const **subsystem, place) {
+                return Err((i, None));
+            }
+            let interrupted = |call, status| Err((i, Some(Interruption { call, status })));
             if !inputs.is_empty() {
                 round.enter(name, Call::SetReals);
                 // SAFETY: by the contract.
@@ -272,7 +280,7 @@ impl FmuRow {
 impl Row for FmuRow {
     fn step(
         &mut self,
-        interval: Interval,
+        interval: &Interval,
         u: &[f64],
         subsystems: &mut [Box<dyn Subsystem>],
         y: &mut [f64],
@@ -281,16 +289,17 @@ impl Row for FmuRow {
         let count = self.members.len();
         assert_eq!(subsystems.len(), count);
         assert!(u.len() == count * self.inputs.len() && y.len() == count * self.outputs.len());
-        if !self.is_usual(subsystems) {
+        if !self.shared.is_whole.load(Relaxed) || self.library.is_fatal() {
             self.shared.ready.store(0, Relaxed);
+            self.shared.step_alone.fetch_add(1, Relaxed);
             self.step_alone(0, subsystems, y, alone)?;
             let is_whole = self.shared.ready.load(Relaxed) == count;
             self.shared.is_whole.store(is_whole, Relaxed);
             return Ok(());
         }
         // SAFETY: a member that has ended, or is not ready, has broken the row up; nobody else can use them, because this
-        // function holds the subsystems that own them exclusively; the lengths are equal.
-        let outcome = unsafe { self.round(interval, u.as_ptr(), y.as_mut_ptr()) };
+        // function holds the subsystems exclusively; the lengths are equal.
+        let outcome = unsafe { self.round(interval, subsystems, u.as_ptr(), y.as_mut_ptr()) };
         match outcome {
             Ok(()) => {
                 self.keep_inputs(u, count);
@@ -306,14 +315,22 @@ impl Row for FmuRow {
     }
 }
 
+impl Drop for FmuRow {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Relaxed);
+    }
+}
+
 impl FmuRow {
     /// Leaves the rest of a round to member i and those that follow.
     #[cold]
-    fn interrupt(&self, interval: Interval, i: usize, Interruption { call, status }: Interruption) {
+    fn interrupt(&self, interval: &Interval, i: usize, interruption: Option<Interruption>) {
         floating_point::restore();
-        let place = CALLS.iter().position(|other| *other == call).unwrap_or(0);
-        self.shared.call.store(place + 1, Relaxed);
-        self.shared.status.store(status as u64, Relaxed);
+        if let Some(Interruption { call, status }) = interruption {
+            let place = CALLS.iter().position(|other| *other == call).unwrap_or(0);
+            self.shared.call.store(place + 1, Relaxed);
+            self.shared.status.store(status as u64, Relaxed);
+        }
         self.shared.is_whole.store(false, Relaxed);
         self.shared.publish(interval, i);
     }
@@ -342,7 +359,8 @@ impl Instance {
         if let Some(other) = &self.place {
             other.break_up();
         }
-        self.place = Some(Place { shared: Arc::clone(&row.shared), index: row.members.len(), seen: 0 });
+        self.place =
+            Some(Place { shared: Arc::clone(&row.shared), index: row.members.len(), seen: 0, counted: 0 });
         row.members.push(Member { handle: self.handle, name: RowSlot::member(&self.slot), subsystem });
         row.keeps_inputs |= wants_inputs;
         true
@@ -354,7 +372,7 @@ mod tests {
     use super::*;
 
     fn place(shared: &Arc<Shared>, index: usize) -> Place {
-        Place { shared: Arc::clone(shared), index, seen: 0 }
+        Place { shared: Arc::clone(shared), index, seen: 0, counted: 0 }
     }
 
     fn times(places: &[Place]) -> Vec<Option<f64>> {
@@ -365,13 +383,13 @@ mod tests {
     fn a_round_that_is_interrupted_hides_no_earlier_one() {
         let shared = Arc::<Shared>::default();
         let mut places = [0, 1, 2].map(|index| place(&shared, index));
-        shared.publish(Interval::new(0.0, 1.0), 1);
+        shared.publish(&Interval::new(0.0, 1.0), 1);
         assert_eq!(times(&places), [Some(1.0), None, None], "the first round of all");
         places.iter_mut().for_each(Place::catch_up);
-        shared.publish(Interval::new(1.0, 2.0), 3);
+        shared.publish(&Interval::new(1.0, 2.0), 3);
         places[0].catch_up();
         assert_eq!(times(&places), [None, Some(2.0), Some(2.0)]);
-        shared.publish(Interval::new(2.0, 3.0), 1);
+        shared.publish(&Interval::new(2.0, 3.0), 1);
         assert_eq!(times(&places), [Some(3.0), Some(2.0), Some(2.0)]);
         places.iter_mut().for_each(Place::catch_up);
         assert_eq!(times(&places), [None; 3]);
@@ -380,10 +398,24 @@ mod tests {
     #[test]
     fn one_that_breaks_the_row_up_after_its_report_is_not_counted() {
         let shared = Arc::<Shared>::default();
-        let places = [0, 1].map(|index| place(&shared, index));
+        shared.step_alone.store(1, Relaxed);
+        let mut places = [0, 1].map(|index| place(&shared, index));
         places[0].report(true);
         places[0].break_up();
         places[1].report(true);
         assert!(shared.ready.load(Relaxed) > places.len());
+    }
+
+    #[test]
+    fn one_that_reports_twice_is_counted_once_and_none_when_the_row_is_over() {
+        let shared = Arc::<Shared>::default();
+        shared.step_alone.store(1, Relaxed);
+        let mut places = [0, 1].map(|index| place(&shared, index));
+        places[0].report(true);
+        places[0].report(true);
+        assert_eq!(shared.ready.load(Relaxed), 1);
+        shared.is_over.store(true, Relaxed);
+        places[1].report(true);
+        assert_eq!(shared.ready.load(Relaxed), 1);
     }
 }

@@ -66,8 +66,9 @@ impl Subsystem for CoSimulationSubsystem {
             Some(interruption) => self.finish_step(interruption, interval, u.coefficients(0), y),
             None => self.step_alone(interval, u, y),
         };
-        if let Some(place) = &self.instance.place {
-            place.report(self.is_ready_for_plain_steps());
+        let is_ready = self.is_ready_for_plain_steps();
+        if let Some(place) = &mut self.instance.place {
+            place.report(is_ready);
         }
         outcome
     }

@@ -24,6 +24,7 @@ impl CouplingMethod for Extrapolation {
     fn needs(&self) -> Needs {
         Needs {
             input_order: self.order,
+            holds: self.order == 0,
             history: self.order,
             micro_samples: self.outputs.smooths(),
             forms_coupled: self.outputs.smooths() || self.outputs.corrects(),

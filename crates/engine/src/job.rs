@@ -1,0 +1,192 @@
+//! What the subsystems of a stage are stepped with, and their steps on one thread.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use costep_core::{
+    Code, Companion, Coupling, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place,
+    Result, SegmentPlace, StepOutcome, Subsystem,
+};
+
+use crate::blame::blame;
+use crate::clocks::Clock;
+use crate::rows::Lane;
+
+/// What all subsystems of a stage are stepped with. A stage names a subsystem at most once
+/// ([`crate::schedule::Schedule`] makes sure).
+pub(crate) struct Job<'a> {
+    pub(crate) descriptions: &'a [Description],
+    pub(crate) interval: Interval,
+    pub(crate) step: u64,
+    pub(crate) stage: &'a [usize],
+    pub(crate) layout: &'a Layout,
+    pub(crate) coupling: &'a Coupling,
+    pub(crate) inputs: &'a InputPolynomials,
+    /// Where the inputs of each subsystem are.
+    pub(crate) segments: &'a [SegmentPlace],
+    /// The clocks of all subsystems, if this step is timed.
+    pub(crate) clocks: Option<&'a [Clock]>,
+    /// The rest of the system as each subsystem sees it; empty if nobody asks.
+    pub(crate) companions: &'a [Companion],
+}
+
+/// Steps the subsystems of a stage one after the other, or lane by lane.
+pub(crate) fn step_serial(
+    job: &Job<'_>,
+    lanes: &mut [Lane],
+    subsystems: &mut [Box<dyn Subsystem>],
+    y: &mut [f64],
+) -> Result<()> {
+    // One net for all: a net for each would be felt by small subsystems.
+    let current = Cell::new(usize::MAX);
+    let all = catch_unwind(AssertUnwindSafe(|| {
+        lanes.iter_mut().try_for_each(|lane| match &mut lane.row {
+            Some(row) if job.is_plain() => {
+                let (first, u) = (lane.subsystems.start, &job.inputs.coefficients(0)[lane.inputs.clone()]);
+                current.set(first);
+                let mut alone = |i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]| {
+                    current.set(first + i);
+                    step_one(job, first + i, subsystem, y)
+                };
+                let members = &mut subsystems[lane.subsystems.clone()];
+                row.step(&job.interval, u, members, &mut y[lane.outputs.clone()], &mut alone)
+            }
+            _ => job.stage[lane.positions.clone()].iter().try_for_each(|i| {
+                current.set(*i);
+                step_one(job, *i, &mut *subsystems[*i], &mut y[job.layout.output_range(*i)])
+            }),
+        })
+    }));
+    all.unwrap_or_else(|payload| Err(panicked(job, current.get(), payload)))
+}
+
+/// Steps lanes that are all rows, in a step that is neither timed nor beside a model of the rest. The job is asked for only
+/// where something is not usual.
+#[inline(always)]
+pub(crate) fn step_rows<'a>(
+    interval: &Interval,
+    u: &[f64],
+    lanes: &mut [Lane],
+    subsystems: &mut [Box<dyn Subsystem>],
+    y: &mut [f64],
+    job: impl Fn() -> Job<'a>,
+) -> Result<()> {
+    let current = Cell::new(usize::MAX);
+    let all = catch_unwind(AssertUnwindSafe(|| {
+        lanes.iter_mut().try_for_each(|Lane { row, subsystems: members, inputs, outputs, .. }| {
+            let row = row.as_mut().ok_or_else(no_row)?;
+            let first = members.start;
+            current.set(first);
+            let mut alone = |i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]| {
+                current.set(first + i);
+                step_one(&job(), first + i, subsystem, y)
+            };
+            let (members, y) = (&mut subsystems[members.clone()], &mut y[outputs.clone()]);
+            row.step(interval, &u[inputs.clone()], members, y, &mut alone)
+        })
+    }));
+    all.unwrap_or_else(|payload| Err(panicked(&job(), current.get(), payload)))
+}
+
+#[cold]
+fn no_row() -> Error {
+    Error::new(Code::Bug, "subsystems that are in no row were stepped in one")
+}
+
+/// Steps a subsystem; its panics become errors, on one thread as on many. A subsystem that has panicked is not asked
+/// for anything any more, not even for its name.
+pub(crate) fn step_caught(
+    job: &Job<'_>,
+    i: usize,
+    subsystem: &mut dyn Subsystem,
+    y: &mut [f64],
+) -> Result<()> {
+    match catch_unwind(AssertUnwindSafe(|| step_one(job, i, subsystem, y))) {
+        Ok(outcome) => outcome,
+        Err(payload) => Err(panicked(job, i, payload)),
+    }
+}
+
+#[inline(always)]
+fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
+    let outcome = if job.is_plain() {
+        subsystem.step(job.interval, job.segment(i), y)
+    } else {
+        step_with_more(job, i, subsystem, y)
+    };
+    match outcome {
+        Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
+        Ok(outcome) => Err(not_reached(job, i, outcome.reached)),
+        Err(error) => Err(job.failed(i, error)),
+    }
+}
+
+/// A step that is timed, or beside a model of the rest. Out of line, so that plain ones stay short.
+#[inline(never)]
+fn step_with_more(
+    job: &Job<'_>,
+    i: usize,
+    subsystem: &mut dyn Subsystem,
+    y: &mut [f64],
+) -> Result<StepOutcome> {
+    let mut step = || match job.companions.get(i) {
+        Some(rest) if rest.is_active() => subsystem.step_with(job.interval, job.segment(i), rest, y),
+        _ => subsystem.step(job.interval, job.segment(i), y),
+    };
+    match job.clocks {
+        None => step(),
+        Some(clocks) => clocks[i].time(step),
+    }
+}
+
+#[cold]
+fn not_reached(job: &Job<'_>, i: usize, reached: f64) -> Error {
+    let name = &job.descriptions[i].name;
+    let message = format!("`{name}` stopped at t = {reached} s instead of {} s", job.interval.end);
+    job.place(i, Error::new(Code::TimeNotReached, message))
+}
+
+#[cold]
+fn panicked(job: &Job<'_>, i: usize, payload: Box<dyn Any + Send>) -> Error {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text =
+        text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown").to_owned();
+    // A payload of an unknown type may panic again when it is dropped.
+    std::mem::forget(payload);
+    let error = Error::new(Code::Bug, format!("`{}` panicked", job.descriptions[i].name)).because(text);
+    job.place(i, error)
+}
+
+impl Job<'_> {
+    /// Whether steps are neither timed nor beside a model of the rest.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.clocks.is_none() && self.companions.is_empty()
+    }
+
+    #[inline(always)]
+    fn segment(&self, i: usize) -> InputSegment<'_> {
+        self.inputs.at(self.segments[i])
+    }
+
+    #[cold]
+    fn failed(&self, i: usize, error: Error) -> Error {
+        let first = self.layout.input_range(i).start;
+        let coupled = (self.coupling, first);
+        self.place(i, blame(error, &self.descriptions[i], self.segment(i), coupled, self.interval.length))
+    }
+
+    #[cold]
+    fn place(&self, i: usize, error: Error) -> Error {
+        let subsystem = Some(self.descriptions[i].name.clone());
+        error.at(Place::Run { subsystem, signal: None, time: self.interval.start, step: self.step })
+    }
+}
+
+/// Says in which subsystem and when.
+#[cold]
+pub(crate) fn place(subsystem: &dyn Subsystem, time: f64, step: u64, error: Error) -> Error {
+    let subsystem = Some(subsystem.description().name.clone());
+    error.at(Place::Run { subsystem, signal: None, time, step })
+}

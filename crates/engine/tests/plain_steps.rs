@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use costep_core::{
-    Capabilities, Code, Connection, Description, Error, Experiment, InputSegment, InputSet, Interval, Place,
-    Port, Result, Row, StepAlone, StepOutcome, Subsystem,
+    Capabilities, Code, Connection, Description, Error, Experiment, InputSegment, InputSet, Interval,
+    Linearisation, Place, Port, Result, Row, StepAlone, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_methods::MethodSpec;
@@ -121,7 +121,7 @@ fn ring(joins: bool, fault: Fault) -> (Engine, Arc<Mutex<Lags>>) {
             capabilities: Capabilities {
                 rollback: false,
                 input_order: 0,
-                local_model: false,
+                linearisation: Linearisation::None,
                 micro_samples: None,
             },
         };

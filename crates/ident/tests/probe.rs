@@ -1,8 +1,8 @@
 //! Models from a short excitation: what they are, and that the subsystem does not notice.
 
 use costep_core::{
-    Capabilities, Code, Description, Experiment, InputPolynomials, InputSegment, Interval, LocalModel,
-    ModelSource, Observation, Port, Result, StepOutcome, Subsystem,
+    Capabilities, Code, Description, Experiment, InputPolynomials, InputSegment, Interval, Linearisation,
+    LocalModel, ModelSource, Observation, Port, Result, StepOutcome, Subsystem,
 };
 use costep_ident::{Exact, Probe, Refresh};
 use costep_integrate::Solver;
@@ -133,7 +133,12 @@ fn odd(output: fn(f64, f64) -> f64, rollback: bool) -> Box<dyn Subsystem> {
         inputs: port("u"),
         outputs: port("y"),
         feedthrough: vec![vec![0]],
-        capabilities: Capabilities { rollback, input_order: 0, local_model: false, micro_samples: None },
+        capabilities: Capabilities {
+            rollback,
+            input_order: 0,
+            linearisation: Linearisation::None,
+            micro_samples: None,
+        },
     };
     Box::new(Odd { description, x: 0.0, kept: 0.0, output })
 }

@@ -112,6 +112,12 @@ fn every_outcome_is_that_of_steps_alone() {
     }
 }
 
+fn saved(member: &dyn Subsystem) -> Vec<u8> {
+    let mut out = StateWriter::default();
+    member.save(&mut out).unwrap();
+    out.into_bytes()
+}
+
 #[test]
 fn members_know_what_they_did_in_a_row() {
     let library = build(Fmi::V2, "S1").load();
@@ -120,11 +126,6 @@ fn members_know_what_they_did_in_a_row() {
     for k in 0..5 {
         assert_eq!(story(&step(k, &mut in_row, Some(&mut *row)).0), story(&step(k, &mut single, None).0));
     }
-    let saved = |member: &dyn Subsystem| {
-        let mut out = StateWriter::default();
-        member.save(&mut out).unwrap();
-        out.into_bytes()
-    };
     for (a, b) in in_row.iter().zip(&single) {
         assert_eq!(saved(&**a), saved(&**b));
     }
@@ -159,6 +160,27 @@ fn members_that_are_not_at_their_places_step_alone() {
     let mut others = members(&library, 0);
     all[1] = others.remove(0);
     assert_eq!(calls(&mut all, &mut *row, 5), COUNT);
+}
+
+#[test]
+fn those_before_one_that_is_not_at_its_place_step_in_the_row() {
+    let library = build(Fmi::V2, "S1").load();
+    let (mut in_row, mut single) = (members(&library, 0), members(&library, 0));
+    let mut row = row_of(&mut in_row);
+    let mut counts = Vec::new();
+    for k in 0..7 {
+        if k == 3 || k == 5 {
+            in_row.swap(1, 2);
+            single.swap(1, 2);
+        }
+        let (ours, count) = step(k, &mut in_row, Some(&mut *row));
+        assert_eq!(ours.unwrap(), step(k, &mut single, None).0.unwrap(), "step {k}");
+        counts.push(count);
+    }
+    assert_eq!(counts, [COUNT, 0, 0, COUNT - 1, COUNT - 1, 0, 0]);
+    for (a, b) in in_row.iter().zip(&single) {
+        assert_eq!(saved(&**a), saved(&**b));
+    }
 }
 
 #[test]

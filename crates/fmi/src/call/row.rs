@@ -330,8 +330,8 @@ impl FmuRow {
             let place = CALLS.iter().position(|other| *other == call).unwrap_or(0);
             self.shared.call.store(place + 1, Relaxed);
             self.shared.status.store(status as u64, Relaxed);
+            self.shared.is_whole.store(false, Relaxed);
         }
-        self.shared.is_whole.store(false, Relaxed);
         self.shared.publish(interval, i);
     }
 }

@@ -8,6 +8,7 @@ use costep_core::{Result, StateReader, StateWriter};
 
 use crate::covariance::Forgetting;
 use crate::difference::{DifferenceModel, Past, Reference};
+use crate::extrapolation::Extrapolation;
 use crate::lags::Lags;
 use crate::quality::Quality;
 
@@ -21,8 +22,6 @@ const WEIGHT_MEMORY: f64 = 0.98;
 const CLEARLY_BETTER: f64 = 0.5;
 /// Full trust below the first rho, none above the second.
 const TRUST: (f64, f64) = (0.3, 0.8);
-/// The fall-back extrapolates if second differences are below this share of the first.
-const SMOOTH: f64 = 0.7;
 /// Points of the sliding range of eps_SI.
 const QUALITY_WINDOW: usize = 100;
 
@@ -59,8 +58,8 @@ pub struct Bank {
     errors: [Lags; 2],
     /// Changes of the outputs over the same steps.
     changes: Lags,
-    /// Changes over the last steps, active or not: for the fall-back.
-    recent: Lags,
+    /// What stands in for a model that is not trusted.
+    fall_back: Extrapolation,
     /// sd: sizes of the changes of each output.
     weights: Vec<f64>,
     /// Trust before there are errors to judge by.
@@ -80,7 +79,7 @@ impl Bank {
             past: Past::new(inputs, outputs),
             errors: [lags(WINDOW), lags(WINDOW)],
             changes: lags(WINDOW),
-            recent: lags(WINDOW + 1),
+            fall_back: Extrapolation::new(outputs),
             weights: vec![0.0; outputs],
             assumed: 0.0,
             quality: Quality::new(outputs, QUALITY_WINDOW),
@@ -108,12 +107,13 @@ impl Bank {
     /// Forgets the points before the present, but not what was learnt from them.
     pub fn restart(&mut self) {
         self.past.clear();
-        self.recent.clear();
+        self.fall_back.clear();
     }
 
     /// Takes in a point without learning from it.
     pub fn push(&mut self, u: &[f64], y: &[f64]) {
         self.past.push(u, y);
+        self.fall_back.push(y);
     }
 
     /// Learns from a step: its input and the outputs at its end. The first point only sets the start.
@@ -125,7 +125,6 @@ impl Bank {
         for (change, (y, before)) in self.room.iter_mut().zip(y.iter().zip(self.past.y.get(0))) {
             *change = y - before;
         }
-        self.recent.push(&self.room);
         if reference.has_moved((u, self.past.u.get(0)), (y, self.past.y.get(0))) {
             self.learn(reference, u, y);
         }
@@ -272,28 +271,10 @@ impl Bank {
 
     /// Mixes a model, in place, with the fall-back.
     pub fn mix(&self, trust: f64, affine: &mut Affine) {
-        let smooth = self.is_smooth();
-        let y = self.past.y.get(0);
         for (i, offset) in affine.offset.iter_mut().enumerate() {
-            let change = if smooth { self.recent.get(0)[i] } else { 0.0 };
-            *offset = trust * *offset + (1.0 - trust) * (y[i] + change);
+            *offset = trust * *offset + (1.0 - trust) * self.fall_back.next(i);
         }
         affine.gain.iter_mut().for_each(|gain| *gain *= trust);
-    }
-
-    /// Whether the outputs go on as they have gone.
-    fn is_smooth(&self) -> bool {
-        if self.recent.len() < 3 {
-            return false;
-        }
-        let (mut first, mut second) = (0.0, 0.0);
-        for lag in 0..self.recent.len() - 1 {
-            first += self.weighted_square(self.recent.get(lag));
-            let pairs = self.recent.get(lag).iter().zip(self.recent.get(lag + 1)).zip(&self.weights);
-            let weighted = pairs.filter(|(_, weight)| **weight > 0.0);
-            second += weighted.map(|((a, b), weight)| ((a - b) / weight).powi(2)).sum::<f64>();
-        }
-        second < SMOOTH * SMOOTH * first
     }
 
     /// Writes its memory.
@@ -303,7 +284,7 @@ impl Bank {
         self.past.save(out);
         self.errors.iter().for_each(|errors| errors.save(out));
         self.changes.save(out);
-        self.recent.save(out);
+        self.fall_back.save(out);
         out.reals(&self.weights);
         out.real(self.assumed);
         self.quality.save(out);
@@ -316,7 +297,7 @@ impl Bank {
         self.past.load(from)?;
         self.errors.iter_mut().try_for_each(|errors| errors.load(from))?;
         self.changes.load(from)?;
-        self.recent.load(from)?;
+        self.fall_back.load(from)?;
         from.reals(&mut self.weights)?;
         self.assumed = from.real()?;
         self.quality.load(from)

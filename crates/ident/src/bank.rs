@@ -8,6 +8,7 @@ use costep_core::{Result, StateReader, StateWriter};
 
 use crate::covariance::Forgetting;
 use crate::difference::{DifferenceModel, Past, Reference};
+use crate::extrapolation::Extrapolation;
 use crate::file::InitialModel;
 use crate::lags::Lags;
 use crate::quality::Quality;
@@ -22,8 +23,6 @@ const WEIGHT_MEMORY: f64 = 0.98;
 const CLEARLY_BETTER: f64 = 0.5;
 /// Full trust below the first rho, none above the second.
 const TRUST: (f64, f64) = (0.3, 0.8);
-/// The fall-back extrapolates if second differences are below this share of the first.
-const SMOOTH: f64 = 0.7;
 /// Points of the sliding range of eps_SI.
 const QUALITY_WINDOW: usize = 100;
 
@@ -60,8 +59,8 @@ pub struct Bank {
     errors: [Lags; 2],
     /// Changes of the outputs over the same steps.
     changes: Lags,
-    /// Changes over the last steps, active or not: for the fall-back.
-    recent: Lags,
+    /// What stands in for a model that is not trusted.
+    fall_back: Extrapolation,
     /// sd: sizes of the changes of each output.
     weights: Vec<f64>,
     /// Trust before there are errors to judge by.
@@ -83,7 +82,7 @@ impl Bank {
             past: Past::new(inputs, outputs),
             errors: [lags(WINDOW), lags(WINDOW)],
             changes: lags(WINDOW),
-            recent: lags(WINDOW + 1),
+            fall_back: Extrapolation::new(outputs),
             weights: vec![0.0; outputs],
             assumed: 0.0,
             through: vec![0.0; outputs * inputs],
@@ -120,12 +119,17 @@ impl Bank {
     /// Forgets the points before the present, but not what was learnt from them.
     pub fn restart(&mut self) {
         self.past.clear();
-        self.recent.clear();
+        self.fall_back.clear();
     }
 
     /// Takes in a point without learning from it.
     pub fn push(&mut self, u: &[f64], y: &[f64]) {
         self.past.push(u, y);
+        for (i, (room, y)) in self.room.iter_mut().zip(y).enumerate() {
+            let row = &self.through[i * u.len()..(i + 1) * u.len()];
+            *room = y - row.iter().zip(u).map(|(d, u)| d * u).sum::<f64>();
+        }
+        self.fall_back.push(&self.room);
     }
 
     /// Learns from a step: its input and the outputs at its end. The first point only sets the start.
@@ -137,7 +141,6 @@ impl Bank {
         for (change, (y, before)) in self.room.iter_mut().zip(y.iter().zip(self.past.y.get(0))) {
             *change = y - before;
         }
-        self.recent.push(&self.room);
         if reference.has_moved((u, self.past.u.get(0)), (y, self.past.y.get(0))) {
             self.learn(reference, u, y);
         }
@@ -284,37 +287,17 @@ impl Bank {
 
     /// Mixes a model, in place, with the fall-back.
     pub fn mix(&self, trust: f64, affine: &mut Affine) {
-        let smooth = self.is_smooth();
-        let (u, y) = (self.past.u.get(0), self.past.y.get(0));
         for (i, offset) in affine.offset.iter_mut().enumerate() {
-            let row = i * u.len()..(i + 1) * u.len();
-            let stale: f64 = self.through[row].iter().zip(u).map(|(d, u)| d * u).sum();
-            let change = if smooth { self.recent.get(0)[i] } else { 0.0 };
-            *offset = trust * *offset + (1.0 - trust) * (y[i] + change - stale);
+            *offset = trust * *offset + (1.0 - trust) * self.fall_back.next(i);
         }
         for (gain, d) in affine.gain.iter_mut().zip(&self.through) {
             *gain = trust * *gain + (1.0 - trust) * d;
         }
     }
 
-    /// The direct feed-through D of the subsystem, row by row: the fall-back holds y - D u instead of y.
+    /// The direct feed-through D of the subsystem, row by row: the fall-back goes on with y - D u instead of y.
     pub fn set_feedthrough(&mut self, d: &[f64]) {
         self.through.copy_from_slice(d);
-    }
-
-    /// Whether the outputs go on as they have gone.
-    fn is_smooth(&self) -> bool {
-        if self.recent.len() < 3 {
-            return false;
-        }
-        let (mut first, mut second) = (0.0, 0.0);
-        for lag in 0..self.recent.len() - 1 {
-            first += self.weighted_square(self.recent.get(lag));
-            let pairs = self.recent.get(lag).iter().zip(self.recent.get(lag + 1)).zip(&self.weights);
-            let weighted = pairs.filter(|(_, weight)| **weight > 0.0);
-            second += weighted.map(|((a, b), weight)| ((a - b) / weight).powi(2)).sum::<f64>();
-        }
-        second < SMOOTH * SMOOTH * first
     }
 
     /// Writes its memory.
@@ -324,7 +307,7 @@ impl Bank {
         self.past.save(out);
         self.errors.iter().for_each(|errors| errors.save(out));
         self.changes.save(out);
-        self.recent.save(out);
+        self.fall_back.save(out);
         out.reals(&self.weights);
         out.real(self.assumed);
         self.quality.save(out);
@@ -337,7 +320,7 @@ impl Bank {
         self.past.load(from)?;
         self.errors.iter_mut().try_for_each(|errors| errors.load(from))?;
         self.changes.load(from)?;
-        self.recent.load(from)?;
+        self.fall_back.load(from)?;
         from.reals(&mut self.weights)?;
         self.assumed = from.real()?;
         self.quality.load(from)

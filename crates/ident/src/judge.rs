@@ -27,6 +27,13 @@ impl Judge {
         Self { quality: Quality::new(outputs, range), weights: vec![0.0; outputs], errors: 0.0, changes: 0.0 }
     }
 
+    /// Forgets what it has seen: the model is a new one.
+    pub(crate) fn reset(&mut self) {
+        self.quality.reset();
+        self.weights.fill(0.0);
+        (self.errors, self.changes) = (0.0, 0.0);
+    }
+
     /// Takes in what was predicted from the last point.
     pub(crate) fn ahead(&mut self, y_before: &[f64], y: &[f64], predicted: &[f64]) {
         let (mut errors, mut changes) = (0.0, 0.0);
@@ -97,5 +104,8 @@ mod tests {
         }
         assert!((hold.rho().unwrap() - 1.0).abs() < 1e-12);
         assert!(good.rho().unwrap() < 0.03);
+        good.behind(&[1.0], &[1.5]);
+        good.reset();
+        assert!(good.rho().is_none() && good.eps_si().is_infinite());
     }
 }

@@ -295,6 +295,7 @@ impl Part {
         if !self.usable {
             // Only a run that diverges comes here; what was learnt from it is worth nothing.
             self.estimator.reset();
+            self.judge.reset();
             (self.count, self.loaded) = (0, false);
         } else if let Estimator::Moesp(moesp, _) = &self.estimator {
             self.excitation = moesp.excitation();
@@ -443,7 +444,9 @@ fn interpolate(inner: MicroSamples<'_>, share: f64, y: &mut [f64]) {
     let last = times.len() - 1;
     let time = times[0] + share * (times[last] - times[0]);
     let after = times.partition_point(|t| *t < time).clamp(1, last);
-    let across = ((time - times[after - 1]) / (times[after] - times[after - 1])).clamp(0.0, 1.0);
+    let width = times[after] - times[after - 1];
+    // Inner steps of an event have no length: what counts is where they end.
+    let across = if width > 0.0 { ((time - times[after - 1]) / width).clamp(0.0, 1.0) } else { 1.0 };
     let rows = &inner.outputs[(after - 1) * n..(after + 1) * n];
     for (i, y) in y.iter_mut().enumerate() {
         *y = rows[i] + across * (rows[n + i] - rows[i]);

@@ -6,6 +6,7 @@ pub mod convert;
 mod covariance;
 mod difference;
 mod exact;
+mod extrapolation;
 mod file;
 mod finite_difference;
 mod ij_rls;

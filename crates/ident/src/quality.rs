@@ -26,6 +26,11 @@ impl Extremes {
         Self { least: vec![f64::MAX; outputs], greatest: vec![f64::MIN; outputs] }
     }
 
+    fn clear(&mut self) {
+        self.least.fill(f64::MAX);
+        self.greatest.fill(f64::MIN);
+    }
+
     fn take(&mut self, y: &[f64]) {
         self.least.iter_mut().zip(y).for_each(|(least, y)| *least = least.min(*y));
         self.greatest.iter_mut().zip(y).for_each(|(greatest, y)| *greatest = greatest.max(*y));
@@ -44,6 +49,13 @@ impl Quality {
         }
     }
 
+    /// Forgets what it has seen.
+    pub fn reset(&mut self) {
+        self.present.clear();
+        self.last_block.clear();
+        (self.count, self.value) = (0, f64::INFINITY);
+    }
+
     /// What an earlier run has found, until something is seen.
     pub fn assume(&mut self, eps_si: f64) {
         self.value = eps_si;
@@ -53,8 +65,7 @@ impl Quality {
     pub fn note(&mut self, y: &[f64]) {
         if self.count == self.block {
             std::mem::swap(&mut self.present, &mut self.last_block);
-            self.present.least.fill(f64::MAX);
-            self.present.greatest.fill(f64::MIN);
+            self.present.clear();
             self.count = 0;
         }
         self.count += 1;

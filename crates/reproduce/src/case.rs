@@ -1,5 +1,7 @@
 //! A system with parameters, run with a coupling method.
 
+use std::sync::Arc;
+
 use costep_analysis::{Identification, Reference, Trace};
 use costep_core::{Code, Experiment, External, InputSet, ModelSource, Result, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
@@ -12,16 +14,18 @@ use costep_models::Model;
 const TIGHT: f64 = 1e-12;
 
 /// A built-in model with parameters and an end time.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Case {
     model: &'static str,
     parameters: Vec<(String, f64)>,
     /// Signals from outside at inputs of parts.
     externals: Vec<(usize, usize, External)>,
     /// What else is different from the built-in model.
-    alter: Option<fn(Model) -> Model>,
+    alter: Option<Alter>,
     stop: f64,
 }
+
+type Alter = Arc<dyn Fn(Model) -> Model + Send + Sync>;
 
 /// What a run left.
 pub(crate) struct Run {
@@ -40,8 +44,8 @@ impl Case {
     }
 
     /// With a model that differs from the built-in one.
-    pub(crate) fn altered(mut self, alter: fn(Model) -> Model) -> Self {
-        self.alter = Some(alter);
+    pub(crate) fn altered(mut self, alter: impl Fn(Model) -> Model + Send + Sync + 'static) -> Self {
+        self.alter = Some(Arc::new(alter));
         self
     }
 
@@ -58,7 +62,7 @@ impl Case {
             model.driven(*part, *input, signal.clone())
         };
         let model = self.externals.iter().fold(model, drive);
-        Ok(match self.alter {
+        Ok(match &self.alter {
             Some(alter) => alter(model),
             None => model,
         })

@@ -39,6 +39,7 @@ pub static STUDIES: &[Study] = &[
     andersson2016::TABLE_3,
     andersson2016::TABLE_4,
     identified_default::STUDY,
+    identified_default::DRAWN,
 ];
 
 /// The study with this name.

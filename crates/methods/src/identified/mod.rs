@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! quiet   nothing moves: one step with held inputs
-//! small   8 parts per step, models of an eighth of the step
+//! small   8 parts per step, models of an eighth of the step; held inputs are shaken (`shaking.rs`)
 //! between 2 steps under inputs from the small-step models rolled ahead; outputs still read in parts
 //! large   one step at a time, models of the whole step
 //! ```
@@ -21,6 +21,8 @@
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
 mod outside;
+mod phases;
+mod shaking;
 mod start;
 mod trial;
 
@@ -34,8 +36,10 @@ use costep_ident::{Affine, Bank, InitialModel, InputForm, ModelFile, Reference};
 
 use crate::shared::law::{Form, Guard, Law, Start};
 use outside::Outside;
+use phases::{Phase, TRANSITION};
+use shaking::Shaking;
 use start::Record;
-use trial::{Subject, Trial};
+use trial::Trial;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -83,26 +87,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     build,
 };
 
-/// Trust that ends the start, and for how many points in a row.
-const TRUSTED: (f64, u64) = (0.9, 3);
-/// The start is given up after so many steps, and this share of all steps so far.
-const PATIENCE: (f64, f64) = (60.0, 0.1);
-/// A whole step that was found unstable is tried again after so many small ones, or a quarter of all so far.
-const NEXT_TRIAL: u64 = 16;
-/// Steps under inputs from rolled models: as many as the past that the large-step models look at.
-const BETWEEN: u64 = 2;
-
 /// Counters in a saved state beyond this are damage.
 const MAX_COUNT: usize = 1 << 53;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Quiet,
-    Small,
-    /// With the number of steps still to do.
-    Between(u64),
-    Large,
-}
 
 /// What is known of a subsystem.
 struct Part {
@@ -137,6 +123,7 @@ struct Identified {
     /// u^(k+1), the goal of this step.
     u: Vec<f64>,
     outside: Outside,
+    shaking: Shaking,
     phase: Phase,
     /// Macro step that the phase was chosen for, one more than its number; 0 at the start.
     macro_step: u64,
@@ -173,6 +160,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         u_last: Vec::new(),
         u: Vec::new(),
         outside: Outside::default(),
+        shaking: Shaking::default(),
         phase: Phase::Large,
         macro_step: 0,
         macro_start: 0.0,
@@ -210,6 +198,7 @@ impl CouplingMethod for Identified {
         self.outside = Outside::new(layout.inputs());
         self.h = system.step;
         let mut loaded = self.read_models(system)?;
+        self.shaking = Shaking::new(system);
         let part = |i: usize| {
             let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
             Part {
@@ -292,6 +281,7 @@ impl CouplingMethod for Identified {
         out.reals(&self.u_last);
         out.reals(&self.u);
         self.outside.save(out);
+        self.shaking.save(out);
         let (phase, left) = match self.phase {
             Phase::Quiet => (0, 0),
             Phase::Small => (1, 0),
@@ -316,7 +306,8 @@ impl CouplingMethod for Identified {
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
         self.outside.load(from)?;
-        let (phase, left) = (from.index(4)?, from.index(BETWEEN as usize + 1)? as u64);
+        self.shaking.load(from)?;
+        let (phase, left) = (from.index(4)?, from.index(TRANSITION as usize + 1)? as u64);
         self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
         for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps, &mut self.next_trial] {
             *count = from.index(MAX_COUNT)? as u64;
@@ -409,91 +400,6 @@ impl Identified {
         self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
     }
 
-    /// Whether all that move in loops are trusted, and something does: at rest there is nothing to be trusted for.
-    fn all_are_trusted(&self) -> bool {
-        let mut moving =
-            self.parts.iter().filter(|part| part.in_loop && part.fine.rho().is_some()).peekable();
-        moving.peek().is_some() && moving.all(|part| part.fine.trust() > TRUSTED.0)
-    }
-
-    fn choose_phase(&mut self, k: u64, signals: &Signals<'_>) {
-        self.phase = match self.phase {
-            Phase::Large => Phase::Large,
-            Phase::Between(left) if left > 1 => Phase::Between(left - 1),
-            Phase::Between(_) => self.enlarge(),
-            Phase::Quiet | Phase::Small => self.go_on_small(k, signals),
-        };
-    }
-
-    fn go_on_small(&mut self, k: u64, signals: &Signals<'_>) -> Phase {
-        if k > 0 && self.is_quiet(signals) {
-            return Phase::Quiet;
-        }
-        if self.small_steps >= self.next_trial && self.is_ready() {
-            if !self.runs_away(signals) {
-                return Phase::Between(BETWEEN);
-            }
-            self.next_trial = self.small_steps + (self.small_steps / 4).max(NEXT_TRIAL);
-        }
-        // Who gives up has not been found unstable at least.
-        if self.next_trial == 0 && self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
-            return self.give_up(signals);
-        }
-        self.small_steps += 1;
-        Phase::Small
-    }
-
-    /// Whether the whole step would be unstable, by all that is known.
-    fn runs_away(&mut self, signals: &Signals<'_>) -> bool {
-        self.teach();
-        let Self { form, inputs, layout, outside, law, parts, trial, .. } = self;
-        trial.runs_away(&Subject { form: *form, inputs, layout, outside }, law, parts, signals)
-    }
-
-    /// Large-step models from small-step ones.
-    fn teach(&mut self) {
-        for part in &mut self.parts {
-            let Part { reference, fine, coarse, record, .. } = part;
-            record.teach(self.form, reference, (fine, coarse), self.forgetting);
-        }
-    }
-
-    /// Whether neither inputs nor outputs are going to move, as far as one can see.
-    fn is_quiet(&self, signals: &Signals<'_>) -> bool {
-        self.inputs.iter().all(|j| self.outside.rests(j, signals.external[j]))
-            && self.parts.iter().enumerate().all(|(i, part)| {
-                let (inputs, y) = (self.layout.input_range(i), &part.coarse.past().y);
-                let z = &signals.coupled[inputs.clone()];
-                y.len() == 2 && !part.reference.has_moved((z, &self.u_last[inputs]), (y.get(0), y.get(1)))
-            })
-    }
-
-    /// Whether the small-step models are good enough for macro steps.
-    fn is_ready(&mut self) -> bool {
-        self.trusted >= TRUSTED.1
-            && self.parts.iter_mut().filter(|part| part.in_loop && part.fine.rho().is_some()).all(|part| {
-                let Part { reference, fine, record, .. } = part;
-                record.is_reproduced(reference, fine)
-            })
-    }
-
-    /// From small-step to large-step models. The last points were reached under inputs that lasted the whole step: they
-    /// stay.
-    fn enlarge(&mut self) -> Phase {
-        self.teach();
-        Phase::Large
-    }
-
-    /// Large steps with nothing learnt: trust decides.
-    fn give_up(&mut self, signals: &Signals<'_>) -> Phase {
-        for (i, part) in self.parts.iter_mut().enumerate() {
-            part.coarse.reset();
-            part.coarse
-                .push(&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
-        }
-        Phase::Large
-    }
-
     /// u^(k+1) from all models.
     fn solve(&mut self, interval: (f64, f64), signals: &Signals<'_>) {
         self.outside.look(interval, &self.inputs, signals);
@@ -519,9 +425,12 @@ impl Identified {
         self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
         let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
         guard.clip(&self.inputs, &start, &mut self.u);
+        if self.phase == Phase::Small && self.form == Form::Hold {
+            self.shaking.shake(signals.coupled, &mut self.u);
+        }
     }
 
-    /// The fall-back of all subsystems holds y - D u from now on.
+    /// The fall-back of all subsystems goes on with y - D u from now on.
     fn take_feedthrough(&mut self, signals: &Signals<'_>) {
         for (i, part) in self.parts.iter_mut().enumerate() {
             if let Some(model) = signals.models.model(i) {

@@ -12,6 +12,8 @@ use crate::shared::law::{Form, Law, Start};
 const STEPS: usize = 200;
 /// Changes that grow by more than this are no matter of an inaccurate model.
 const GROWTH: f64 = 10.0;
+/// Changes below this share of those seen so far are round-off, whatever they grow by.
+const ROUND_OFF: f64 = 1e-9;
 
 /// Room for a trial.
 #[derive(Default)]
@@ -64,7 +66,7 @@ impl Trial {
                 _ => {}
             }
         }
-        late > GROWTH * early
+        late > GROWTH * early.max(ROUND_OFF)
     }
 
     fn start(&mut self, subject: &Subject<'_>, parts: &[Part], signals: &Signals<'_>) {
@@ -80,7 +82,7 @@ impl Trial {
         }
     }
 
-    /// One step of all models. Gives the greatest change of an output, relative to its size.
+    /// One step of all models. Gives the greatest change of an output, relative to its size; not a number if one runs out of bounds.
     fn step(
         &mut self,
         subject: &Subject<'_>,
@@ -105,10 +107,12 @@ impl Trial {
             let u = &self.u[us];
             for (row, (y, weight)) in self.y[ys.clone()].iter_mut().zip(part.fine.weights()).enumerate() {
                 let ahead = part.affine.at(row, u);
+                // What is not a number must not be lost, not even in an output that has not moved yet.
+                if !ahead.is_finite() {
+                    return f64::NAN;
+                }
                 if *weight > 0.0 {
-                    // A change that is not a number must not be lost.
-                    let change = ((ahead - *y) / weight).abs();
-                    greatest = if change > greatest || change.is_nan() { change } else { greatest };
+                    greatest = greatest.max(((ahead - *y) / weight).abs());
                 }
                 *y = ahead;
             }

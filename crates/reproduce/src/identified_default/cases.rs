@@ -14,7 +14,7 @@ use crate::case::Case;
 /// A system at a step.
 #[derive(Clone)]
 pub(super) struct Row {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     case: Case,
     pub(super) step: f64,
     /// Noise on all outputs: standard deviation of the signal over that of the noise, in dB.
@@ -29,11 +29,11 @@ const DIVERGED: (f64, f64) = (9.0, 99.0);
 const CHANGE: f64 = 0.4;
 
 impl Row {
-    fn new(name: &'static str, case: Case, step: f64, hold: f64, ramp: f64) -> Self {
-        Self { name, case, step, noise: None, prototype: (hold, ramp) }
+    pub(super) fn new(name: impl Into<String>, case: Case, step: f64, hold: f64, ramp: f64) -> Self {
+        Self { name: name.into(), case, step, noise: None, prototype: (hold, ramp) }
     }
 
-    fn noisy(self, decibels: f64) -> Self {
+    pub(super) fn noisy(self, decibels: f64) -> Self {
         Self { noise: Some(decibels), ..self }
     }
 
@@ -74,7 +74,7 @@ fn deviations(reference: &Reference, decibels: f64) -> Vec<f64> {
 }
 
 /// Exact steps inside.
-fn exact(model: Model) -> Model {
+pub(super) fn exact(model: Model) -> Model {
     Model { solver: Solver::Exact, ..model }
 }
 
@@ -84,10 +84,14 @@ fn masses(ck: f64, dk: f64) -> Case {
 
 /// The nonlinear oscillator.
 fn nonlinear() -> Case {
-    Case::new("dual-mass-nonlinear", &[], 1.0)
+    nonlinear_with(&[])
 }
 
-fn helicopter(controller: f64, pilot: f64) -> Case {
+pub(super) fn nonlinear_with(set: &[(&str, f64)]) -> Case {
+    Case::new("dual-mass-nonlinear", set, 1.0)
+}
+
+pub(super) fn helicopter(controller: f64, pilot: f64) -> Case {
     Case::new("helicopter", &[("controller", controller), ("pilot", pilot)], 90.0)
 }
 
@@ -100,7 +104,11 @@ fn fit(pilot: f64) -> Case {
 }
 
 fn pendulum() -> Case {
-    Case::new("pendulum-oscillator", &[], 2.0).altered(|model| Model { solver: Solver::Rk4(2e-4), ..model })
+    pendulum_with(&[])
+}
+
+pub(super) fn pendulum_with(set: &[(&str, f64)]) -> Case {
+    Case::new("pendulum-oscillator", set, 2.0).altered(|model| Model { solver: Solver::Rk4(2e-4), ..model })
 }
 
 fn chain(idle: f64) -> Case {
@@ -197,7 +205,7 @@ pub(super) fn test() -> Vec<Row> {
 
 /// Other systems, steps and noise of the same kind, made when the method was settled but for one change.
 pub(super) fn further() -> Vec<Row> {
-    let row = |name, case, step| Row::new(name, case, step, f64::NAN, f64::NAN);
+    let row = |name: &str, case, step| Row::new(name, case, step, f64::NAN, f64::NAN);
     let model = |id, set: &[(&str, f64)], stop| Case::new(id, set, stop);
     let light = &[("ck", 5e4), ("dk", 100.0), ("m1", 1.0), ("c1", 2e4), ("c2", 1e5)];
     let soft = &[("c", 2e5), ("dk_max", 1e3), ("force", 2e5), ("period", 0.08)];

@@ -1,0 +1,153 @@
+//! Outputs carried on without a model: per output the way that has erred least lately.
+//!
+//! The ways are to hold the last value, and least-squares lines through the last few values. Two values make the line of smooth
+//! signals. More values average noise out: where it is larger than what a signal does in a step, a line through ten values errs less than a
+//! hold, and it does not lag behind.
+
+use costep_core::{Result, StateReader, StateWriter};
+
+use crate::lags::Lags;
+
+/// Numbers of values of the lines; one value is the hold.
+const VALUES: [usize; 4] = [1, 2, 5, 10];
+/// Values that are kept: those of the longest line.
+const KEPT: usize = VALUES[VALUES.len() - 1];
+/// Squares of errors count this much less with every step.
+const MEMORY: f64 = 0.85;
+/// Values before which nothing is known of lines.
+const FEWEST: usize = 4;
+/// A line amplifies noise, and what goes round in a loop, by the sum of the squares of its weights. The error it must have less than the
+/// hold, for each unit of that.
+const CAUTION: f64 = 0.2;
+
+/// The last values of some signals, and what each way made of those before.
+#[derive(Clone, Debug)]
+pub(crate) struct Extrapolation {
+    values: Lags,
+    /// Per way and signal.
+    errors: Vec<f64>,
+    ahead: Vec<f64>,
+}
+
+impl Extrapolation {
+    pub(crate) fn new(signals: usize) -> Self {
+        let room = vec![0.0; signals * VALUES.len()];
+        Self { values: Lags::new(signals, KEPT), errors: room.clone(), ahead: room }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+        self.errors.fill(0.0);
+    }
+
+    /// Takes in values one step after the last.
+    pub(crate) fn push(&mut self, values: &[f64]) {
+        let judged = !self.values.is_empty();
+        for (k, error) in self.errors.iter_mut().enumerate().filter(|_| judged) {
+            *error = MEMORY * *error + (values[k % values.len()] - self.ahead[k]).powi(2);
+        }
+        self.values.push(values);
+        for (way, count) in VALUES.iter().enumerate() {
+            let count = *count.min(&self.values.len());
+            for i in 0..values.len() {
+                self.ahead[way * values.len() + i] = self.line(i, count);
+            }
+        }
+    }
+
+    /// The next value on the least-squares line through the last `count` values:
+    /// the sum of w_l y^(k-l), w_l = (2 (2 n + 1) - 6 (l + 1)) / (n (n - 1)).
+    fn line(&self, i: usize, count: usize) -> f64 {
+        if count < 2 {
+            return self.values.get(0)[i];
+        }
+        let n = count as f64;
+        let newest = self.values.get(0)[i];
+        let weight = |lag: usize| (2.0 * (2.0 * n + 1.0) - 6.0 * (lag as f64 + 1.0)) / (n * (n - 1.0));
+        // As differences from the newest: a constant stays what it is to the last digit.
+        newest + (1..count).map(|lag| weight(lag) * (self.values.get(lag)[i] - newest)).sum::<f64>()
+    }
+
+    /// Signal i one step ahead.
+    pub(crate) fn next(&self, i: usize) -> f64 {
+        let signals = self.errors.len() / VALUES.len();
+        let (mut best, mut least) = (0, self.errors[i]);
+        let lines = if self.values.len() < FEWEST { 0 } else { VALUES.len() };
+        for (way, count) in VALUES.iter().enumerate().take(lines).skip(1) {
+            let n = *count as f64;
+            let amplification = 2.0 * (2.0 * n + 1.0) / (n * (n - 1.0));
+            let error = self.errors[way * signals + i] * (1.0 + CAUTION * amplification);
+            if error < least {
+                (best, least) = (way, error);
+            }
+        }
+        self.ahead[best * signals + i]
+    }
+
+    pub(crate) fn save(&self, out: &mut StateWriter) {
+        self.values.save(out);
+        out.reals(&self.errors);
+        out.reals(&self.ahead);
+    }
+
+    pub(crate) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.values.load(from)?;
+        from.reals(&mut self.errors)?;
+        from.reals(&mut self.ahead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The root of the mean square of the errors one step ahead, and of those of a hold.
+    fn errors(signal: impl Fn(usize) -> f64) -> (f64, f64) {
+        let mut extrapolation = Extrapolation::new(1);
+        let (mut ours, mut held) = (0.0, 0.0);
+        for k in 0..400 {
+            extrapolation.push(&[signal(k)]);
+            if k >= 20 {
+                ours += (signal(k + 1) - extrapolation.next(0)).powi(2);
+                held += (signal(k + 1) - signal(k)).powi(2);
+            }
+        }
+        (f64::sqrt(ours / 380.0), f64::sqrt(held / 380.0))
+    }
+
+    fn noise(k: usize) -> f64 {
+        let bits = (k as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let bits = (bits ^ (bits >> 31)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    #[test]
+    fn lines_are_continued_exactly_and_constants_to_the_last_digit() {
+        let (ours, held) = errors(|k| 3.0 - 0.25 * k as f64);
+        assert!(ours < 1e-12 && held == 0.25, "{ours} {held}");
+        assert_eq!(errors(|_| 0.1 + 0.2).0, 0.0);
+    }
+
+    #[test]
+    fn smooth_signals_are_continued_and_rough_ones_held() {
+        let (ours, held) = errors(|k| (0.1 * k as f64).sin());
+        assert!(ours < 0.15 * held, "{ours} {held}");
+        let (ours, held) = errors(|k| (2.5 * k as f64).sin());
+        assert!(ours < 1.01 * held, "{ours} {held}");
+    }
+
+    #[test]
+    fn noise_is_averaged_out() {
+        let (ours, held) = errors(|k| 0.05 * k as f64 + noise(k));
+        assert!(ours < 0.95 * held, "{ours} {held}");
+    }
+
+    #[test]
+    fn before_there_are_values_to_judge_by_it_holds() {
+        let mut extrapolation = Extrapolation::new(1);
+        extrapolation.push(&[1.0]);
+        assert_eq!(extrapolation.next(0), 1.0);
+        extrapolation.push(&[2.0]);
+        assert_eq!(extrapolation.next(0), 2.0);
+    }
+}

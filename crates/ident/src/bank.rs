@@ -309,6 +309,7 @@ impl Bank {
         self.changes.save(out);
         self.fall_back.save(out);
         out.reals(&self.weights);
+        out.reals(&self.through);
         out.real(self.assumed);
         self.quality.save(out);
     }
@@ -322,6 +323,7 @@ impl Bank {
         self.changes.load(from)?;
         self.fall_back.load(from)?;
         from.reals(&mut self.weights)?;
+        from.reals(&mut self.through)?;
         self.assumed = from.real()?;
         self.quality.load(from)
     }

@@ -157,6 +157,7 @@ fn signals(engine: &Engine) -> Vec<u64> {
 #[test]
 fn the_short_way_leads_to_the_same_bits() {
     let ((mut long, _), (mut short, lags)) = (ring(false, Fault::None), ring(true, Fault::None));
+    assert!(!long.is_plain() && short.is_plain());
     for _ in 0..2000 {
         long.step().unwrap();
         short.step().unwrap();
@@ -179,6 +180,7 @@ fn what_goes_wrong_is_told_as_on_the_long_way() {
     for (fault, code) in faults {
         let fails = |joins: bool| {
             let (mut engine, _) = ring(joins, fault);
+            assert_eq!(engine.is_plain(), joins);
             let error = (0..1000).find_map(|_| engine.step().err()).expect("it fails");
             assert!(engine.step().is_err(), "what has failed is not stepped on");
             error

@@ -297,6 +297,19 @@ impl Bank {
 
     /// The direct feed-through D of the subsystem, row by row: the fall-back goes on with y - D u instead of y.
     pub fn set_feedthrough(&mut self, d: &[f64]) {
+        if self.through == d {
+            return;
+        }
+        if !self.past.u.is_empty() {
+            // What is kept is of the old D: the newest value is put right, and with it all before that differ little from it.
+            let u = self.past.u.get(0);
+            for (i, room) in self.room.iter_mut().enumerate() {
+                let row = i * u.len()..(i + 1) * u.len();
+                let change = self.through[row.clone()].iter().zip(&d[row]).zip(u);
+                *room = change.map(|((old, new), u)| (old - new) * u).sum();
+            }
+            self.fall_back.shift(&self.room);
+        }
         self.through.copy_from_slice(d);
     }
 

@@ -55,6 +55,14 @@ impl Extrapolation {
         }
     }
 
+    /// The signals are from now on so much more than what they were called before.
+    pub(crate) fn shift(&mut self, by: &[f64]) {
+        self.values.shift(by);
+        self.ahead.chunks_exact_mut(by.len().max(1)).for_each(|ahead| {
+            ahead.iter_mut().zip(by).for_each(|(ahead, by)| *ahead += by);
+        });
+    }
+
     /// The next value on the least-squares line through the last `count` values:
     /// the sum of w_l y^(k-l), w_l = (2 (2 n + 1) - 6 (l + 1)) / (n (n - 1)).
     fn line(&self, i: usize, count: usize) -> f64 {

@@ -58,6 +58,13 @@ impl Lags {
         &self.values[slot * self.width..(slot + 1) * self.width]
     }
 
+    /// Adds the same to every row.
+    pub fn shift(&mut self, by: &[f64]) {
+        for row in self.values.chunks_exact_mut(self.width.max(1)) {
+            row.iter_mut().zip(by).for_each(|(value, by)| *value += by);
+        }
+    }
+
     /// Writes it.
     pub fn save(&self, out: &mut StateWriter) {
         out.integer(self.length as u64);

@@ -66,7 +66,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
         OptionSpec {
             name: "feedthrough",
             kind: OptionKind::Bool { default: false },
-            help: "what is not trusted yet is a hold without stale feed-through; needs subsystems that give D",
+            help: "what is not trusted yet is extrapolated without its direct feed-through; needs subsystems that give D",
         },
         OptionSpec {
             name: "forgetting",
@@ -339,6 +339,9 @@ impl Identified {
             return;
         }
         self.arrived = step.t;
+        if self.knows_feedthrough {
+            self.take_feedthrough(signals);
+        }
         signals.inputs.evaluate(self.last_length, &mut self.u_last);
         let (is_first, at_macro_step) = (self.macro_step == 0, self.macro_step != step.k + 1);
         self.observe(at_macro_step, signals);
@@ -403,9 +406,6 @@ impl Identified {
     /// u^(k+1) from all models.
     fn solve(&mut self, interval: (f64, f64), signals: &Signals<'_>) {
         self.outside.look(interval, &self.inputs, signals);
-        if self.knows_feedthrough {
-            self.take_feedthrough(signals);
-        }
         for part in &mut self.parts {
             let Part { reference, fine, coarse, record, affine, .. } = part;
             match self.phase {

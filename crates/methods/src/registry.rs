@@ -176,5 +176,7 @@ mod tests {
         assert!(error("nepec").contains("did you mean `nepce`?"));
         assert!(error("nepce:alpha").contains("is not an option"));
         assert!(error("foh:alpha=1").contains("no option `alpha`"));
+        // Responses do not tell the coordinates that it depends on.
+        assert!(error("prestep:source=probe").contains("cannot be `probe`"));
     }
 }

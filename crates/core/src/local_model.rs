@@ -87,8 +87,14 @@ impl LocalModel {
         [&self.a, &self.b, &self.c, &self.d].iter().all(|matrix| matrix.iter().all(|x| x.is_finite()))
     }
 
-    /// Whether A, B, C and D are those of another model.
+    /// Whether A, B, C and D are those of another model, of the same size.
     pub fn same_matrices(&self, other: &Self) -> bool {
-        self.a == other.a && self.b == other.b && self.c == other.c && self.d == other.d
+        // Matrices without entries are equal whatever their sizes.
+        let sizes = |model: &Self| (model.states, model.inputs, model.outputs);
+        sizes(self) == sizes(other)
+            && self.a == other.a
+            && self.b == other.b
+            && self.c == other.c
+            && self.d == other.d
     }
 }

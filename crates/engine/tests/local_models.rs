@@ -194,3 +194,69 @@ fn differences_are_exact_for_linear_subsystems() {
         }
     }
 }
+
+/// x' = 1 + u / 10 - x and y = min(x, 1 / 10).
+struct Limited {
+    description: Description,
+    x: f64,
+    kept: f64,
+}
+
+impl Limited {
+    fn boxed(name: &str) -> Box<dyn Subsystem> {
+        let port = |name: &str| vec![Port { name: name.into(), ..Port::default() }];
+        let description = Description {
+            name: name.into(),
+            inputs: port("u"),
+            outputs: port("y"),
+            feedthrough: vec![vec![]],
+            capabilities: Capabilities { rollback: true, ..able(Linearisation::None) },
+        };
+        Box::new(Self { description, x: 0.0, kept: 0.0 })
+    }
+}
+
+impl Subsystem for Limited {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn initialise(&mut self, _experiment: &Experiment) -> Result<()> {
+        Ok(())
+    }
+
+    fn initial_outputs(&mut self, _u: &[f64], y: &mut [f64]) -> Result<()> {
+        y[0] = self.x.min(0.1);
+        Ok(())
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        u.evaluate(0.5 * interval.length, y);
+        let rest = 1.0 + 0.1 * y[0];
+        self.x = rest + (self.x - rest) * (-interval.length).exp();
+        y[0] = self.x.min(0.1);
+        Ok(StepOutcome { reached: interval.end })
+    }
+
+    fn snapshot(&mut self) -> Result<()> {
+        self.kept = self.x;
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        self.x = self.kept;
+        Ok(())
+    }
+}
+
+/// At its limit a part answers nothing: its model goes from one state to none, and is all zeros.
+#[test]
+fn the_number_of_states_may_change() {
+    for id in ["feedthrough", "mbcorr", "predictive", "predictive:fit=sharp", "predictive:fit=end"] {
+        let separator = if id.contains(':') { ',' } else { ':' };
+        for refresh in ["every=1", "refresh=changed"] {
+            let label = format!("{id}{separator}source=probe,{refresh}");
+            looped(&label, vec![Limited::boxed("a"), Limited::boxed("b")]).unwrap();
+        }
+    }
+}

@@ -28,6 +28,7 @@ const UNEXPLAINED: f64 = 1e-3;
 pub(crate) struct Renewed {
     pub(crate) model: LocalModel,
     pub(crate) version: u64,
+    keeps_point: bool,
     /// x, x', u and y where the matrices were taken; empty if nobody asks.
     x: Vec<f64>,
     x_dot: Vec<f64>,
@@ -37,11 +38,18 @@ pub(crate) struct Renewed {
 
 impl Renewed {
     pub(crate) fn new(model: LocalModel, refresh: Refresh) -> Self {
-        let (n, m, r) = match refresh {
-            Refresh::Changed => (model.states, model.inputs, model.outputs),
-            _ => (0, 0, 0),
-        };
-        Self { model, version: 0, x: vec![0.0; n], x_dot: vec![0.0; n], u: vec![0.0; m], y: vec![0.0; r] }
+        let mut renewed = Self { keeps_point: refresh == Refresh::Changed, ..Self::default() };
+        renewed.make_room(model);
+        renewed
+    }
+
+    /// Goes on with a model of another size.
+    fn make_room(&mut self, model: LocalModel) {
+        let (n, m, r) =
+            if self.keeps_point { (model.states, model.inputs, model.outputs) } else { (0, 0, 0) };
+        (self.x, self.x_dot) = (vec![0.0; n], vec![0.0; n]);
+        (self.u, self.y) = (vec![0.0; m], vec![0.0; r]);
+        self.model = model;
     }
 
     /// Whether new matrices are due at communication point k, with x and x' of the model up to date.
@@ -72,8 +80,15 @@ impl Renewed {
             && (0..model.outputs).all(|i| close(&model.c, &model.d, i, self.y[i], y[i]))
     }
 
-    /// Takes a fresh model; its version counts up if the matrices differ.
+    /// Takes a fresh model that knows its x and x'.
     pub(crate) fn take(&mut self, fresh: &LocalModel, name: &str, u: &[f64], y: &[f64]) -> Result<()> {
+        self.replace(fresh, name)?;
+        self.mark(u, y);
+        Ok(())
+    }
+
+    /// Takes fresh matrices; the version counts up if they differ. [`Renewed::mark`] has to follow.
+    pub(crate) fn replace(&mut self, fresh: &LocalModel, name: &str) -> Result<()> {
         if !fresh.is_finite() {
             return Err(Error::new(Code::NotFinite, format!("the Jacobians of `{name}` are not finite"))
                 .because("the model cannot give them at its present state, or its signals have run away")
@@ -82,7 +97,16 @@ impl Renewed {
         if self.version == 0 || !self.model.same_matrices(fresh) {
             self.version += 1;
         }
-        self.model.copy_from(fresh);
+        if fresh.states == self.model.states {
+            self.model.copy_from(fresh);
+        } else {
+            self.make_room(fresh.clone());
+        }
+        Ok(())
+    }
+
+    /// The present point, with x and x' of the model up to date, is where the matrices were taken.
+    pub(crate) fn mark(&mut self, u: &[f64], y: &[f64]) {
         let point = [
             (&mut self.x, &self.model.x[..]),
             (&mut self.x_dot, &self.model.x_dot),
@@ -92,7 +116,6 @@ impl Renewed {
         for (kept, now) in point {
             kept.iter_mut().zip(now).for_each(|(kept, now)| *kept = *now);
         }
-        Ok(())
     }
 
     pub(crate) fn save(&self, out: &mut StateWriter) {

@@ -1,8 +1,8 @@
 //! The list of sources of local models, and the options by which a method chooses one.
 //!
 //! Every model-based method declares [`LOCAL`]; one that can also work with discrete models that are identified while the run goes declares
-//! [`ALL`]. What the user says there becomes the source of the whole run. To add a source: one word in [`SOURCE`] or [`ANY_SOURCE`], one
-//! line in [`from_options`].
+//! [`ALL`], or [`WITHOUT_PROBE`]. What the user says there becomes the source of the whole run. To add a source: one word in [`SOURCE`] or
+//! [`ANY_SOURCE`], one variant of [`Chosen`].
 
 use costep_core::{ModelSource, OptionKind, OptionSpec, Options, Value, join};
 
@@ -56,6 +56,25 @@ pub const ANY_SOURCE: OptionSpec = OptionSpec {
            excitation that is taken back), or identified while the run goes by recursive least \
            squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window (moesp); from-file: models of an earlier \
            run (`costep identify`), for any step, that go on learning",
+};
+
+/// What methods declare that need states with a meaning of their own, and can do with identified models.
+pub const WITHOUT_PROBE: [OptionSpec; ALL.len() - 1] =
+    join(&[&[NO_PROBE, NO_PROBE_REFRESH, EVERY], &IDENTIFICATION]);
+
+const NO_PROBE: OptionSpec = OptionSpec {
+    name: ANY_SOURCE.name,
+    kind: OptionKind::Choice(&["exact", "finite-difference", "rls", "ij-rls", "moesp", FROM_FILE]),
+    help: "where local models come from: Jacobians, trial steps with rollback where states can be read (finite-difference), or identified \
+           while the run goes by recursive least squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window \
+           (moesp); from-file: models of an earlier run (`costep identify`), for any step, that go on learning. Not probe: C A C^+ depends \
+           on the coordinates of the states, which responses do not tell; `predictive:source=probe` does without",
+};
+
+const NO_PROBE_REFRESH: OptionSpec = OptionSpec {
+    name: REFRESH.name,
+    kind: REFRESH.kind,
+    help: "renew local models at every `every`-th communication point, when they no longer explain x' and y, or never",
 };
 
 /// The options of sources that identify. Defaults: tables 3.12 and 3.13 of [T].
@@ -131,32 +150,60 @@ pub fn identifies(options: &Options) -> bool {
     has(options, SOURCE.name) && ["rls", "ij-rls", "moesp", FROM_FILE].contains(&options.text(SOURCE.name))
 }
 
-/// The source that checked options ask for. Options of a method without models give the exact one, which then is not used.
-pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
-    if !has(options, SOURCE.name) {
-        return Box::new(Exact::new(1));
-    }
-    if identifies(options) {
-        let settings = learning(options);
-        return Box::new(match options.text(SOURCE.name) {
-            FROM_FILE => Learning::from_file(settings, options.text(FILE.name)),
-            _ => Learning::new(settings),
-        });
-    }
-    let refresh = match options.text(REFRESH.name) {
-        "changed" => Refresh::Changed,
-        "never" => Refresh::Never,
-        _ => Refresh::Every(options.integer(EVERY.name) as u64),
-    };
-    match options.text(SOURCE.name) {
-        "finite-difference" => Box::new(FiniteDifference::new(refresh)),
-        PROBE => {
-            let asked = options.is_given(REFRESH.name) || options.is_given(EVERY.name);
-            let refresh = if asked { refresh } else { Refresh::Never };
-            Box::new(Probe::new(refresh, options.real(AMPLITUDE.name)))
+/// A source with its settings: options that come to the same are equal here, however they say it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chosen {
+    /// Jacobians.
+    Exact(Refresh),
+    /// Differences between trial steps.
+    FiniteDifference(Refresh),
+    /// A short excitation, with its amplitude.
+    Probe(Refresh, f64),
+    /// Identified while the run goes.
+    Learning(LearningSettings),
+    /// From models of an earlier run.
+    FromFile(LearningSettings, String),
+}
+
+impl Chosen {
+    /// What checked options ask for; none if the method has no such options.
+    pub fn new(options: &Options) -> Option<Self> {
+        if !has(options, SOURCE.name) {
+            return None;
         }
-        _ => Box::new(Exact::new(refresh)),
+        let refresh = match options.text(REFRESH.name) {
+            "changed" => Refresh::Changed,
+            "never" => Refresh::Never,
+            _ => Refresh::Every(options.integer(EVERY.name) as u64),
+        };
+        Some(match options.text(SOURCE.name) {
+            "finite-difference" => Self::FiniteDifference(refresh),
+            PROBE => {
+                let is_asked = options.is_given(REFRESH.name) || options.is_given(EVERY.name);
+                let refresh = if is_asked { refresh } else { Refresh::Never };
+                Self::Probe(refresh, options.real(AMPLITUDE.name))
+            }
+            FROM_FILE => Self::FromFile(learning(options), options.text(FILE.name).into()),
+            _ if identifies(options) => Self::Learning(learning(options)),
+            _ => Self::Exact(refresh),
+        })
     }
+
+    /// A fresh instance.
+    pub fn build(self) -> Box<dyn ModelSource> {
+        match self {
+            Self::Exact(refresh) => Box::new(Exact::new(refresh)),
+            Self::FiniteDifference(refresh) => Box::new(FiniteDifference::new(refresh)),
+            Self::Probe(refresh, amplitude) => Box::new(Probe::new(refresh, amplitude)),
+            Self::Learning(settings) => Box::new(Learning::new(settings)),
+            Self::FromFile(settings, file) => Box::new(Learning::from_file(settings, file)),
+        }
+    }
+}
+
+/// The source that checked options ask for. Options of a method without models give the exact one, which is used for feed-through at most.
+pub fn from_options(options: &Options) -> Box<dyn ModelSource> {
+    Chosen::new(options).unwrap_or(Chosen::Exact(Refresh::Every(1))).build()
 }
 
 /// How models are to be identified by checked options of a method that does.

@@ -1,8 +1,8 @@
 //! Models from a short excitation: what they are, and that the subsystem does not notice.
 
 use costep_core::{
-    Capabilities, Code, Description, Experiment, InputPolynomials, InputSegment, Interval, Linearisation,
-    LocalModel, ModelSource, Observation, Port, Result, StepOutcome, Subsystem,
+    Capabilities, Code, Description, Error, Experiment, InputPolynomials, InputSegment, Interval,
+    Linearisation, LocalModel, ModelSource, Observation, Port, Result, StepOutcome, Subsystem,
 };
 use costep_ident::{Exact, Probe, Refresh};
 use costep_integrate::Solver;
@@ -124,9 +124,16 @@ struct Odd {
     x: f64,
     kept: f64,
     output: fn(f64, f64) -> f64,
+    /// It does not go back from beyond this time.
+    event: f64,
+    is_beyond: bool,
 }
 
 fn odd(output: fn(f64, f64) -> f64, rollback: bool) -> Box<dyn Subsystem> {
+    Box::new(with_event(output, rollback, f64::INFINITY))
+}
+
+fn with_event(output: fn(f64, f64) -> f64, rollback: bool, event: f64) -> Odd {
     let port = |name: &str| vec![Port { name: name.into(), ..Port::default() }];
     let description = Description {
         name: "odd".into(),
@@ -140,7 +147,7 @@ fn odd(output: fn(f64, f64) -> f64, rollback: bool) -> Box<dyn Subsystem> {
             micro_samples: None,
         },
     };
-    Box::new(Odd { description, x: 0.0, kept: 0.0, output })
+    Odd { description, x: 0.0, kept: 0.0, output, event, is_beyond: false }
 }
 
 impl Subsystem for Odd {
@@ -160,6 +167,7 @@ impl Subsystem for Odd {
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         u.evaluate(interval.length, y);
         let held = y[0];
+        self.is_beyond |= interval.end > self.event;
         self.x = held + (self.x - held) * (-interval.length * 100.0).exp();
         y[0] = (self.output)(self.x, held);
         Ok(StepOutcome { reached: interval.end })
@@ -171,6 +179,9 @@ impl Subsystem for Odd {
     }
 
     fn restore(&mut self) -> Result<()> {
+        if self.is_beyond {
+            return Err(Error::new(Code::FmuError, "an event lies between"));
+        }
         self.x = self.kept;
         Ok(())
     }
@@ -224,5 +235,74 @@ fn what_gives_no_model_says_so() {
         assert_eq!(error.code(), Code::NeedsMissing, "{error}");
         assert!(error.to_string().contains("`odd` gives no local model"), "{error}");
         assert!(error.details().hint.is_some(), "{error}");
+    }
+}
+
+/// Shows the source a subsystem at each communication point under a held input; its version, states and x after each.
+fn watch(
+    source: &mut Probe,
+    subsystem: Box<dyn Subsystem>,
+    experiment: Experiment,
+    points: u64,
+) -> Result<Vec<(u64, usize, Vec<f64>)>> {
+    let (mut all, u) = (vec![subsystem], [0.5]);
+    source.prepare(&all, &experiment)?;
+    let mut y = [0.0];
+    all[0].initial_outputs(&u, &mut y)?;
+    let mut interval = Interval { start: 0.0, end: 0.0, length: 0.0 };
+    let mut story = Vec::new();
+    for k in 0..=points {
+        source.observe(0, &mut *all[0], &Observation { k, interval, u: &u, y: &y })?;
+        story.push((source.version(0), source.model(0).unwrap().states, source.state(0).unwrap().0.to_vec()));
+        interval = experiment.interval(k);
+        all[0].step(interval, held(&u).segment(0..1, 0), &mut y)?;
+    }
+    Ok(story)
+}
+
+/// A later excitation may fail, but not leave the subsystem where its trial steps have led.
+#[test]
+fn what_does_not_go_back_ends_the_run() {
+    let watch = |part| watch(&mut Probe::new(Refresh::Every(1), 0.01), part, EXPERIMENT, 10);
+    let error = watch(Box::new(with_event(|_, u| 7.0 * u, true, 2.5 * STEP))).err().unwrap();
+    assert!(error.to_string().contains("an event lies between"), "{error}");
+    let story = watch(odd(|x, u| if x > 0.1 { f64::NAN } else { 7.0 * u }, true)).unwrap();
+    assert!(story.iter().all(|(version, ..)| *version == 1), "{story:?}");
+}
+
+/// From one state to none, and nothing but zeros.
+#[test]
+fn another_number_of_states_is_another_version() {
+    let mut source = Probe::new(Refresh::Every(1), 0.01);
+    let story = watch(&mut source, odd(|x, _| x.min(0.2), true), EXPERIMENT, 20).unwrap();
+    assert_eq!((story[0].1, story[20].1), (1, 0), "{story:?}");
+    let changes = story.windows(2).filter(|pair| pair[0].1 != pair[1].1);
+    changes.for_each(|pair| assert_ne!(pair[0].0, pair[1].0, "{story:?}"));
+}
+
+/// Not at rest, which a linear model explains as well as rest; a curved output it does not.
+#[test]
+fn models_that_explain_what_comes_are_kept() {
+    let versions = |output| {
+        let mut source = Probe::new(Refresh::Changed, 0.01);
+        let story = watch(&mut source, odd(output, true), EXPERIMENT, 20).unwrap();
+        story.last().unwrap().0
+    };
+    assert_eq!(versions(|x, _| 3.0 * x), 1);
+    assert!(versions(|x, _| (x + 0.2).powi(3)) > 5);
+}
+
+/// Three and a half macro steps are four.
+#[test]
+fn the_state_is_found_before_a_last_step_beyond_the_stop_time() {
+    let experiment = Experiment { start: 0.0, stop: 3.5 * STEP, step: STEP };
+    for refresh in [Refresh::Never, Refresh::Every(1)] {
+        let story = watch(&mut Probe::new(refresh, 0.01), odd(|x, _| x, true), experiment, 4).unwrap();
+        let (before, last) = (&story[2], &story[3]);
+        match refresh {
+            Refresh::Never => assert_ne!(before.2, last.2, "{story:?}"),
+            _ => assert!(last.0 > before.0, "{story:?}"),
+        }
+        assert_eq!(last, &story[4]);
     }
 }

@@ -96,20 +96,12 @@ impl MethodSpec {
 
 /// The one source of local models for several groups.
 pub fn models<'a>(methods: impl IntoIterator<Item = &'a MethodSpec>) -> Result<Box<dyn ModelSource>> {
-    let choice = |spec: &MethodSpec| -> Vec<(&'static str, Value)> {
-        let learns = sources::identifies(&spec.options);
-        let of_source = |name: &str| {
-            sources::LOCAL.iter().any(|option| option.name == name)
-                || learns && sources::IDENTIFICATION.iter().any(|option| option.name == name)
-        };
-        let options = spec.options.iter().filter(|(name, _)| of_source(name));
-        options.map(|(name, value)| (name, value.clone())).collect()
-    };
+    let choice = |spec: &MethodSpec| sources::Chosen::new(&spec.options);
     let mut chosen: Option<&MethodSpec> = None;
     for spec in methods {
         match chosen {
-            Some(before) if choice(spec).is_empty() || choice(before) == choice(spec) => {}
-            Some(before) if !choice(before).is_empty() => {
+            Some(before) if choice(spec).is_none() || choice(before) == choice(spec) => {}
+            Some(before) if choice(before).is_some() => {
                 let message =
                     format!("`{}` and `{}` ask for different local models", before.label(), spec.label());
                 return Err(Error::new(Code::BadOption, message)
@@ -166,8 +158,16 @@ mod tests {
         assert!(
             models(&specs(&["zoh", "mbcorr:refresh=never", "nepce", "predictive:refresh=never"])).is_ok()
         );
-        let error = models(&specs(&["zoh", "mbcorr:refresh=never", "predictive"])).err().unwrap();
-        assert_eq!(error.code(), Code::BadOption);
+        let refused = |texts: &[&str]| models(&specs(texts)).err().map(|error| error.code());
+        assert_eq!(refused(&["zoh", "mbcorr:refresh=never", "predictive"]), Some(Code::BadOption));
+        // A probe is not renewed unless something is said of it, be it the default.
+        for (probes, expected) in [("refresh=never", None), ("every=1", Some(Code::BadOption))] {
+            let other = format!("predictive:source=probe,{probes}");
+            assert_eq!(refused(&["mbcorr:source=probe", &other]), expected, "{other}");
+        }
+        // Not all methods have all options of sources.
+        assert_eq!(refused(&["feedthrough", "prestep", "predictive"]), None);
+        assert_eq!(refused(&["prestep:source=rls", "mbcorr:source=rls,amplitude=0.5"]), None);
     }
 
     #[test]
@@ -176,5 +176,7 @@ mod tests {
         assert!(error("nepec").contains("did you mean `nepce`?"));
         assert!(error("nepce:alpha").contains("is not an option"));
         assert!(error("foh:alpha=1").contains("no option `alpha`"));
+        // Responses do not tell the coordinates that it depends on.
+        assert!(error("prestep:source=probe").contains("cannot be `probe`"));
     }
 }

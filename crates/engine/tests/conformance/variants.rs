@@ -1,7 +1,7 @@
 //! Every method with every single option changed.
 
 use costep_core::{MethodEntry, OptionKind, Value};
-use costep_ident::sources::FROM_FILE;
+use costep_ident::sources::{AMPLITUDE, FROM_FILE};
 use costep_methods::{METHODS, MethodSpec};
 
 /// Each method with default options, and with each option in turn at every other value that can be derived
@@ -18,7 +18,17 @@ pub(crate) fn variants() -> Vec<MethodSpec> {
         }
     }
     variants.extend(learnt());
+    variants.extend(renewed_probes());
     variants
+}
+
+/// Probes are not renewed by default.
+fn renewed_probes() -> impl Iterator<Item = MethodSpec> {
+    let probes = |entry: &&MethodEntry| entry.options.iter().any(|option| option.name == AMPLITUDE.name);
+    METHODS.iter().filter(probes).flat_map(|entry| {
+        let variant = |refresh| MethodSpec::parse(&format!("{}:source=probe,{refresh}", entry.id)).unwrap();
+        ["every=3", "refresh=changed"].map(variant)
+    })
 }
 
 /// Methods with identified models that take over after few steps: by default tests are too short for them to be used.

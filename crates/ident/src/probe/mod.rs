@@ -6,8 +6,8 @@
 //! show. The pulses are a share of the sizes of the inputs, as small as makes the responses linear and as large as keeps them above
 //! the noise of the solver inside. A later pulse shows how far the subsystem itself changes over the step; what is not more than that is
 //! no state. `place.rs` finds the present state, at every communication point, by a few trial steps under the
-//! present input. Cost: 3 m + 1 trials of a macro step per excitation, and less than a macro step per
-//! communication point.
+//! present input. Cost of an excitation with m inputs: 3 m + 1 trials of about a macro step for each size of pulses that is tried, which are
+//! up to six at the start and mostly one later; and up to a macro step per communication point.
 
 mod output_form;
 mod place;
@@ -111,19 +111,21 @@ impl ModelSource for Probe {
         let part = &mut self.parts[i];
         let clock = Clock { start: seen.interval.end, step: experiment.step, parts: part.parts };
         part.sizes.iter_mut().zip(seen.u).for_each(|(size, u)| *size = size.max(u.abs()));
-        // The last point of the run needs neither model nor state; before it there is at least one macro step.
-        let room = ((experiment.stop - clock.start) / clock.spacing() + 1e-6) as usize;
-        let is_first = part.known.version == 0;
-        if room < part.parts && !is_first {
+        // The last point of the run needs neither model nor state. The last step may lead beyond the stop time.
+        let left = experiment.steps().saturating_sub(seen.k);
+        if left == 0 && part.known.version > 0 {
             return Ok(());
         }
         if self.reads_states {
             part.locate(subsystem, &clock, seen)?;
         }
         if part.known.is_due(self.refresh, seen.k, seen.u, seen.y) {
-            part.excite(subsystem, &clock, seen, (room, self.refresh))?;
-            if self.reads_states && room >= part.parts {
-                part.locate(subsystem, &clock, seen)?;
+            let samples = left.saturating_mul(part.parts as u64).min(SAMPLES.0 as u64) as usize;
+            if part.excite(subsystem, &clock, seen, samples)? {
+                if self.reads_states {
+                    part.locate(subsystem, &clock, seen)?;
+                }
+                part.known.mark(seen.u, seen.y);
             }
         }
         Ok(())
@@ -172,7 +174,7 @@ impl ModelSource for Probe {
     }
 }
 
-/// The number of parts of a macro step, eight or the next that the subsystem can do: more if possible, else fewer.
+/// The number of parts of a macro step, [`PARTS`] or the next that the subsystem can do: more if possible, else fewer.
 fn trial_parts(subsystem: &dyn Subsystem, step: f64) -> usize {
     let can = |parts: &usize| subsystem.can_step_by(step / *parts as f64);
     (PARTS..=MOST_PARTS).find(can).or_else(|| (1..PARTS).rev().find(can)).unwrap_or(1)
@@ -186,39 +188,33 @@ impl Part {
         }
     }
 
-    /// A new model of the present point. One that does not come out leaves the last in use; the first has to.
+    /// A new model of the present point, whether there is one. One that does not come out leaves the last in use; the first has to.
     fn excite(
         &mut self,
         subsystem: &mut dyn Subsystem,
         clock: &Clock,
         seen: &Observation<'_>,
-        (room, refresh): (usize, Refresh),
-    ) -> Result<()> {
-        let name = subsystem.description().name.clone();
+        samples: usize,
+    ) -> Result<bool> {
         let is_first = self.known.version == 0;
-        let samples = room.min(SAMPLES.0);
         let fresh = if samples < SAMPLES.1 {
-            Err(hopeless(&name).because("the run is too short for trial steps"))
+            Err(hopeless(subsystem).because("the run is too short for trial steps"))
         } else {
-            trial::and_back(subsystem, |subsystem| self.search(subsystem, clock, seen.u, samples, is_first))
+            trial::and_back(subsystem, |subsystem| self.search(subsystem, clock, seen.u, samples, is_first))?
         };
-        let fresh = match fresh {
-            Err(error) if is_first => return Err(error),
-            Err(_) => return Ok(()),
-            Ok(fresh) => fresh,
+        let with_finder = |fresh: LocalModel| match Finder::new(&fresh, clock, seen.u, seen.y) {
+            Some(finder) => Ok((fresh, finder)),
+            None => Err(hopeless(subsystem).because("its response over a macro step is not finite")),
         };
-        let Some(finder) = Finder::new(&fresh, clock, seen.u, seen.y) else {
-            let error = hopeless(&name).because("its response over a macro step is not finite");
-            return if is_first { Err(error) } else { Ok(()) };
-        };
-        if fresh.states != self.known.model.states {
-            let version = self.known.version;
-            let room = LocalModel::new(fresh.states, fresh.inputs, fresh.outputs);
-            self.known = Renewed::new(room, refresh);
-            self.known.version = version;
+        match fresh.and_then(with_finder) {
+            Ok((fresh, finder)) => {
+                self.finder = Some(finder);
+                self.known.replace(&fresh, &subsystem.description().name)?;
+                Ok(true)
+            }
+            Err(error) if is_first => Err(error),
+            Err(_) => Ok(false),
         }
-        self.finder = Some(finder);
-        self.known.take(&fresh, &name, seen.u, seen.y)
     }
 
     /// Tries pulses: smaller ones while that makes the responses more linear, greater ones while nothing answers.
@@ -230,7 +226,6 @@ impl Part {
         samples: usize,
         is_first: bool,
     ) -> Result<LocalModel> {
-        let name = subsystem.description().name.clone();
         let (m, n) = (u.len(), subsystem.description().outputs.len());
         if m == 0 || n == 0 {
             return Ok(LocalModel::new(0, m, n));
@@ -266,7 +261,7 @@ impl Part {
                 SMALLER * amplitude
             };
         }
-        let failed = |cause: String| hopeless(&name).because(cause);
+        let failed = |cause: String| hopeless(subsystem).because(cause);
         let Some((amplitude, responses)) = best else {
             return Err(failed(
                 failure.map_or("its outputs are not finite".into(), |error| error.to_string()),
@@ -299,7 +294,8 @@ impl Responses {
     }
 }
 
-fn hopeless(name: &str) -> Error {
+fn hopeless(subsystem: &dyn Subsystem) -> Error {
+    let name = &subsystem.description().name;
     Error::new(Code::NeedsMissing, format!("the excitation of `{name}` gives no local model")).hint(
         "another `amplitude` (a share of the sizes of its inputs), a smaller step, or `identified`, which learns from the run itself",
     )

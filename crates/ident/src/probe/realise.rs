@@ -124,10 +124,7 @@ impl Hankel {
         let columns = responses.len() - rows;
         let mut matrix = Matrix::zeros(rows * n, columns * m);
         for (row, column) in (0..rows * n).flat_map(|row| (0..columns * m).map(move |column| (row, column))) {
-            // One sample may be missing in the last corner.
-            if let Some(response) = responses.get(1 + row / n + column / m) {
-                matrix[(row, column)] = response[(row % n, column % m)];
-            }
+            matrix[(row, column)] = responses[1 + row / n + column / m][(row % n, column % m)];
         }
         let wide = matrix.columns() > matrix.rows();
         let mut svd = Svd::new(matrix.rows().max(matrix.columns()), matrix.rows().min(matrix.columns()));

@@ -25,17 +25,18 @@ impl Clock {
     }
 }
 
-/// Does something with a subsystem and puts it back, whatever came of it.
+/// Does something with a subsystem and puts it back, whatever came of it: the inner result. One that does not go back is an error that
+/// nobody may pass over, since the run would go on from where the trial has led.
 pub(super) fn and_back<T>(
     subsystem: &mut dyn Subsystem,
     trial: impl FnOnce(&mut dyn Subsystem) -> Result<T>,
-) -> Result<T> {
+) -> Result<Result<T>> {
     subsystem.snapshot()?;
     subsystem.pause_micro_samples(true);
     let outcome = trial(subsystem);
     subsystem.pause_micro_samples(false);
     subsystem.restore()?;
-    outcome
+    Ok(outcome)
 }
 
 /// A change of an input, over one of the steps.

@@ -4,13 +4,13 @@
 //! default; `phi_steps=543` gives the quadrature of the thesis.
 
 use costep_core::{OptionKind, OptionSpec, Options, Value, join};
-use costep_ident::sources::ALL;
+use costep_ident::sources::WITHOUT_PROBE;
 
 use crate::learnt::options::PHASES;
 
 /// As declared in the registry.
 pub(super) const OPTIONS: &[OptionSpec] =
-    &join::<{ OWN.len() + ALL.len() + PHASES.len() }>(&[&OWN, &ALL, &PHASES]);
+    &join::<{ OWN.len() + WITHOUT_PROBE.len() + PHASES.len() }>(&[&OWN, &WITHOUT_PROBE, &PHASES]);
 
 const OWN: [OptionSpec; 13] = [
     OptionSpec {

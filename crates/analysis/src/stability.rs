@@ -1,6 +1,8 @@
 //! Stable or not, from the amplitudes at the start and at the end of a run [T 3.3.1].
 
-use costep_core::{Result, StateReader, StateWriter};
+use std::collections::HashMap;
+
+use costep_core::{Port, Result, StateReader, StateWriter};
 use costep_engine::{Engine, Flow, Observer};
 
 /// Share of the run in each of the two windows.
@@ -92,11 +94,33 @@ impl Amplitudes {
     }
 }
 
-/// Part of the largest signal, whatever their units, below which a signal has hardly begun.
+/// Part of the largest signal of its yardstick below which a signal has hardly begun.
 const NEGLIGIBLE: f64 = 1e-12;
 
 /// Fewer macro steps than this are too few for windows of a fifth.
 pub(crate) const FEWEST_STEPS: u64 = 10;
+
+/// What a signal is measured by to be compared with the others of its group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Yardstick {
+    group: usize,
+    size: f64,
+}
+
+/// Signals with a nominal value are measured by it and form one group; those without are compared with signals of the
+/// same unit; one that has neither is compared with none.
+fn yardsticks<'a>(ports: impl Iterator<Item = &'a Port>) -> Vec<Yardstick> {
+    let mut groups: HashMap<Option<&str>, usize> = HashMap::new();
+    let yardstick = |(at, port): (usize, &'a Port)| {
+        let nominal = port.nominal.map(f64::abs).filter(|nominal| nominal.is_normal());
+        let unit = port.unit.as_deref().filter(|_| nominal.is_none());
+        let is_alone = nominal.is_none() && unit.is_none();
+        // A group has the number of its first signal.
+        let group = if is_alone { at } else { *groups.entry(unit).or_insert(at) };
+        Yardstick { group, size: nominal.unwrap_or(1.0) }
+    };
+    ports.enumerate().map(yardstick).collect()
+}
 
 /// Watches amplitudes while a run goes: of outputs, to be compared with those of a reference, and of inputs with
 /// their coupling errors, to judge a run that has none.
@@ -106,6 +130,8 @@ pub struct GrowthWatch {
     /// Coupled inputs, and their coupling errors; inputs from outside only stay zero.
     signals: Vec<Windows>,
     errors: Vec<Windows>,
+    /// What each input is measured by; made new from the system, not saved.
+    yardsticks: Vec<Yardstick>,
     u: Vec<f64>,
     largest_error: f64,
     steps: u64,
@@ -126,12 +152,18 @@ impl GrowthWatch {
     /// the signal. A driven system grows too, but its coupling error stays a small part.
     ///
     /// Signals that have hardly begun do not count: what reaches the far end of a chain grows by powers of time, from
-    /// nothing, and says nothing about the coupling before it is of a size with the others.
+    /// nothing, and says nothing about the coupling before it is of a size with the others. Only what can be compared
+    /// is: the verdict does not depend on units.
     pub fn looks_unstable(&self) -> bool {
-        let largest = self.signals.iter().fold(0.0, |largest: f64, signal| largest.max(signal.last));
+        let mut largest = vec![0.0_f64; self.yardsticks.len()];
+        for (yardstick, signal) in self.yardsticks.iter().zip(&self.signals) {
+            let largest = &mut largest[yardstick.group];
+            *largest = largest.max(signal.last / yardstick.size);
+        }
+        let watched = self.yardsticks.iter().zip(&self.signals).zip(&self.errors);
         self.can_judge()
-            && self.signals.iter().zip(&self.errors).any(|(signal, error)| {
-                signal.last > NEGLIGIBLE * largest
+            && watched.into_iter().any(|((yardstick, signal), error)| {
+                signal.last / yardstick.size > NEGLIGIBLE * largest[yardstick.group]
                     && signal.grows()
                     && error.grows()
                     && error.last > TOLERATED_COUPLING_ERROR * signal.last
@@ -178,6 +210,10 @@ impl Observer for GrowthWatch {
             self.signals = vec![Windows::default(); coupled.len()];
             self.errors = self.signals.clone();
         }
+        if self.yardsticks.len() != coupled.len() {
+            let ports = engine.descriptions().iter().flat_map(|description| &description.inputs);
+            self.yardsticks = yardsticks(ports);
+        }
         engine.inputs_at_end(&mut self.u);
         self.steps = engine.experiment().steps();
         let share = engine.k() as f64 / self.steps.max(1) as f64;
@@ -210,6 +246,39 @@ mod tests {
         // The reference grows as well: a driven system.
         assert!(!amplitudes(1.0, 3.2).unstable_against(&amplitudes(1.0, 3.0)));
         assert!(amplitudes(1.0, 9.0).unstable_against(&amplitudes(1.0, 3.0)));
+    }
+
+    /// A signal grows with its coupling error beside a large one that rests: unstable in whatever units both are, unless
+    /// it has hardly begun.
+    #[test]
+    fn the_guess_does_not_depend_on_units() {
+        let still = |size: f64| Windows { first: size, last: size, peak: size };
+        let growing = |size: f64| Windows { first: 0.1 * size, last: size, peak: size };
+        let looks_unstable = |ports: [Port; 2], large: f64, small: f64| {
+            GrowthWatch {
+                signals: vec![still(large), growing(small)],
+                errors: vec![still(0.0), growing(small)],
+                yardsticks: yardsticks(ports.iter()),
+                steps: 100,
+                ..GrowthWatch::default()
+            }
+            .looks_unstable()
+        };
+        let port = |unit: Option<&str>, nominal: Option<f64>| Port {
+            unit: unit.map(str::to_owned),
+            nominal,
+            ..Port::new("u", "1", 1.0)
+        };
+        // 1e9 Pa and 1 um, in other units, and beside 1e-14 of its nominal value.
+        let metres = |unit, nominal| [port(Some("Pa"), Some(1e9)), port(Some(unit), Some(nominal))];
+        assert!(looks_unstable(metres("m", 1e-6), 1e9, 1e-6));
+        assert!(looks_unstable(metres("km", 1e-9), 1e9, 1e-9));
+        assert!(!looks_unstable(metres("m", 1e-6), 1e9, 1e-20));
+        // Without nominal values only what has the same unit is compared.
+        let units = |first, second| [port(first, None), port(second, None)];
+        assert!(looks_unstable(units(Some("Pa"), Some("m")), 1e9, 1e-6));
+        assert!(!looks_unstable(units(Some("m"), Some("m")), 1e9, 1e-6));
+        assert!(looks_unstable(units(None, None), 1e9, 1e-6));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod progress;
 mod recorder;
 mod reference;
 mod report;
+mod runaway;
 mod session;
 mod solution;
 mod stop;

@@ -59,10 +59,10 @@ impl ReferenceChoice {
                 format!("a reference with a step of {step} s is not possible"),
             ));
         }
-        let solver = Solver::parse(text, default_micro_step(project)).map_err(|error| {
-            let is_unknown = error.details().message.starts_with("unknown solver");
-            if is_unknown { unknown(text) } else { error }
-        })?;
+        if !Solver::NAMES.contains(&text.split(':').next().unwrap_or(text)) {
+            return Err(unknown(text));
+        }
+        let solver = Solver::parse(text, default_micro_step(project))?;
         if project.model.can_be_one() {
             return Ok(Self::Monolithic(solver));
         }
@@ -103,7 +103,7 @@ impl ReferenceChoice {
 }
 
 fn unknown(text: &str) -> Error {
-    let known = ["none", "same", "step", "step:TIME", "euler", "rk4", "dopri5", "exact", "bdf", "adams"];
+    let known = ["none", "same", "step", "step:TIME"].into_iter().chain(Solver::NAMES);
     Error::new(Code::BadValue, format!("unknown reference `{text}`")).suggest(text, known)
 }
 

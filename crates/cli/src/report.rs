@@ -32,30 +32,6 @@ impl Verdict {
     }
 }
 
-/// No signal of any system of units is that large; one that is has run away.
-const RUNAWAY: f64 = 1e30;
-
-/// Signals without a nominal value have no limit to diverge beyond: they run away until something overflows or an
-/// integrator gives up. That is the same end as that of signals with one.
-pub(crate) fn blame_runaway(error: Error, engine: &Engine) -> Error {
-    // What is that large from the start has not run away.
-    if !matches!(error.code(), Code::NotFinite | Code::StepTooSmall) || engine.k() == 0 {
-        return error;
-    }
-    let signals = engine.outputs().iter().chain(engine.coupled());
-    let Some(value) = signals.copied().find(|value| value.is_finite() && value.abs() > RUNAWAY) else {
-        return error;
-    };
-    let details = error.details();
-    let message = format!("the run diverged: a signal had grown to {value:.0e}, then {}", details.message);
-    let diverged = Error::new(Code::Diverged, message).at(details.place.clone());
-    let diverged = match &details.cause {
-        Some(cause) => diverged.because(cause.clone()),
-        None => diverged,
-    };
-    diverged.hint("try a smaller step or another method: `costep compare`")
-}
-
 /// Where the wall time of a run went.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Times {

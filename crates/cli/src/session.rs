@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 
 use crate::args::SystemArgs;
 use crate::failure::Failure;
-use crate::report::{RunReport, blame_runaway};
+use crate::report::RunReport;
+use crate::runaway::StartSignals;
 
 /// Finds and checks the system that the command line names.
 pub(crate) fn load(args: &SystemArgs, more: Vec<Override>) -> Result<Project, Failure> {
@@ -159,11 +160,11 @@ fn try_measured_run(
     let (mut stop, mut watch) = (StopFlag(crate::stop::flag()), GrowthWatch::default());
     let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown, &mut stop, &mut watch];
     all.extend(observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
-    let start = Instant::now();
+    let (start, at_start) = (Instant::now(), StartSignals::of(&engine));
     let outcome = stopping_exceptions(|| engine.run(&mut all));
     report.wall_s = start.elapsed().as_secs_f64();
     report.count(&engine);
-    outcome.map_err(|error| blame_runaway(error, &engine))?;
+    outcome.map_err(|error| at_start.blame_runaway(error, &engine))?;
     report.judge(watch.can_judge(), watch.looks_unstable());
     if let Some(reference) = reference {
         report.add(&measure(engine.descriptions(), &trace, reference));

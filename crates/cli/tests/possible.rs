@@ -88,6 +88,24 @@ fn signals_that_run_away_end_a_diverged_run_whatever_the_method() {
     }
 }
 
+/// A lag that stays at 1e31, and beside it an output that is not a number after half a second for reasons of its own.
+#[test]
+fn a_large_constant_is_not_blamed_for_the_fault_of_another() {
+    for fmi in BOTH {
+        let desk = Desk::new();
+        desk.write(
+            "two/system.toml",
+            "[system]\nstop = 1\n[step]\nsize = 0.1\n[method]\nid = \"zoh\"\n[fmu.large]\nfile = \"Lag.fmu\"\n\
+             set = { T = 1e9, x0 = 1e31 }\n[fmu.bad]\nfile = \"Fault.fmu\"\nset = { fault = 5, at = 0.5 }\n\
+             [[connect]]\nfrom = \"large.y\"\nto = \"bad.u\"\n",
+        );
+        for model in ["Lag", "Fault"] {
+            std::fs::copy(build(fmi, model).path, desk.path(format!("two/{model}.fmu"))).unwrap();
+        }
+        desk.run("run two --no-record").exits(2).says("E0402");
+    }
+}
+
 #[test]
 fn a_macro_step_that_does_not_fit_is_warned_of() {
     let desk = pair("cs", "[step]\nsize = \"15 us\"\n[system]\nstop = \"1 ms\"");

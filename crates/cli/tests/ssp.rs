@@ -386,6 +386,8 @@ fn maps_of_a_project_take_numbers_and_names() {
         ("map = { nine = 3 }", "E0205", "`nine`"),
         ("map = { none = 2.5 }", "E0205", "whole number"),
         ("map = { none = 1 }\ngain = 2.0", "E0214", "`gain`"),
+        ("map = { 0 = 3, none = 5 }", "E0213", "0 is mapped twice"),
+        ("map = { 1 = 3, 01 = 5 }", "E0213", "1 is mapped twice"),
     ] {
         desk.write("rig/system.toml", project(map));
         desk.run("check rig").exits(1).says(code).says(words);

@@ -66,9 +66,9 @@ const SECTION: usize = 64;
 const DYNAMIC_SYMBOLS: u64 = 11;
 const SYMBOL: usize = 24;
 
-/// Names of the functions and variables that a library offers to others; nothing if it does not have the table that
-/// linkers leave for tools, or has a damaged one.
-pub(crate) fn exported(bytes: &[u8]) -> Option<HashSet<&[u8]>> {
+/// Those of the functions that a library does not offer to others; nothing if it does not have the table that linkers
+/// leave for tools, or has a damaged one.
+pub(crate) fn missing<'a>(bytes: &[u8], required: &[&'a str]) -> Option<Vec<&'a str>> {
     let header = bytes.get(..HEADER).filter(|header| header.starts_with(b"\x7fELF\x02\x01"))?;
     let (table, entry, count) =
         (number(header, 40, 8), number(header, 58, 2) as usize, number(header, 60, 2) as usize);
@@ -77,13 +77,20 @@ pub(crate) fn exported(bytes: &[u8]) -> Option<HashSet<&[u8]>> {
     let contents = |section: &[u8]| slice(bytes, number(section, 24, 8), number(section, 32, 8));
     let dynamic = (0..count).filter_map(section).find(|section| number(section, 4, 4) == DYNAMIC_SYMBOLS)?;
     let names = contents(section(number(dynamic, 40, 4) as usize)?)?;
+    // No further than the longest name: a hostile table has millions of symbols and one name without an end.
+    let longest = required.iter().map(|name| name.len()).max()?;
     let name = |symbol: &[u8]| {
         // Those of others that it uses are in the table as well, without a section.
         let is_own = number(symbol, 6, 2) != 0;
         let rest = names.get(number(symbol, 0, 4) as usize..).filter(|_| is_own)?;
-        rest.iter().position(|byte| *byte == 0).map(|end| &rest[..end])
+        let end = rest.iter().take(longest + 1).position(|byte| *byte == 0)?;
+        Some(&rest[..end])
     };
-    Some(contents(dynamic)?.chunks_exact(SYMBOL).filter_map(name).collect())
+    let mut missing: HashSet<&[u8]> = required.iter().map(|name| name.as_bytes()).collect();
+    for name in contents(dynamic)?.chunks_exact(SYMBOL).filter_map(name) {
+        missing.remove(name);
+    }
+    Some(required.iter().copied().filter(|name| missing.contains(name.as_bytes())).collect())
 }
 
 fn slice(bytes: &[u8], at: u64, length: u64) -> Option<&[u8]> {
@@ -136,17 +143,84 @@ mod tests {
         assert!(changed(56, 0).contains("table of segments"));
     }
 
-    #[test]
-    fn no_header_makes_it_panic() {
-        let mut bytes = own_program()[..LOOKED_AT as usize].to_vec();
-        let mut seed = 1u64;
-        for _ in 0..20_000 {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            bytes[(seed >> 33) as usize % 700] = (seed >> 20) as u8;
-            bytes[..4].copy_from_slice(b"\x7fELF");
-            let length = (seed >> 40) as usize % bytes.len();
-            let _ = (fault(&bytes, seed), exported(&bytes));
-            let _ = fault(&bytes[..length], length as u64);
+    /// A library of a header, a segment, a table of symbols, their names, and a table of the two sections that these are.
+    fn with_symbols(symbols: &[(u32, u16)], names: &[u8]) -> Vec<u8> {
+        let mut bytes = own_program()[..HEADER].to_vec();
+        let places = [HEADER + SEGMENT, HEADER + SEGMENT + SYMBOL * symbols.len()];
+        let sections = places[1] + names.len();
+        let mut put = |at: usize, value: usize, length: usize| {
+            bytes[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
+        };
+        [(32, HEADER, 8), (54, SEGMENT, 2), (56, 1, 2)].into_iter().for_each(|(at, v, n)| put(at, v, n));
+        [(40, sections, 8), (58, SECTION, 2), (60, 2, 2)].into_iter().for_each(|(at, v, n)| put(at, v, n));
+        bytes.extend([0; SEGMENT]);
+        for (name, section) in symbols {
+            bytes.extend(name.to_le_bytes());
+            bytes.extend([0, 0]);
+            bytes.extend(section.to_le_bytes());
+            bytes.extend([0; 16]);
         }
+        bytes.extend(names);
+        let kinds = [(DYNAMIC_SYMBOLS as u32, 1_u32), (3, 0)];
+        for ((kind, link), (place, size)) in
+            kinds.into_iter().zip([(places[0], SYMBOL * symbols.len()), (places[1], names.len())])
+        {
+            let mut section = [0; SECTION];
+            section[4..8].copy_from_slice(&kind.to_le_bytes());
+            section[24..32].copy_from_slice(&(place as u64).to_le_bytes());
+            section[32..40].copy_from_slice(&(size as u64).to_le_bytes());
+            section[40..44].copy_from_slice(&link.to_le_bytes());
+            bytes.extend(section);
+        }
+        bytes
+    }
+
+    const NAMES: &[u8] = b"\0step\0reset\0other\0";
+
+    #[test]
+    fn functions_that_are_not_offered_are_named() {
+        // `other` is used, not offered: it belongs to no section.
+        let bytes = with_symbols(&[(0, 0), (1, 7), (6, 7), (12, 0)], NAMES);
+        assert_eq!(fault(&bytes, bytes.len() as u64), None);
+        assert_eq!(missing(&bytes, &["reset", "step"]), Some(vec![]));
+        assert_eq!(missing(&bytes, &["step", "other", "set", "steps"]), Some(vec!["other", "set", "steps"]));
+        // The end of a name may be the name of another symbol.
+        assert_eq!(missing(&with_symbols(&[(8, 7)], NAMES), &["set"]), Some(vec![]));
+        assert_eq!(missing(&bytes[..bytes.len() - 1], &["step"]), None);
+    }
+
+    #[test]
+    fn a_name_without_an_end_takes_no_longer_than_one_with_an_end() {
+        // 4e5 symbols that all start a name of 4e6 bytes: 1.6e12 steps for those who look for its end.
+        let bytes = with_symbols(&vec![(0, 7); 400_000], &vec![b'a'; 4_000_000]);
+        let start = std::time::Instant::now();
+        assert_eq!(missing(&bytes, &["step"]), Some(vec!["step"]));
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn no_header_and_no_table_makes_it_panic() {
+        let program = own_program()[..LOOKED_AT as usize].to_vec();
+        let small = with_symbols(&[(0, 0), (1, 7), (6, 7), (12, 0)], NAMES);
+        let (mut seed, mut answers) = (1_u64, [0; 3]);
+        for original in [program, small] {
+            let mut bytes = original.clone();
+            for round in 0..40_000 {
+                // Damage adds up for a while: from one byte to eight.
+                if round % 8 == 0 {
+                    bytes.copy_from_slice(&original);
+                }
+                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                bytes[(seed >> 33) as usize % original.len().min(700)] = (seed >> 20) as u8;
+                bytes[..4].copy_from_slice(b"\x7fELF");
+                let length = (seed >> 40) as usize % bytes.len();
+                let _ = (fault(&bytes, seed), fault(&bytes[..length], length as u64));
+                let _ = missing(&bytes[..length], &["step", "reset"]);
+                let answer = missing(&bytes, &["step", "reset"]);
+                answers[answer.map_or(2, |missing| usize::from(!missing.is_empty()))] += 1;
+            }
+        }
+        // All kinds of damage were met: harmless, to names or symbols, to the tables.
+        assert!(answers.iter().all(|count| *count > 500), "{answers:?}");
     }
 }

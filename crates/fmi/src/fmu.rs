@@ -161,7 +161,7 @@ impl Fmu {
     }
 }
 
-/// Larger libraries are looked at in part.
+/// Larger libraries are not looked at.
 const MOST_LIBRARY: u64 = 1 << 28;
 
 fn library_finding(entry: &str, bytes: &[u8], required: Vec<&str>) -> Option<Finding> {
@@ -173,9 +173,7 @@ fn library_finding(entry: &str, bytes: &[u8], required: Vec<&str>) -> Option<Fin
         let message = format!("`{entry}` cannot be loaded on this platform: {fault}");
         return finding(Severity::Error, Code::FmuNotLoaded, message);
     }
-    let exported = elf::exported(bytes)?;
-    let missing: Vec<&str> =
-        required.into_iter().filter(|function| !exported.contains(function.as_bytes())).collect();
+    let missing = elf::missing(bytes, &required)?;
     if missing.is_empty() {
         return None;
     }

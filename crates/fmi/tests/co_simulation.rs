@@ -11,7 +11,7 @@ use costep_core::{
     StateReader, StateWriter, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Values};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputWays, Values};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_wide, instance, options};
@@ -315,6 +315,38 @@ fn adjoint_derivatives_give_the_same_local_model() {
         (filled(&build_edited(Fmi::V3, "S2", adjoint).load()), filled(&build(Fmi::V3, "S2").load()));
     assert_eq!((by_rows.a, by_rows.b), (by_columns.a, by_columns.b));
     assert_eq!((by_rows.c, by_rows.d, by_rows.x_dot), (by_columns.c, by_columns.d, by_columns.x_dot));
+}
+
+/// Adjoint derivatives that are not promised do not stand in for directional ones that are promised and missing.
+#[test]
+fn adjoint_derivatives_have_to_be_promised() {
+    for (attributes, expected) in
+        [("", Linearisation::None), ("providesAdjointDerivatives=\"true\"", Linearisation::Full)]
+    {
+        let variant = Variant { flag: "-DNO_DIRECTIONAL", attributes, ..Variant::default() };
+        let subsystem = instance(&build_as(Fmi::V3, "S2", "S2", variant).load(), "s");
+        assert_eq!(subsystem.description().capabilities.linearisation, expected, "{attributes}");
+    }
+}
+
+/// FMUs that fail if an input without a source is set: they get no values, no derivatives and none inside a step.
+#[test]
+fn open_inputs_are_never_set() {
+    let cases = [("u1", 1, "-DREFUSED=0"), ("u2", 2, "-DREFUSED=3")];
+    for (fmi, (name, input, refuses)) in BOTH.into_iter().flat_map(|fmi| cases.map(|case| (fmi, case))) {
+        let outputs = |flag, open| {
+            let s1 = instance(&build(fmi, "S1").load(), "s1");
+            let library = build_as(fmi, "S2", "S2", Variant { flag, ..Variant::default() }).load();
+            let ways = InputWays { open, maps: Vec::new() };
+            let options = CoSimulationOptions { ways, ..CoSimulationOptions::default() };
+            let s2 = CoSimulationSubsystem::new(&library, "s2", &options).unwrap();
+            let mut connections = loop_of_two();
+            connections.retain(|connection| connection.input != input);
+            run(system(vec![Box::new(s1), Box::new(s2)], connections, "foh", 1e-4))
+        };
+        // Its start value is zero, which is also what an input without a source would be set to.
+        assert_eq!(outputs(refuses, vec![name.into()]), outputs("", Vec::new()), "{fmi:?} {name}");
+    }
 }
 
 #[test]

@@ -7,7 +7,10 @@ mod fmus;
 use costep_core::{
     Code, Description, Experiment, InputPolynomials, Interval, LocalModel, PortKind, Result, Subsystem,
 };
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Values};
+use costep_fmi::{
+    CoSimulationOptions, CoSimulationSubsystem, InputWays, ModelExchangeOptions, ModelExchangeSubsystem,
+    Values,
+};
 use costep_integrate::Solver;
 use fmus::{BOTH, Fmi, build_switch, build_types, exchange, instance};
 
@@ -178,6 +181,21 @@ fn discrete_inputs_of_model_exchange_are_set_at_events_only() {
     assert_eq!([model.b[on], model.b[number]], [0.0; 2]);
     assert_eq!(model.c[level], 0.0);
     assert!((model.c[x] - 1.0).abs() < 1e-6);
+}
+
+/// What an FMU has before anything was set is what maps lead to, not what they start from.
+#[test]
+fn start_values_of_the_fmu_are_not_taken_for_values_before_a_map() {
+    let library = build_switch().load_exchange();
+    let ways = InputWays { open: Vec::new(), maps: vec![("number".into(), vec![(0.0, 7.0)])] };
+    let options = ModelExchangeOptions { ways, solver: Solver::Rk4(0.01), ..Default::default() };
+    let mut fmu = ModelExchangeSubsystem::new(&library, "switch", &options).unwrap();
+    let level = output(fmu.description(), "level");
+    // Nobody asks for initial outputs: the FMU starts with a number of 0 of its own.
+    fmu.initialise(&EXPERIMENT).unwrap();
+    for k in 0..2 {
+        assert_eq!(step(&mut fmu, k, &[0.0; 3], &[0.0; 3]).unwrap()[level], 70.0);
+    }
 }
 
 /// An FMU whose inputs of text and bytes start with these values, if it has them.

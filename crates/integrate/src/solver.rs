@@ -27,10 +27,10 @@ pub enum Solver {
     Multistep(Family, f64, AtPoint),
 }
 
-/// Names of the integrators as users write them.
-const NAMES: [&str; 6] = ["euler", "rk4", "dopri5", "exact", "bdf", "adams"];
-
 impl Solver {
+    /// Names of the integrators as users write them.
+    pub const NAMES: [&str; 6] = ["euler", "rk4", "dopri5", "exact", "bdf", "adams"];
+
     /// The sharpest relative tolerance there is.
     pub const SHARPEST: f64 = 1e-14;
 
@@ -48,7 +48,7 @@ impl Solver {
             "exact" => return Err(Error::new(Code::BadValue, "the solver `exact` takes no value")),
             _ => {
                 return Err(
-                    Error::new(Code::BadValue, format!("unknown solver `{name}`")).suggest(name, NAMES)
+                    Error::new(Code::BadValue, format!("unknown solver `{name}`")).suggest(name, Self::NAMES)
                 );
             }
         };

@@ -47,7 +47,15 @@ pub(crate) fn read(
     for entry in table.entries() {
         let source = key(entry, sources, problems);
         let target = value(entry, targets, problems);
-        map.extend(source.zip(target));
+        let Some(source) = source else { continue };
+        if map.iter().any(|(other, _)| *other == source) {
+            problems.report(entry.key_origin, || {
+                let message = format!("`{}` in `map`: {source} is mapped twice", shortened(&entry.key));
+                Error::new(Code::Duplicate, message).hint("a number and the item of this number are the same")
+            });
+        } else {
+            map.extend(target.map(|target| (source, target)));
+        }
     }
     map
 }

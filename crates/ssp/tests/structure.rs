@@ -278,6 +278,40 @@ fn packages_and_descriptions_can_be_components() {
     assert_ne!(flat.components[0].file, flat.components[2].file);
 }
 
+/// x, 2 x, then 2 becomes 7, then half of it: 3.5, and not 7 as if the map came last. That the factors cancel does not help.
+#[test]
+fn maps_of_values_beside_linear_transformations_are_refused() {
+    let double = r#"<ssc:LinearTransformation factor="2"/>"#;
+    let half = r#"<ssc:LinearTransformation factor="0.5"/>"#;
+    let map = "<ssc:IntegerMappingTransformation><ssc:MapEntry source=\"2\" target=\"7\"/></ssc:IntegerMappingTransformation>";
+    for (ways, is_refused) in [
+        (["", map, ""], false),
+        ([double, half, ""], false),
+        ([double, map, half], true),
+        ([map, double, half], true),
+        ([double, "", map], true),
+    ] {
+        let inner = format!(
+            r#"<ssd:System name="inner">{}{}<ssd:Connections>{}</ssd:Connections></ssd:System>"#,
+            connectors("in:input"),
+            elements(&component("c", "a", "u:input")),
+            connection("in>c.u", "", ways[2]),
+        );
+        let outer = format!(
+            r#"<ssd:System name="outer">{}{}<ssd:Connections>{}</ssd:Connections></ssd:System>"#,
+            connectors("in:input"),
+            elements(&inner),
+            connection("in>inner.in", "", ways[1]),
+        );
+        let connected =
+            format!("<ssd:Connections>{}</ssd:Connections>", connection("a.y>outer.in", "", ways[0]));
+        let text = ssd(&(elements(&(component("a", "a", "y:output") + &outer)) + &connected));
+        let flat = Files::new(&text).open().unwrap();
+        let refused = flat.errors().any(|note| note.to_string().contains("cannot be combined"));
+        assert_eq!(refused, is_refused, "{ways:?}: {flat:#?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_coupled_is_listed() {
     let parts = elements(

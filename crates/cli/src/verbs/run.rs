@@ -21,7 +21,8 @@ use crate::messages;
 use crate::progress::RunProgress;
 use crate::recorder::{Plan, Recorder};
 use crate::reference::{self, ReferenceChoice};
-use crate::report::{RunReport, Verdict, blame_runaway};
+use crate::report::{RunReport, Verdict};
+use crate::runaway::StartSignals;
 use crate::session::{self, Choice};
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
@@ -234,6 +235,7 @@ impl Job<'_> {
         let mut limit = limits.time_limit.map(TimeLimit::new);
         let mut stop = StopFlag(stop::flag());
         let (start, from) = (Instant::now(), self.engine.time());
+        let at_start = StartSignals::of(&self.engine);
         let outcome = {
             let mut keeper = Keeper { recorder: self.recorder.as_mut(), progress: &mut progress };
             let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -245,7 +247,7 @@ impl Job<'_> {
             observers.push(&mut shown);
             stopping_exceptions(|| self.engine.run(&mut observers))
         };
-        let outcome = outcome.map_err(|error| blame_runaway(error, &self.engine));
+        let outcome = outcome.map_err(|error| at_start.blame_runaway(error, &self.engine));
         report.wall_s = start.elapsed().as_secs_f64();
         progress.finish();
         report.count(&self.engine);

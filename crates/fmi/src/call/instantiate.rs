@@ -129,7 +129,7 @@ impl Request<'_> {
         }
         // A library for Co-Simulation has the function.
         let Some(instantiate) = f.instantiate else { return ptr::null_mut() };
-        let all = exchanged.map(|e| [&e.inputs.0[..], &e.outputs.0].concat()).unwrap_or_default();
+        let all = exchanged.map(|e| [&e.inputs.references[..], &e.outputs.0].concat()).unwrap_or_default();
         let update = exchanged.is_some().then_some(intermediate_update as IntermediateUpdate);
         let early = has_event_mode || self.library.might_return_early();
         // SAFETY: as above; the FMU is told the number of variables.

@@ -10,6 +10,7 @@ use costep_supervise::MessageSlot;
 
 use crate::call::ffi3::{Flag, Functions3};
 use crate::call::log::LogSink;
+use crate::cs::signals::Followed;
 
 /// Micro samples kept of one step; further ones take the place of the last.
 const MOST_SAMPLES: usize = 1 << 20;
@@ -45,7 +46,7 @@ struct Target {
 #[derive(Default)]
 pub(crate) struct Exchange {
     target: Option<Target>,
-    inputs: Vec<u32>,
+    inputs: Followed,
     outputs: Vec<u32>,
     /// Number of outputs that are exchanged, elements counted.
     width: usize,
@@ -67,10 +68,10 @@ pub(crate) struct Exchange {
     pub(crate) failed: Option<c_int>,
 }
 
-/// Variables that are exchanged: references and number of elements.
+/// Variables that are exchanged; of outputs the references and the number of elements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Exchanged {
-    pub(crate) inputs: (Vec<u32>, usize),
+    pub(crate) inputs: Followed,
     pub(crate) outputs: (Vec<u32>, usize),
     /// Number of all outputs, those of other types included.
     pub(crate) row: usize,
@@ -82,9 +83,10 @@ impl Exchange {
     /// Takes all memory that inputs need.
     pub(crate) fn prepare(&mut self, handle: *mut c_void, functions: &Functions3, what: Exchanged) {
         self.target = Some(Target { handle, get: functions.get_float64, set: functions.set_float64 });
-        self.coefficients = vec![0.0; what.inputs.1 * (what.order + 1)];
-        self.u = vec![0.0; what.inputs.1];
-        (self.inputs, self.outputs, self.width) = (what.inputs.0, what.outputs.0, what.outputs.1);
+        let width = what.inputs.places.len();
+        self.coefficients = vec![0.0; width * (what.order + 1)];
+        self.u = vec![0.0; width];
+        (self.inputs, self.outputs, self.width) = (what.inputs, what.outputs.0, what.outputs.1);
         self.row = what.row;
     }
 
@@ -104,8 +106,9 @@ impl Exchange {
         (self.order, self.requests, self.failed) = (u.order(), 0, None);
         // Held inputs need none, and there is no room for them if inputs are not exchanged.
         for a in 0..if u.order() > 0 { u.order() + 1 } else { 0 } {
-            let width = self.u.len();
-            self.coefficients[a * width..(a + 1) * width].copy_from_slice(&u.coefficients(a)[..width]);
+            let (width, all) = (self.u.len(), u.coefficients(a));
+            let own = &mut self.coefficients[a * width..(a + 1) * width];
+            own.iter_mut().zip(&self.inputs.places).for_each(|(own, place)| *own = all[*place]);
         }
         self.times.clear();
         self.samples.clear();
@@ -186,9 +189,10 @@ impl Exchange {
             let coefficients = &self.coefficients[a * width..(a + 1) * width];
             self.u.iter_mut().zip(coefficients).for_each(|(u, c)| *u = *u * s + c);
         }
-        let (n, from) = (self.inputs.len(), self.u.as_ptr());
+        let references = &self.inputs.references;
+        let (n, from) = (references.len(), self.u.as_ptr());
         // SAFETY: the FMU has called back and asked for this; it is told both lengths.
-        let status = unsafe { (target.set)(target.handle, self.inputs.as_ptr(), n, from, width) };
+        let status = unsafe { (target.set)(target.handle, references.as_ptr(), n, from, width) };
         self.note(status);
     }
 

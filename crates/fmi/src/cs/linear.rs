@@ -107,9 +107,17 @@ impl Linear {
         (u, active): (&[f64], &[f64]),
         (x, x_dot): (&mut [f64], &mut [f64]),
     ) -> Result<bool> {
-        instance.get_reals(&self.states.references, x)?;
-        instance.get_reals(&self.derivatives.references, x_dot)?;
+        self.get(instance, x, x_dot)?;
         Ok(u == active)
+    }
+
+    /// Gets x and x', if there are any: FMUs need not cope with calls for nothing.
+    fn get(&self, instance: &Instance, x: &mut [f64], x_dot: &mut [f64]) -> Result<()> {
+        if self.states.references.is_empty() {
+            return Ok(());
+        }
+        instance.get_reals(&self.states.references, x)?;
+        instance.get_reals(&self.derivatives.references, x_dot)
     }
 
     /// Fills a model at the present state. `active` is the input the FMU has, `u` the one asked for: FMI 2 forbids to
@@ -127,10 +135,12 @@ impl Linear {
             // Nothing is known of discrete signals; they have no derivatives.
             [&mut model.b, &mut model.c, &mut model.d].into_iter().for_each(|matrix| matrix.fill(0.0));
         }
-        instance.get_reals(&self.states.references, &mut model.x)?;
-        instance.get_reals(&self.derivatives.references, &mut model.x_dot)?;
+        self.get(instance, &mut model.x, &mut model.x_dot)?;
         model.nominal.copy_from_slice(&self.nominal);
         model.euler_step = self.euler_step;
+        if self.knowns.is_empty() || self.unknowns.is_empty() {
+            return Ok(());
+        }
         if self.by_rows {
             self.fill_rows(instance, model)?;
         } else {

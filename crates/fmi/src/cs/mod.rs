@@ -127,7 +127,7 @@ impl CoSimulationSubsystem {
         let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
         let samples = description.capabilities.micro_samples.is_some();
         let exchanged = (follows || samples).then(|| Exchanged {
-            inputs: if follows { (inputs.references.clone(), inputs.width()) } else { Default::default() },
+            inputs: if follows { inputs.followed() } else { Default::default() },
             outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
             row: outputs.total(),
             order: MAX_ORDER,
@@ -139,8 +139,8 @@ impl CoSimulationSubsystem {
         capabilities.rollback &= instance.can_store_states();
         let interface = &library.co_simulation().interface;
         let by_columns = interface.provides_directional_derivatives && instance.has_directional();
-        let gives_derivatives = by_columns || instance.has_adjoint();
-        if interface.provides_derivatives() && !gives_derivatives {
+        let by_rows = interface.provides_adjoint_derivatives && instance.has_adjoint();
+        if interface.provides_derivatives() && !by_columns && !by_rows {
             capabilities.linearisation = Linearisation::None;
         }
         if !follows && !instance.takes_input_derivatives() {
@@ -167,7 +167,7 @@ impl CoSimulationSubsystem {
         Ok(Self {
             description,
             events,
-            derivatives: InputDerivatives::new(&inputs.references, input_order),
+            derivatives: InputDerivatives::new(inputs.followed(), input_order),
             mixed,
             inputs,
             outputs,

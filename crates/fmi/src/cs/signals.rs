@@ -29,6 +29,13 @@ pub(crate) struct Signals {
     ways: Option<Box<Ways>>,
 }
 
+/// Inputs that can follow polynomials: their references, and the place of each element among all inputs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Followed {
+    pub(crate) references: Vec<u32>,
+    pub(crate) places: Vec<usize>,
+}
+
 /// Variables that go over in calls of their own and are converted.
 #[derive(Debug, Default)]
 struct Others {
@@ -114,6 +121,28 @@ impl Signals {
     /// Whether a variable is ever set.
     pub(crate) fn sets(&self, variable: usize) -> bool {
         self.ways.as_ref().is_none_or(|ways| ways.sets(variable))
+    }
+
+    /// Makes inputs that have been read back not numbers where values are exchanged on the way in.
+    pub(crate) fn forget_mapped(&self, u: &mut [f64]) {
+        if let Some(ways) = &self.ways {
+            ways.forget_mapped(u);
+        }
+    }
+
+    /// Those with a point in 64 bits that are set.
+    pub(super) fn followed(&self) -> Followed {
+        let mut followed = Followed::default();
+        let mut place = 0;
+        for ((variable, reference), count) in self.variables.iter().zip(&self.references).zip(&self.elements)
+        {
+            if self.sets(*variable) {
+                followed.references.push(*reference);
+                followed.places.extend(place..place + count);
+            }
+            place += count;
+        }
+        followed
     }
 
     /// Sets all variables.

@@ -4,25 +4,30 @@ use costep_core::{Code, Error, InputSegment, Interval, Result, StepOutcome};
 use costep_supervise::Call;
 
 use super::events::Kept;
+use super::signals::Followed;
 use super::{CoSimulationSubsystem, Phase};
 use crate::call::row::Interruption;
 
 /// How often a discarded step is halved.
 const MOST_HALVINGS: u32 = 10;
 
-/// Derivatives of inputs in the order of their order, for one call per step.
+/// Derivatives of the inputs that are set, in the order of their order, for one call per step.
 #[derive(Debug, Default)]
 pub(super) struct InputDerivatives {
+    /// Places of these inputs among all. In FMI 2 each has one element.
+    places: Vec<usize>,
     references: Vec<u32>,
     orders: Vec<i32>,
     values: Vec<f64>,
 }
 
 impl InputDerivatives {
-    pub(super) fn new(references: &[u32], order: usize) -> Self {
+    pub(super) fn new(inputs: Followed, order: usize) -> Self {
+        let Followed { references, places } = inputs;
         let count = references.len() * order;
         let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
-        Self { references: references.repeat(order), orders: orders.collect(), values: vec![0.0; count] }
+        let (references, values) = (references.repeat(order), vec![0.0; count]);
+        Self { places, orders: orders.collect(), references, values }
     }
 }
 
@@ -265,21 +270,24 @@ impl CoSimulationSubsystem {
     /// Sets the derivatives of the inputs: a! times the coefficient of s^a. Those of the last step that are not given any
     /// more become zero.
     fn set_derivatives(&mut self, u: InputSegment<'_>) -> Result<()> {
-        let InputDerivatives { references, orders, values } = &mut self.derivatives;
-        // Others are held. In FMI 2 each variable has one element.
-        let (width, order) = (self.inputs.references.len(), u.order().max(self.given));
+        let InputDerivatives { places, references, orders, values } = &mut self.derivatives;
+        let (width, order) = (places.len(), u.order().max(self.given));
         self.given = u.order();
         let mut factorial = 1.0;
         for a in 1..=order {
             factorial *= a as f64;
             let place = &mut values[(a - 1) * width..a * width];
             if a <= u.order() {
-                place.iter_mut().zip(u.coefficients(a)).for_each(|(value, c)| *value = factorial * c);
+                let all = u.coefficients(a);
+                place.iter_mut().zip(&*places).for_each(|(value, place)| *value = factorial * all[*place]);
             } else {
                 place.fill(0.0);
             }
         }
         let count = order * width;
+        if count == 0 {
+            return Ok(());
+        }
         self.instance.set_input_derivatives(&references[..count], &orders[..count], &values[..count])
     }
 }

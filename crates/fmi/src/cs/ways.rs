@@ -52,6 +52,11 @@ impl Ways {
         self.set.set(instance, &values)
     }
 
+    /// Forgets values that the FMU may have out of a map: nobody knows what they were before.
+    pub(super) fn forget_mapped(&self, u: &mut [f64]) {
+        self.maps.iter().for_each(|(at, _)| u[self.places[*at]] = f64::NAN);
+    }
+
     /// Whether a variable is set.
     pub(super) fn sets(&self, variable: usize) -> bool {
         self.set.all().any(|(other, _)| other == variable)

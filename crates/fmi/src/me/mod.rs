@@ -284,6 +284,7 @@ impl ModelExchangeSubsystem {
         if u.iter().any(|u| u.is_nan()) {
             // Nobody has asked for initial outputs: the inputs are what the FMU has.
             self.dynamics.inputs.get(&self.dynamics.instance, &mut u)?;
+            self.dynamics.inputs.forget_mapped(&mut u);
             self.dynamics.told.u.copy_from_slice(&u);
         }
         after.states_changed = true;

@@ -62,6 +62,8 @@ void outputs(Instance *i);
 /* Derivatives of all variables when `known` changes by `seed`, added to `change`. */
 void sensitivity(const Instance *i, uint32_t known, double seed, double change[REALS]);
 int is_input(uint32_t reference);
+/* A variable that must not be set (-DREFUSED=...). */
+int refuses(uint32_t reference);
 
 /* Called after Fatal: the importer must not do that. */
 extern int dead;

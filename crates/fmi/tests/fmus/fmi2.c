@@ -78,7 +78,7 @@ EXPORT int fmi2SetString(void *c, const uint32_t *vr, size_t n, const char *cons
 EXPORT int fmi2SetRealInputDerivatives(void *c, const uint32_t *vr, size_t n, const int *order, const double *v) {
     ALIVE;
     for (size_t k = 0; k < n; k++) {
-        if (vr[k] >= REALS || !is_input(vr[k]) || order[k] < 1 || order[k] > ORDERS) return ERROR;
+        if (vr[k] >= REALS || !is_input(vr[k]) || refuses(vr[k]) || order[k] < 1 || order[k] > ORDERS) return ERROR;
         ((Instance *)c)->d.du[order[k] - 1][vr[k]] = v[k];
     }
     return OK;

@@ -143,11 +143,13 @@ EXPORT int fmi3DeserializeFMUState(void *c, const uint8_t *b, size_t n, void **s
     memcpy(*s, b, n);
     return OK;
 }
+#ifndef NO_DIRECTIONAL
 EXPORT int fmi3GetDirectionalDerivative(void *c, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx,
                                         const double *seed, size_t ns, double *out, size_t no) {
     ALIVE;
     return ns == nx && no == ny ? common_directional(c, y, ny, x, nx, seed, out) : ERROR;
 }
+#endif
 EXPORT int fmi3GetAdjointDerivative(void *c, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx,
                                     const double *seed, size_t ns, double *out, size_t no) {
     ALIVE;

@@ -3,6 +3,15 @@
 
 int dead = 0;
 
+int refuses(uint32_t reference) {
+#ifdef REFUSED
+    return reference == REFUSED;
+#else
+    (void)reference;
+    return 0;
+#endif
+}
+
 #if defined(LAG) || defined(FAULT)
 #ifdef GLOBAL_STATE
 /* One state for all instances: only one per process works. */
@@ -134,6 +143,7 @@ int common_exit(Instance *i) {
 
 int common_get(Instance *i, const uint32_t *vr, size_t n, double *values) {
     if (i->stepping) misbehave(i, AT_GET);
+    if (n == 0) { i->log(i, ERROR, "a get of nothing"); return ERROR; }
     if (i->d.fault == ERROR_GET && i->stepping) { i->log(i, ERROR, "get failed"); return ERROR; }
     if (i->d.fault == DISCARD_GET && i->stepping) { i->log(i, DISCARD, "not now"); return DISCARD; }
     if (i->inside) outputs(i);
@@ -155,7 +165,7 @@ int common_set(Instance *i, const uint32_t *vr, size_t n, const double *values) 
     if (i->stepping) misbehave(i, AT_SET);
     if (i->d.fault == ERROR_SET && i->stepping) { i->log(i, ERROR, "set failed"); return ERROR; }
     for (size_t k = 0; k < n; k++) {
-        if (vr[k] >= REALS) return ERROR;
+        if (vr[k] >= REALS || refuses(vr[k])) return ERROR;
         i->d.r[vr[k]] = values[k];
     }
     i->dirty = 1;

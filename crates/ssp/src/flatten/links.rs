@@ -109,9 +109,10 @@ impl Flattener {
             self.error(Code::SspUnsupported, &last, message);
             return None;
         }
+        let Carriage { map, exchange, settings, .. } = self.carriage(port, ways)?;
         let fmus = [&self.sources[from].description, &self.sources[to].description];
         let (output, input) = (&fmus[0].variables()[from_variable], &fmus[1].variables()[to_variable]);
-        if let Some(message) = refusal(output, input, self.is_exchanged(port)) {
+        if let Some(message) = refusal(output, input, exchange != Exchange::None) {
             self.error(Code::SspUnsupported, &last, message);
             return None;
         }
@@ -123,7 +124,6 @@ impl Flattener {
             self.error(Code::SspUnsupported, &last, message);
             return None;
         };
-        let Carriage { map, exchange, settings, .. } = self.carriage(port, ways)?;
         let [source, target] = [from, to].map(|component| &self.sources[component].description);
         let numbers = match exchange.numbers((source, from_variable), (target, to_variable)) {
             Ok(numbers) => numbers,
@@ -142,19 +142,6 @@ impl Flattener {
             place: last.place(),
         };
         Some(outputs.into_iter().zip(inputs).map(link).collect())
-    }
-
-    /// Whether values become others on the way to a port, so that its kind may be another one.
-    fn is_exchanged(&self, port: usize) -> bool {
-        let mut edge = self.ports[port].incoming;
-        // The way has an end: it has been followed before.
-        while let Some(at) = edge {
-            if is_exchange(&self.edges[at].passage) {
-                return true;
-            }
-            edge = self.ports[self.edges[at].from].incoming;
-        }
-        false
     }
 
     /// All conversions and transformations on the way to a port.
@@ -223,6 +210,15 @@ impl Flattener {
                     return None;
                 }
             },
+        }
+        // A link has a factor and then a map: another order would be lost.
+        if exchange != Exchange::None && map != Affine::IDENTITY {
+            let message = format!(
+                "`{}` is behind a map of values and a linear transformation, which cannot be combined",
+                short(&target.name)
+            );
+            self.error(Code::SspUnsupported, &spot, message);
+            return None;
         }
         settings.extend(edge.settings.iter().cloned());
         Some(Carriage { map, exchange, unit, settings })

@@ -97,7 +97,7 @@ fn a_large_constant_is_not_blamed_for_the_fault_of_another() {
             "two/system.toml",
             "[system]\nstop = 1\n[step]\nsize = 0.1\n[method]\nid = \"zoh\"\n[fmu.large]\nfile = \"Lag.fmu\"\n\
              set = { T = 1e9, x0 = 1e31 }\n[fmu.bad]\nfile = \"Fault.fmu\"\nset = { fault = 5, at = 0.5 }\n\
-             [[connect]]\nfrom = \"large.y\"\nto = \"bad.u\"\n",
+             [[connect]]\nfrom = \"bad.y\"\nto = \"large.u\"\n",
         );
         for model in ["Lag", "Fault"] {
             std::fs::copy(build(fmi, model).path, desk.path(format!("two/{model}.fmu"))).unwrap();

@@ -295,7 +295,7 @@ pub(crate) struct ExportArgs {
 
 #[derive(Args)]
 pub(crate) struct ExportFmuArgs {
-    /// A built-in model (`costep models`), or a test FMU: Lag, S1, S2, Wide100
+    /// A built-in model (`costep models`), or a test FMU: Lag, S1, S2, Wide (1000 signals each way; Wide100 for 100)
     pub(crate) model: String,
     /// Version of FMI: 2 or 3
     #[arg(long, default_value = "3")]

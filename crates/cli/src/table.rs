@@ -59,5 +59,9 @@ pub(crate) fn percent(value: Option<f64>) -> String {
 
 /// A wall time.
 pub(crate) fn wall(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.1} ms", 1e3 * seconds) } else { format!("{seconds:.2} s") }
+    match seconds {
+        s if s < 1e-4 => format!("{:.1} us", 1e6 * s),
+        s if s < 1.0 => format!("{:.1} ms", 1e3 * s),
+        s => format!("{s:.2} s"),
+    }
 }

@@ -5,7 +5,7 @@
 //! | `Lag` | u(0) | y(1) | T(10), x0(11) |
 //! | `S1` | F(0) | x(1), v(2) | m, c, d, x0, v0, h (10 to 15) |
 //! | `S2` | u1(0), u2(3) | F(1), x(2), v(4) | m, c, d, ck, dk, x0, v0, h (10 to 17) |
-//! | `Wide<W>` | u0.. (0 to W-1) | y0.. (W to 2W-1) | - |
+//! | `Wide<W>`, `Wide` = `Wide1000` | u0.. (0 to W-1) | y0.. (W to 2W-1) | - |
 //!
 //! `S1` and `S2` are the parts of the model `dual-mass`.
 
@@ -79,9 +79,10 @@ fn model_name(name: &str, labels: &[Label]) -> String {
     label.map_or_else(|| name.to_owned(), |label| label.1.to_owned())
 }
 
-/// `Wide1000` has 1000 signals each way.
+/// `Wide1000` has 1000 signals each way, and so has `Wide`.
 fn wide(name: &str, given: &[(String, f64)]) -> Result<Option<Sheet>> {
-    let width = name.strip_prefix("Wide").and_then(|width| width.parse::<u32>().ok());
+    let digits = name.strip_prefix("Wide").map(|digits| if digits.is_empty() { "1000" } else { digits });
+    let width = digits.and_then(|width| width.parse::<u32>().ok());
     let Some(width) = width else { return Ok(None) };
     let mut given = given.to_vec();
     given.push(("width".into(), width.into()));

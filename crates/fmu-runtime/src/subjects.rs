@@ -35,7 +35,8 @@ const WIDE: ModelEntry = ModelEntry {
         unit: "1",
         default: 100.0,
         min: 1.0,
-        max: 1e6,
+        // Its local model has as many rows and columns.
+        max: 5e3,
         whole: true,
         help: "number of signals each way",
     }],

@@ -10,6 +10,9 @@ use super::settings::{Fit, Offsets, Settings, States};
 use crate::shared::parts::row;
 use crate::shared::response::{Response, Workshop};
 
+/// Beyond so many Euler steps in a macro step they are as good as continuous, and not worth their time.
+const MOST_EULER_STEPS: f64 = 1e5;
+
 /// An offset below this share of the terms it is the difference of is their round-off.
 const ROUND_OFF: f64 = 1e-14;
 
@@ -56,7 +59,7 @@ impl Part {
             None => self.model.copy_from(model),
         }
         let euler_step = settings.euler_step(model.euler_step);
-        let finite = if euler_step > 0.0 {
+        let finite = if euler_step * MOST_EULER_STEPS > h {
             self.response.compute_euler(&self.model, h, inner_steps(h, euler_step), shop)
         } else {
             self.response.compute(&self.model, h, shop)

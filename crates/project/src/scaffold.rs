@@ -72,9 +72,32 @@ fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
         Some((name, step)) => writeln!(out, "size = {}  # as proposed by `{name}`", time(step)),
         None => {
             let size = 10_f64.powf(((end - begin) / USUAL_STEPS).log10().round());
-            writeln!(out, "size = {}  # no FMU proposes one; `costep compare` shows what it does", time(size))
+            let (size, words) =
+                match longest_inner_step(fmus).and_then(|(name, own)| Some((name, multiple(size, own)?))) {
+                    Some((name, size)) => (size, format!("fits the steps inside `{name}`")),
+                    None => (size, "`costep compare` shows what it does".into()),
+                };
+            writeln!(out, "size = {}  # no FMU proposes one; {words}", time(size))
         }
     };
+}
+
+/// The FMU with the longest steps inside of those that tell theirs.
+fn longest_inner_step<'a>(fmus: &[NewFmu<'a>]) -> Option<(&'a str, f64)> {
+    let own = |fmu: &NewFmu<'a>| {
+        Some((fmu.name, fmu.description.co_simulation.as_ref()?.fixed_internal_step_size?))
+    };
+    fmus.iter()
+        .filter_map(own)
+        .filter(|(_, own)| *own > 0.0 && own.is_finite())
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// The least multiple of `own` from `size` on, if `size` is none.
+fn multiple(size: f64, own: f64) -> Option<f64> {
+    let count = size / own;
+    let is_one = count > 0.5 && (count - count.round()).abs() < 1e-6 * count;
+    (!is_one).then(|| own * count.ceil().max(1.0))
 }
 
 fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
@@ -156,4 +179,17 @@ fn comment(text: &str) -> String {
 fn time(seconds: f64) -> String {
     let nice = format_time(seconds);
     quoted(&if parse_time(&nice) == Ok(seconds) { nice } else { exact_time(seconds) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_multiples_of_inner_ones() {
+        assert_eq!(multiple(1e-3, 1e-5), None);
+        assert_eq!(multiple(1e-3, 0.1), Some(0.1));
+        assert_eq!(multiple(1e-3, 3e-4), Some(4.0 * 3e-4));
+        assert_eq!(multiple(1e-3, 1e-3), None);
+    }
 }

@@ -12,7 +12,9 @@ use std::process::Command;
 const SOURCES: [&str; 5] = ["core", "linalg", "integrate", "models", "fmu-runtime"];
 
 fn main() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of crates").to_owned();
+    // Where it is now: the compiled script may be older than the place of the checkout.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
+    let crates = Path::new(&here).parent().expect("a folder of crates").to_owned();
     let root = crates.parent().expect("a workspace");
     for package in SOURCES {
         let inputs = ["src", "data", "Cargo.toml"].map(|name| crates.join(package).join(name));

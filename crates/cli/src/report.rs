@@ -90,6 +90,8 @@ pub(crate) struct RunReport {
     pub(crate) method: String,
     /// What a method that chooses has chosen, and why; null for others.
     pub(crate) chosen: Option<String>,
+    /// Where the methods do less than they could, and what to do about it.
+    pub(crate) warnings: Vec<String>,
     /// Where local models come from; null for methods that use none.
     pub(crate) model_source: Option<String>,
     /// Macro step in s.
@@ -126,6 +128,7 @@ impl RunReport {
         Self {
             method: method.label(),
             chosen: None,
+            warnings: Vec::new(),
             model_source: None,
             step,
             verdict: Verdict::NotJudged,
@@ -153,6 +156,7 @@ impl RunReport {
     pub(crate) fn count(&mut self, engine: &Engine) {
         let remarks: Vec<_> = engine.remarks().collect();
         self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
+        self.warnings = engine.warnings().map(Into::into).collect();
         self.model_source = engine.model_source().map(Into::into);
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();

@@ -6,6 +6,7 @@ pub mod companion;
 pub mod coupling;
 pub mod description;
 pub mod differences;
+pub mod division;
 pub mod error;
 pub mod external;
 pub mod graph;
@@ -29,13 +30,14 @@ pub use companion::{Companion, CompanionForm};
 pub use coupling::{Connection, Coupling};
 pub use description::{Capabilities, Description, Layout, Linearisation, MicroSampling, Port, PortKind};
 pub use differences::Differences;
+pub use division::{Division, PARTS, StepLengths};
 pub use error::{Error, Place, Result};
 pub use external::External;
 pub use history::History;
 pub use interface_model::InterfaceModel;
 pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
-    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PARTS, Signals, StepContext, SystemView, Verdict,
+    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict,
 };
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
 pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};

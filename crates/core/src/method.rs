@@ -1,8 +1,8 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Companion, Coupling, Description, External, History, InputPolynomials, Interval, Layout, ModelSource,
-    OptionSpec, Options, Result, StateReader, StateWriter, Subsystem,
+    Companion, Coupling, Description, Division, External, History, InputPolynomials, Interval, Layout,
+    ModelSource, OptionSpec, Options, Result, StateReader, StateWriter, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -107,12 +107,9 @@ pub struct SystemView<'a> {
     pub inputs: &'a InputSet,
     /// h.
     pub step: f64,
-    /// Whether all subsystems can do steps of h / [`PARTS`].
-    pub divisible: bool,
+    /// How macro steps are divided, by what the subsystems can do.
+    pub division: Division,
 }
-
-/// How many parts a macro step has when a method divides it.
-pub const PARTS: usize = 8;
 
 /// Where the run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -207,15 +204,21 @@ pub trait CouplingMethod: Send {
         None
     }
 
+    /// Where it does less than it could with other subsystems or steps, and what to do about it, for people. Asked after
+    /// `prepare`.
+    fn warning(&self) -> Option<&str> {
+        None
+    }
+
     /// What it needs; asked once, after `choose` and before `prepare`.
     fn needs(&self) -> Needs;
 
     /// Takes all memory it will ever need. Also puts it into its initial state.
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
 
-    /// Whether the macro step that follows is to be done in [`PARTS`] equal parts, with `pre_step`, `post_step` and
-    /// `form_coupled` for each. Asked once before every macro step, if `needs` says so; for all groups it is divided if
-    /// one of them wants it. Only for systems that are [`SystemView::divisible`].
+    /// Whether the macro step that follows is to be done in the equal parts of [`SystemView::division`], with `pre_step`, `post_step`
+    /// and `form_coupled` for each. Asked once before every macro step, if `needs` says so; for all groups it is divided
+    /// if one of them wants it. A system that refuses division does the whole step.
     fn divides(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> bool {
         false
     }

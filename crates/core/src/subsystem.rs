@@ -2,7 +2,7 @@
 
 use crate::{
     Code, Companion, Description, Error, InputSegment, LocalModel, MicroSamples, ModelOrigin, Result, Row,
-    StateReader, StateWriter,
+    StateReader, StateWriter, StepLengths,
 };
 
 /// The time span a run covers.
@@ -105,9 +105,14 @@ pub trait Subsystem: Send {
         false
     }
 
+    /// The lengths of the steps that it can do beside its macro steps.
+    fn step_lengths(&self) -> StepLengths {
+        StepLengths::Any
+    }
+
     /// Whether it can do steps of this length beside its macro steps.
-    fn can_step_by(&self, _length: f64) -> bool {
-        true
+    fn can_step_by(&self, length: f64) -> bool {
+        self.step_lengths().allow(length)
     }
 
     /// Advances over `interval` with a model of the rest of the system integrated beside its own states: the inputs are

@@ -3,7 +3,7 @@
 
 use costep_core::{
     Code, Description, Error, Experiment, InputPolynomials, InputSegment, Interval, LocalModel, MicroSamples,
-    Needs, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Needs, Result, StateReader, StateWriter, StepLengths, StepOutcome, Subsystem,
 };
 
 /// Divides the steps of the chosen subsystems that take less than the method gives. Gives their numbers.
@@ -109,8 +109,8 @@ impl Subsystem for Divided {
         Ok(outcome)
     }
 
-    fn can_step_by(&self, length: f64) -> bool {
-        self.inner.can_step_by(length)
+    fn step_lengths(&self) -> StepLengths {
+        self.inner.step_lengths()
     }
 
     fn input_at_end(&self) -> Option<&[f64]> {

@@ -4,7 +4,8 @@ mod common;
 
 use common::{coupled, method, model};
 use costep_core::{
-    Code, Description, Experiment, InputSegment, Interval, LocalModel, Result, StepOutcome, Subsystem,
+    Code, Description, Experiment, InputSegment, Interval, LocalModel, Result, StepLengths, StepOutcome,
+    Subsystem,
 };
 use costep_engine::Engine;
 use costep_integrate::Solver;
@@ -35,9 +36,8 @@ impl Subsystem for Limited {
         self.inner.step(interval, u, y)
     }
 
-    fn can_step_by(&self, length: f64) -> bool {
-        let parts = length / self.least;
-        (parts - parts.round()).abs() < 1e-6 && parts > 0.5
+    fn step_lengths(&self) -> StepLengths {
+        StepLengths::MultiplesOf(self.least)
     }
 
     fn snapshot(&mut self) -> Result<()> {

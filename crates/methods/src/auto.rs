@@ -89,6 +89,10 @@ impl CouplingMethod for Auto {
         Some(&self.reason)
     }
 
+    fn warning(&self) -> Option<&str> {
+        self.picked.warning()
+    }
+
     fn needs(&self) -> Needs {
         self.picked.needs()
     }

@@ -4,7 +4,7 @@
 use costep_analysis::{Measures, Reference, Trace, measure};
 use costep_core::{
     Code, Description, Experiment, External, InputSegment, InputSet, Interval, Linearisation, LocalModel,
-    Result, StepOutcome, Subsystem,
+    Result, StepLengths, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Renamable, Solver};
@@ -139,8 +139,8 @@ impl Subsystem for BlackBox {
         Ok(outcome)
     }
 
-    fn can_step_by(&self, _length: f64) -> bool {
-        self.noise.iter().any(|noise| *noise > 0.0)
+    fn step_lengths(&self) -> StepLengths {
+        if self.noise.iter().any(|noise| *noise > 0.0) { StepLengths::Any } else { StepLengths::MacroSteps }
     }
 }
 

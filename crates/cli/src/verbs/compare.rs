@@ -108,6 +108,13 @@ impl Done {
         if !self.reports.is_empty() {
             print(&comparison_table(&self.reports, project.model.paper_reference.is_some()))?;
         }
+        for report in &self.reports {
+            let (method, step) = (&report.method, format_time(report.step));
+            report
+                .warnings
+                .iter()
+                .for_each(|text| output.remark(&format!("warning: {method} at {step}: {text}")));
+        }
         self.kinds.iter().filter_map(reference::to_text).for_each(|text| output.remark(&text));
         stopped.into_iter().for_each(print_error);
         Ok(())

@@ -316,6 +316,7 @@ impl Job<'_> {
             engine.experiment().steps(),
         ));
         engine.remarks().for_each(|remark| output.remark(&format!("method: {remark}")));
+        engine.warnings().for_each(|warning| output.remark(&format!("warning: method: {warning}")));
     }
 
     fn close_recording(&mut self, output: Output) -> Result<Option<(u64, f64)>, Error> {

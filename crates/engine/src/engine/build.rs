@@ -1,7 +1,7 @@
 //! From a description of a system to an engine that stands at its start.
 
 use costep_core::{
-    Code, Companion, Coupling, Error, History, InputPolynomials, Interval, Layout, Needs, PARTS, Result,
+    Code, Companion, Coupling, Division, Error, History, InputPolynomials, Interval, Layout, Needs, Result,
     SystemView,
 };
 
@@ -47,7 +47,7 @@ impl Engine {
         let coupling = Coupling::new(layout.inputs(), &connections);
         let mut schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
         let step = experiment.step;
-        let divisible = subsystems.iter().all(|subsystem| subsystem.can_step_by(step / PARTS as f64));
+        let division = Division::of(&subsystems, step);
         for group in &mut groups {
             let inputs = &group.inputs;
             let view = SystemView {
@@ -56,7 +56,7 @@ impl Engine {
                 coupling: &coupling,
                 inputs,
                 step,
-                divisible,
+                division,
             };
             group.method.choose(&view)?;
         }
@@ -88,7 +88,7 @@ impl Engine {
                 coupling: &coupling,
                 inputs: &group.inputs,
                 step,
-                divisible,
+                division,
             })?;
         }
         let input_order = input_orders.iter().copied().max().unwrap_or(0);
@@ -121,6 +121,7 @@ impl Engine {
             holds: input_order == 0 && needs.iter().all(only_holds),
             forming: those(|needs| needs.forms_coupled),
             dividing: those(|needs| needs.divides),
+            parts: division.parts().unwrap_or(1),
             looking_back: those(|needs| needs.looks_back || needs.rollback),
             models,
             needs_models,

@@ -86,6 +86,8 @@ pub struct Engine {
     /// Groups that form their coupled inputs themselves, may want steps in parts, look at the outcome of a step.
     forming: Vec<usize>,
     dividing: Vec<usize>,
+    /// Of a macro step that is divided.
+    parts: usize,
     looking_back: Vec<usize>,
     models: Box<dyn ModelSource>,
     needs_models: bool,

@@ -1,7 +1,7 @@
 //! One macro step, from T^k to T^(k+1).
 
 use costep_core::{
-    Code, Error, PARTS, Place, Result, SampleRule, Signals, StepContext, Subsystem, Verdict, mean_outputs,
+    Code, Error, Place, Result, SampleRule, Signals, StepContext, Subsystem, Verdict, mean_outputs,
 };
 
 use super::Engine;
@@ -75,12 +75,12 @@ impl Engine {
 
     #[inline(never)]
     fn step_in_parts(&mut self, whole: &StepContext) -> Result<()> {
-        for part in 0..PARTS {
-            let context = part_of(whole, part);
+        for part in 0..self.parts {
+            let context = part_of(whole, part, self.parts);
             self.sample_externals(context.t, context.t_next);
             self.step_to_the_end_of(&context)?;
-            if part + 1 < PARTS {
-                self.sample_externals(context.t_next, part_of(whole, part + 1).t_next);
+            if part + 1 < self.parts {
+                self.sample_externals(context.t_next, part_of(whole, part + 1, self.parts).t_next);
                 self.look_around(&context)?;
             } else {
                 self.arrive(&context)?;
@@ -259,8 +259,8 @@ impl Engine {
 }
 
 /// A part of a macro step. Each begins where the last one ends, bit for bit.
-fn part_of(whole: &StepContext, part: usize) -> StepContext {
-    let length = whole.h / PARTS as f64;
-    let time = |part: usize| if part == PARTS { whole.t_next } else { whole.t + part as f64 * length };
+fn part_of(whole: &StepContext, part: usize, parts: usize) -> StepContext {
+    let length = whole.h / parts as f64;
+    let time = |part: usize| if part == parts { whole.t_next } else { whole.t + part as f64 * length };
     StepContext { t: time(part), t_next: time(part + 1), h: length, ..*whole }
 }

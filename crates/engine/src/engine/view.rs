@@ -126,6 +126,11 @@ impl Engine {
         self.groups.iter().filter_map(|group| group.method.remark())
     }
 
+    /// Where the methods do less than they could, and what to do about it.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.groups.iter().filter_map(|group| group.method.warning())
+    }
+
     /// Names of the extra columns: of the methods, with the number of the group if there are several, and of the
     /// subsystems, with their names.
     pub fn diagnostic_names(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use costep_core::{
     Code, Description, Experiment, InputSegment, Interval, Linearisation, LocalModel, MicroSamples, Result,
-    Row, StateReader, StateWriter, StepOutcome, Subsystem,
+    Row, StateReader, StateWriter, StepLengths, StepOutcome, Subsystem,
 };
 
 use super::events::Kept;
@@ -16,9 +16,12 @@ impl Subsystem for CoSimulationSubsystem {
         &self.description
     }
 
-    fn can_step_by(&self, length: f64) -> bool {
-        let is_multiple = |step: f64| (length / step - (length / step).round()).abs() < 1e-6 * length / step;
-        self.any_step && self.inner_step.is_none_or(|step| length >= 0.5 * step && is_multiple(step))
+    fn step_lengths(&self) -> StepLengths {
+        match self.inner_step {
+            _ if !self.any_step => StepLengths::MacroSteps,
+            Some(step) => StepLengths::MultiplesOf(step),
+            None => StepLengths::Any,
+        }
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {

@@ -1,12 +1,12 @@
 //! Coupling of black boxes by models that are identified from inputs and outputs while the run goes.
 //!
 //! Per subsystem two models of the change over a step (`ident::Bank`) and a measure of trust; where a model is not trusted, its outputs
-//! are extrapolated. The inputs follow from all models together (`shared/law.rs`). The run starts with an eighth of the step,
+//! are extrapolated. The inputs follow from all models together (`shared/law.rs`). The run starts with parts of the step,
 //! where a hold is still stable, until the models are trusted; then they are taken over to the whole step (`start.rs`):
 //!
 //! ```text
 //! quiet   nothing moves: one step with held inputs
-//! small   8 parts per step, models of an eighth of the step; held inputs are shaken (`shaking.rs`)
+//! small   8 parts per step, or about as many as the subsystems can do; models of such a part; held inputs are shaken (`shaking.rs`)
 //! between 2 steps under inputs from the small-step models rolled ahead; outputs still read in parts
 //! large   one step at a time, models of the whole step
 //! ```
@@ -46,7 +46,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "identified",
     title: "models identified while the run goes",
     summary: "For black boxes: learns from inputs and outputs alone how each subsystem responds, and forms the inputs that \
-              all responses agree on. Starts with an eighth of the step where the subsystems can, and falls back to \
+              all responses agree on. Starts with about an eighth of the step where the subsystems can, and falls back to \
               extrapolation where a model is not to be trusted. Nothing is to be set.",
     equations: "y^(k+1) = F + S u by recursive least squares; u = L (y^k + y^(k+1))/2 + r (hold) or u^(k+1) = L y^(k+1) + r (ramp)",
     source: "costep; after [T] chapters 2.3, 2.4 and [H18]",
@@ -61,7 +61,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
         OptionSpec {
             name: "start",
             kind: OptionKind::Choice(&["small", "plain"]),
-            help: "small: an eighth of the step until the models are trusted, where the subsystems can; plain: a hold",
+            help: "small: about an eighth of the step until the models are trusted, where the subsystems can; plain: a hold",
         },
         OptionSpec {
             name: "feedthrough",
@@ -129,6 +129,10 @@ struct Identified {
     macro_step: u64,
     macro_start: f64,
     h: f64,
+    /// Small steps in a macro step.
+    parts_of_step: usize,
+    /// Why it starts with whole steps against its wish.
+    warning: Option<String>,
     /// Length of the last step or part.
     last_length: f64,
     /// Start of the last step that was formed; NaN at the start.
@@ -165,6 +169,8 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         macro_step: 0,
         macro_start: 0.0,
         h: 0.0,
+        parts_of_step: PARTS,
+        warning: None,
         last_length: 0.0,
         arrived: f64::NAN,
         trusted: 0,
@@ -176,6 +182,10 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
 }
 
 impl CouplingMethod for Identified {
+    fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
     fn needs(&self) -> Needs {
         Needs {
             input_order: usize::from(self.form == Form::Ramp),
@@ -197,6 +207,7 @@ impl CouplingMethod for Identified {
         self.u = vec![0.0; layout.inputs()];
         self.outside = Outside::new(layout.inputs());
         self.h = system.step;
+        self.parts_of_step = system.division.parts().unwrap_or(PARTS);
         let mut loaded = self.read_models(system)?;
         self.shaking = Shaking::new(system);
         let part = |i: usize| {
@@ -205,7 +216,7 @@ impl CouplingMethod for Identified {
                 reference: Reference::new(m, n),
                 fine: Bank::new(m, n, self.forgetting),
                 coarse: Bank::new(m, n, self.forgetting),
-                record: Record::new(m, n),
+                record: Record::new(m, n, self.parts_of_step),
                 affine: Affine::new(m, n),
                 in_loop: self.law.is_in_loop(i),
                 name: system.descriptions[i].name.clone(),
@@ -215,8 +226,10 @@ impl CouplingMethod for Identified {
         self.parts = (0..layout.subsystems()).map(part).collect();
         // Without a loop there is nothing to stabilise, and the order of stepping leaves nothing to extrapolate.
         let has_loop = self.parts.iter().any(|part| part.in_loop);
-        let small = self.wants_small_start && system.divisible && has_loop;
+        let wants_small = self.wants_small_start && has_loop;
+        let small = wants_small && system.division.parts().is_some();
         self.phase = if small { Phase::Small } else { Phase::Large };
+        self.warning = wants_small.then(|| plain_start(system)).flatten();
         self.names = column_names(&self.parts, system, self.with_parameters);
         (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
         (self.trusted, self.small_steps, self.next_trial) = (0, 0, 0);
@@ -329,7 +342,7 @@ impl Identified {
         let form = if self.form == Form::Ramp { InputForm::Ramp } else { InputForm::Hold };
         let file = ModelFile::read(path)?;
         let fit = |step: f64| file.fit(parts.clone(), (step, form)).map_err(|error| error.in_file(path));
-        let (fine, coarse) = (fit(system.step / PARTS as f64)?, fit(system.step)?);
+        let (fine, coarse) = (fit(system.step / self.parts_of_step as f64)?, fit(system.step)?);
         Ok(fine.into_iter().zip(coarse).map(|(fine, coarse)| fine.zip(coarse)).collect())
     }
 
@@ -453,6 +466,14 @@ impl Identified {
             signals.inputs.coefficients_mut(1)[j] = (self.u[j] - self.u_last[j]) / left;
         }
     }
+}
+
+/// Why the run starts with whole steps.
+fn plain_start(system: &SystemView<'_>) -> Option<String> {
+    let why = system.division.refusal(system.step, |i| &system.descriptions[i].name)?;
+    Some(format!(
+        "it learns in whole steps at the start instead of parts of them, which is less accurate: {why}"
+    ))
 }
 
 /// phase, and per subsystem trust, eps_SI, order and gains.

@@ -2,8 +2,8 @@
 //!
 //! In a closed loop a position and its velocity go together: whether a force follows from the change of the one or from the value of the
 //! other cannot be seen, and either predicts well. But held inputs take the mean of the coupling signal, which hangs on D alone (`shared/law.rs`). So
-//! at the start each input with direct feed-through is taken at random a quarter of a part early or late. The error is that of an
-//! eighth of a step, and has no direction.
+//! at the start each input with direct feed-through is taken at random a quarter of a part early or late. The error is that of a
+//! small step, and has no direction.
 
 use costep_core::{Result, StateReader, StateWriter, SystemView};
 

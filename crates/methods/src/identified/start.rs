@@ -1,6 +1,6 @@
 //! The start with small steps: what the models of small steps say about large ones.
 
-use costep_core::{PARTS, Result, StateReader, StateWriter};
+use costep_core::{Result, StateReader, StateWriter};
 use costep_ident::{Affine, Bank, Forgetting, Lags, Past, Reference};
 
 use crate::shared::law::Form;
@@ -20,6 +20,8 @@ const ROLL_ERROR: f64 = 0.5;
 
 /// The last points with small steps of a subsystem, and room to roll its model ahead.
 pub(super) struct Record {
+    /// Small steps in a macro step.
+    parts: usize,
     y: Lags,
     u: Lags,
     past: Past,
@@ -33,8 +35,9 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(inputs: usize, outputs: usize) -> Self {
+    pub(super) fn new(inputs: usize, outputs: usize, parts: usize) -> Self {
         Self {
+            parts,
             y: Lags::new(outputs, RECORD),
             u: Lags::new(inputs, RECORD),
             past: Past::new(inputs, outputs),
@@ -76,8 +79,8 @@ impl Record {
 
     /// One macro step of the model from the input `u_start` to `u_goal`.
     fn roll_macro_step(&mut self, form: Form, reference: &Reference, bank: &mut Bank) {
-        for part in 1..=PARTS {
-            let share = if form == Form::Hold { 1.0 } else { part as f64 / PARTS as f64 };
+        for part in 1..=self.parts {
+            let share = if form == Form::Hold { 1.0 } else { part as f64 / self.parts as f64 };
             for (j, next) in self.u_next.iter_mut().enumerate() {
                 *next = self.u_start[j] + share * (self.u_goal[j] - self.u_start[j]);
             }
@@ -87,14 +90,14 @@ impl Record {
 
     /// Whether the model, with the inputs of the last macro step, comes to where the outputs are.
     pub(super) fn is_reproduced(&mut self, reference: &Reference, bank: &mut Bank) -> bool {
-        if !self.go_back(PARTS) {
+        if !self.go_back(self.parts) {
             return false;
         }
-        for lag in (0..PARTS).rev() {
+        for lag in (0..self.parts).rev() {
             self.u_next.copy_from_slice(self.u.get(lag));
             self.roll(reference, bank);
         }
-        let (now, before) = (self.y.get(0), self.y.get(PARTS));
+        let (now, before) = (self.y.get(0), self.y.get(self.parts));
         let (mut error, mut change) = (0.0, 0.0);
         for (i, weight) in bank.weights().iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             error += ((self.ahead[i] - now[i]) / weight).powi(2);

@@ -253,7 +253,7 @@ fn scaled(range: std::ops::Range<usize>, width: usize) -> std::ops::Range<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use costep_core::{Capabilities, Connection, Coupling, Description, InputSet, Port};
+    use costep_core::{Capabilities, Connection, Coupling, Description, Division, InputSet, Port};
 
     /// An interface of subsystems with so many (inputs, outputs).
     fn interface(sizes: &[(usize, usize)], connections: &[Connection]) -> Interface {
@@ -279,7 +279,7 @@ mod tests {
             inputs: &InputSet::All(layout.inputs()),
             layout: &layout,
             step: 1.0,
-            divisible: true,
+            division: Division::Parts(8),
         };
         Interface::new(&system, 1)
     }

@@ -2,7 +2,7 @@
 
 use costep_core::{
     Description, Experiment, InputSegment, Interval, Linearisation, Result, StateReader, StateWriter,
-    StepOutcome, Subsystem,
+    StepLengths, StepOutcome, Subsystem,
 };
 
 /// White Gaussian noise on every output, the same in every run.
@@ -61,8 +61,8 @@ impl Subsystem for Noisy {
         Ok(outcome)
     }
 
-    fn can_step_by(&self, length: f64) -> bool {
-        self.inner.can_step_by(length)
+    fn step_lengths(&self) -> StepLengths {
+        self.inner.step_lengths()
     }
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {

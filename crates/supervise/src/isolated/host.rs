@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use costep_core::{
     Code, Error, Experiment, InputPolynomials, Interval, LocalModel, ModelOrigin, Result, StateReader,
-    StateWriter, Subsystem,
+    StateWriter, StepLengths, Subsystem,
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -172,7 +172,15 @@ impl Host {
                 self.samples = mailbox.word(3) > 0;
                 subsystem.record_micro_samples(self.samples, &experiment(mailbox));
             }
-            Request::CanStepBy => mailbox.set_word(0, subsystem.can_step_by(mailbox.real(0)).into()),
+            Request::StepLengths => {
+                let (kind, inner) = match subsystem.step_lengths() {
+                    StepLengths::Any => (0, 0.0),
+                    StepLengths::MultiplesOf(inner) => (1, inner),
+                    StepLengths::MacroSteps => (2, 0.0),
+                };
+                mailbox.set_word(0, kind);
+                mailbox.set_word(1, f64::to_bits(inner));
+            }
             Request::Save => {
                 let mut out = StateWriter::default();
                 subsystem.save(&mut out)?;

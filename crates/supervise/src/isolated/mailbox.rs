@@ -34,7 +34,7 @@ macro_rules! requests {
 }
 
 requests! {
-    Start Initialise InitialOutputs Step MoreSamples Snapshot Restore LocalModel ReadState Record CanStepBy
+    Start Initialise InitialOutputs Step MoreSamples Snapshot Restore LocalModel ReadState Record StepLengths
     Save MoreBytes TakeBytes Load Terminate End
 }
 

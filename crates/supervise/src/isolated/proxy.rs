@@ -4,7 +4,7 @@ use std::any::Any;
 
 use costep_core::{
     Code, Description, Error, Experiment, InputSegment, Interval, Linearisation, LocalModel, MicroSamples,
-    ModelOrigin, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    ModelOrigin, Result, StateReader, StateWriter, StepLengths, StepOutcome, Subsystem,
 };
 
 use super::area::Sizes;
@@ -104,9 +104,13 @@ impl Subsystem for Isolated {
         &self.description
     }
 
-    fn can_step_by(&self, length: f64) -> bool {
-        self.worker.mailbox.set_reals([length]);
-        self.worker.ask(Request::CanStepBy).is_ok() && self.worker.mailbox.word(0) > 0
+    fn step_lengths(&self) -> StepLengths {
+        let (mailbox, answer) = (&self.worker.mailbox, self.worker.ask(Request::StepLengths));
+        match (answer.is_ok().then(|| mailbox.word(0)), mailbox.real(1)) {
+            (Some(0), _) => StepLengths::Any,
+            (Some(1), inner) if inner.is_finite() && inner > 0.0 => StepLengths::MultiplesOf(inner),
+            _ => StepLengths::MacroSteps,
+        }
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {

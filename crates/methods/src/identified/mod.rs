@@ -11,7 +11,8 @@
 //! large   one step at a time, models of the whole step
 //! ```
 //!
-//! Where the models, coupled at the whole step, run away by themselves (`trial.rs`), the steps stay small. Models of an earlier run (`file`) are where
+//! Where the models, coupled at the whole step, run away by themselves (`trial.rs`), the steps stay small; where a run does so with large steps
+//! (`alarm.rs`), they become small again. Models of an earlier run (`file`) are where
 //! both begin; the start then lasts as long as they need to be believed, about two steps.
 //!
 //! Order: ramps 2. Holds are of order 1 in the end, with a constant hundreds of times below that of `zoh`: the gains S are never quite right, as a
@@ -20,6 +21,7 @@
 //! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. Nothing is to be set. Cost per subsystem and
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
+mod alarm;
 mod outside;
 mod phases;
 mod shaking;
@@ -35,6 +37,7 @@ use costep_core::{
 use costep_ident::{Affine, Bank, InitialModel, InputForm, ModelFile, Reference};
 
 use crate::shared::law::{Form, Guard, Law, Start};
+use alarm::Alarm;
 use outside::Outside;
 use phases::{Phase, TRANSITION};
 use shaking::Shaking;
@@ -144,6 +147,15 @@ struct Identified {
     trial: Trial,
     /// While the whole step has been found unstable: the number of small steps at which it is tried again.
     next_trial: u64,
+    /// Whether macro steps can be divided at all.
+    can_be_small: bool,
+    alarm: Alarm,
+    /// Whether outputs have changed as never before over the last macro step.
+    alarmed: bool,
+    /// How often that was so since the steps became large.
+    alarms: u64,
+    /// How often the run has come back from large steps to small ones.
+    returns: u64,
     names: Vec<String>,
 }
 
@@ -177,6 +189,11 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         small_steps: 0,
         trial: Trial::default(),
         next_trial: 0,
+        can_be_small: false,
+        alarm: Alarm::default(),
+        alarmed: false,
+        alarms: 0,
+        returns: 0,
         names: Vec::new(),
     })
 }
@@ -232,7 +249,9 @@ impl CouplingMethod for Identified {
         self.warning = wants_small.then(|| plain_start(system)).flatten();
         self.names = column_names(&self.parts, system, self.with_parameters);
         (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
-        (self.trusted, self.small_steps, self.next_trial) = (0, 0, 0);
+        (self.trusted, self.small_steps, self.next_trial, self.returns) = (0, 0, 0, 0);
+        self.can_be_small = small;
+        (self.alarm, self.alarmed, self.alarms) = (Alarm::new(layout), false, 0);
         self.trial = Trial::new(layout);
         Ok(())
     }
@@ -295,15 +314,25 @@ impl CouplingMethod for Identified {
         out.reals(&self.u);
         self.outside.save(out);
         self.shaking.save(out);
+        self.alarm.save(out);
         let (phase, left) = match self.phase {
             Phase::Quiet => (0, 0),
             Phase::Small => (1, 0),
             Phase::Between(left) => (2, left),
             Phase::Large => (3, 0),
         };
-        [phase, left, self.macro_step, self.trusted, self.small_steps, self.next_trial]
-            .iter()
-            .for_each(|x| out.integer(*x));
+        [
+            phase,
+            left,
+            self.macro_step,
+            self.trusted,
+            self.small_steps,
+            self.next_trial,
+            self.returns,
+            self.alarms,
+        ]
+        .iter()
+        .for_each(|x| out.integer(*x));
         [self.macro_start, self.last_length, self.arrived].iter().for_each(|x| out.real(*x));
     }
 
@@ -320,9 +349,17 @@ impl CouplingMethod for Identified {
         from.reals(&mut self.u)?;
         self.outside.load(from)?;
         self.shaking.load(from)?;
+        self.alarm.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(TRANSITION as usize + 1)? as u64);
         self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
-        for count in [&mut self.macro_step, &mut self.trusted, &mut self.small_steps, &mut self.next_trial] {
+        for count in [
+            &mut self.macro_step,
+            &mut self.trusted,
+            &mut self.small_steps,
+            &mut self.next_trial,
+            &mut self.returns,
+            &mut self.alarms,
+        ] {
             *count = from.index(MAX_COUNT)? as u64;
         }
         self.macro_start = from.real()?;
@@ -412,6 +449,7 @@ impl Identified {
         }
         if at_macro_step {
             self.coarse_guard.observe(signals.coupled);
+            self.alarmed = self.alarm.rings(signals.y);
         }
         self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
     }

@@ -11,6 +11,10 @@ const TRUSTED: (f64, u64) = (0.9, 3);
 const PATIENCE: (f64, f64) = (60.0, 0.1);
 /// A whole step that was found unstable is tried again after so many small ones, or a quarter of all so far.
 const NEXT_TRIAL: u64 = 16;
+/// That waiting is doubled with every return to small steps, up to so many times.
+const MOST_DOUBLINGS: u64 = 20;
+/// Alarms of large steps that end them, whatever the models say.
+const MOST_ALARMS: u64 = 2;
 /// Steps under inputs from rolled models: as many as the past that the large-step models look at.
 pub(super) const TRANSITION: u64 = 2;
 
@@ -34,7 +38,7 @@ impl Identified {
 
     pub(super) fn choose_phase(&mut self, k: u64, signals: &Signals<'_>) {
         self.phase = match self.phase {
-            Phase::Large => Phase::Large,
+            Phase::Large => self.go_on_large(signals),
             Phase::Between(left) if left > 1 => Phase::Between(left - 1),
             Phase::Between(_) => self.enlarge(),
             Phase::Quiet | Phase::Small => self.go_on_small(k, signals),
@@ -49,7 +53,7 @@ impl Identified {
             if !self.runs_away(signals) {
                 return Phase::Between(TRANSITION);
             }
-            self.next_trial = self.small_steps + (self.small_steps / 4).max(NEXT_TRIAL);
+            self.wait();
         }
         // Who gives up has not been found unstable at least.
         if self.next_trial == 0 && self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
@@ -59,9 +63,49 @@ impl Identified {
         Phase::Small
     }
 
-    /// Whether the whole step would be unstable, by all that is known.
+    /// A whole step that was found unstable is not tried again soon, and the later the more often the run had to come back from it.
+    fn wait(&mut self) {
+        let steps = (self.small_steps / 4).max(NEXT_TRIAL);
+        self.next_trial = self.small_steps.saturating_add(steps << self.returns.min(MOST_DOUBLINGS));
+    }
+
+    /// Large steps, unless all that changes changes as never before and the coupled models run away; or it goes on like that.
+    fn go_on_large(&mut self, signals: &Signals<'_>) -> Phase {
+        if !(self.can_be_small && self.alarmed) {
+            return Phase::Large;
+        }
+        self.alarms += 1;
+        if self.alarms < MOST_ALARMS && !self.is_unstable(signals) {
+            return Phase::Large;
+        }
+        self.come_back(signals);
+        Phase::Small
+    }
+
+    /// From large steps to small ones: what was learnt with small ones still holds, but not the points.
+    fn come_back(&mut self, signals: &Signals<'_>) {
+        self.returns += 1;
+        self.wait();
+        (self.alarms, self.trusted) = (0, 0);
+        self.small_steps += 1;
+        self.fine_guard.clear();
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
+            part.fine.restart();
+            part.fine.push(u, y);
+            part.record.clear();
+            part.record.push(u, y);
+        }
+    }
+
+    /// Whether the whole step would be unstable, by all that is known from small steps.
     fn runs_away(&mut self, signals: &Signals<'_>) -> bool {
         self.teach();
+        self.is_unstable(signals)
+    }
+
+    /// Whether the large-step models, coupled, run away.
+    fn is_unstable(&mut self, signals: &Signals<'_>) -> bool {
         let Self { form, inputs, layout, outside, law, parts, trial, .. } = self;
         trial.runs_away(&Subject { form: *form, inputs, layout, outside }, law, parts, signals)
     }

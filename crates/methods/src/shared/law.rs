@@ -142,6 +142,12 @@ impl Guard {
         }
     }
 
+    /// Forgets all points.
+    pub(crate) fn clear(&mut self) {
+        self.started = false;
+        self.changes.clear();
+    }
+
     /// Takes note of z at a point.
     pub(crate) fn observe(&mut self, coupled: &[f64]) {
         if self.started {

@@ -68,9 +68,9 @@ fn assert_coupled(runs: &[Value], allowed: f64) {
 
 #[test]
 fn exported_fmus_without_any_capability_are_coupled() {
-    for (fmi, start) in [(2, "plain"), (3, "plain"), (2, "small")] {
+    for (fmi, start) in [(2, "plain"), (3, "plain"), (2, "small"), (3, "small")] {
         let desk = Desk::new();
-        // FMUs that can at least vary their step begin with an eighth of it.
+        // FMUs that can at least vary their step begin with an eighth of it; those of FMI 3.0, which tell of inner steps of 10 us, with a tenth.
         let what = if start == "plain" {
             "--black-box"
         } else {
@@ -86,11 +86,31 @@ fn exported_fmus_without_any_capability_are_coupled() {
         assert_eq!(runs[2]["chosen"], chosen, "{}", runs[2]);
         let rounds = runs[1]["subsystem_steps"].as_u64().unwrap() / 2;
         assert_eq!(rounds > 60, start == "small", "{rounds}");
+        for run in &runs[1..] {
+            let warnings = run["warnings"].as_array().unwrap();
+            let why = "`s1` cannot vary the length of its steps";
+            assert_eq!(warnings.len(), usize::from(start == "plain"), "{run}");
+            assert!(warnings.iter().all(|text| text.as_str().unwrap().contains(why)), "{run}");
+        }
+        assert_eq!(runs[0]["warnings"], serde_json::json!([]));
         assert_coupled(&runs, if start == "small" { 0.15 } else { 0.5 });
         desk.run("run pair --t-end 0.3s")
             .exits(0)
             .says("identified:form=hold, because `s1` gives no local model");
     }
+}
+
+/// 37 inner steps of 10 us cannot be divided; 36 can.
+#[test]
+fn a_step_that_inner_steps_do_not_fit_into_is_warned_of() {
+    let desk = Desk::new();
+    let what = "--without directional-derivatives,state,input-derivatives,intermediate";
+    desk.run(&format!("export-fmu dual-mass --fmi 3 --kind cs {what} --out pair")).exits(0);
+    desk.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
+    let run = |step: &str| desk.run(&format!("run pair --step {step} --t-end 0.1s"));
+    let why = "`s1` takes inner steps of 10 us, which fit into none of 2 to 32 equal parts of 370 us; a macro step of 360 us could";
+    run("370us").exits(0).says("warning: method: ").says(why);
+    assert!(!run("360us").exits(0).story().contains("warning"));
 }
 
 /// The library of this Python for the program, if it has one; else the program looks for another.

@@ -11,6 +11,7 @@ use serde_json::Value;
 const RUN: &[(&str, &str)] = &[
     ("method", "text"),
     ("chosen", "text?"),
+    ("warnings", "list"),
     ("model_source", "text?"),
     ("step", "number"),
     ("verdict", "text"),

@@ -4,8 +4,8 @@ use crate::{Subsystem, quantity::format_time};
 
 /// Parts of a macro step where nothing stands against it.
 pub const PARTS: usize = 8;
-/// Other numbers of parts, the nearest to [`PARTS`] as a ratio first.
-const OTHERS: [usize; 12] = [9, 7, 10, 6, 11, 12, 5, 13, 14, 15, 4, 16];
+/// The fewest and the most parts: of those that all subsystems can do, the number nearest to [`PARTS`] as a ratio is taken.
+const RANGE: (usize, usize) = (PARTS / 4, PARTS * 4);
 /// Parts around that of the macro step that are looked at for a step that could be divided.
 const LOOK_AROUND: i64 = 40;
 
@@ -60,7 +60,7 @@ impl Division {
 
     fn by(lengths: &[StepLengths], step: f64) -> Self {
         let all_allow = |length: f64| lengths.iter().all(|lengths| lengths.allow(length));
-        if let Some(parts) = choices().find(|parts| all_allow(step / *parts as f64)) {
+        if let Some(parts) = choices().into_iter().find(|parts| all_allow(step / *parts as f64)) {
             return Self::Parts(parts);
         }
         // The first that can divide its steps least: one that cannot at all, else one with the longest inner step.
@@ -90,15 +90,15 @@ impl Division {
     pub fn refusal<'a>(self, step: f64, name: impl Fn(usize) -> &'a str) -> Option<String> {
         let Self::Refused { by, lengths, nearest } = self else { return None };
         let name = name(by);
-        let (step, most) = (format_time(step), OTHERS[OTHERS.len() - 1]);
+        let (step, (fewest, most)) = (format_time(step), RANGE);
         Some(match (lengths, nearest) {
             (StepLengths::MultiplesOf(inner), Some(nearest)) => format!(
-                "`{name}` takes inner steps of {}, which do not fit into a 4th to a {most}th of {step}; a macro step of {} could be divided",
+                "`{name}` takes inner steps of {}, which fit into none of {fewest} to {most} equal parts of {step}; a macro step of {} could be divided",
                 format_time(inner),
                 format_time(nearest)
             ),
             (StepLengths::MultiplesOf(inner), None) => format!(
-                "`{name}` takes inner steps of {}, which do not fit into a 4th to a {most}th of {step}",
+                "`{name}` takes inner steps of {}, which fit into none of {fewest} to {most} equal parts of {step}",
                 format_time(inner)
             ),
             _ => format!("`{name}` cannot vary the length of its steps"),
@@ -106,8 +106,12 @@ impl Division {
     }
 }
 
-fn choices() -> impl Iterator<Item = usize> {
-    std::iter::once(PARTS).chain(OTHERS)
+/// Numbers of parts, the best first.
+fn choices() -> Vec<usize> {
+    let mut choices: Vec<usize> = (RANGE.0..=RANGE.1).collect();
+    let ratio = |parts: &usize| (*parts).max(PARTS) as f64 / (*parts).min(PARTS) as f64;
+    choices.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    choices
 }
 
 /// The macro step nearest to `step` of which all allow parts, by multiples of the longest inner step.
@@ -137,15 +141,24 @@ mod tests {
         let parts = |lengths: &[StepLengths], step: f64| Division::by(lengths, step).parts();
         assert_eq!(parts(&[], 1e-3), Some(8));
         assert_eq!(parts(&[Any, Any], 1e-3), Some(8));
-        for (step, expected) in
-            [(8e-4, 8), (1e-3, 10), (5e-3, 10), (7e-5, 7), (1.2e-4, 6), (4e-5, 4), (1.3e-4, 13)]
-        {
+        for (step, expected) in [
+            (8e-4, 8),
+            (1e-3, 10),
+            (5e-3, 10),
+            (7e-5, 7),
+            (1.2e-4, 6),
+            (4e-5, 4),
+            (1.7e-4, 17),
+            (3e-5, 3),
+            (2e-5, 2),
+        ] {
             assert_eq!(parts(&[Any, MultiplesOf(1e-5)], step), Some(expected), "{step}");
         }
         // 300 and 200 inner steps: into ten, but not into six or eight.
         assert_eq!(parts(&[MultiplesOf(1e-5), MultiplesOf(1.5e-5)], 3e-3), Some(10));
         assert_eq!(parts(&[MultiplesOf(1e-5), MacroSteps], 8e-4), None);
-        assert_eq!(parts(&[MultiplesOf(1e-5)], 1.7e-4), None);
+        assert_eq!(parts(&[MultiplesOf(1e-5)], 3.7e-4), None);
+        assert_eq!(parts(&[MultiplesOf(1e-5)], 1e-5), None);
     }
 
     #[test]
@@ -154,20 +167,20 @@ mod tests {
             Division::Refused { by, nearest, .. } => (by, nearest),
             Division::Parts(parts) => panic!("{parts}"),
         };
-        let (by, nearest) = refused(&[Any, MultiplesOf(1e-5), Any], 1.7e-4);
-        assert!(by == 1 && (nearest.unwrap() - 1.6e-4).abs() < 1e-12, "{nearest:?}");
-        // Inner steps of 10 and 15 us fit into parts of 30 us: four of them.
+        let (by, nearest) = refused(&[Any, MultiplesOf(1e-5), Any], 3.7e-4);
+        assert!(by == 1 && (nearest.unwrap() - 3.6e-4).abs() < 1e-12, "{nearest:?}");
+        // Inner steps of 10 and 15 us fit into parts of 30 us: three of them.
         let (by, nearest) = refused(&[MultiplesOf(1e-5), MultiplesOf(1.5e-5)], 1e-4);
-        assert!(by == 1 && (nearest.unwrap() - 1.2e-4).abs() < 1e-12, "{nearest:?}");
+        assert!(by == 1 && (nearest.unwrap() - 9e-5).abs() < 1e-12, "{nearest:?}");
         assert_eq!(refused(&[MultiplesOf(1e-5), MacroSteps, Any], 1e-3), (1, None));
-        assert_eq!(refused(&[MultiplesOf(1e-2)], 1e-2), (0, Some(4e-2)));
+        assert_eq!(refused(&[MultiplesOf(1e-2)], 1e-2), (0, Some(2e-2)));
     }
 
     #[test]
     fn a_refusal_says_why() {
         let lengths = [Any, MultiplesOf(1e-5)];
-        let text = Division::by(&lengths, 1.7e-4).refusal(1.7e-4, |i| ["a", "b"][i]).unwrap();
-        assert!(text.contains("`b`") && text.contains("10 us") && text.contains("160 us"), "{text}");
+        let text = Division::by(&lengths, 3.7e-4).refusal(3.7e-4, |i| ["a", "b"][i]).unwrap();
+        assert!(text.contains("`b`") && text.contains("10 us") && text.contains("360 us"), "{text}");
         let text = Division::by(&[MacroSteps], 1e-3).refusal(1e-3, |_| "c").unwrap();
         assert!(text.contains("`c` cannot vary"), "{text}");
         assert_eq!(Division::Parts(8).refusal(1.0, |_| "d"), None);

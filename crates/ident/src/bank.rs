@@ -92,6 +92,11 @@ impl Bank {
         }
     }
 
+    /// For models that are asked before they have seen as many points as they have parameters.
+    pub fn expect_held_inputs(&mut self) {
+        self.models.iter_mut().for_each(DifferenceModel::expect_held_inputs);
+    }
+
     /// Forgets everything.
     pub fn reset(&mut self) {
         self.unlearn();

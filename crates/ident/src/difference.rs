@@ -7,6 +7,10 @@
 //!
 //! Of order p = 1 or 2, with y_ref, u_ref the first values. All zero it says that nothing changes. Why differences: at
 //! small steps y^k and y^(k-1), u^(k+1) and u^k are nearly equal; as differences each has a scale of its own.
+//!
+//! With u^(k+1) - u_ref in the place of u^k - u_ref ([`DifferenceModel::expect_held_inputs`]) the model is the same, but not what it says before it
+//! has seen as many points as it has parameters: what is held over a step acts by its value, so where nothing is fed through, the parameters
+//! of u^(k+1) - u^k are zero, as they are at the start.
 
 use costep_core::{Result, StateReader, StateWriter};
 
@@ -133,6 +137,8 @@ pub struct DifferenceModel {
     inputs: usize,
     outputs: usize,
     rls: ScaledRls,
+    /// Whether u^(k+1) - u_ref is a regressor instead of u^k - u_ref.
+    holds: bool,
     phi: Vec<f64>,
     least: Vec<f64>,
     target: Vec<f64>,
@@ -148,11 +154,17 @@ impl DifferenceModel {
             inputs,
             outputs,
             rls: ScaledRls::new(size, outputs, Forgetting::Directional(forgetting), START),
+            holds: false,
             phi: vec![0.0; size],
             least: vec![0.0; size],
             target: vec![0.0; outputs],
             least_target: vec![0.0; outputs],
         }
+    }
+
+    /// Lets the first few points speak of inputs that act by their value over the step. For a model without any.
+    pub fn expect_held_inputs(&mut self) {
+        self.holds = true;
     }
 
     /// p.
@@ -173,6 +185,8 @@ impl DifferenceModel {
     /// Starts from a model of an earlier run:
     ///
     /// y^(k+1) - y^k = (S_y - I)(y - y_ref) + (S_u + S_p)(u - u_ref) + S_p (u^(k+1) - u^k) + its value at the reference.
+    ///
+    /// Where u is not u^k but u^(k+1), -S_u takes the place of S_p in the difference.
     pub fn begin(&mut self, reference: &Reference, initial: &InitialModel) {
         let (n, m, p) = (self.outputs, self.inputs, self.order);
         let InitialModel { model, input_sizes, output_sizes, .. } = initial;
@@ -192,6 +206,7 @@ impl DifferenceModel {
             // What the earlier run did not look at: differences further back.
             j if j < inputs => 0.0,
             j if j < inputs + m => by_input(i, j - inputs),
+            j if j < inputs + 2 * m && self.holds => -model.d_u[i * m + j - inputs - m],
             j if j < inputs + 2 * m => model.d_up[i * m + j - inputs - m],
             j if j < constant => 0.0,
             _ => drift(i),
@@ -240,7 +255,9 @@ impl DifferenceModel {
 
     /// S_p between input j and output i.
     pub fn gain(&self, i: usize, j: usize) -> f64 {
-        self.rls.coefficient(self.outputs * self.order + self.inputs + j, i)
+        let value = self.outputs * self.order + j;
+        let by_difference = self.rls.coefficient(value + self.inputs, i);
+        if self.holds { by_difference + self.rls.coefficient(value, i) } else { by_difference }
     }
 
     fn fill(&mut self, reference: &Reference, past: &Past, u_next: &[f64]) {
@@ -257,7 +274,8 @@ impl DifferenceModel {
         if two {
             (0..n).for_each(|i| put(y[i] - y_before[i], reference.greatest_y[i]));
         }
-        (0..m).for_each(|j| put(u[j] - reference.u[j], reference.greatest_u[j]));
+        let value = if self.holds { u_next } else { u };
+        (0..m).for_each(|j| put(value[j] - reference.u[j], reference.greatest_u[j]));
         (0..m).for_each(|j| put(u_next[j] - u[j], reference.greatest_u[j]));
         if two {
             (0..m).for_each(|j| put(u[j] - u_before[j], reference.greatest_u[j]));

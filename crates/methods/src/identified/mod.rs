@@ -24,6 +24,7 @@
 mod alarm;
 mod outside;
 mod phases;
+mod plain;
 mod shaking;
 mod start;
 mod trial;
@@ -36,10 +37,11 @@ use costep_core::{
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, ModelFile, Reference};
 
-use crate::shared::law::{Form, Guard, Law, Start};
+use crate::shared::law::{Form, Guard, Law, NARROW, Start, WIDE};
 use alarm::Alarm;
 use outside::Outside;
 use phases::{Phase, TRANSITION};
+use plain::PlainStart;
 use shaking::Shaking;
 use start::Record;
 use trial::Trial;
@@ -127,6 +129,7 @@ struct Identified {
     u: Vec<f64>,
     outside: Outside,
     shaking: Shaking,
+    plain: PlainStart,
     phase: Phase,
     /// Macro step that the phase was chosen for, one more than its number; 0 at the start.
     macro_step: u64,
@@ -177,6 +180,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         u: Vec::new(),
         outside: Outside::default(),
         shaking: Shaking::default(),
+        plain: PlainStart::default(),
         phase: Phase::Large,
         macro_step: 0,
         macro_start: 0.0,
@@ -246,6 +250,11 @@ impl CouplingMethod for Identified {
         let wants_small = self.wants_small_start && has_loop;
         let small = wants_small && system.division.parts().is_some();
         self.phase = if small { Phase::Small } else { Phase::Large };
+        if !small {
+            self.parts.iter_mut().for_each(|part| part.coarse.expect_held_inputs());
+        }
+        let knows = small || self.parts.iter().any(|part| part.loaded.is_some());
+        self.plain = if knows { PlainStart::default() } else { PlainStart::new(layout) };
         self.warning = wants_small.then(|| plain_start(system)).flatten();
         self.names = column_names(&self.parts, system, self.with_parameters);
         (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
@@ -315,6 +324,7 @@ impl CouplingMethod for Identified {
         self.outside.save(out);
         self.shaking.save(out);
         self.alarm.save(out);
+        self.plain.save(out);
         let (phase, left) = match self.phase {
             Phase::Quiet => (0, 0),
             Phase::Small => (1, 0),
@@ -350,6 +360,7 @@ impl CouplingMethod for Identified {
         self.outside.load(from)?;
         self.shaking.load(from)?;
         self.alarm.load(from)?;
+        self.plain.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(TRANSITION as usize + 1)? as u64);
         self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
         for count in [
@@ -450,6 +461,7 @@ impl Identified {
         if at_macro_step {
             self.coarse_guard.observe(signals.coupled);
             self.alarmed = self.alarm.rings(signals.y);
+            self.plain.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
         }
         self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
     }
@@ -475,7 +487,8 @@ impl Identified {
         let parts = &self.parts;
         self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
         let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
-        guard.clip(&self.inputs, &start, &mut self.u);
+        let changes = if self.plain.is_guessing() { NARROW } else { WIDE };
+        guard.clip(changes, &self.inputs, &start, &mut self.u);
         if self.phase == Phase::Small && self.form == Form::Hold {
             self.shaking.shake(signals.coupled, &mut self.u);
         }

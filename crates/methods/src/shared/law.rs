@@ -23,8 +23,12 @@ pub(crate) enum Form {
 
 /// Steps that the greatest change is taken from.
 const LOOK_BACK: usize = 10;
-/// An input stays within so many of the greatest changes of the coupling signal, and so many of the change that is known to come.
-const CLIP: (f64, f64) = (3.0, 2.0);
+/// An input stays within so many of the greatest changes of the coupling signal.
+pub(crate) const WIDE: f64 = 3.0;
+/// The same while models have more parameters than they have seen points.
+pub(crate) const NARROW: f64 = 1.0;
+/// It stays within so many of the change that is known to come, beside these.
+const KNOWN: f64 = 2.0;
 
 /// The signals at the start of a step.
 pub(crate) struct Start<'a> {
@@ -160,12 +164,12 @@ impl Guard {
         self.last.copy_from_slice(coupled);
     }
 
-    /// Cuts inputs that go too far.
-    pub(crate) fn clip(&self, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
+    /// Cuts inputs that go too far, by so many of the greatest changes.
+    pub(crate) fn clip(&self, changes: f64, inputs: &InputSet, start: &Start<'_>, u: &mut [f64]) {
         for j in inputs.iter() {
             let greatest = (0..self.changes.len()).map(|lag| self.changes.get(lag)[j]).fold(0.0, f64::max);
             let known = (start.external.1[j] - start.external.0[j]).abs();
-            let limit = CLIP.0 * greatest + CLIP.1 * known;
+            let limit = changes * greatest + KNOWN * known;
             let z = start.coupled[j];
             let bounded = (z - limit).is_finite() && (z + limit).is_finite();
             u[j] = if bounded { u[j].clamp(z - limit, z + limit) } else { z };

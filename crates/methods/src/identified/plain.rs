@@ -1,0 +1,62 @@
+//! The start with whole steps, for subsystems that cannot divide them.
+//!
+//! As long as a model has seen fewer points than it has parameters, it tells them all exactly, and what lies between them; about an
+//! input in a new direction it only guesses. Such a guess may be right to within the trust it has earned and yet throw a system that a hold already
+//! drives away. So the models expect inputs to act by their value over the step, and inputs stay nearer to the coupling signal until every model could have learnt what it needs.
+
+use costep_core::{Layout, Result, StateReader, StateWriter};
+
+/// Counters in a saved state beyond this are damage.
+const MAX_COUNT: usize = 1 << 53;
+
+/// How far a start with whole steps has come. By default there is none.
+#[derive(Default)]
+pub(super) struct PlainStart {
+    /// Points that the largest model of first order needs.
+    needed: u64,
+    /// Points at which something has moved.
+    seen: u64,
+}
+
+impl PlainStart {
+    pub(super) fn new(layout: &Layout) -> Self {
+        let parameters = |i: usize| layout.output_range(i).len() + 2 * layout.input_range(i).len() + 1;
+        let needed = (0..layout.subsystems()).map(parameters).max().unwrap_or(0);
+        Self { needed: needed as u64, seen: 0 }
+    }
+
+    /// Takes note of a point at which something had moved, or nothing.
+    pub(super) fn note(&mut self, moved: bool) {
+        self.seen += u64::from(moved && self.seen < self.needed);
+    }
+
+    /// Whether there is a model with fewer points than parameters.
+    pub(super) fn is_guessing(&self) -> bool {
+        self.seen < self.needed
+    }
+
+    pub(super) fn save(&self, out: &mut StateWriter) {
+        out.integer(self.seen);
+    }
+
+    pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        self.seen = from.index(MAX_COUNT)? as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rest_teaches_nothing() {
+        let mut start = PlainStart { needed: 2, seen: 0 };
+        (0..9).for_each(|_| start.note(false));
+        start.note(true);
+        assert!(start.is_guessing());
+        (0..9).for_each(|_| start.note(true));
+        assert!(!start.is_guessing() && start.seen == 2);
+        assert!(!PlainStart::default().is_guessing());
+    }
+}

@@ -91,12 +91,13 @@ fn the_sound_system_is_sound() {
     assert_eq!(flat.links.len(), 3);
 }
 
+fn hand_made() -> Vec<Case> {
+    [archives(), xml(), schema(), references(), wiring(), values(), greedy()].into_iter().flatten().collect()
+}
+
 #[test]
 fn every_malformed_ssp_ends_in_its_code() {
-    let cases: Vec<Case> = [archives(), xml(), schema(), references(), wiring(), values(), greedy()]
-        .into_iter()
-        .flatten()
-        .collect();
+    let cases = hand_made();
     let names: std::collections::HashSet<_> = cases.iter().map(|case| &case.name).collect();
     assert!(cases.len() >= 120 && names.len() == cases.len(), "{} of {}", names.len(), cases.len());
     let mut wrong = Vec::new();
@@ -180,5 +181,15 @@ fn archives_changed_at_random_never_do_harm() {
             bytes.truncate(random.below(good.len()));
         }
         let _ = examine(&format!("round {round}"), &bytes);
+    }
+}
+
+/// Writes all hand-made cases to the folder named by COSTEP_CASES, to try other tools on them.
+#[test]
+#[ignore = "writes files for other tools"]
+fn write_cases() {
+    let folder = std::path::PathBuf::from(std::env::var_os("COSTEP_CASES").expect("COSTEP_CASES"));
+    for (number, case) in hand_made().iter().enumerate() {
+        fs::write(folder.join(format!("{number:03}.ssp")), &case.bytes).unwrap();
     }
 }

@@ -6,6 +6,7 @@ use costep_core::{Error, ExitClass, Place};
 use serde_json::{Value, json};
 
 use crate::style;
+use crate::words::count;
 
 /// One or more errors. Empty never happens: it is made from an error or from a list with one at least.
 pub(crate) struct Failure(Vec<Error>);
@@ -33,7 +34,7 @@ impl Failure {
         } else {
             self.0.iter().for_each(style::print_error);
             if self.0.len() > 1 {
-                style::note(&format!("{} errors", self.0.len()));
+                style::note(&count(self.0.len(), "error"));
             }
         }
         let class = self.0.first().map_or(ExitClass::Bug, |error| error.code().entry().exit);
@@ -58,6 +59,6 @@ pub(crate) fn to_json(error: &Error) -> Value {
         "message": details.message,
         "place": place,
         "cause": details.cause,
-        "help": details.hint,
+        "help": error.help(),
     })
 }

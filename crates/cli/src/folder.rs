@@ -3,6 +3,8 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use costep_core::{Code, Error, Result};
 
@@ -14,6 +16,8 @@ pub(crate) const PREVIOUS_RECORDING: &str = "results.previous.arrows";
 pub(crate) const PROJECT_COPY: &str = "run.toml";
 /// Holds the lock and the number of the process that has it. It stays: removing it could take it away from another run.
 const LOCK: &str = ".costep.lock";
+/// How long a lock may take to come free. A child sees the death of its parent within a second.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A folder that no other run may write into while this lives. The lock is the operating system's, so that it ends with
 /// the process, however that ends.
@@ -26,7 +30,7 @@ pub(crate) fn lock(folder: &Path) -> Result<Locked> {
     let path = folder.join(LOCK);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let mut file = file.map_err(|cause| unwritable(&path, &cause))?;
-    match file.try_lock() {
+    match patiently(|| file.try_lock()) {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(busy(folder, &mut file)),
         // Some network file systems have no locks. That is no reason not to run.
@@ -35,6 +39,17 @@ pub(crate) fn lock(folder: &Path) -> Result<Locked> {
     // Only the message of another process needs the number.
     let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
     Ok(Locked(Some(file)))
+}
+
+/// Tries again for a moment: the processes of a run that was killed die one after the other.
+fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    let start = Instant::now();
+    loop {
+        match lock() {
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => thread::sleep(PATIENCE / 100),
+            outcome => return outcome,
+        }
+    }
 }
 
 fn busy(folder: &Path, file: &mut File) -> Error {
@@ -65,7 +80,13 @@ mod tests {
         let error = lock(folder.path()).unwrap_err();
         assert_eq!(error.code(), Code::Busy);
         assert!(error.to_string().contains(&format!("process {} ", std::process::id())), "{error}");
-        drop(first);
+        // One that comes free soon is waited for.
+        let soon = thread::spawn(move || {
+            thread::sleep(PATIENCE / 10);
+            drop(first);
+        });
+        drop(lock(folder.path()).unwrap());
+        soon.join().unwrap();
         // What a dead process left behind is no obstacle.
         fs::write(folder.path().join(LOCK), "4194304\n").unwrap();
         assert!(lock(folder.path()).is_ok());

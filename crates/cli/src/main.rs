@@ -17,6 +17,7 @@ mod style;
 mod supervision;
 mod table;
 mod verbs;
+mod words;
 
 use std::process::ExitCode;
 

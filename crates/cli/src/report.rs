@@ -118,6 +118,11 @@ pub(crate) struct RunReport {
     pub(crate) message: Option<String>,
     /// The error behind the message, if the run ended with one.
     pub(crate) error: Option<Value>,
+    /// An FMU asked for the end of the simulation before its stop time.
+    pub(crate) ended: Option<Value>,
+    /// Its words.
+    #[serde(skip)]
+    pub(crate) request: Option<String>,
     #[serde(skip)]
     pub(crate) exit: u8,
 }
@@ -148,6 +153,8 @@ impl RunReport {
             solvers: Map::new(),
             message: None,
             error: None,
+            ended: None,
+            request: None,
             exit: 0,
         }
     }
@@ -228,6 +235,12 @@ impl RunReport {
             Verdict::NotJudged => Some("too few macro steps for a verdict on stability".into()),
             _ => None,
         };
+    }
+
+    /// Takes over that an FMU asked for the end.
+    pub(crate) fn end_at_request(&mut self, request: Option<&Error>) {
+        self.ended = request.map(crate::failure::to_json);
+        self.request = request.map(|request| request.details().message.clone());
     }
 
     /// Takes over an error that ended the run.

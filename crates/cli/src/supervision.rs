@@ -90,6 +90,7 @@ mod system {
     use crate::failure::to_json;
     use crate::folder::RECORDING;
     use crate::style::{note, print_error, print_json, written};
+    use crate::words::{argument, count};
 
     /// What a watched process has to say on standard output: kept to its end, because an FMU that fails while it is
     /// freed makes another result of it.
@@ -229,14 +230,9 @@ mod system {
             _ => None,
         };
         if let (Some(Kept { checkpoint: Some(time), .. }), Some(folder)) = (&kept, folder) {
-            let resume = format!("`costep resume {}` goes on from t = {time} s", folder.display());
-            error = match &error.details().hint {
-                Some(hint) => {
-                    let hint = format!("{hint}; {resume}");
-                    error.hint(hint)
-                }
-                None => error.hint(resume),
-            };
+            let resume = format!("`costep resume {}` goes on from t = {time} s", argument(folder));
+            let hint = format!("{}; {resume}", error.help());
+            error = error.hint(hint);
         }
         let code = ExitCode::from(error.code().entry().exit.code());
         if output.json {
@@ -256,10 +252,10 @@ mod system {
                 kept.checkpoint.map_or(String::new(), |time| format!(", checkpoint at t = {time} s"));
             let file = folder.join(RECORDING);
             note(&format!(
-                "  kept: {} up to t = {} s ({} rows){checkpoint}",
+                "  kept: {} up to t = {} s ({}){checkpoint}",
                 file.display(),
                 kept.time,
-                kept.rows
+                count(kept.rows, "row")
             ));
         }
         Ok(code)

@@ -39,6 +39,28 @@ fn every_equation_is_in_the_file_that_the_list_names() {
 }
 
 #[test]
+fn the_tests_that_the_list_of_faults_names_are_there() {
+    let list = read("docs/faults.md");
+    let rows: Vec<&str> =
+        list.lines().filter(|line| line.starts_with("| ") && line.contains(".rs`")).collect();
+    assert!(rows.len() > 15);
+    for row in rows {
+        let tests = row.trim_matches('|').rsplit('|').next().unwrap();
+        for group in tests.split(", ") {
+            let mut names = group.split('`').filter(|word| !word.trim().is_empty());
+            let text = read(names.next().unwrap());
+            for name in names {
+                let is_test = text
+                    .split("#[test]")
+                    .skip(1)
+                    .any(|test| test.trim_start().starts_with(&format!("fn {name}()")));
+                assert!(is_test, "{name} is no test: {row}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_project_of_the_manual_is_a_valid_one() {
     let manual = read("docs/project.md");
     let start = manual.find("```toml").expect("a project") + "```toml".len();

@@ -276,6 +276,21 @@ fn values_that_are_no_numbers_stop_the_run() {
             .says("error[E0402]: `bad.y` became NaN")
             .says("t = 0.30000000000000004 s");
         rig.fault(fault::INFINITE, "").exits(2).says("error[E0402]: `bad.y` became -inf");
+        let mut stopped = 0;
+        for method in
+            ["zoh", "foh", "soh", "nepce", "feedthrough", "mbcorr", "prestep", "predictive", "identified"]
+        {
+            let done = rig.fault(fault::NAN, &format!("--method {method}"));
+            // Some need more than this FMU has.
+            if done.stderr.contains("error[E0304]") {
+                done.exits(1);
+            } else {
+                done.exits(2).says("error[E0402]: `bad.y` became NaN");
+                stopped += 1;
+            }
+        }
+        assert!(stopped >= 5, "{stopped}");
+        rig.fault(fault::NAN, "").exits(2);
         assert_eq!(rig.times().len(), 3);
         rig.fault(fault::DENORMAL, "").exits(0);
     }
@@ -290,7 +305,6 @@ fn statuses_of_steps_lead_to_codes() {
             (9, 2, "error[E0117]: `bad`: "),
             (10, 2, "error[E0118]: `bad`: "),
             (6, 2, "error[E0115]: `bad`: the FMU did not complete the step"),
-            (13, 2, "asked to end the simulation"),
             (15, 2, "the unknown status 42"),
             (8, 2, "%s%s%n%n%s 100 %"),
             (1, 2, "no initial state"),
@@ -305,6 +319,54 @@ fn statuses_of_steps_lead_to_codes() {
                 assert_eq!(rig.times(), UP_TO_THE_FAULT, "{}", done.story());
             }
         }
+    }
+}
+
+#[test]
+fn an_fmu_may_ask_for_the_end() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        // Inside a step the others stand elsewhere; at its end the last point counts.
+        for (fault, time, rows) in [(13, "0.35", 4), (60, "0.4", 5)] {
+            let done = rig.fault(fault, "").exits(0);
+            let words = format!("ended    `bad`: the FMU asked to end the simulation at t = {time}");
+            assert!(done.stdout.contains(&words), "{}", done.story());
+            assert_eq!(rig.times().len(), rows, "{}", done.story());
+            let object = rig.fault(fault, "--json").exits(0).json();
+            assert_eq!(object["ended"]["code"], "E0134");
+            assert_eq!((&object["error"], &object["macro_steps"]), (&Value::Null, &(rows - 1).into()));
+        }
+        assert_eq!(rig.fault(0, "--json").exits(0).json()["ended"], Value::Null);
+        // What needs the whole run fails.
+        rig.fault(60, "");
+        let done = rig.desk.run("compare rig --methods zoh --reference none").exits(2);
+        assert!(done.stdout.contains("asked to end the simulation"), "{}", done.story());
+    }
+}
+
+#[test]
+fn clocks_of_fmus_that_differ_are_seen() {
+    // FMI 2 has no way to tell.
+    let rig = Rig::new(Fmi::V3);
+    rig.fault(61, "").exits(0).says("warning [W0110]: after the step from 0.3").says("beyond its end");
+    let done = rig.fault(62, "").exits(2).says("error[E0403]: `bad` says it is at t = 0.42");
+    done.says("cause: that is 2.000e-2 s too far").says("help: ");
+    let done = rig.fault(14, "").exits(2).says("error[E0403]: `bad` says it is at t = 0.3");
+    assert_eq!(rig.times(), UP_TO_THE_FAULT, "{}", done.says("1.000e-1 s short").story());
+}
+
+#[test]
+fn a_state_that_is_not_put_back_is_found() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        rig.set("bad", 55, "");
+        let json = rig.desk.run("check rig --probe --json").exits(2).json();
+        let cards = json["probes"].as_array().unwrap();
+        let taken_back = |name: &str| {
+            let card = cards.iter().find(|card| card["part"] == name).unwrap_or_else(|| panic!("{json}"));
+            card["taken_back"].as_bool()
+        };
+        assert_eq!((taken_back("bad"), taken_back("good")), (Some(false), Some(true)), "{json}");
     }
 }
 

@@ -49,7 +49,7 @@ pub struct Details {
     pub place: Place,
     /// Why, often the words of another library or of the operating system.
     pub cause: Option<String>,
-    /// What to do about it.
+    /// What to do about it, if there is more to say than the remedy of its code.
     pub hint: Option<String>,
 }
 
@@ -99,6 +99,11 @@ impl Error {
         }
     }
 
+    /// What to do about it: its own hint, or what helps with all errors of its code.
+    pub fn help(&self) -> &str {
+        self.0.hint.as_deref().unwrap_or(self.code().entry().remedy)
+    }
+
     /// Everything about it.
     pub fn details(&self) -> &Details {
         &self.0
@@ -138,10 +143,7 @@ impl fmt::Display for Error {
         if let Some(cause) = &details.cause {
             write!(f, "\n  cause: {}", printable(cause))?;
         }
-        if let Some(hint) = &details.hint {
-            write!(f, "\n  help: {}", printable(hint))?;
-        }
-        Ok(())
+        write!(f, "\n  help: {}", printable(self.help()))
     }
 }
 

@@ -228,4 +228,17 @@ mod tests {
         assert_eq!(run(30000.0, 0.3e-3), 100_000_000);
         assert_eq!(Experiment { start: 1e5, stop: 100_000.3, step: 1e-4 }.steps(), 3000);
     }
+
+    #[test]
+    fn times_do_not_drift_in_ten_million_steps() {
+        let run = Experiment { start: 0.1, stop: 1e6, step: 0.1 };
+        let mut end = run.start;
+        for k in 0..10_000_000 {
+            let interval = run.interval(k);
+            // Where one step ends, the next one starts, and none is further than round-off from where it should be.
+            assert!(interval.start == end && interval.end > interval.start && interval.length == run.step);
+            end = interval.end;
+            assert!((end - (k + 2) as f64 / 10.0).abs() <= 4.0 * f64::EPSILON * end, "{k}: {end}");
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) fn initialise(
     for subsystem in subsystems.iter_mut() {
         subsystem.initialise(experiment).map_err(|error| place(&**subsystem, experiment.start, 0, error))?;
     }
-    let order = feedthrough_order(subsystems, layout, coupling);
+    let (order, has_loops) = feedthrough_order(subsystems, layout, coupling);
     let mut moving = 0;
     for sweep in 0..MAX_SWEEPS {
         let mut at_rest = sweep > 0;
@@ -37,7 +37,7 @@ pub(crate) fn initialise(
             }
             let u = &coupled[layout.input_range(i)];
             if !u.iter().all(|u| u.is_finite()) {
-                let grown_in_a_loop = sweep > 0 && !y.iter().any(|y| y.is_nan());
+                let grown_in_a_loop = has_loops && sweep > 0 && !y.iter().any(|y| y.is_nan());
                 return if grown_in_a_loop { Err(unsolved(subsystems, layout, moving)) } else { Ok(()) };
             }
             let outcome = subsystems[i].initial_outputs(u, &mut y[layout.output_range(i)]);
@@ -53,8 +53,12 @@ pub(crate) fn initialise(
 }
 
 /// Sources before the subsystems that pass them straight through, so that no output is asked for under an input
-/// that means nothing yet, except inside a loop.
-fn feedthrough_order(subsystems: &[Box<dyn Subsystem>], layout: &Layout, coupling: &Coupling) -> Vec<usize> {
+/// that means nothing yet, except inside a loop; and whether there are loops.
+fn feedthrough_order(
+    subsystems: &[Box<dyn Subsystem>],
+    layout: &Layout,
+    coupling: &Coupling,
+) -> (Vec<usize>, bool) {
     let mut arrows = Vec::new();
     for (i, subsystem) in subsystems.iter().enumerate() {
         for input in subsystem.description().feedthrough.iter().flatten() {
@@ -64,7 +68,10 @@ fn feedthrough_order(subsystems: &[Box<dyn Subsystem>], layout: &Layout, couplin
     }
     arrows.sort_unstable();
     arrows.dedup();
-    Graph::new(subsystems.len(), &arrows).components().into_iter().flatten().collect()
+    let graph = Graph::new(subsystems.len(), &arrows);
+    let components = graph.components();
+    let has_loops = components.iter().any(|component| graph.is_loop(component));
+    (components.into_iter().flatten().collect(), has_loops)
 }
 
 fn unsolved(subsystems: &[Box<dyn Subsystem>], layout: &Layout, input: usize) -> Error {

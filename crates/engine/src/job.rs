@@ -143,8 +143,10 @@ fn step_with_more(
 #[cold]
 fn not_reached(job: &Job<'_>, i: usize, reached: f64) -> Error {
     let name = &job.descriptions[i].name;
-    let message = format!("`{name}` stopped at t = {reached} s instead of {} s", job.interval.end);
-    job.place(i, Error::new(Code::TimeNotReached, message))
+    let Interval { start, end, .. } = job.interval;
+    let (missed, side) = ((reached - end).abs(), if reached > end { "too far" } else { "short" });
+    let message = format!("`{name}` says it is at t = {reached} s after the step from {start} s to {end} s");
+    job.place(i, Error::new(Code::TimeNotReached, message).because(format!("that is {missed:.3e} s {side}")))
 }
 
 #[cold]

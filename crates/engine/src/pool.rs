@@ -16,6 +16,10 @@ use crate::job::{Job, step_caught};
 
 /// How long an idle worker spins before it sleeps.
 const SPINS: u32 = 4_000;
+/// The gate is closed.
+const CLOSED: usize = 1;
+/// One worker behind the gate.
+const WORKER: usize = 2;
 
 /// Persistent worker threads.
 pub(crate) struct Pool {
@@ -26,8 +30,9 @@ pub(crate) struct Pool {
 struct Shared {
     /// Counts jobs; a change tells the workers that `task` is new.
     epoch: AtomicUsize,
-    /// Workers still busy with the current job.
-    busy: AtomicUsize,
+    /// Workers take part in a job only behind the gate: their number, and whether it is closed. A worker that comes late,
+    /// because other programs have its core, finds it closed, and nobody waits for it.
+    gate: AtomicUsize,
     /// Next subsystem to take.
     next: AtomicUsize,
     stop: AtomicBool,
@@ -48,8 +53,8 @@ struct Task {
     chunk: usize,
 }
 
-// SAFETY: `task` is written by the owner of the pool only while no worker is busy, and read by workers only
-// after they have seen the new epoch; everything else in `Shared` is atomic or locked.
+// SAFETY: `task` is written by the owner of the pool only while the gate is closed and nobody behind it, and read by
+// workers only behind the gate; everything else in `Shared` is atomic or locked.
 unsafe impl Sync for Shared {}
 // SAFETY: as above; the pointers in `task` are to data whose owner waits until all workers are done.
 unsafe impl Send for Shared {}
@@ -66,7 +71,7 @@ impl Pool {
         };
         let shared = Arc::new(Shared {
             epoch: AtomicUsize::new(0),
-            busy: AtomicUsize::new(0),
+            gate: AtomicUsize::new(CLOSED),
             next: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             asleep: (0..helpers).map(|_| AtomicBool::new(false)).collect(),
@@ -94,8 +99,8 @@ impl Pool {
         assert!(job.stage.iter().all(|i| *i < subsystems.len()) && y.len() == job.layout.outputs());
         let chunk = (job.stage.len() / (4 * (self.workers.len() + 1))).max(1);
         let shared = &*self.shared;
-        // SAFETY: no worker is busy here (the last call waited for them), so nobody reads `task`. The lifetime
-        // of `job` is only extended for the time this function waits.
+        // SAFETY: the gate is closed and no worker behind it (the last call waited for them), so nobody reads `task`. The
+        // lifetime of `job` is only extended for the time this function waits.
         unsafe {
             *shared.task.get() = Task {
                 job: std::ptr::from_ref(job).cast(),
@@ -105,7 +110,8 @@ impl Pool {
             };
         }
         shared.next.store(0, Ordering::Relaxed);
-        shared.busy.store(self.workers.len(), Ordering::Relaxed);
+        // Whoever comes through sees the task.
+        shared.gate.store(0, Ordering::Release);
         shared.epoch.fetch_add(1, Ordering::SeqCst);
         for ((_, thread), asleep) in self.workers.iter().zip(&shared.asleep) {
             if asleep.swap(false, Ordering::SeqCst) {
@@ -114,32 +120,41 @@ impl Pool {
         }
         {
             // Also when this thread unwinds: the workers hold pointers to what the caller owns.
-            let _all_done = WaitForWorkers(shared);
+            let _all_done = CloseGate(shared);
             shared.take_part();
         }
         if shared.failed.swap(false, Ordering::Acquire) { Err(shared.take_error()) } else { Ok(()) }
     }
 }
 
-/// Waits, when dropped, until no worker is busy.
-struct WaitForWorkers<'a>(&'a Shared);
+/// Closes the gate, when dropped, and waits until no worker is behind it.
+struct CloseGate<'a>(&'a Shared);
 
-impl Drop for WaitForWorkers<'_> {
+impl Drop for CloseGate<'_> {
     fn drop(&mut self) {
+        self.0.gate.fetch_or(CLOSED, Ordering::AcqRel);
         let mut spins = 0;
-        while self.0.busy.load(Ordering::Acquire) > 0 {
+        while self.0.gate.load(Ordering::Acquire) != CLOSED {
             spins += 1;
             if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 }
 
-/// Counts a worker as done, when dropped: also when it unwinds.
-struct Done<'a>(&'a AtomicUsize);
+/// A worker behind the gate. It leaves when this is dropped: also when it unwinds.
+struct Inside<'a>(&'a AtomicUsize);
 
-impl Drop for Done<'_> {
+impl<'a> Inside<'a> {
+    /// Comes through, unless the gate is closed.
+    fn enter(gate: &'a AtomicUsize) -> Option<Self> {
+        let one_more = |inside: usize| (inside & CLOSED == 0).then_some(inside + WORKER);
+        gate.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).ok().map(|_| Self(gate))
+    }
+}
+
+impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Release);
+        self.0.fetch_sub(WORKER, Ordering::Release);
     }
 }
 
@@ -163,8 +178,9 @@ impl Shared {
             if self.stop.load(Ordering::SeqCst) {
                 return;
             }
-            let _done = Done(&self.busy);
-            self.take_part();
+            if let Some(_inside) = Inside::enter(&self.gate) {
+                self.take_part();
+            }
         }
     }
 
@@ -189,11 +205,11 @@ impl Shared {
         }
     }
 
-    /// Steps chunks of subsystems until none is left.
+    /// Steps chunks of subsystems until none is left. For the owner of the pool and workers behind the gate.
     fn take_part(&self) {
-        // SAFETY: written before the epoch changed, and not again before all workers are done.
+        // SAFETY: written before the gate opened, and not again before it is closed and nobody behind it.
         let task = unsafe { *self.task.get() };
-        // SAFETY: `Pool::step` keeps the job alive until all workers are done.
+        // SAFETY: `Pool::step` keeps the job alive until no worker is behind the gate.
         let job = unsafe { &*task.job };
         loop {
             let start = self.next.fetch_add(task.chunk, Ordering::Relaxed);

@@ -408,6 +408,7 @@ fn saved_states_continue_bit_by_bit() {
         let (mut other, _) = started(&library, &[0.0]);
         let mut out = StateWriter::default();
         out.integer(1);
+        out.real(f64::NAN);
         out.real(0.0);
         out.reals(&[0.0]);
         out.integer(0);

@@ -78,8 +78,8 @@ fn faults_of_the_equations_end_with_instance_time_and_reason() {
             (DiscardAbove, dopri5, Code::StepTooSmall, &["`lag`", set, "Discard", "beyond the range"]),
             (PastEvent, dopri5, Code::EventsWithoutEnd, &["`lag`", "announced a time event", "100 events"]),
             (NanEvent, dopri5, Code::FmuError, &["`lag`", "next event", "not a number", "t = 0 s"]),
-            (EndAtEvent, dopri5, Code::FmuDiscard, &["`lag`", "asked to end the simulation at t = 0.5"]),
-            (EndAfterStep, rk4, Code::FmuDiscard, &["`lag`", "asked to end the simulation at t = 0.41"]),
+            (EndAtEvent, dopri5, Code::FmuEnds, &["`lag`", "asked to end the simulation at t = 0.5"]),
+            (EndAfterStep, rk4, Code::FmuEnds, &["`lag`", "asked to end the simulation at t = 0.41"]),
             (EndlessEvent, rk4, Code::EventsWithoutEnd, &["`lag`", "does not end", "1000 times"]),
             (
                 ErrorEvent,

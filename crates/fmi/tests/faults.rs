@@ -56,7 +56,7 @@ fn faults_of_calls_become_coded_errors() {
             (8, Code::FmuError, &["%s%s%n%n%s 100 %"]),
             (10, Code::FmuPending, &[step, "Pending"]),
             (11, Code::FmuError, &["Set", "set failed"]),
-            (13, Code::FmuDiscard, &["asked to end the simulation"]),
+            (13, Code::FmuEnds, &["asked to end the simulation at t = 2.25 s", "--t-end"]),
             (15, Code::FmuError, &["unknown status 42"]),
             (17, Code::FmuDiscard, &["reached t = 2.25 s"]),
             (59, Code::FmuDiscard, &["Get", "returned Discard", "not now"]),
@@ -65,7 +65,7 @@ fn faults_of_calls_become_coded_errors() {
             let error = run(&mut subsystem).unwrap_err();
             expect(&error, code, words);
             // It cannot go on, unless a step was only discarded.
-            if code != Code::FmuDiscard && code != Code::FmuPending {
+            if ![Code::FmuDiscard, Code::FmuPending, Code::FmuEnds].contains(&code) {
                 let mut y = [0.0];
                 assert_eq!(subsystem.initial_outputs(&[0.0], &mut y).unwrap_err().code(), Code::FmuError);
             }
@@ -114,11 +114,43 @@ fn discarded_steps_are_done_in_shorter_ones_where_the_state_is_stored() {
         stored.snapshot().unwrap();
         assert_eq!(step(&mut stored).unwrap().1, y[0]);
         // Who asks for the end, or discards every step, is not asked for ever.
-        for fault in [6.0, 13.0] {
+        for (fault, code) in [(6.0, Code::FmuDiscard), (13.0, Code::FmuEnds)] {
             let options = CoSimulationOptions { retry_discarded: true, ..options(&[("fault", fault)]) };
             let mut subsystem = CoSimulationSubsystem::new(&library, "stubborn", &options).unwrap();
-            assert_eq!(run(&mut subsystem).unwrap_err().code(), Code::FmuDiscard);
+            assert_eq!(run(&mut subsystem).unwrap_err().code(), code);
         }
+    }
+}
+
+#[test]
+fn a_step_at_whose_end_the_fmu_asks_for_the_end_counts() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        let expected = run(&mut faulty(&library, 0)).unwrap();
+        let mut subsystem = faulty(&library, 60);
+        subsystem.initialise(&RUN).unwrap();
+        subsystem.initial_outputs(&[1.0], &mut [0.0]).unwrap();
+        subsystem.snapshot().unwrap();
+        let done = step(&mut subsystem).unwrap();
+        assert_eq!((done.0.reached, done.1), (expected.0.reached, expected.1), "{fmi:?}");
+        let again = subsystem.step(RUN.interval(1), InputPolynomials::new(1, 0).segment(0..1, 0), &mut [0.0]);
+        expect(&again.unwrap_err(), Code::FmuEnds, &["`faulty`", "asked to end the simulation at t = 2.5 s"]);
+        // From a state before it, it has not asked yet.
+        subsystem.restore().unwrap();
+        assert_eq!(step(&mut subsystem).unwrap().1, expected.1);
+    }
+}
+
+#[test]
+fn the_end_of_a_step_may_be_missed_by_little() {
+    for fmi in BOTH {
+        let library = build(fmi, "Fault").load();
+        let good = run(&mut faulty(&library, 0)).unwrap();
+        let little = run(&mut faulty(&library, 61)).unwrap();
+        assert_eq!((little.0.reached, little.1), (2.5, good.1));
+        // FMI 2 has no way to say so.
+        let much = run(&mut faulty(&library, 62)).unwrap().0.reached;
+        assert!((much - if fmi == Fmi::V3 { 2.6 } else { 2.5 }).abs() < 1e-12, "{much}");
     }
 }
 

@@ -52,25 +52,33 @@ pub(crate) fn read_experiment(
     }
     let size = size?;
     let last = start.abs().max(stop.abs());
+    let experiment = Experiment { start, stop, step: size };
     if last + size == last {
         problems.report(step.origin_of("size"), || {
             let (size, last) = (format_time(size), format_time(last));
             Error::new(Code::BadValue, format!("a step of {size} is lost in round-off at {last}"))
                 .hint("choose a larger step or an earlier stop")
         });
-    }
-    let experiment = Experiment { start, stop, step: size };
-    if let Err(error) = check_step(size, &experiment) {
+    } else if let Err(error) = check_step(size, &experiment) {
         problems.report(step.origin_of("size"), || error);
     }
     Some(experiment)
 }
 
-/// An error if a step is longer than the run, start to stop.
+/// Macro steps of a run that would take weeks even if nothing is computed in them.
+const MOST_STEPS: f64 = 1e12;
+
+/// An error if a step is longer than the run, start to stop, or so short that the run would never end.
 pub fn check_step(step: f64, experiment: &Experiment) -> Result<(), Error> {
     // Both are often computed.
     const ROUND_OFF: f64 = 1e-9;
     let run = experiment.stop - experiment.start;
+    if run / step > MOST_STEPS {
+        let (count, step, run) = (run / step, format_time(step), format_time(run));
+        return Err(Error::new(Code::BadValue, format!("a step of {step} is too short for a run of {run}"))
+            .because(format!("it would take {count:.0e} macro steps; the most are {MOST_STEPS:.0e}"))
+            .hint("choose a larger step or an earlier stop"));
+    }
     if run <= 0.0 || step <= run * (1.0 + ROUND_OFF) {
         return Ok(());
     }

@@ -54,7 +54,12 @@ fn warnings(notes: &[Note], path: &Path) -> Vec<Error> {
         .collect();
     let remarks = of(Severity::Remark).count();
     if remarks > 0 {
-        let message = format!("{remarks} things in the system structure have no effect here");
+        let things = if remarks == 1 {
+            "thing in the system structure has"
+        } else {
+            "things in the system structure have"
+        };
+        let message = format!("{remarks} {things} no effect here");
         let hint = format!("`costep inspect {}` lists them", path.display());
         warnings.push(Error::new(Code::SspRemarks, message).hint(hint));
     }

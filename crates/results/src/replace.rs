@@ -27,7 +27,11 @@ impl Replacement {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let (file, temporary) = builder.tempfile_in(folder_of(&target))?.into_parts();
+        let folder = folder_of(&target);
+        fs::metadata(folder)?;
+        // The words of the cause would name the temporary file.
+        let made = builder.tempfile_in(folder).map_err(|cause| io::Error::from(cause.kind()))?;
+        let (file, temporary) = made.into_parts();
         Ok((file, Self { temporary, target }))
     }
 

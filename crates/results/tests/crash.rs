@@ -161,7 +161,8 @@ fn a_full_device_gives_the_cause() {
     let error = Recording::create(Path::new("/dev/full"), &columns(), &[]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "error[E0503]: cannot write the recording `/dev/full`\n  /dev/full\n  cause: No space left on device (os error 28)"
+        "error[E0503]: cannot write the recording `/dev/full`\n  /dev/full\n  cause: No space left on device (os error 28)\n  \
+         help: see whether the disk is full and the folder still there; what was written before is valid"
     );
 }
 

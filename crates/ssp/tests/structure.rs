@@ -409,3 +409,10 @@ fn files_of_version_2_are_read() {
     let text = text.replace(r#"version="2.0""#, r#"version="3.0""#);
     expect_error(&Files::new(&text).open().unwrap(), Code::SspUnsupported, "version `3.0`");
 }
+
+#[test]
+fn connections_of_a_component_that_is_lost_are_not_reported_again() {
+    let parts = component("a", "gone", "y:output u:input") + &component("b", "a", "y:output u:input");
+    let text = ssd(&(elements(&parts) + &connections("a.y>b.u b.y>a.u")));
+    expect_error(&Files::new(&text).open().unwrap(), Code::SspReference, "`resources/gone.fmu` is missing");
+}

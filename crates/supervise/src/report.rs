@@ -163,9 +163,11 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
             (Error::new(Code::Hung, message).hint("a longer `step_timeout` gives it more time"), culprits)
         }
         Ending::OutOfMemory { limit, culprits } => {
-            let limit = *limit as f64 / f64::from(1 << 20);
-            let message =
-                format!("more than {limit} MiB of memory were used: {}", subject(culprits, "be called"));
+            let when = match culprits.as_slice() {
+                [] => "while no FMU was called".to_owned(),
+                culprits => subject(culprits, "be called"),
+            };
+            let message = format!("more than {} of memory were used: {when}", size(*limit));
             (Error::new(Code::MemoryLimit, message), culprits)
         }
         Ending::Stopped => (Error::new(Code::Stopped, "stopped at once by the user"), &[]),
@@ -186,6 +188,16 @@ fn subject(culprits: &[Culprit], nothing: &str) -> String {
         _ => {}
     }
     list.join(" or ")
+}
+
+/// Bytes in the unit that most likely was asked for.
+fn size(bytes: u64) -> String {
+    const MIB: u64 = 1 << 20;
+    if bytes.is_multiple_of(MIB) {
+        format!("{} MiB", bytes / MIB)
+    } else {
+        format!("{} MB", bytes as f64 / 1e6)
+    }
 }
 
 fn crash(process: &str, culprits: &[Culprit], how: &str) -> Error {

@@ -13,6 +13,7 @@ use crate::failure::{Failure, to_json};
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{number, wall};
+use crate::words::count;
 
 pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure> {
     let source = Source::find(&args.system.system)?;
@@ -93,7 +94,6 @@ fn summary(
     warnings: &[Error],
     bad_probes: usize,
 ) -> Result<(), Error> {
-    let count = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let found = format!("{}, {}", count(errors.len(), "error"), count(warnings.len(), "warning"));
     match project {
         Some(_) if bad_probes > 0 => {

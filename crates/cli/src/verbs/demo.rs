@@ -19,6 +19,7 @@ use crate::session::{self, Choice};
 use crate::style::{FAINT, Output, print_json, say};
 use crate::table::{Cell, number, percent, render, wall};
 use crate::verbs::compare::verdict;
+use crate::words::argument;
 
 /// The project the demo runs and leaves behind.
 const SYSTEM: &str = include_str!("demo_system.toml");
@@ -97,15 +98,15 @@ fn row(report: &RunReport) -> Vec<Cell> {
 }
 
 fn next(folder: &Path, is_new: bool) -> Result<(), Error> {
-    let folder = folder.display();
+    let (argument, folder) = (argument(folder), folder.display());
     if is_new {
         say!("Wrote {folder}/system.toml")?;
     } else {
         say!("Left your {folder}/system.toml as it is")?;
     }
     let commands = [
-        (format!("costep run {folder}"), "simulate it, record it"),
-        (format!("costep compare {folder} --steps 1ms,5ms,10ms"), "methods and steps side by side"),
+        (format!("costep run {argument}"), "simulate it, record it"),
+        (format!("costep compare {argument} --steps 1ms,5ms,10ms"), "methods and steps side by side"),
         ("costep methods predictive".into(), "what a method does"),
     ];
     let width = commands.iter().map(|(command, _)| command.len()).max().unwrap_or(0);

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExplainArgs, output: Output) -> Result<ExitCode, Failur
         print_json(&to_json(entry))?;
     } else {
         say!("{}  {}\n\n  {}", paint(STRONG, entry.id), entry.title, entry.explanation)?;
-        say!("  exit code {}", entry.exit.code())?;
+        say!("  help: {}\n  exit code {}", entry.remedy, entry.exit.code())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -39,6 +39,7 @@ fn to_json(entry: &CodeEntry) -> Value {
         "code": entry.id,
         "title": entry.title,
         "explanation": entry.explanation,
+        "help": entry.remedy,
         "exit": entry.exit.code(),
     })
 }

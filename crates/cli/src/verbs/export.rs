@@ -12,6 +12,7 @@ use crate::args::ExportArgs;
 use crate::failure::{Failure, to_json};
 use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
+use crate::words::count;
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
     if args.ssp {
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
             "damage": exported.damage.as_ref().map(to_json),
         }))?;
     } else {
-        output.remark(&format!("{}: {} rows", target.display(), exported.rows));
+        output.remark(&format!("{}: {}", target.display(), count(exported.rows, "row")));
         match &exported.damage {
             Some(damage) => print_error(damage),
             None if !exported.complete => {
@@ -68,8 +69,8 @@ fn write_ssp(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
     if output.json {
         print_json(&json!({ "file": target.display().to_string(), "components": project.given.fmus.len() }))?;
     } else {
-        let count = project.given.fmus.len();
-        output.remark(&format!("{}: {count} components", target.display()));
+        let components = count(project.given.fmus.len(), "component");
+        output.remark(&format!("{}: {components}", target.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +95,7 @@ fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {
         };
         print(&render(&["column", "unit"], &table.columns().iter().map(row).collect::<Vec<_>>()))?;
         let end = if table.complete() { "" } else { ", no end mark" };
-        say!("  {} rows{end}", table.rows())?;
+        say!("  {}{end}", count(table.rows(), "row"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -22,6 +22,7 @@ use crate::stop;
 use crate::style::{Output, print, print_json};
 use crate::supervision;
 use crate::table::{Cell, number, render};
+use crate::words::argument;
 
 /// Taken where neither command line nor project name a method that identifies.
 const DEFAULT_METHOD: &str = "mbcorr:source=ij-rls";
@@ -126,8 +127,8 @@ fn show(models: &ModelFile, choice: &Choice<'_>, args: &IdentifyArgs, output: Ou
     ));
     output.remark(&format!(
         "next: costep run {} --method predictive:source=from-file,file={}",
-        args.system.system,
-        args.out.display()
+        argument(Path::new(&args.system.system)),
+        argument(&args.out)
     ));
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::args::ImportArgs;
 use crate::failure::Failure;
 use crate::style::{Output, print_json};
 use crate::verbs::inspect_ssp;
+use crate::words::{argument, count};
 
 pub(crate) fn run(args: &ImportArgs, output: Output) -> Result<ExitCode, Failure> {
     let imported = ssp::import(&args.file, &args.out)?;
@@ -23,12 +24,12 @@ pub(crate) fn run(args: &ImportArgs, output: Output) -> Result<ExitCode, Failure
     } else {
         inspect_ssp::list(&flat.notes)?;
         output.remark(&format!(
-            "{}: {} components, {} connections",
+            "{}: {}, {}",
             imported.file.display(),
-            flat.components.len(),
-            flat.links.len()
+            count(flat.components.len(), "component"),
+            count(flat.links.len(), "connection")
         ));
-        output.remark(&format!("next: costep run {}", args.out.display()));
+        output.remark(&format!("next: costep run {}", argument(&args.out)));
     }
     // What could be kept is there; that something could not be must not look like success.
     Ok(inspect_ssp::exit_code(&flat.notes))

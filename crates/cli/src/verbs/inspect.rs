@@ -10,6 +10,7 @@ use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
 use crate::verbs::{inspect_project, inspect_ssp};
+use crate::words::count;
 
 pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
     if costep_ssp::is_ssp(&args.file) {
@@ -127,14 +128,14 @@ fn shortened(names: &[String]) -> String {
 }
 
 fn list(findings: &[Finding]) -> Result<(), Failure> {
-    let count = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
+    let of = |severity| findings.iter().filter(|finding| finding.severity == severity).count();
     for finding in findings {
         let style = if finding.severity == Severity::Error { BAD } else { WARN };
         say!("  {}", paint(style, finding))?;
     }
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
     let verdict = if errors == 0 { paint(GOOD, "valid") } else { paint(BAD, "not valid") };
-    say!("checks   {verdict}, {errors} errors, {warnings} warnings")?;
+    say!("checks   {verdict}, {}, {}", count(errors, "error"), count(warnings, "warning"))?;
     Ok(())
 }
 

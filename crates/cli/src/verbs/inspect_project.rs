@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::folder::{PROJECT_COPY, RECORDING};
 use crate::style::{Output, STRONG, WARN, paint, print_json, say};
+use crate::words::{argument, count};
 
 /// Connections and columns that are shown; `--json` lists all.
 const SHOWN: usize = 20;
@@ -46,7 +47,7 @@ pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
         recording_card(table, file)?;
     }
     if checkpoint {
-        say!("checkpoint  yes: `costep resume {}`", path.display())?;
+        say!("checkpoint  yes: `costep resume {}`", argument(path))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -144,10 +145,10 @@ fn span(table: &Table) -> Option<(f64, f64)> {
 fn recording_card(table: &Table, file: &Path) -> Result<(), Error> {
     let span = span(table).map_or_else(String::new, |(from, to)| format!(", t = {from} s to {to} s"));
     say!(
-        "{}    {} columns, {} rows{span}{}",
+        "{}    {}, {}{span}{}",
         paint(STRONG, file.display()),
-        table.columns().len(),
-        table.rows(),
+        count(table.columns().len(), "column"),
+        count(table.rows(), "row"),
         if table.complete() { "" } else { ", not finished" },
     )?;
     for (key, value) in table.metadata().iter().filter(|(key, _)| *key != "project") {

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
+use crate::words::count;
 
 pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
     let folder = PrivateFolder::new().map_err(|cause| {
@@ -89,12 +90,13 @@ pub(crate) fn list(notes: &[Note]) -> Result<(), Failure> {
         };
         say!("  {text}")?;
     }
-    let count = |severity| notes.iter().filter(|note| note.severity == severity).count();
-    let errors = count(Severity::Error);
+    let of = |severity| notes.iter().filter(|note| note.severity == severity).count();
+    let errors = of(Severity::Error);
     let verdict =
         if errors == 0 { paint(GOOD, "can be run") } else { paint(BAD, "cannot be run as it is meant") };
-    let (warnings, remarks) = (count(Severity::Warning), count(Severity::Remark));
-    say!("checks   {verdict}, {errors} errors, {warnings} warnings, {remarks} remarks")?;
+    let (warnings, remarks) = (of(Severity::Warning), of(Severity::Remark));
+    let (errors, warnings) = (count(errors, "error"), count(warnings, "warning"));
+    say!("checks   {verdict}, {errors}, {warnings}, {}", count(remarks, "remark"))?;
     Ok(())
 }
 

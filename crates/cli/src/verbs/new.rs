@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::args::NewArgs;
 use crate::failure::{Failure, to_json};
 use crate::style::{Output, print_error, print_json, say};
+use crate::words::{argument, count};
 
 /// The file of a project.
 const PROJECT: &str = "system.toml";
@@ -149,13 +150,14 @@ fn report(file: &Path, output: Output) -> Result<ExitCode, Failure> {
         Ok(project) => (Some(project.model.connections.len()), project.warnings),
         Err(errors) => (None, errors),
     };
-    let dir = file.parent().unwrap_or(Path::new("")).display();
+    let dir = argument(file.parent().unwrap_or(Path::new("")));
     if output.json {
         let problems: Vec<_> = problems.iter().map(to_json).collect();
         let object = json!({ "project": file.display().to_string(), "connections": connections, "problems": problems });
         print_json(&object)?;
     } else {
-        let shown = connections.map_or_else(String::new, |count| format!(", {count} connections proposed"));
+        let shown = connections
+            .map_or_else(String::new, |number| format!(", {} proposed", count(number, "connection")));
         say!("Wrote {}{shown}", file.display())?;
         problems.iter().for_each(print_error);
         output.remark(&format!("next: edit it, then  costep check {dir}  and  costep run {dir}"));

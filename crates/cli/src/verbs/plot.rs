@@ -16,6 +16,7 @@ use crate::folder::RECORDING;
 use crate::recorder::{OUTPUTS, STEP};
 use crate::solution::Solution;
 use crate::style::{Output, print_error, print_json};
+use crate::words::argument;
 
 /// More signals than this make no picture; they have to be asked for.
 const MOST_SIGNALS: usize = 24;
@@ -73,7 +74,7 @@ impl Recorded {
     fn open(path: &Path, args: &PlotArgs) -> Result<Self, Error> {
         let file = if path.is_dir() { path.join(RECORDING) } else { path.into() };
         if path.is_dir() && !file.exists() {
-            let hint = format!("`costep run {}` makes one", path.display());
+            let hint = format!("`costep run {}` makes one", argument(path));
             return Err(Error::new(Code::FileNotReadable, "no recording is here").in_file(path).hint(hint));
         }
         let table = Table::open(&file)?;

@@ -28,6 +28,7 @@ use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{number, percent, wall};
+use crate::words::{argument, count};
 
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     let mut overrides = Vec::new();
@@ -113,9 +114,9 @@ fn no_checkpoint(error: Error, folder: &Path, engine: &Engine, project: &Project
     if is_complete(folder, engine, project) {
         return Error::new(Code::RunComplete, "the run is complete, there is nothing to resume")
             .in_file(folder)
-            .hint(format!("`costep plot {}` draws it, `costep run` starts it anew", folder.display()));
+            .hint(format!("`costep plot {}` draws it, `costep run` starts it anew", argument(folder)));
     }
-    let again = format!("`costep run {}` starts it anew", folder.join(PROJECT_COPY).display());
+    let again = format!("`costep run {}` starts it anew", argument(&folder.join(PROJECT_COPY)));
     match engine.save() {
         Err(impossible) => error.because(&impossible.details().message).hint(again),
         Ok(_) => error.hint(format!("the run ended before its first; {again}")),
@@ -247,7 +248,12 @@ impl Job<'_> {
             observers.push(&mut shown);
             stopping_exceptions(|| self.engine.run(&mut observers))
         };
-        let outcome = outcome.map_err(|error| at_start.blame_runaway(error, &self.engine));
+        let (outcome, request) = match outcome {
+            // To ask for the end is no failure: what came before it counts.
+            Err(request) if request.code() == Code::FmuEnds => (Ok(()), Some(request)),
+            Err(error) => (Err(at_start.blame_runaway(error, &self.engine)), None),
+            Ok(()) => (Ok(()), None),
+        };
         report.wall_s = start.elapsed().as_secs_f64();
         progress.finish();
         report.count(&self.engine);
@@ -267,7 +273,11 @@ impl Job<'_> {
             Err(error) => report.fail(error),
             Ok(()) => {
                 let seen = (trace.as_ref(), &progress.watch);
-                stop::deaf(|| self.judge(&mut report, seen, reference, judge))?;
+                // References go on to the stop time.
+                let is_whole = request.is_none();
+                let reference = reference.filter(|_| is_whole);
+                stop::deaf(|| self.judge(&mut report, seen, reference, judge && is_whole))?;
+                report.end_at_request(request.as_ref());
             }
         }
         let ending = Ending { recorded, can_go_on, from, error: outcome.as_ref().err() };
@@ -307,13 +317,13 @@ impl Job<'_> {
         let (project, engine) = (self.project, &self.engine);
         let methods: Vec<_> = project.groups.iter().map(|group| group.method.label()).collect();
         output.remark(&format!(
-            "{}: {} subsystems, {} connections, method {}, step {}, {} macro steps",
+            "{}: {}, {}, method {}, step {}, {}",
             project.name,
-            project.model.parts.len(),
-            project.model.connections.len(),
+            count(project.model.parts.len(), "subsystem"),
+            count(project.model.connections.len(), "connection"),
             methods.join(" + "),
             format_time(engine.experiment().step),
-            engine.experiment().steps(),
+            count(engine.experiment().steps(), "macro step"),
         ));
         engine.remarks().for_each(|remark| output.remark(&format!("method: {remark}")));
         engine.warnings().for_each(|warning| output.remark(&format!("warning: method: {warning}")));
@@ -355,10 +365,10 @@ impl Job<'_> {
             output.remark(&text);
         }
         if let (Some(file), Some(folder), Some((rows, time))) = (recording, &self.files, ending.recorded) {
-            output.remark(&format!("{}: {rows} rows up to t = {time} s", file.display()));
+            output.remark(&format!("{}: {} up to t = {time} s", file.display(), count(rows, "row")));
             output.remark(&match ending.can_go_on {
-                true => format!("next: costep resume {}", folder.display()),
-                false => format!("next: costep plot {}", folder.display()),
+                true => format!("next: costep resume {}", argument(folder)),
+                false => format!("next: costep plot {}", argument(folder)),
             });
         }
         Ok(())
@@ -367,9 +377,9 @@ impl Job<'_> {
     fn print_verdict(&self, report: &RunReport, from: f64) -> Result<(), Error> {
         let simulated = self.engine.time() - from;
         say!(
-            "done in {}   {} macro steps   {:.3}x real time",
+            "done in {}   {}   {:.3}x real time",
             wall(report.wall_s),
-            report.macro_steps,
+            count(report.macro_steps, "macro step"),
             simulated / report.wall_s.max(1e-9),
         )?;
         if let Some(times) = &report.times {
@@ -403,7 +413,12 @@ impl Job<'_> {
         if let Some(message) = &report.message {
             line += &format!("   {message}");
         }
-        say!("{line}")
+        say!("{line}")?;
+        if let Some(request) = &report.request {
+            let stop = self.engine.experiment().stop;
+            say!("{}    {request}, before the stop time of {stop} s", paint(WARN, "ended"))?;
+        }
+        Ok(())
     }
 }
 

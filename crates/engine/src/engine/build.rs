@@ -181,8 +181,12 @@ impl Engine {
         initialise(&mut self.subsystems, &self.experiment, system, &mut self.y, &mut self.coupled)?;
         self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
         let start = Moment { time: self.experiment.start, step: 0 };
-        self.guard.check(start, 0..self.y.len(), &self.y)?;
-        self.guard.check_inputs(start, &self.inputs)?;
+        let outputs = self.guard.check(start, 0..self.y.len(), &self.y);
+        let all = outputs.and_then(|()| self.guard.check_inputs(start, &self.inputs));
+        // No step has been done that could be smaller.
+        all.map_err(|error| {
+            error.hint("look at the start values and parameters: this is before the first step")
+        })?;
         self.observe_models(&Interval::new(self.experiment.start, self.experiment.start))
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Advance {
     pub(crate) event: bool,
     /// It has left the step before its end, and goes on from there.
     pub(crate) early: bool,
+    /// It asks to end the simulation.
+    pub(crate) ends: bool,
 }
 
 impl FmuLibrary {

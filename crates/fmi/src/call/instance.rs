@@ -6,25 +6,19 @@ use std::ffi::{CString, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use costep_core::{Code, Error, Experiment, Interval, Result};
+use costep_core::{Code, Error, Experiment, Result};
 use costep_supervise::{Call, Slot};
 
-use crate::call::events::Advance;
-use crate::call::ffi2::{self, Callbacks, Functions2};
-use crate::call::ffi3::Functions3;
+use crate::call::ffi2::{Callbacks, Functions2};
 use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange};
 use crate::call::library::{FmuLibrary, Functions};
 use crate::call::log::{Message, Status};
-use crate::call::row::Place;
+use crate::call::place::Place;
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 
 pub(crate) const OK: c_int = 0;
-const DISCARD: c_int = 2;
-
-/// Part of a step by which the reached time may miss the one asked for: round-off of the FMU's own clock.
-const TIME_TOLERANCE: f64 = 1e-9;
 
 /// An instance of an FMU. Which call is allowed when is the business of its owner; an instance only sees to it that
 /// nothing is called after Fatal.
@@ -42,8 +36,10 @@ pub(crate) struct Instance {
     /// The FMU keeps a pointer to these (FMI 2).
     pub(super) callbacks: ManuallyDrop<Option<Shared<Callbacks>>>,
     pub(super) warnings: Cell<u64>,
-    /// The FMU has asked to end the simulation.
-    pub(super) wants_end: Cell<bool>,
+    /// Time at which the FMU has asked to end the simulation; not a number = it has not.
+    pub(super) end: Cell<f64>,
+    /// It does not come to the exact ends of steps, which has been said.
+    pub(super) misses_ends: Cell<bool>,
     /// Events are handled at its asking, not inside of it (FMI 3).
     pub(crate) has_event_mode: bool,
 }
@@ -73,11 +69,6 @@ impl Instance {
         self.warnings.get()
     }
 
-    /// Whether the FMU asked to end the simulation when it last left a step undone.
-    pub(crate) fn wants_end(&self) -> bool {
-        self.wants_end.get()
-    }
-
     /// An error if nothing may be called any more.
     #[inline]
     pub(crate) fn alive(&self) -> Result<()> {
@@ -85,7 +76,7 @@ impl Instance {
     }
 
     /// Nothing may be called any more.
-    fn end(&self) {
+    fn close(&self) {
         self.ended.set(true);
         self.break_row_up();
     }
@@ -149,7 +140,7 @@ impl Instance {
             _ => {}
         }
         if code != Code::FmuDiscard {
-            self.end();
+            self.close();
         }
         Err(self.error(code, &format!("{}{call} returned {word}", self.prefix())))
     }
@@ -239,6 +230,7 @@ impl Instance {
         // SAFETY: the instance is alive.
         self.call(Call::Reset, || unsafe { function(self.handle) })?;
         self.ended.set(false);
+        self.set_end(f64::NAN);
         Ok(())
     }
 
@@ -251,7 +243,7 @@ impl Instance {
             };
             // SAFETY: the instance is alive and initialised.
             let _ = self.call(Call::Terminate, || unsafe { function(self.handle) });
-            self.end();
+            self.close();
         }
     }
 
@@ -315,102 +307,6 @@ impl Instance {
         self.call(Call::SetInputDerivatives, || unsafe {
             function(self.handle, references.as_ptr(), count, orders.as_ptr(), values.as_ptr())
         })
-    }
-
-    /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.
-    #[inline]
-    pub(crate) fn do_step(&self, interval: Interval, no_return: bool) -> Result<f64> {
-        let (start, length) = (interval.start, interval.length);
-        match &self.library.functions {
-            Functions::V2(f) => {
-                let do_step = self.need(f.do_step, "DoStep")?;
-                // SAFETY: the instance is alive and initialised.
-                let status = self.watched(Call::DoStep, || unsafe {
-                    do_step(self.handle, start, length, no_return.into())
-                });
-                self.has_stepped(status, interval)
-            }
-            Functions::V3(f) => self.do_step_3(f, interval, no_return, false).map(|advance| advance.reached),
-        }
-    }
-
-    /// What a step of FMI 2 with this status has reached.
-    #[inline]
-    pub(crate) fn has_stepped(&self, status: c_int, interval: Interval) -> Result<f64> {
-        match &self.library.functions {
-            Functions::V2(f) if status == DISCARD => Err(self.discarded(f, interval)),
-            _ => self.check(status, "DoStep").map(|()| interval.end),
-        }
-    }
-
-    /// A step of FMI 3, which ends before its end only if it may. Out of line, so that the other one needs no room for its
-    /// results.
-    #[inline(never)]
-    pub(crate) fn do_step_3(
-        &self,
-        f: &Functions3,
-        interval: Interval,
-        no_return: bool,
-        may_return_early: bool,
-    ) -> Result<Advance> {
-        let (start, length) = (interval.start, interval.length);
-        let do_step = self.need(f.do_step, "DoStep")?;
-        let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
-        // SAFETY: the instance is alive and initialised, the places to write to live.
-        let status = self.watched(Call::DoStep, || unsafe {
-            let flags = (&raw mut event, &raw mut ends, &raw mut early);
-            do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
-        });
-        let is_cut = ends != 0 || (early != 0 && !may_return_early);
-        if status == DISCARD || (status <= 1 && is_cut) {
-            return Err(self.incomplete(interval, Some(last), ends != 0));
-        }
-        self.check(status, "DoStep")?;
-        let missed = (last - interval.end).abs();
-        let near = missed <= TIME_TOLERANCE * length + 4.0 * f64::EPSILON * interval.end.abs();
-        Ok(Advance { reached: if near { interval.end } else { last }, event: event != 0, early: early != 0 })
-    }
-
-    /// The error for a step that FMI 2 discarded: asks how far it came.
-    #[cold]
-    fn discarded(&self, f: &Functions2, interval: Interval) -> Error {
-        let (mut time, mut ends) = (f64::NAN, 0);
-        let known = f.get_real_status.is_some_and(|function| {
-            // SAFETY: the instance is alive, the call is allowed after a discarded step.
-            let status = self.watched(Call::GetStatus, || unsafe {
-                function(self.handle, ffi2::LAST_SUCCESSFUL_TIME, &raw mut time)
-            });
-            status == OK
-        });
-        let asked = f.get_boolean_status.is_some_and(|function| {
-            // SAFETY: as above.
-            let status = self.watched(Call::GetStatus, || unsafe {
-                function(self.handle, ffi2::TERMINATED, &raw mut ends)
-            });
-            status == OK
-        });
-        self.incomplete(interval, known.then_some(time), asked && ends != 0)
-    }
-
-    /// The error for an FMU that asks for the end at an event.
-    #[cold]
-    pub(crate) fn asks_for_end(&self, t: f64) -> Error {
-        self.wants_end.set(true);
-        self.error(Code::FmuDiscard, &format!("the FMU asked to end the simulation at t = {t} s"))
-    }
-
-    #[cold]
-    fn incomplete(&self, interval: Interval, last: Option<f64>, ends: bool) -> Error {
-        floating_point::restore();
-        self.wants_end.set(ends);
-        let how = if ends { "asked to end the simulation in" } else { "did not complete" };
-        let reached = match last {
-            Some(time) => format!("it reached t = {time} s"),
-            None => "the time it reached is not known".to_owned(),
-        };
-        let what =
-            format!("the FMU {how} the step from {} s to {} s; {reached}", interval.start, interval.end);
-        self.error(Code::FmuDiscard, &what).hint("try a smaller step")
     }
 }
 

@@ -82,7 +82,8 @@ impl Instance {
             callbacks: ManuallyDrop::new(callbacks),
             warnings: Cell::new(0),
             ended: Cell::new(false),
-            wants_end: Cell::new(false),
+            end: Cell::new(f64::NAN),
+            misses_ends: Cell::new(false),
             has_event_mode,
         })
     }

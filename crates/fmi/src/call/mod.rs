@@ -2,6 +2,7 @@
 //! to use, as far as the FMU itself behaves.
 
 pub(crate) mod batch;
+mod ending;
 pub(crate) mod events;
 pub(crate) mod exchange;
 pub(crate) mod ffi2;
@@ -12,10 +13,12 @@ mod instantiate;
 pub(crate) mod intermediate;
 pub(crate) mod library;
 pub(crate) mod log;
+pub(crate) mod place;
 pub(crate) mod preload;
 pub(crate) mod row;
 mod shared;
 pub(crate) mod states;
+mod step;
 mod store;
 pub(crate) mod symbols;
 pub(crate) mod texts;

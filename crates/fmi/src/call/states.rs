@@ -84,6 +84,8 @@ impl Instance {
 
     /// Puts a stored state back.
     pub(crate) fn set_state(&self, state: &FmuState) -> Result<()> {
+        // States are stored to do steps from there, so that the FMU had not asked for the end.
+        self.end.set(f64::NAN);
         let function = self.need(either!(self, set_state), "SetFMUState")?;
         // SAFETY: the instance is alive; the handle is from `get_state` or `deserialize` of this instance.
         self.call(Call::SetState, || unsafe { function(self.handle, state.0) })

@@ -104,7 +104,8 @@ impl Events {
     ) -> Result<()> {
         instance.step_to_event_mode()?;
         set()?;
-        self.handle_all(instance, t, t)
+        self.handle_all(instance, t, t)?;
+        instance.goes_on()
     }
 
     /// Advances over an interval, from event to event; gives the time reached.
@@ -116,9 +117,15 @@ impl Events {
             let advance = instance.do_step_freely(piece, no_return)?;
             standstills = if advance.reached > t { 0 } else { standstills + 1 };
             t = advance.reached;
+            if advance.ends {
+                return instance.ends_in(whole, t);
+            }
             if self.has_mode && (advance.event || self.next() <= t + near) {
                 instance.step_to_event_mode()?;
                 self.handle_all(instance, t, t + near)?;
+                if let Some(end) = instance.end() {
+                    return instance.ends_in(whole, end);
+                }
             }
             // An FMU that says it is done and is elsewhere is the business of the engine.
             if t >= whole.end || (t != piece.end && !advance.early && !advance.event) {
@@ -149,10 +156,13 @@ impl Events {
     }
 
     /// All events up to the time `due`, also those that they cause at once, from event mode to step mode. No clock ticks
-    /// twice in one of them.
+    /// twice in one of them. An FMU that asks for the end of the simulation stays in event mode.
     fn handle_all(&mut self, instance: &Instance, t: f64, due: f64) -> Result<()> {
         for _ in 0..MOST_UPDATES {
             self.handle(instance, t, due)?;
+            if instance.end().is_some() {
+                return Ok(());
+            }
             instance.event_to_step_mode()?;
             if self.ahead.clocks.next() > due {
                 return Ok(());
@@ -168,7 +178,8 @@ impl Events {
         for _ in 0..MOST_UPDATES {
             let update = instance.update_in_event_mode()?;
             if update.terminate {
-                return Err(instance.asks_for_end(t));
+                instance.set_end(t);
+                return Ok(());
             }
             self.ahead.event = update.next.filter(|next| *next > t).unwrap_or(f64::INFINITY);
             self.ahead.clocks.ask(instance, t)?;

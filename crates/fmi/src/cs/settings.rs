@@ -134,12 +134,18 @@ fn check_range(variable: &Variable, values: &Values) -> Result<(), String> {
     };
     match values.find(outside) {
         None => Ok(()),
-        Some(number) => {
-            let shown =
-                |bound: Option<Number>| bound.map_or("no limit".to_owned(), |bound| bound.to_string());
-            Err(format!("{number} is not between {} and {}", shown(min), shown(max)))
-        }
+        Some(number) => Err(format!("{number} is not {}", range(min, max))),
     }
+}
+
+/// What lies between two bounds, in words.
+fn range(min: Option<Number>, max: Option<Number>) -> String {
+    let min = min.map(|min| match min {
+        Number::Float(min) if min > 0.0 && min <= f64::MIN_POSITIVE => "more than zero".to_owned(),
+        _ => format!("{min} or more"),
+    });
+    let max = max.map(|max| format!("{max} or less"));
+    min.into_iter().chain(max).collect::<Vec<_>>().join(" and ")
 }
 
 /// The values as those of another type, without loss; `Float64` and `Int64` are also the numbers a user writes.

@@ -6,7 +6,7 @@ use costep_supervise::Call;
 use super::events::Kept;
 use super::signals::Followed;
 use super::{CoSimulationSubsystem, Phase};
-use crate::call::row::Interruption;
+use crate::call::place::Interruption;
 
 /// How often a discarded step is halved.
 const MOST_HALVINGS: u32 = 10;
@@ -41,7 +41,8 @@ impl CoSimulationSubsystem {
     /// Whether the next step needs no more than to set inputs, to step and to get outputs.
     pub(super) fn is_ready_for_plain_steps(&self) -> bool {
         let is_usual = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
-        is_usual && self.given == 0 && self.saved_time.is_nan() && self.instance.alive().is_ok()
+        let goes_on = self.instance.alive().and_then(|()| self.instance.goes_on()).is_ok();
+        is_usual && self.given == 0 && self.saved_time.is_nan() && goes_on
     }
 
     /// Notes down what it did in a row with others.
@@ -101,6 +102,7 @@ impl CoSimulationSubsystem {
         y: &mut [f64],
     ) -> Result<StepOutcome> {
         self.start()?;
+        self.instance.goes_on()?;
         if self.samples.is_some() || u.order().max(self.given) > 0 {
             return self.step_with_more(interval, u, y);
         }
@@ -174,7 +176,7 @@ impl CoSimulationSubsystem {
             });
         }
         for halvings in 1..=MOST_HALVINGS {
-            if last.code() != Code::FmuDiscard || self.instance.wants_end() {
+            if last.code() != Code::FmuDiscard {
                 break;
             }
             self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
@@ -233,6 +235,9 @@ impl CoSimulationSubsystem {
             reached = self.advance(asked, false)?;
             if reached != end {
                 break;
+            }
+            if piece < pieces {
+                self.instance.goes_on()?;
             }
         }
         Ok(reached)

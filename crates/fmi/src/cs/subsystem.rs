@@ -8,7 +8,7 @@ use costep_core::{
 use super::events::Kept;
 use super::settings::Moment;
 use super::{CoSimulationSubsystem, Phase};
-use crate::call::row::Place;
+use crate::call::place::Place;
 use crate::call::states::FmuState;
 
 impl Subsystem for CoSimulationSubsystem {
@@ -166,6 +166,7 @@ impl Subsystem for CoSimulationSubsystem {
         let bytes = self.instance.serialize(&state);
         self.instance.free_state(&mut state);
         out.integer((self.phase == Phase::Stepping).into());
+        out.real(self.instance.end().unwrap_or(f64::NAN));
         let (mut time, mut active) = (self.time, self.active.clone());
         if let Some(missed) = self.instance.place.as_ref().and_then(Place::missed) {
             time = missed.time;
@@ -191,6 +192,7 @@ impl Subsystem for CoSimulationSubsystem {
         if stepping {
             self.start()?;
         }
+        let end = from.real()?;
         self.time = from.real()?;
         from.reals(&mut self.active)?;
         self.given = from.index(self.description.capabilities.input_order + 1)?;
@@ -198,6 +200,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.instance.deserialize(from.block()?, &mut state)?;
         let outcome = self.instance.set_state(&state);
         self.instance.free_state(&mut state);
+        self.instance.set_end(end);
         self.saved_time = f64::NAN;
         if let Some(events) = &mut self.events {
             events.load(from)?;

@@ -3,6 +3,7 @@
 pub(crate) mod builder;
 pub(crate) mod interface;
 pub(crate) mod lists;
+pub(crate) mod references;
 pub(crate) mod solver;
 pub(crate) mod structure;
 mod unsupported;

@@ -205,6 +205,10 @@ impl Number {
 impl std::fmt::Display for Number {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            // Hundreds of zeros help nobody.
+            Self::Float(value) if *value != 0.0 && !(1e-5..1e16).contains(&value.abs()) => {
+                write!(f, "{value:e}")
+            }
             Self::Float(value) => value.fmt(f),
             Self::Integer(value) => value.fmt(f),
         }

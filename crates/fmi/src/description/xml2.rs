@@ -4,9 +4,10 @@ use std::io::Read;
 
 use costep_core::Code;
 
-use crate::description::builder::{Builder, RawReferences, default_initial};
+use crate::description::builder::{Builder, default_initial};
 use crate::description::interface::{CoSimulation, ModelExchange};
 use crate::description::lists;
+use crate::description::references::RawReferences;
 use crate::description::solver;
 use crate::description::structure::Unknown;
 use crate::description::value::{Number, Values};

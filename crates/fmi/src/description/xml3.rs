@@ -4,9 +4,10 @@ use std::io::Read;
 
 use costep_core::Code;
 
-use crate::description::builder::{Builder, RawDimension, RawReferences, default_initial};
+use crate::description::builder::{Builder, default_initial};
 use crate::description::interface::{CoSimulation, ModelExchange, ScheduledExecution};
 use crate::description::lists;
+use crate::description::references::{RawDimension, RawReferences};
 use crate::description::solver;
 use crate::description::value::Values;
 use crate::description::variable::{Alias, Clock, TypeDefinition, Variable};

@@ -12,6 +12,8 @@ use crate::me::beside::Rest;
 
 /// Most iterations of one event.
 const MAX_ITERATIONS: usize = 1_000;
+/// Of times that are sums, relative to them.
+const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
 
 /// Outputs inside the last step.
 #[derive(Clone, Debug, Default)]
@@ -144,6 +146,9 @@ impl FmuDynamics {
     fn set_time(&mut self, t: f64) -> Result<()> {
         // Sums of times have round-off, and there is no way back over an event.
         let t = t.max(self.told.last_event);
+        if self.instance.end().is_some_and(|end| t > end + ROUND_OFF * t.abs()) {
+            return Err(self.instance.has_ended());
+        }
         if t != self.told.t {
             self.instance.set_time(t)?;
             self.told.t = t;
@@ -208,9 +213,9 @@ impl FmuDynamics {
             nominals_changed |= update.nominals_changed;
             next = update.next;
             if update.terminate {
-                return Err(self.terminated(t));
+                self.instance.set_end(t);
             }
-            if !update.again {
+            if update.terminate || !update.again {
                 break;
             }
             if iteration == MAX_ITERATIONS {
@@ -246,12 +251,6 @@ impl FmuDynamics {
             }
         }
         Ok(())
-    }
-
-    #[cold]
-    fn terminated(&self, t: f64) -> Error {
-        let what = format!("the FMU asked to end the simulation at t = {t} s");
-        self.instance.error(Code::FmuDiscard, &what)
     }
 
     /// A, B, C, D at (t, x, u), x and x'.
@@ -384,7 +383,10 @@ impl Hybrid for FmuDynamics {
         }
         self.at_point(t, x, u, |dynamics, x, u| dynamics.place(t, x, u))?;
         let (event, terminate) = self.instance.completed_step(!self.may_go_back)?;
-        if terminate { Err(self.terminated(t)) } else { Ok(event) }
+        if terminate {
+            self.instance.set_end(t);
+        }
+        Ok(event)
     }
 
     fn event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {

@@ -136,6 +136,7 @@ impl Subsystem for ModelExchangeSubsystem {
                 .because("the FMU cannot store its state")
                 .hint("use a coupling method that does not repeat steps"));
         }
+        self.instance().set_end(f64::NAN);
         self.t = self.saved.t;
         self.x.copy_from_slice(&self.saved.x);
         self.dynamics.nominal.copy_from_slice(&self.saved.nominal);
@@ -217,6 +218,7 @@ impl Subsystem for ModelExchangeSubsystem {
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         let bytes = self.state_bytes(self.driver.counts().time == 0 && self.driver.next_event().is_none())?;
         out.integer((self.phase == Phase::Stepping).into());
+        out.real(self.instance().end().unwrap_or(f64::NAN));
         out.real(self.t);
         out.real(self.dynamics.told.last_event);
         out.reals(&self.x);
@@ -233,6 +235,7 @@ impl Subsystem for ModelExchangeSubsystem {
         if from.index(2)? == 1 {
             self.start()?;
         }
+        let end = from.real()?;
         self.t = from.real()?;
         let last_event = from.real()?;
         from.reals(&mut self.x)?;
@@ -244,7 +247,9 @@ impl Subsystem for ModelExchangeSubsystem {
         self.beside = None;
         let bytes = from.block()?.to_vec();
         self.dynamics.outputs.load_texts(&self.dynamics.instance, from)?;
-        self.put_back(&bytes, u, last_event)
+        self.put_back(&bytes, u, last_event)?;
+        self.instance().set_end(end);
+        Ok(())
     }
 
     fn terminate(&mut self) {

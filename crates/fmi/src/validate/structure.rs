@@ -23,6 +23,7 @@ pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
         check_duplicates(description, list, unknowns, report);
     }
     check_outputs(description, report);
+    check_states(description, report);
     check_derivatives(description, report);
     check_initial_unknowns(description, report);
     let variables = description.variables();
@@ -85,6 +86,21 @@ fn check_outputs(description: &ModelDescription, report: &mut Report) {
             );
             report.warning(Code::FmuStructure, unknown.line, message);
         }
+    }
+}
+
+/// Derivatives of which none is listed: the equations of Model Exchange would have no states, and their outputs stand still.
+fn check_states(description: &ModelDescription, report: &mut Report) {
+    if description.model_exchange.is_none() || !description.structure.derivatives.is_empty() {
+        return;
+    }
+    let derivatives = description.variables().iter().filter(|variable| variable.derivative_of.is_some());
+    let Some(names) = names(derivatives) else { return };
+    let message =
+        format!("no derivative is listed, so that Model Exchange has no states; derivatives are {names}");
+    match description.co_simulation {
+        None => report.error(Code::FmuStructure, 0, message),
+        Some(_) => report.warning(Code::FmuStructure, 0, message),
     }
 }
 

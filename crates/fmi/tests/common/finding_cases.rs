@@ -97,6 +97,8 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     m(3, r#"<Int32 name="c""#, r#"<Int128 name="d" valueReference="50"/><Int32 name="c""#, Warning, FmuSchema, "<Int128> `d` is not known inside <ModelVariables>"),
     m(2, "<DefaultExperiment", "<Extra/><DefaultExperiment", Warning, FmuSchema, "<Extra> is not known inside <fmiModelDescription>"),
     m(3, r#"<DefaultExperiment startTime="0" stopTime="1"/>"#, r#"<DefaultExperiment stopTime="1"/><LogCategories/>"#, Warning, FmuSchema, "<LogCategories> is not where it belongs"),
+    m(2, r#"<Derivatives><Unknown index="3" dependencies="1 2"/></Derivatives>"#, "", Warning, FmuStructure, "no derivative is listed, so that Model Exchange has no states"),
+    m(3, r#"<ContinuousStateDerivative valueReference="3" dependencies="1 2"/>"#, "", Warning, FmuStructure, "no derivative is listed, so that Model Exchange has no states"),
     m(2, "<Derivatives>", "<Outputs/><Derivatives>", Warning, FmuSchema, "<Outputs> is not where it belongs"),
     m(3, r#"<Output valueReference="2" dependencies=""/>"#, r#"<InitialUnknown valueReference="9"/><Output valueReference="2"/>"#, Warning, FmuSchema, "<Output> `2` is not where it belongs"),
     m(2, "<ModelVariables>", "<ModelVariables>and so on", Warning, FmuSchema, "there is text where only elements belong"),

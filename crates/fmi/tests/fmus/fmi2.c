@@ -96,7 +96,8 @@ EXPORT int fmi2GetRealStatus(void *c, int kind, double *v) {
 EXPORT int fmi2GetBooleanStatus(void *c, int kind, int *v) {
     ALIVE;
     if (kind != 3 || ((Instance *)c)->d.fault == DISCARD_MUTE) return DISCARD;
-    *v = ((Instance *)c)->d.fault == END_SIMULATION;
+    int fault = ((Instance *)c)->d.fault;
+    *v = fault == END_SIMULATION || fault == END_AT_POINT;
     return OK;
 }
 EXPORT int fmi2GetFMUstate(void *c, void **s) { ALIVE; *s = common_get_state(c, *s); return OK; }

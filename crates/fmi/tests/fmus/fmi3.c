@@ -104,7 +104,7 @@ EXPORT int fmi3DoStep(void *c, double start, double h, bool no_return, bool *eve
     int status = common_step(i, start, h);
     int now = start >= i->d.r[12] - 1e-9;
     *event = i->event;
-    *end = i->d.fault == END_SIMULATION && now;
+    *end = (i->d.fault == END_SIMULATION || i->d.fault == END_AT_POINT) && now;
     *early = (i->d.fault == EARLY_RETURN && now) || i->event;
     *last = i->reached;
     return *end || *early ? OK : status;

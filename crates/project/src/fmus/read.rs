@@ -194,7 +194,11 @@ fn open(
             .ok();
     }
     problems.report(section.origin_of("file"), || {
-        let what = if path.exists() { "is a folder, not an FMU file" } else { "does not exist" };
+        let what = match path.metadata() {
+            Ok(found) if found.is_dir() => "is a folder, not an FMU file",
+            Ok(_) => "is no file that could be an FMU",
+            Err(_) => "does not exist",
+        };
         let error = Error::new(Code::FileNotReadable, format!("`{}` {what}", path.display()));
         match similar_file(path) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -382,12 +386,13 @@ fn read_value(fmu: &ModelDescription, entry: &Entry) -> Result<Values, Error> {
     let name = &entry.key;
     let Some(variable) = fmu.variable(name) else {
         let message = format!("the FMU `{}` has no variable `{}`", fmu.model_name, shortened(name));
+        let error = Error::new(Code::UnknownParameter, message);
+        if FMU_KEYS.contains(&name.as_str()) {
+            let hint = "as a key of the FMU in the project it is written with `fmu.` before the part";
+            return Err(error.hint(format!("{hint}: `--set fmu.PART.{name}=...`")));
+        }
         let settable = fmu.variables().iter().filter(|variable| is_settable(variable));
-        return Err(suggest(
-            Error::new(Code::UnknownParameter, message),
-            name,
-            settable.map(|variable| variable.name.as_str()),
-        ));
+        return Err(suggest(error, name, settable.map(|variable| variable.name.as_str())));
     };
     let values = value::read(&entry.node, variable.kind).map_err(|cause| {
         Error::new(Code::BadValue, format!("the variable `{name}` cannot be set like this")).because(cause)

@@ -69,7 +69,7 @@ impl Flattener {
             }
         }
         let values = self.values_of(&common.bindings, walk, None);
-        Instance { ports, children: HashMap::new(), component: None, values }
+        Instance { ports, values, ..Instance::default() }
     }
 
     /// Joins references with entries: those that get a value give it to the entry, the others get its value.

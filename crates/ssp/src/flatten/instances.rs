@@ -77,9 +77,12 @@ impl Flattener {
                 break;
             }
             walk.path.push(element.common().name.clone());
+            let name = element.common().name.clone();
             if let Some(child) = self.add_element(element, walk) {
-                instance.children.insert(element.common().name.clone(), self.instances.len());
+                instance.children.insert(name, self.instances.len());
                 self.instances.push(child);
+            } else {
+                instance.lost.insert(name);
             }
             walk.path.pop();
         }
@@ -108,7 +111,7 @@ impl Flattener {
             }
         }
         let values = self.values_of(&common.bindings, walk, fmu);
-        Instance { ports, children: HashMap::new(), component: None, values }
+        Instance { ports, values, ..Instance::default() }
     }
 
     fn add_component(&mut self, component: &Component, walk: &mut Walk<'_>) -> Option<Instance> {

@@ -64,11 +64,14 @@ pub(crate) struct NamedValue {
 }
 
 /// A system, component or reference to a dictionary at its place in the whole.
+#[derive(Default)]
 pub(crate) struct Instance {
     /// Ports by the names of connectors.
     pub(crate) ports: HashMap<String, usize>,
     /// Elements by name, if it is a system.
     pub(crate) children: HashMap<String, usize>,
+    /// Names of elements that could not be added, which has been said.
+    pub(crate) lost: HashSet<String>,
     /// Index of the component, if it is one that can be simulated.
     pub(crate) component: Option<usize>,
     /// Values of its bindings, in the order of their application.

@@ -149,6 +149,8 @@ impl Flattener {
             None => &own.ports,
             Some(name) => match own.children.get(name) {
                 Some(child) => &self.instances[*child].ports,
+                // What is wrong with it has been said.
+                None if own.lost.contains(name) => return None,
                 None => {
                     let message = format!("the system has no element `{}`", short(name));
                     self.error(Code::SspReference, spot, message);

@@ -1,6 +1,8 @@
 //! SSPs for tests: texts of documents, and FMUs that are descriptions without binaries.
 #![allow(dead_code, reason = "each test program uses another part")]
 
+pub(crate) mod cases;
+
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 

@@ -1,0 +1,43 @@
+//! Messages that name the cause and what to do, in words for people.
+
+mod common;
+
+use common::Desk;
+
+#[test]
+fn causes_are_named_and_not_their_consequences() {
+    let desk = Desk::new();
+    desk.run("export-fmu dual-mass --out fmus --quiet").exits(0);
+    desk.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    desk.run("run dual-mass --out rig --quiet").exits(0);
+    for (line, exit, code, words) in [
+        ("run dual-mass --step 1e-15", 1, "E0205", "1e14 macro steps"),
+        ("compare dual-mass --steps 1e-15", 1, "E0205", "choose a larger step"),
+        ("run dual-mass --set x1=1e308", 2, "E0402", "look at the start values"),
+        ("run pair --set s1.m1=0", 1, "E0114", "0 is not more than zero"),
+        ("run pair --set s1.m1=text", 1, "E0114", "help: `costep inspect FILE` lists"),
+        ("run pair --set s1.interface=me", 1, "E0208", "`--set fmu.PART.interface=...`"),
+        (
+            "run pair --memory-limit 1MB",
+            2,
+            "E0407",
+            "more than 1 MB of memory were used: while no FMU was called",
+        ),
+        ("export rig --to nowhere/rig.csv", 1, "E0201", "No such file or directory (os error 2)\n"),
+        ("explain E9999", 1, "E0200", "help: "),
+        ("inspect nowhere.fmu", 1, "E0201", "help: "),
+    ] {
+        desk.run(line).exits(exit).says(&format!("error[{code}]")).says(words);
+    }
+}
+
+#[test]
+fn commands_that_are_proposed_can_be_copied() {
+    let desk = Desk::new();
+    let words = ["run", "dual-mass", "--out", "my first run; it's"];
+    let done = common::finished(desk.command(words), "run").exits(0);
+    done.says(r"next: costep plot 'my first run; it'\''s'");
+    desk.run("export-fmu dual-mass --out fmus --quiet").exits(0);
+    desk.run("new alone fmus/s1.fmu").exits(0).says("costep run alone");
+    desk.run("run alone --no-record").exits(0).says("alone: 1 subsystem, 0 connections");
+}

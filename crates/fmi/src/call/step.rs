@@ -1,0 +1,145 @@
+//! Communication steps of an instance, and how far they came.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+
+use costep_core::{Code, Error, Interval, Result};
+use costep_supervise::Call;
+
+use crate::call::events::Advance;
+use crate::call::ffi2::{self, Functions2};
+use crate::call::ffi3::Functions3;
+use crate::call::floating_point;
+use crate::call::instance::{Instance, OK};
+use crate::call::library::Functions;
+use crate::call::log::{Message, Status};
+use crate::notice::{Notice, tell};
+
+const DISCARD: c_int = 2;
+
+/// Part of a step by which the reached time may miss the one asked for: round-off of the FMU's own clock.
+const TIME_TOLERANCE: f64 = 1e-9;
+/// Part of a step by which an FMU of FMI 3 may say to have missed its end. Such a shift of its outputs is small beside what
+/// they change over a step, and thus beside the error of the coupling.
+const MOST_MISSED: f64 = 0.05;
+
+impl Instance {
+    /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.
+    #[inline]
+    pub(crate) fn do_step(&self, interval: Interval, no_return: bool) -> Result<f64> {
+        let (start, length) = (interval.start, interval.length);
+        match &self.library.functions {
+            Functions::V2(f) => {
+                let do_step = self.need(f.do_step, "DoStep")?;
+                // SAFETY: the instance is alive and initialised.
+                let status = self.watched(Call::DoStep, || unsafe {
+                    do_step(self.handle, start, length, no_return.into())
+                });
+                self.has_stepped(status, interval)
+            }
+            Functions::V3(f) => {
+                let advance = self.do_step_3(f, interval, no_return, false)?;
+                if advance.ends { self.ends_in(interval, advance.reached) } else { Ok(advance.reached) }
+            }
+        }
+    }
+
+    /// What a step of FMI 2 with this status has reached.
+    #[inline]
+    pub(crate) fn has_stepped(&self, status: c_int, interval: Interval) -> Result<f64> {
+        match &self.library.functions {
+            Functions::V2(f) if status == DISCARD => self.discarded(f, interval),
+            _ => self.check(status, "DoStep").map(|()| interval.end),
+        }
+    }
+
+    /// A step of FMI 3, which ends before its end only if it may. Out of line, so that the other one needs no room for its
+    /// results.
+    #[inline(never)]
+    pub(crate) fn do_step_3(
+        &self,
+        f: &Functions3,
+        interval: Interval,
+        no_return: bool,
+        may_return_early: bool,
+    ) -> Result<Advance> {
+        let (start, length) = (interval.start, interval.length);
+        let do_step = self.need(f.do_step, "DoStep")?;
+        let (mut event, mut ends, mut early, mut last) = (0, 0, 0, interval.end);
+        // SAFETY: the instance is alive and initialised, the places to write to live.
+        let status = self.watched(Call::DoStep, || unsafe {
+            let flags = (&raw mut event, &raw mut ends, &raw mut early);
+            do_step(self.handle, start, length, no_return, flags.0, flags.1, flags.2, &raw mut last)
+        });
+        let is_cut = ends == 0 && early != 0 && !may_return_early;
+        if status == DISCARD || (status <= 1 && is_cut) {
+            return Err(self.incomplete(interval, Some(last)));
+        }
+        self.check(status, "DoStep")?;
+        let is_done = event == 0 && ends == 0 && early == 0;
+        let is_there = is_end_of(interval, last) || (is_done && self.is_almost_there(interval, last));
+        let reached = if is_there { interval.end } else { last };
+        Ok(Advance { reached, event: event != 0, early: early != 0, ends: ends != 0 })
+    }
+
+    /// Whether an FMU that says it is done missed the end by so little that its outputs count as those of the end. FMI 3
+    /// allows it to miss that (description of lastSuccessfulTime), as one with fixed steps inside does. This is said once.
+    #[cold]
+    fn is_almost_there(&self, interval: Interval, last: f64) -> bool {
+        let missed = last - interval.end;
+        // Not so for a time that is not a number.
+        let is_near = missed.abs() <= MOST_MISSED * interval.length;
+        if is_near && !self.misses_ends.replace(true) {
+            let (start, end, by) = (interval.start, interval.end, missed.abs());
+            let side = if missed > 0.0 { "beyond" } else { "short of" };
+            let text = format!("after the step from {start} s to {end} s it is {by:.3e} s {side} its end");
+            let category = Code::ClockDiffers.entry().id.into();
+            let message = Message { status: Status::Warning, category, text };
+            tell(&self.name.to_string_lossy(), Notice::Logged(&message));
+        }
+        is_near
+    }
+
+    /// What becomes of a step that FMI 2 discarded: asks how far it came.
+    #[cold]
+    fn discarded(&self, f: &Functions2, interval: Interval) -> Result<f64> {
+        let (mut time, mut ends) = (f64::NAN, 0);
+        let known = f.get_real_status.is_some_and(|function| {
+            // SAFETY: the instance is alive, the call is allowed after a discarded step.
+            let status = self.watched(Call::GetStatus, || unsafe {
+                function(self.handle, ffi2::LAST_SUCCESSFUL_TIME, &raw mut time)
+            });
+            status == OK
+        });
+        let asked = f.get_boolean_status.is_some_and(|function| {
+            // SAFETY: as above.
+            let status = self.watched(Call::GetStatus, || unsafe {
+                function(self.handle, ffi2::TERMINATED, &raw mut ends)
+            });
+            status == OK
+        });
+        floating_point::restore();
+        if asked && ends != 0 {
+            return self.ends_in(interval, if known { time } else { interval.start });
+        }
+        Err(self.incomplete(interval, known.then_some(time)))
+    }
+
+    #[cold]
+    fn incomplete(&self, interval: Interval, last: Option<f64>) -> Error {
+        floating_point::restore();
+        let reached = match last {
+            Some(time) => format!("it reached t = {time} s"),
+            None => "the time it reached is not known".to_owned(),
+        };
+        let Interval { start, end, .. } = interval;
+        let what = format!("the FMU did not complete the step from {start} s to {end} s; {reached}");
+        self.error(Code::FmuDiscard, &what).hint("try a smaller step")
+    }
+}
+
+/// Whether a time is the end of a step, but for round-off of the FMU's own clock.
+pub(super) fn is_end_of(interval: Interval, time: f64) -> bool {
+    let near = TIME_TOLERANCE * interval.length + 4.0 * f64::EPSILON * interval.end.abs();
+    (time - interval.end).abs() <= near
+}

@@ -263,6 +263,8 @@ codes! {
         "The model description gives a fixed inner step (fixedInternalStepSize), and the macro step is no multiple of it. Such an FMU may stop short of a communication point, which ends the run (E0403)."
     W0301 DirectLoop Input "a loop passes straight through its parts"
         "Outputs depend on inputs without delay all around a loop of connections, by what the model descriptions say. Held or extrapolated inputs then feed back on themselves from step to step, which is unstable where the gain of the loop is more than one."
+    W0302 OptionWithoutEffect Input "an option of a coupling method changes nothing"
+        "Some options belong to others: the number of Euler steps to the Euler solver, the options of an identification to the source that identifies. `costep methods ID` tells for each option what it belongs to."
 }
 
 impl Code {

@@ -2,6 +2,7 @@
 
 mod bohl;
 mod coupled_loop;
+mod fifths;
 mod identify;
 mod law;
 mod loop_recorder;
@@ -9,16 +10,20 @@ mod measures;
 mod noise;
 mod probe;
 mod reference;
+mod samples;
 mod stability;
 mod trace;
+mod watch;
 
 pub use bohl::{BohlExponent, bohl_exponent};
+pub use fifths::{Amplitudes, Fifths};
 pub use identify::Identification;
 pub use law::LoopLaw;
 pub use loop_recorder::{LoopRecorder, Plant, RecordedLoop};
 pub use measures::{Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;
 pub use probe::{ProbeReport, probe};
-pub use reference::{Reference, ReferenceKind, monolithic_amplitudes, outputs_at};
-pub use stability::{Amplitudes, GrowthWatch, Windows};
+pub use reference::{Reference, ReferenceKind, Twin, outputs_at};
+pub use stability::Growth;
 pub use trace::{MicroTrace, Trace};
+pub use watch::GrowthWatch;

@@ -3,9 +3,10 @@
 use costep_core::{Description, Result};
 use costep_models::Model;
 
+use crate::fifths::Amplitudes;
 use crate::noise::noise_variance;
 use crate::reference::{Reference, outputs_at};
-use crate::stability::{Amplitudes, FEWEST_STEPS};
+use crate::stability::{FEWEST_STEPS, growth};
 use crate::trace::Trace;
 
 /// Everything measured against a reference.
@@ -31,7 +32,7 @@ pub struct Measures {
     pub amplitude_ratio: f64,
     /// Whether there are enough communication points to tell stable from unstable.
     pub judged: bool,
-    /// Whether the amplitudes grow beyond those of the reference.
+    /// Whether amplitudes or errors grow beyond what the reference accounts for.
     pub unstable: bool,
     /// Whether the error is so large that nobody should trust the result, stable or not.
     pub inaccurate: bool,
@@ -87,7 +88,9 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
         energy_drift: energy_drift(&run.energy, &mono.energy),
         amplitude_ratio: amplitudes.ratio(),
         judged,
-        unstable: judged && amplitudes.unstable_against(&Amplitudes::of(&mono.rows, mono.outputs)),
+        unstable: growth(&run.rows, &mono.rows, &reference.amplitudes)
+            .iter()
+            .any(|growth| growth.is_unstable(judged)),
     }
 }
 

@@ -5,9 +5,10 @@ use costep_engine::{Engine, Observer};
 use costep_integrate::{Native, Solver};
 use costep_models::Model;
 
+use crate::fifths::Amplitudes;
 use crate::measures::mean_error;
-use crate::stability::Amplitudes;
 use crate::trace::Trace;
+use crate::watch::GrowthWatch;
 
 /// What a run is compared with, sampled at the same communication points.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct Reference {
     pub kind: ReferenceKind,
     /// Its outputs.
     pub trace: Trace,
+    /// Its amplitudes, inside the steps as well.
+    pub amplitudes: Amplitudes,
 }
 
 /// How a reference was made.
@@ -39,14 +42,16 @@ impl Reference {
     pub fn new(model: &Model, solver: Solver, experiment: &Experiment, micro: bool) -> Result<Self> {
         let outputs = model.layout().outputs();
         let mut trace = Trace::new(outputs, micro);
-        solve(model, solver, experiment, micro, |t, y, twin| trace.push(t, y, twin[0].energy(), twin))?;
-        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace })
+        let amplitudes = solve(model, solver, experiment, |k, y, twin| {
+            trace.push(experiment.time(k), y, twin[0].energy(), twin);
+        })?;
+        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
     }
 
     /// Runs an engine whose subsystems are one system inside, over the communication points of `experiment`.
     pub fn whole(mut engine: Engine, solver: Solver, experiment: &Experiment) -> Result<Self> {
-        let trace = sampled(&mut engine, experiment.steps(), 1)?;
-        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace })
+        let (trace, amplitudes) = sampled(&mut engine, experiment.steps(), 1)?;
+        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
     }
 
     /// Runs the coupled system at `1 / refinement` of the macro step and at twice that step. `engine` makes engines for
@@ -61,64 +66,92 @@ impl Reference {
         let fine = |refinement: u64| {
             let step = experiment.step / refinement as f64;
             let mut engine = engine(&Experiment { step, ..*experiment })?;
-            let trace = sampled(&mut engine, experiment.steps(), refinement)?;
-            Ok((trace, step, engine))
+            let (trace, amplitudes) = sampled(&mut engine, experiment.steps(), refinement)?;
+            Ok((trace, amplitudes, step, engine))
         };
-        let (trace, step, engine) = fine(refinement)?;
+        let (trace, amplitudes, step, engine) = fine(refinement)?;
         let half = fine(refinement / 2)?.0;
         let own_error = mean_error(engine.descriptions(), &half, &trace);
-        Ok(Self { kind: ReferenceKind::FineStep { step, method: method.into(), own_error }, trace })
+        Ok(Self {
+            kind: ReferenceKind::FineStep { step, method: method.into(), own_error },
+            trace,
+            amplitudes,
+        })
     }
 }
 
-/// The outputs at every `refinement`-th communication point, for `steps` of them.
-fn sampled(engine: &mut Engine, steps: u64, refinement: u64) -> Result<Trace> {
+/// The outputs at every `refinement`-th communication point, for `steps` of them, and the amplitudes at all of them.
+fn sampled(engine: &mut Engine, steps: u64, refinement: u64) -> Result<(Trace, Amplitudes)> {
     let mut trace = Trace::new(engine.outputs().len(), false);
+    let mut amplitudes = Amplitudes::new(engine.outputs().len());
     trace.observe(engine)?;
-    for _ in 0..steps {
-        for _ in 0..refinement {
-            engine.step()?;
+    amplitudes.add(0.0, engine.outputs());
+    for k in 1..=steps * refinement {
+        engine.step()?;
+        let share = k as f64 / (steps * refinement) as f64;
+        amplitudes.add(share, engine.outputs());
+        amplitudes.add_inner(share, engine.subsystems());
+        if k % refinement == 0 {
+            trace.observe(engine)?;
         }
-        trace.observe(engine)?;
     }
-    Ok(trace)
+    Ok((trace, amplitudes))
 }
 
-/// Amplitudes of the outputs of the monolithic system in the first and the last fifth of a run.
-pub fn monolithic_amplitudes(model: &Model, solver: Solver, experiment: &Experiment) -> Result<Amplitudes> {
-    let mut amplitudes = Amplitudes::new(model.layout().outputs());
-    let steps = experiment.steps().max(1) as f64;
-    let mut k = 0.0;
-    solve(model, solver, experiment, false, |_, y, _| {
-        amplitudes.add(k / steps, y);
-        k += 1.0;
-    })?;
-    Ok(amplitudes)
+/// The monolithic system beside a run that has ended: what a verdict on stability rests on if no other reference is asked for.
+#[derive(Clone, Debug)]
+pub struct Twin {
+    pub(crate) amplitudes: Amplitudes,
+    /// Of the difference between run and twin, at the communication points of which the run has kept samples.
+    pub(crate) errors: Amplitudes,
 }
 
-/// Solves the whole model as one and shows every communication point.
+impl Twin {
+    /// Solves the whole model as one, beside the samples of a run.
+    pub fn new(model: &Model, solver: Solver, experiment: &Experiment, run: &GrowthWatch) -> Result<Self> {
+        let (outputs, steps) = (model.layout().outputs(), experiment.steps());
+        let mut errors = Amplitudes::new(outputs);
+        let mut difference = vec![0.0; outputs];
+        let mut sample = run.samples().map(|samples| samples.reader(steps, outputs));
+        let amplitudes = solve(model, solver, experiment, |k, y, _| {
+            let Some(row) = sample.as_mut().and_then(|sample| sample(k)) else { return };
+            difference.iter_mut().zip(row).zip(y).for_each(|((difference, own), y)| *difference = own - y);
+            errors.add(share(k, steps), &difference);
+        })?;
+        Ok(Self { amplitudes, errors })
+    }
+}
+
+fn share(k: u64, steps: u64) -> f64 {
+    k as f64 / steps.max(1) as f64
+}
+
+/// Solves the whole model as one, shows every communication point, and gives the amplitudes.
 fn solve(
     model: &Model,
     solver: Solver,
     experiment: &Experiment,
-    micro: bool,
-    mut show: impl FnMut(f64, &[f64], &[Box<dyn Subsystem>]),
-) -> Result<()> {
+    mut show: impl FnMut(u64, &[f64], &[Box<dyn Subsystem>]),
+) -> Result<Amplitudes> {
     let mut twin = Native::new(model.monolithic()?, &solver)?;
-    twin.record_micro_samples(micro, experiment);
+    twin.record_micro_samples(true, experiment);
     twin.initialise(experiment)?;
     let mut y = vec![0.0; twin.description().outputs.len()];
     twin.initial_outputs(&[], &mut y)?;
     let mut twin: [Box<dyn Subsystem>; 1] = [Box::new(twin)];
-    show(experiment.start, &y, &twin);
+    let (mut amplitudes, steps) = (Amplitudes::new(y.len()), experiment.steps());
+    amplitudes.add(0.0, &y);
+    show(0, &y, &twin);
     let nothing = InputPolynomials::new(0, 0);
-    for k in 0..experiment.steps() {
+    for k in 0..steps {
         let interval = experiment.interval(k);
         twin[0].step(interval, nothing.segment(0..0, 0), &mut y)?;
         check_finite(&y, interval.end)?;
-        show(interval.end, &y, &twin);
+        amplitudes.add(share(k + 1, steps), &y);
+        amplitudes.add_inner(share(k + 1, steps), &twin);
+        show(k + 1, &y, &twin);
     }
-    Ok(())
+    Ok(amplitudes)
 }
 
 /// Outputs of the monolithic system at these rising instants, one row each.

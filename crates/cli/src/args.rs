@@ -1,13 +1,11 @@
 //! The command line.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+use costep_core::Code;
 use costep_core::quantity::parse_time;
-use costep_core::{Code, ExitClass};
 use costep_project::Override;
 
 use crate::examples;
@@ -28,6 +26,11 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
+
+const STABILITY_METHOD: &str = "`prestep`, `mbcorr` or `predictive` with identified models, and options: \
+    `prestep:source=rls`, `mbcorr:source=moesp` [default: the project's]";
+const IDENTIFY_METHOD: &str = "Coupling method that identifies, with options: `mbcorr:source=rls`, \
+    `prestep:source=moesp,model_order=2` [default: the project's if it does, else mbcorr:source=ij-rls]";
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
@@ -50,10 +53,10 @@ pub(crate) enum Verb {
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
     /// Tell whether perturbations of a run with identified models decay (Bohl exponents)
-    #[command(after_help = examples::STABILITY)]
+    #[command(after_help = examples::STABILITY, mut_arg("method", |arg| arg.help(STABILITY_METHOD)))]
     Stability(StabilityArgs),
     /// Learn models of the parts by a run, for other runs to start from
-    #[command(after_help = examples::IDENTIFY)]
+    #[command(after_help = examples::IDENTIFY, mut_arg("method", |arg| arg.help(IDENTIFY_METHOD)))]
     Identify(IdentifyArgs),
     /// List the coupling methods, or explain one
     #[command(after_help = examples::METHODS)]
@@ -163,6 +166,32 @@ impl SystemArgs {
     }
 }
 
+/// By which method and in which steps; verbs that take only some methods have a help of their own.
+#[derive(Args)]
+pub(crate) struct CouplingArgs {
+    /// Coupling method with options: `nepce`, `nepce:reference=applied,alpha=0.5` [default: the
+    /// project's]
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// Macro step, with unit: `1ms`
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) step: Option<String>,
+}
+
+impl CouplingArgs {
+    /// Both as changes of the project.
+    pub(crate) fn overrides(&self) -> Vec<Override> {
+        let method =
+            self.method.as_ref().map(|text| Override::new("method", text, format!("--method {text}")));
+        method.into_iter().chain(self.step_override()).collect()
+    }
+
+    /// The step alone.
+    pub(crate) fn step_override(&self) -> Option<Override> {
+        self.step.as_ref().map(|text| Override::new("step.size", text, format!("--step {text}")))
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct DemoArgs {
     /// Folder for the project it writes
@@ -174,12 +203,8 @@ pub(crate) struct DemoArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
-    /// Coupling method with options: `nepce`, `nepce:reference=applied,alpha=0.5`
-    #[arg(long)]
-    pub(crate) method: Option<String>,
-    /// Macro step, with unit: `1ms`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) step: Option<String>,
+    #[command(flatten)]
+    pub(crate) coupling: CouplingArgs,
     /// What to measure against: auto (the monolithic system, for the verdict only, where affordable), none, same (by
     /// the inner solver; with FMUs like `step`), a solver such as dopri5:1e-10, or step[:TIME] (the coupled system at
     /// a much smaller step)
@@ -242,12 +267,8 @@ pub(crate) struct StabilityArgs {
     /// Bohl exponents: growth of perturbations over p macro steps, wherever in the run they begin
     #[arg(long)]
     pub(crate) bohl: bool,
-    /// `prestep` with identified models, and options: `prestep:source=rls` [default: the project's]
-    #[arg(long)]
-    pub(crate) method: Option<String>,
-    /// Macro step, with unit: `1ms`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) step: Option<String>,
+    #[command(flatten)]
+    pub(crate) coupling: CouplingArgs,
     /// Windows p in macro steps: `10,100` [default: 10, 20, 50, ... up to the length of the run]
     #[arg(long, value_delimiter = ',', value_name = "STEPS", allow_hyphen_values = true)]
     pub(crate) windows: Vec<String>,
@@ -257,13 +278,8 @@ pub(crate) struct StabilityArgs {
 pub(crate) struct IdentifyArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
-    /// Coupling method that identifies, with options: `mbcorr:source=rls`, `prestep:source=moesp,model_order=2` [default: the project's if
-    /// it does, else mbcorr:source=ij-rls]
-    #[arg(long)]
-    pub(crate) method: Option<String>,
-    /// Macro step, with unit: `1ms`
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) step: Option<String>,
+    #[command(flatten)]
+    pub(crate) coupling: CouplingArgs,
     /// File to write; nothing but an earlier file of models is overwritten
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
@@ -403,33 +419,4 @@ fn bytes(text: &str) -> Result<u64, String> {
         Ok(value) if value > 0.0 && value * factor < 1e18 => Ok((value * factor) as u64),
         _ => Err(format!("`{number}` is no size")),
     }
-}
-
-/// A mistake of the command line as one of our errors: the first paragraph is the message, the tip or the usage
-/// is the help.
-fn in_our_form(error: &clap::Error) -> costep_core::Error {
-    let text = error.render().to_string();
-    let mut paragraphs =
-        text.split("\n\n").map(|lines| lines.split_whitespace().collect::<Vec<_>>().join(" "));
-    let message = paragraphs.next().unwrap_or_default();
-    let help =
-        paragraphs.find(|paragraph| paragraph.starts_with("tip: ") || paragraph.starts_with("Usage: "));
-    let error =
-        costep_core::Error::new(Code::CommandLine, message.strip_prefix("error: ").unwrap_or(&message));
-    match help {
-        Some(help) => error.hint(help.strip_prefix("tip: ").unwrap_or(&help)),
-        None => error,
-    }
-}
-
-/// Prints help, version or a mistake of the command line.
-pub(crate) fn report(error: &clap::Error) -> ExitCode {
-    let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let asked_for_json = std::env::args_os().any(|arg| arg == "--json");
-    if asked_for_json && !is_help {
-        return crate::failure::Failure::from(in_our_form(error)).report(true);
-    }
-    // Nothing sensible can be done when the terminal is gone.
-    let _ = error.print();
-    if is_help { ExitCode::SUCCESS } else { ExitCode::from(ExitClass::Input.code()) }
 }

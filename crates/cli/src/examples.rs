@@ -44,7 +44,9 @@ pub(crate) const COMPARE: &str = "\
 Examples:
   costep compare dual-mass --methods zoh,nepce,predictive --steps 1ms,5ms
   costep compare pair --methods zoh,auto
-  costep compare dual-mass --methods zoh --out runs";
+  costep compare dual-mass --methods zoh --out runs
+
+Methods that diverge are results: the exit code is 0 unless a run fails (its code) or every run diverges (3).";
 
 pub(crate) const STABILITY: &str = "\
 Examples:

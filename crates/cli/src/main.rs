@@ -16,6 +16,7 @@ mod stop;
 mod style;
 mod supervision;
 mod table;
+mod usage;
 mod verbs;
 mod words;
 
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return args::report(&error),
+        Err(error) => return usage::report(&error),
     };
     let json = cli.json;
     if let Some(Err(error)) = cli.watched.as_ref().map(|files| supervision::begin(files, json)) {

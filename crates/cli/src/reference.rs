@@ -1,6 +1,6 @@
 //! What runs are compared with: `--reference`.
 
-use costep_analysis::{Amplitudes, Reference, ReferenceKind, monolithic_amplitudes};
+use costep_analysis::{GrowthWatch, Reference, ReferenceKind, Twin};
 use costep_core::quantity::{format_time, parse_time};
 use costep_core::{Code, Error, Experiment, Result};
 use costep_integrate::Solver;
@@ -92,7 +92,7 @@ impl ReferenceChoice {
                 // Points inside the steps are the same only if the inner solver is.
                 let micro = solver == project.model.solver;
                 if !project.model.has_equations() {
-                    let engine = session::whole(project, solver, &experiment, false)?;
+                    let engine = session::whole(project, solver, &experiment, true)?;
                     return Reference::whole(engine, solver, &experiment).map(Some);
                 }
                 Reference::new(&project.model, solver, &experiment, micro).map(Some)
@@ -165,9 +165,22 @@ pub(crate) fn to_text(kind: &ReferenceKind) -> Option<String> {
     Some(text)
 }
 
-/// The amplitudes of the monolithic twin, to judge a run by that asks for no other reference; nothing if there is none
-/// or it would take long. Depends on the project alone, so that a resumed run is judged like an uninterrupted one.
-pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
+/// What watches a run, for [`twin`] where there will be one.
+pub(crate) fn watch(project: &Project) -> GrowthWatch {
+    match twin_solver(project) {
+        Some(_) => GrowthWatch::with_samples(),
+        None => GrowthWatch::default(),
+    }
+}
+
+/// The monolithic twin, to judge a run by that asks for no other reference; nothing if there is none or it would take long.
+pub(crate) fn twin(project: &Project, watch: &GrowthWatch) -> Result<Option<Twin>> {
+    let twin = |solver| Twin::new(&project.model, solver, &project.model.experiment, watch);
+    twin_solver(project).map(twin).transpose()
+}
+
+/// The solver of the twin, if that is affordable. Depends on the project alone, so that a resumed run is judged like an uninterrupted one.
+fn twin_solver(project: &Project) -> Option<Solver> {
     let (model, experiment) = (&project.model, &project.model.experiment);
     let inner_steps = match model.solver {
         Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
@@ -181,10 +194,8 @@ pub(crate) fn twin_amplitudes(project: &Project) -> Result<Option<Amplitudes>> {
     };
     let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64 + matrices;
     match ReferenceChoice::same(project) {
-        ReferenceChoice::Monolithic(solver) if effort <= AFFORDABLE && model.has_equations() => {
-            monolithic_amplitudes(model, solver, experiment).map(Some)
-        }
-        _ => Ok(None),
+        ReferenceChoice::Monolithic(solver) if effort <= AFFORDABLE && model.has_equations() => Some(solver),
+        _ => None,
     }
 }
 

@@ -217,9 +217,10 @@ impl RunReport {
     /// Takes over a judgement by growth alone.
     pub(crate) fn judge(&mut self, judged: bool, unstable: bool) {
         self.verdict = match (judged, unstable) {
-            (false, _) => Verdict::NotJudged,
+            // A few steps are enough to see that a run has blown up.
+            (_, true) => Verdict::Unstable,
+            (false, false) => Verdict::NotJudged,
             (true, false) => Verdict::Stable,
-            (true, true) => Verdict::Unstable,
         };
     }
 

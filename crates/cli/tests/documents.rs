@@ -61,6 +61,24 @@ fn the_tests_that_the_list_of_faults_names_are_there() {
 }
 
 #[test]
+fn the_option_strings_of_the_variants_are_valid_and_all_options_count() {
+    let list = read("docs/equations.md");
+    let (_, variants) = list.split_once("## Which options give").expect("the variants");
+    let cells = variants.lines().filter(|line| line.starts_with('|')).skip(2);
+    let strings: Vec<_> = cells
+        .flat_map(|line| {
+            line.trim_matches('|').split('|').next_back().unwrap_or_default().split('`').skip(1).step_by(2)
+        })
+        .collect();
+    assert!(strings.len() > 20, "{strings:?}");
+    for text in strings {
+        let spec = costep_methods::MethodSpec::parse(&text.replace("=P,", "=1,"));
+        let warnings: Vec<_> = spec.unwrap_or_else(|error| panic!("{text}: {error}")).warnings().collect();
+        assert!(warnings.is_empty(), "{text}: {warnings:?}");
+    }
+}
+
+#[test]
 fn the_project_of_the_manual_is_a_valid_one() {
     let manual = read("docs/project.md");
     let start = manual.find("```toml").expect("a project") + "```toml".len();

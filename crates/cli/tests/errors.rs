@@ -533,3 +533,33 @@ fn a_terminal_gets_colours_unless_no_color_is_set() {
         }
     }
 }
+
+#[test]
+fn options_that_change_nothing_are_named_and_those_given_twice_refused() {
+    let desk = Desk::new();
+    let idle = "predictive:source=exact,window=100";
+    for line in [
+        format!("run dual-mass --no-record --method {idle}"),
+        format!("compare dual-mass --methods zoh,{idle}"),
+        format!("check dual-mass --set method={idle}"),
+    ] {
+        desk.run(&line).exits(0).says("warning[W0302]: option `window` of").says("source=moesp");
+    }
+    let twice = desk.run("run dual-mass --no-record --method predictive:order=2,order=3").exits(1);
+    twice.says("E0303").says("`order` of method `predictive` is given twice");
+}
+
+/// With half a period per step the reference passes through zero at every communication point.
+#[test]
+fn a_verdict_does_not_contradict_the_curves() {
+    let desk = Desk::new();
+    for line in [
+        "run dual-mass --no-record --set ck=1000 --set dk=1000 --step 10ms --t-end 2s --json",
+        "run dual-mass --no-record --set ck=3162 --set dk=100 --step 10ms --json",
+    ] {
+        assert_eq!(desk.run(line).exits(0).json()["verdict"], "stable");
+    }
+    // Five steps show no growth, but a result far beyond anything real.
+    let line = "run dual-mass --no-record --method prestep:paper=true,input=ramp --step 20ms --json";
+    assert_eq!(desk.run(line).exits(3).json()["verdict"], "unstable");
+}

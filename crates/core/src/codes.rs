@@ -370,6 +370,9 @@ codes! {
     W0301 DirectLoop Input "a loop passes straight through its parts"
         "Outputs depend on inputs without delay all around a loop of connections, by what the model descriptions say. Held or extrapolated inputs then feed back on themselves from step to step, which is unstable where the gain of the loop is more than one."
         "try a smaller gain, or a method that knows feed-through: `feedthrough`, `predictive`"
+    W0302 OptionWithoutEffect Input "an option of a coupling method changes nothing"
+        "Some options belong to others: the number of Euler steps to the Euler solver, the options of an identification to the source that identifies. `costep methods ID` tells for each option what it belongs to."
+        "`costep methods ID` tells what each option belongs to; leave out what changes nothing"
 }
 
 impl Code {

@@ -41,7 +41,7 @@ pub use method::{
 };
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
 pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};
-pub use options::{OptionKind, OptionSpec, Options, Value, join};
+pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use row::{Row, StepAlone};
 pub use state::{StateReader, StateWriter};

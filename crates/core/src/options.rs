@@ -123,6 +123,34 @@ pub struct OptionSpec {
     pub kind: OptionKind,
     /// What it does.
     pub help: &'static str,
+    /// It has an effect only where all of these hold.
+    pub only_with: &'static [Condition],
+}
+
+/// That another option of the method, a choice or a truth value, has one of some values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Condition {
+    /// Name of the other option.
+    pub option: &'static str,
+    /// The values.
+    pub among: &'static [&'static str],
+}
+
+impl Condition {
+    /// Whether checked options fulfil it.
+    ///
+    /// # Panics
+    /// If the method did not declare the option.
+    pub fn holds(&self, options: &Options) -> bool {
+        let value = options.get(self.option).to_string();
+        self.among.contains(&value.as_str())
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.option, self.among.join("|"))
+    }
 }
 
 /// Lists of options one after the other.
@@ -130,7 +158,7 @@ pub struct OptionSpec {
 /// # Panics
 /// If there are not N of them; in constants the compiler says so.
 pub const fn join<const N: usize>(lists: &[&[OptionSpec]]) -> [OptionSpec; N] {
-    let mut all = [OptionSpec { name: "", kind: OptionKind::File, help: "" }; N];
+    let mut all = [OptionSpec { name: "", kind: OptionKind::File, help: "", only_with: &[] }; N];
     let (mut at, mut list) = (0, 0);
     while list < lists.len() {
         let mut i = 0;
@@ -171,9 +199,24 @@ impl Options {
                 let message = format!("option `{name}` of method `{method}` cannot be `{value}`");
                 Error::new(Code::BadOption, message).hint(format!("allowed: {}", specs[index].kind.allowed()))
             })?;
-            asked_for[index] = true;
+            if std::mem::replace(&mut asked_for[index], true) {
+                let message = format!("option `{name}` of method `{method}` is given twice");
+                return Err(Error::new(Code::BadOption, message).hint("leave one of them out"));
+            }
         }
         Ok(Self { values, given: asked_for })
+    }
+
+    /// The options that were given and change nothing, each with the conditions under which they would.
+    pub fn without_effect<'a>(
+        &'a self,
+        specs: &'a [OptionSpec],
+    ) -> impl Iterator<Item = (&'static str, Vec<Condition>)> + 'a {
+        let missing = |spec: &OptionSpec| {
+            spec.only_with.iter().filter(|condition| !condition.holds(self)).copied().collect::<Vec<_>>()
+        };
+        let given = specs.iter().filter(|spec| self.is_given(spec.name));
+        given.map(move |spec| (spec.name, missing(spec))).filter(|(_, missing)| !missing.is_empty())
     }
 
     /// The same with other defaults, as an option that stands for a set of others asks for: what was given keeps its value.
@@ -263,8 +306,18 @@ mod tests {
     use super::*;
 
     const SPECS: &[OptionSpec] = &[
-        OptionSpec { name: "alpha", kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 }, help: "" },
-        OptionSpec { name: "reference", kind: OptionKind::Choice(&["uncorrected", "applied"]), help: "" },
+        OptionSpec {
+            name: "alpha",
+            kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
+            help: "",
+            only_with: &[Condition { option: "reference", among: &["applied"] }],
+        },
+        OptionSpec {
+            name: "reference",
+            kind: OptionKind::Choice(&["uncorrected", "applied"]),
+            help: "",
+            only_with: &[],
+        },
     ];
 
     fn check(name: &str, value: &str) -> Result<Options> {
@@ -275,6 +328,25 @@ mod tests {
     fn defaults_and_whole_numbers_as_reals() {
         let options = check("alpha", "2").unwrap();
         assert_eq!((options.real("alpha"), options.text("reference")), (2.0, "uncorrected"));
+    }
+
+    #[test]
+    fn what_is_given_twice_is_refused_and_what_changes_nothing_is_named() {
+        let given = |texts: &[(&str, &str)]| {
+            let given: Vec<_> =
+                texts.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
+            Options::check("nepce", SPECS, &given)
+        };
+        assert_eq!(given(&[("alpha", "1"), ("alpha", "1")]).unwrap_err().code(), Code::BadOption);
+        let idle = |options: Options| {
+            options
+                .without_effect(SPECS)
+                .map(|(name, missing)| format!("{name} {}", missing[0]))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(idle(given(&[("alpha", "1")]).unwrap()), ["alpha reference=applied"]);
+        assert!(idle(given(&[("alpha", "1"), ("reference", "applied")]).unwrap()).is_empty());
+        assert!(idle(given(&[]).unwrap()).is_empty());
     }
 
     #[test]

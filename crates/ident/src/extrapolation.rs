@@ -47,11 +47,8 @@ impl Extrapolation {
             *error = MEMORY * *error + (values[k % values.len()] - self.ahead[k]).powi(2);
         }
         self.values.push(values);
-        for (way, count) in VALUES.iter().enumerate() {
-            let count = *count.min(&self.values.len());
-            for i in 0..values.len() {
-                self.ahead[way * values.len() + i] = self.line(i, count);
-            }
+        for (count, ahead) in VALUES.iter().zip(self.ahead.chunks_exact_mut(values.len().max(1))) {
+            line(&self.values, *count.min(&self.values.len()), ahead);
         }
     }
 
@@ -61,19 +58,6 @@ impl Extrapolation {
         self.ahead.chunks_exact_mut(by.len().max(1)).for_each(|ahead| {
             ahead.iter_mut().zip(by).for_each(|(ahead, by)| *ahead += by);
         });
-    }
-
-    /// The next value on the least-squares line through the last `count` values:
-    /// the sum of w_l y^(k-l), w_l = (2 (2 n + 1) - 6 (l + 1)) / (n (n - 1)).
-    fn line(&self, i: usize, count: usize) -> f64 {
-        if count < 2 {
-            return self.values.get(0)[i];
-        }
-        let n = count as f64;
-        let newest = self.values.get(0)[i];
-        let weight = |lag: usize| (2.0 * (2.0 * n + 1.0) - 6.0 * (lag as f64 + 1.0)) / (n * (n - 1.0));
-        // As differences from the newest: a constant stays what it is to the last digit.
-        newest + (1..count).map(|lag| weight(lag) * (self.values.get(lag)[i] - newest)).sum::<f64>()
     }
 
     /// Signal i one step ahead.
@@ -103,6 +87,21 @@ impl Extrapolation {
         from.reals(&mut self.errors)?;
         from.reals(&mut self.ahead)
     }
+}
+
+/// The next values on the least-squares lines through the last `count` values:
+/// the sum of w_l y^(k-l), w_l = (2 (2 n + 1) - 6 (l + 1)) / (n (n - 1)).
+fn line(values: &Lags, count: usize, ahead: &mut [f64]) {
+    let newest = values.get(0);
+    ahead.fill(0.0);
+    let n = count as f64;
+    for lag in 1..count {
+        let weight = (2.0 * (2.0 * n + 1.0) - 6.0 * (lag as f64 + 1.0)) / (n * (n - 1.0));
+        // As differences from the newest: a constant stays what it is to the last digit.
+        let differences = values.get(lag).iter().zip(newest).map(|(value, newest)| value - newest);
+        ahead.iter_mut().zip(differences).for_each(|(ahead, difference)| *ahead += weight * difference);
+    }
+    ahead.iter_mut().zip(newest).for_each(|(ahead, newest)| *ahead += newest);
 }
 
 #[cfg(test)]

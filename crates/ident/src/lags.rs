@@ -54,7 +54,8 @@ impl Lags {
     /// If there are not as many.
     pub fn get(&self, lag: usize) -> &[f64] {
         assert!(lag < self.length, "{} rows are kept, asked for {lag}", self.length);
-        let slot = (self.newest + self.depth - lag) % self.depth;
+        // A division would be most of the work.
+        let slot = if lag <= self.newest { self.newest - lag } else { self.newest + self.depth - lag };
         &self.values[slot * self.width..(slot + 1) * self.width]
     }
 

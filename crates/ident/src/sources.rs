@@ -4,7 +4,7 @@
 //! [`ALL`], or [`WITHOUT_PROBE`]. What the user says there becomes the source of the whole run. To add a source: one word in [`SOURCE`] or
 //! [`ANY_SOURCE`], one variant of [`Chosen`].
 
-use costep_core::{ModelSource, OptionKind, OptionSpec, Options, Value, join};
+use costep_core::{Condition, ModelSource, OptionKind, OptionSpec, Options, Value, join};
 
 use crate::{Algorithm, Exact, FiniteDifference, Learning, LearningSettings, Probe, Refresh, RlsSettings};
 
@@ -14,10 +14,21 @@ pub const SOURCE: OptionSpec = OptionSpec {
     kind: OptionKind::Choice(&["exact", "finite-difference", PROBE]),
     help: "where local models come from: Jacobians of the subsystems, differences between trial steps with rollback and states that \
            can be read, or a short excitation that is taken back (probe)",
+    only_with: &[],
 };
 
 /// What the option `source` calls models from a short excitation.
 pub const PROBE: &str = "probe";
+
+/// Of options that mean something for local models A, B, C, D only.
+pub const LOCAL_MODELS: Condition =
+    Condition { option: "source", among: &["exact", "finite-difference", PROBE] };
+/// Of options that mean something for identified models only.
+pub const IDENTIFIED_MODELS: Condition =
+    Condition { option: "source", among: &["rls", "ij-rls", "moesp", FROM_FILE] };
+const RLS: Condition = Condition { option: "source", among: &["rls"] };
+const RECURSIVE: Condition = Condition { option: "source", among: &["rls", "ij-rls", FROM_FILE] };
+const MOESP: Condition = Condition { option: "source", among: &["moesp"] };
 
 /// The option `refresh`.
 pub const REFRESH: OptionSpec = OptionSpec {
@@ -25,6 +36,7 @@ pub const REFRESH: OptionSpec = OptionSpec {
     kind: OptionKind::Choice(&["always", "changed", "never"]),
     help: "renew local models at every `every`-th communication point, when they no longer explain x' and y, or never; probe: never, \
            unless this or `every` is given",
+    only_with: &[LOCAL_MODELS],
 };
 
 /// The option `every`.
@@ -32,6 +44,7 @@ pub const EVERY: OptionSpec = OptionSpec {
     name: "every",
     kind: OptionKind::Integer { default: 1, min: 1, max: 1_000_000 },
     help: "number of macro steps between renewals of local models",
+    only_with: &[LOCAL_MODELS, Condition { option: "refresh", among: &["always"] }],
 };
 
 /// The option `amplitude`.
@@ -39,6 +52,7 @@ pub const AMPLITUDE: OptionSpec = OptionSpec {
     name: "amplitude",
     kind: OptionKind::Real { default: 0.01, min: 1e-8, max: 10.0 },
     help: "probe: greatest pulse of an input, as a share of its nominal value or of the greatest so far; smaller ones are tried too",
+    only_with: &[Condition { option: "source", among: &[PROBE] }],
 };
 
 /// What methods with local models declare.
@@ -56,6 +70,7 @@ pub const ANY_SOURCE: OptionSpec = OptionSpec {
            excitation that is taken back), or identified while the run goes by recursive least \
            squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window (moesp); from-file: models of an earlier \
            run (`costep identify`), for any step, that go on learning",
+    only_with: &[],
 };
 
 /// What methods declare that need states with a meaning of their own, and can do with identified models.
@@ -69,12 +84,14 @@ const NO_PROBE: OptionSpec = OptionSpec {
            while the run goes by recursive least squares (rls: ARX per output, ij-rls: Interface Jacobians) or over a moving window \
            (moesp); from-file: models of an earlier run (`costep identify`), for any step, that go on learning. Not probe: C A C^+ depends \
            on the coordinates of the states, which responses do not tell; `predictive:source=probe` does without",
+    only_with: &[],
 };
 
 const NO_PROBE_REFRESH: OptionSpec = OptionSpec {
     name: REFRESH.name,
     kind: REFRESH.kind,
     help: "renew local models at every `every`-th communication point, when they no longer explain x' and y, or never",
+    only_with: &[LOCAL_MODELS],
 };
 
 /// The options of sources that identify. Defaults: tables 3.12 and 3.13 of [T].
@@ -83,51 +100,61 @@ pub const IDENTIFICATION: [OptionSpec; 11] = [
         name: "n",
         kind: OptionKind::Integer { default: 1, min: 1, max: 4 },
         help: "rls: past outputs N of the ARX model",
+        only_with: &[RLS],
     },
     OptionSpec {
         name: "m",
         kind: OptionKind::Integer { default: 1, min: 1, max: 4 },
         help: "rls: inputs M of the ARX model",
+        only_with: &[RLS],
     },
     OptionSpec {
         name: "forgetting",
         kind: OptionKind::Real { default: 0.996, min: 0.5, max: 1.0 },
         help: "rls, ij-rls: lambda per sample",
+        only_with: &[RECURSIVE],
     },
     OptionSpec {
         name: "variance",
         kind: OptionKind::Real { default: 1e6, min: 1e-6, max: 1e12 },
         help: "rls, ij-rls: diagonal of the covariance at the start",
+        only_with: &[RECURSIVE],
     },
     OptionSpec {
         name: "model_order",
         kind: OptionKind::Integer { default: 1, min: 0, max: 20 },
         help: "moesp: number of states of each model; 0: by the singular values",
+        only_with: &[MOESP],
     },
     OptionSpec {
         name: "block_rows",
         kind: OptionKind::Integer { default: 0, min: 0, max: 30 },
         help: "moesp: block rows r of the Hankel matrices; 0: two more than the states need",
+        only_with: &[MOESP],
     },
     OptionSpec {
         name: "window",
         kind: OptionKind::Integer { default: 778, min: 10, max: 100_000 },
         help: "moesp: samples in the window",
+        only_with: &[MOESP],
     },
     OptionSpec {
         name: "cut",
         kind: OptionKind::Real { default: 1e-3, min: 1e-14, max: 0.5 },
         help: "moesp: singular values of the inputs below this share of the greatest carry no information",
+        only_with: &[MOESP],
     },
     OptionSpec {
         name: "interval",
         kind: OptionKind::Integer { default: 50, min: 1, max: 10_000 },
         help: "moesp: samples between two realisations, which cost two singular value decompositions; the window itself moves with every sample",
+        only_with: &[MOESP],
     },
     OptionSpec {
         name: "samples",
         kind: OptionKind::Integer { default: 1, min: 1, max: 100 },
         help: "samples per macro step to identify from, where a subsystem gives micro samples; not for from-file",
+        only_with: &[Condition { option: "source", among: &["rls", "ij-rls", "moesp"] }],
     },
     FILE,
 ];
@@ -137,6 +164,7 @@ pub const FILE: OptionSpec = OptionSpec {
     name: "file",
     kind: OptionKind::File,
     help: "from-file: the models, as `costep identify` writes them",
+    only_with: &[Condition { option: "source", among: &[FROM_FILE] }],
 };
 
 /// What the option `source` calls models of an earlier run.
@@ -147,7 +175,7 @@ const RANGE: usize = 100;
 
 /// Whether checked options ask for models that are identified while the run goes.
 pub fn identifies(options: &Options) -> bool {
-    has(options, SOURCE.name) && ["rls", "ij-rls", "moesp", FROM_FILE].contains(&options.text(SOURCE.name))
+    has(options, SOURCE.name) && IDENTIFIED_MODELS.holds(options)
 }
 
 /// A source with its settings: options that come to the same are equal here, however they say it.

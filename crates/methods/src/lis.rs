@@ -15,7 +15,7 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Arrival, Code, Companion, CompanionForm, CouplingMethod, Error, InputSet, Layout, LocalModel,
+    Arrival, Code, Companion, CompanionForm, Condition, CouplingMethod, Error, InputSet, Layout, LocalModel,
     MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals, StepContext, SystemView,
 };
 use costep_linalg::{Lu, Matrix};
@@ -39,11 +39,13 @@ pub const ENTRY: MethodEntry = MethodEntry {
             name: "form",
             kind: OptionKind::Choice(&["exact", "rate", "value"]),
             help: "integrate the model of the others, or take one implicit step for its rate or its value",
+            only_with: &[],
         },
         OptionSpec {
             name: "implicitness",
             kind: OptionKind::Real { default: 1.0, min: 0.0, max: 1.0 },
             help: "only of the forms rate and value: 1 backward Euler, 1/2 trapezoidal",
+            only_with: &[Condition { option: "form", among: &["rate", "value"] }],
         },
     ],
     build,

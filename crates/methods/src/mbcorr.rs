@@ -16,7 +16,7 @@ use costep_core::{
     CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
     Result, Signals, StateReader, StateWriter, StepContext, SystemView, join,
 };
-use costep_ident::sources::ALL;
+use costep_ident::sources::{ALL, LOCAL_MODELS};
 use costep_linalg::Matrix;
 
 use crate::learnt;
@@ -45,16 +45,19 @@ const OWN: [OptionSpec; 3] = [
         name: "order",
         kind: OptionKind::Integer { default: 0, min: 0, max: 1 },
         help: "hold the corrected values, or go on along their line",
+        only_with: &[],
     },
     OptionSpec {
         name: "discretisation",
         kind: OptionKind::Choice(&["exact", "euler"]),
         help: "B_d by the matrix exponential, or B h",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "alpha",
         kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
         help: "gain of the offset",
+        only_with: &[],
     },
 ];
 

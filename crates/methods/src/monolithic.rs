@@ -5,8 +5,8 @@
 //! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
 
 use costep_core::{
-    Code, CouplingMethod, Error, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals,
-    StepContext, SystemView,
+    Code, Condition, CouplingMethod, Error, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
+    Signals, StepContext, SystemView,
 };
 
 use crate::registry::MethodSpec;
@@ -27,11 +27,13 @@ pub const ENTRY: MethodEntry = MethodEntry {
             name: "solver",
             kind: OptionKind::Choice(&["bdf", "adams", "dopri5", "project"]),
             help: "the integrator; `project`: that of the project, with its own settings",
+            only_with: &[],
         },
         OptionSpec {
             name: "tolerance",
             kind: OptionKind::Real { default: 1e-8, min: 1e-14, max: 0.1 },
             help: "relative tolerance of the integrator",
+            only_with: &[Condition { option: "solver", among: &["bdf", "adams", "dopri5"] }],
         },
     ],
     build,

@@ -36,17 +36,20 @@ pub const ENTRY: MethodEntry = MethodEntry {
             name: "reference",
             kind: OptionKind::Choice(&["uncorrected", "applied"]),
             help: "u_ref: the held signal without its correction (energy telescopes), or with it",
+            only_with: &[],
         },
         OptionSpec {
             name: "alpha",
             kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
             help: "gain of the correction; 0 is a plain hold",
+            only_with: &[],
         },
         OptionSpec {
             name: "sampling",
             kind: OptionKind::Choice(&["declared", "start", "end", "trapezoid", "communication"]),
             help: "how the integral is summed over inner steps: as the subsystem declares, by the values at their \
                    start, end or both; or over communication points only",
+            only_with: &[],
         },
         SMOOTH,
         FEEDTHROUGH,

@@ -88,6 +88,17 @@ impl MethodSpec {
         }
     }
 
+    /// What was given and changes nothing beside the other options.
+    pub fn warnings(&self) -> impl Iterator<Item = Error> {
+        self.options.without_effect(self.entry.options).map(|(name, missing)| {
+            let missing: Vec<_> = missing.iter().map(|condition| format!("`{condition}`")).collect();
+            let message = format!("option `{name}` of `{}` has no effect", self.label());
+            Error::new(Code::OptionWithoutEffect, message)
+                .because(format!("it is only for {}", missing.join(" and ")))
+                .hint("leave it out, or choose what it belongs to")
+        })
+    }
+
     /// The options that were given.
     pub fn given(&self) -> &[(String, Value)] {
         &self.given
@@ -142,6 +153,52 @@ mod tests {
     }
 
     #[test]
+    fn conditions_are_on_options_of_the_method() {
+        for entry in all() {
+            for condition in entry.options.iter().flat_map(|option| option.only_with) {
+                let on = entry.options.iter().find(|option| option.name == condition.option);
+                let on = on.unwrap_or_else(|| panic!("{}: no option `{}`", entry.id, condition.option));
+                // Not every method has every source.
+                let known = |value: &&str| {
+                    Options::check(entry.id, entry.options, &[(on.name.into(), Value::parse(value))]).is_ok()
+                };
+                assert!(condition.among.iter().any(known), "{}: {condition}", entry.id);
+            }
+        }
+    }
+
+    #[test]
+    fn options_without_effect_are_named() {
+        let warnings = |text: &str| {
+            MethodSpec::parse(text).unwrap().warnings().map(|w| w.to_string()).collect::<Vec<_>>()
+        };
+        for text in [
+            "prestep:ede=true,ede_solver=euler,ede_steps=7",
+            "prestep:paper=true,input=ramp,phi_steps=543",
+            "predictive:states=kalman,input_error=0.2",
+            "mbcorr:source=rls,n=2,learning=100,fallback=foh",
+            "predictive:source=probe,every=10,amplitude=0.1",
+            "nepce:reference=applied,alpha=0.5",
+        ] {
+            assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
+        }
+        for (text, names) in [
+            ("prestep:ede_steps=7", vec!["ede_steps"]),
+            ("prestep:modified=true,target=trapezoid,scaled=false", vec!["target", "scaled"]),
+            ("predictive:n=2,window=100", vec!["n", "window"]),
+            ("predictive:source=rls,order=1", vec!["order"]),
+            ("mbcorr:refresh=never,every=5", vec!["every"]),
+            ("lis:implicitness=0.5", vec!["implicitness"]),
+        ] {
+            let found = warnings(text);
+            assert_eq!(found.len(), names.len(), "{text}: {found:?}");
+            let named =
+                found.iter().zip(&names).all(|(warning, name)| warning.contains(&format!("`{name}`")));
+            assert!(named, "{text}: {found:?}");
+        }
+    }
+
+    #[test]
     fn lists_keep_options_with_their_method() {
         let list = parse_list("zoh, nepce:reference=applied,alpha=0.5,foh").unwrap();
         let labels: Vec<_> = list.iter().map(MethodSpec::label).collect();
@@ -175,6 +232,9 @@ mod tests {
         let error = |text| MethodSpec::parse(text).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error("nepec").contains("did you mean `nepce`?"));
         assert!(error("nepce:alpha").contains("is not an option"));
+        assert!(
+            error("predictive:order=2,order=3").contains("`order` of method `predictive` is given twice")
+        );
         assert!(error("foh:alpha=1").contains("no option `alpha`"));
         // Responses do not tell the coordinates that it depends on.
         assert!(error("prestep:source=probe").contains("cannot be `probe`"));

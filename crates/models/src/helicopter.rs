@@ -3,11 +3,10 @@
 //! The controller of the thesis is not published. `bookI` has the published weights, `fit487` weights fitted to
 //! the thesis' own figures [T (4.10)]; both have its stiffness of 3.4e5. The commands are made after the text of [T 4].
 
-use costep_core::{Connection, External, MicroSampling, Port};
-use costep_integrate::{Part, Solver};
+use costep_core::{Connection, External, Port};
+use costep_integrate::{Linear, Part, Solver};
 
-use crate::linear::{Linear, matrix};
-use crate::model::{Model, ModelEntry, describe};
+use crate::model::{Model, ModelEntry};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -73,12 +72,31 @@ fn build(p: &Parameters) -> Model {
     model
 }
 
+/// A part without feed-through that starts at rest.
 fn linear(matrices: &str, name: &str, inputs: Vec<Port>, outputs: Vec<Port>) -> Linear {
-    let [a, b, c] = ["A", "B", "C"].map(|block| matrix(DATA, &format!("{matrices}.{block}")));
-    let states = a.len().isqrt();
-    let no_feedthrough = vec![&[][..]; outputs.len()];
-    let description = describe(name, inputs, outputs, &no_feedthrough, MicroSampling::End);
-    Linear { description, a, b, c, states }
+    let [a, b, c] = ["A", "B", "C"].map(|block| matrix(&format!("{matrices}.{block}")));
+    let d = vec![0.0; inputs.len() * outputs.len()];
+    let start = vec![0.0; a.len().isqrt()];
+    Linear::new(name, (inputs, outputs), [&a, &b, &c, &d], &start)
+}
+
+/// A matrix of the data file: lines `name rows columns`, then the rows.
+///
+/// # Panics
+/// If the file, which is part of the program, has no such matrix.
+fn matrix(name: &str) -> Vec<f64> {
+    let mut lines = DATA.lines().skip_while(|line| line.split(' ').next() != Some(name));
+    let head: Vec<usize> = lines
+        .next()
+        .unwrap_or_else(|| panic!("no matrix `{name}`"))
+        .split(' ')
+        .skip(1)
+        .map(|size| size.parse().expect("a size"))
+        .collect();
+    let rows = lines.take(head[0]).flat_map(|line| line.split(' '));
+    let entries: Vec<f64> = rows.map(|entry| entry.parse().expect("a number")).collect();
+    assert_eq!(entries.len(), head[0] * head[1], "entries of `{name}`");
+    entries
 }
 
 /// Inputs of the controller that are commanded.

@@ -12,7 +12,6 @@ mod dual_mass_nonlinear;
 mod helicopter;
 mod hydraulic;
 mod hydraulic_linear;
-mod linear;
 mod model;
 mod parameters;
 mod pendulum_oscillator;

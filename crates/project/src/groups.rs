@@ -120,7 +120,9 @@ fn read_method(section: &Section<'_>, options: &[&Entry], problems: &mut Problem
         }
     }
     let spec = MethodSpec::new(id, given).map_err(|error| problems.report(section.origin, || error));
-    spec.ok().filter(|_| good)
+    let spec = spec.ok().filter(|_| good)?;
+    spec.warnings().for_each(|warning| problems.warn(section.origin, || warning));
+    Some(spec)
 }
 
 /// Names of files in a project are relative to it; those of the command line to the present folder.

@@ -29,7 +29,7 @@ pub(crate) fn points(trace: &Trace, index: usize, (from, to): (f64, f64)) -> Vec
 /// run that did not come to its end is unstable as well.
 pub(crate) fn grows(run: &Run) -> bool {
     let amplitudes = Amplitudes::of(&run.trace.rows, run.trace.outputs);
-    !run.ended || amplitudes.0.iter().any(|windows| windows.last > windows.first || windows.last.is_nan())
+    !run.ended || amplitudes.0.iter().any(|fifths| fifths.last() > fifths.first() || fifths.last().is_nan())
 }
 
 /// How far a curve may leave the range of the reference before it is cut.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use costep_analysis::ReferenceKind;
 use costep_core::quantity::{exact_time, format_time, parse_time};
-use costep_core::{Code, Error, Experiment};
+use costep_core::{Code, Error, ExitClass, Experiment};
 use costep_engine::Observer;
 use costep_methods::{METHODS, MethodSpec, registry};
 use costep_project::{Override, Project};
@@ -31,6 +31,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     let methods = methods(args.methods.as_deref())?;
+    methods.iter().flat_map(MethodSpec::warnings).for_each(|warning| output.remark(&warning.to_string()));
     let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
     let choice = ReferenceChoice::parse(&project, &args.reference)?;
     // Before hours of work, not after them.
@@ -47,9 +48,20 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     if let Some(error) = stopped {
         return Ok(supervision::exit_code(error.code().entry().exit.code()));
     }
-    // A method that diverges is a result of a comparison; a run that could not be done is not.
-    let failed = done.reports.iter().find(|report| report.verdict == Verdict::Failed);
-    Ok(supervision::exit_code(failed.map_or(0, |report| report.exit)))
+    Ok(supervision::exit_code(exit_code(&done.reports, output)))
+}
+
+/// A method that diverges is a result of a comparison, beside others that do not; a run that could not be done is none, and neither
+/// is a comparison in which no run came to its end.
+fn exit_code(reports: &[RunReport], output: Output) -> u8 {
+    if let Some(failed) = reports.iter().find(|report| report.verdict == Verdict::Failed) {
+        return failed.exit;
+    }
+    if reports.iter().any(|report| report.verdict != Verdict::Diverged) {
+        return 0;
+    }
+    output.remark("no run came to its end: try smaller steps or other methods");
+    ExitClass::Diverged.code()
 }
 
 /// The runs that came to their end, and what they were compared with.

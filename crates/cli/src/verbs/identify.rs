@@ -10,7 +10,7 @@ use costep_core::{Code, Error, Result};
 use costep_engine::StopFlag;
 use costep_ident::{ModelFile, NamedModel, sources};
 use costep_methods::MethodSpec;
-use costep_project::{Override, Project};
+use costep_project::Project;
 use serde_json::json;
 
 use crate::args::IdentifyArgs;
@@ -28,14 +28,14 @@ use crate::words::argument;
 const DEFAULT_METHOD: &str = "mbcorr:source=ij-rls";
 
 pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failure> {
-    let step = args.step.as_ref().map(|step| Override::new("step.size", step, format!("--step {step}")));
-    let project = session::load(&args.system, step.into_iter().collect())?;
+    let project = session::load(&args.system, args.coupling.step_override().into_iter().collect())?;
     let method = method(args, &project)?;
     check_target(&args.out)?;
     if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
         return Ok(code);
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    method.warnings().for_each(|warning| output.remark(&warning.to_string()));
     messages::listen(output);
     stop::listen(output);
     let choice = Choice { method: &method, step: project.model.experiment.step };
@@ -52,7 +52,7 @@ fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
     let learns = |spec: &MethodSpec| {
         sources::identifies(&spec.options) && spec.options.text(sources::SOURCE.name) != sources::FROM_FILE
     };
-    let Some(text) = &args.method else {
+    let Some(text) = &args.coupling.method else {
         let own = &project.groups[0].method;
         return if learns(own) { Ok(own.clone()) } else { MethodSpec::parse(DEFAULT_METHOD) };
     };

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use costep_core::{MethodEntry, Result};
+use costep_core::{MethodEntry, OptionSpec, Result};
 use costep_methods::{find, registry};
 use serde_json::{Value, json};
 
@@ -41,7 +41,11 @@ fn explain(entry: &MethodEntry) -> Result<()> {
         .options
         .iter()
         .map(|option| {
-            [option.name, &option.kind.default_value().to_string(), &option.kind.allowed(), option.help]
+            let help = match &only_with(option)[..] {
+                [] => option.help.to_owned(),
+                conditions => format!("{} [only with {}]", option.help, conditions.join(", ")),
+            };
+            [option.name, &option.kind.default_value().to_string(), &option.kind.allowed(), &help]
                 .into_iter()
                 .map(Cell::new)
                 .collect()
@@ -76,6 +80,11 @@ fn needs(entry: &MethodEntry) -> Vec<String> {
     list
 }
 
+/// What an option belongs to.
+fn only_with(option: &OptionSpec) -> Vec<String> {
+    option.only_with.iter().map(ToString::to_string).collect()
+}
+
 fn to_json(entry: &MethodEntry) -> Value {
     let options: Vec<_> = entry
         .options
@@ -86,6 +95,7 @@ fn to_json(entry: &MethodEntry) -> Value {
                 "default": option.kind.default_value().to_string(),
                 "allowed": option.kind.allowed(),
                 "help": option.help,
+                "only_with": only_with(option),
             })
         })
         .collect();

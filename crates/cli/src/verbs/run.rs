@@ -9,7 +9,7 @@ use costep_analysis::{GrowthWatch, Reference, ReferenceKind, Trace, measure, pap
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, StateReader};
 use costep_engine::{Checkpoints, Engine, Flow, Observer, StopFlag, TimeLimit};
-use costep_project::{Override, Project, Source};
+use costep_project::{Project, Source};
 use costep_results::Table;
 use costep_supervise::stopping_exceptions;
 use serde_json::{Value, json};
@@ -31,14 +31,7 @@ use crate::table::{number, percent, wall};
 use crate::words::{argument, count};
 
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
-    let mut overrides = Vec::new();
-    if let Some(method) = &args.method {
-        overrides.push(Override::new("method", method, format!("--method {method}")));
-    }
-    if let Some(step) = &args.step {
-        overrides.push(Override::new("step.size", step, format!("--step {step}")));
-    }
-    let mut project = session::load(&args.system, overrides)?;
+    let mut project = session::load(&args.system, args.coupling.overrides())?;
     let folder =
         (!args.limits.no_record).then(|| args.out.clone().unwrap_or_else(|| default_folder(&project)));
     let home = folder.as_deref();
@@ -54,8 +47,8 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     let compared = ReferenceChoice::parse(&project, &args.reference)?;
     let choice = Choice::of(&project);
     let engine = session::engine(&project, &choice, compared.is_some())?;
-    let mut job =
-        Job { project: &project, engine, files: None, recorder: None, watch: GrowthWatch::default(), lock };
+    let watch = reference::watch(&project);
+    let mut job = Job { project: &project, engine, files: None, recorder: None, watch, lock };
     if let Some(folder) = folder {
         job.record_in(folder, &args.limits)?;
     }
@@ -79,7 +72,7 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     let mut checkpoints = checkpoints(&args.dir, &project, &args.limits)?;
     let from =
         checkpoints.load(&mut engine).map_err(|error| no_checkpoint(error, &args.dir, &engine, &project))?;
-    let mut watch = GrowthWatch::default();
+    let mut watch = reference::watch(&project);
     let sizes = (engine.outputs().len(), engine.coupled().len());
     watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
     supervision::show_checkpoint(engine.time());
@@ -309,8 +302,8 @@ impl Job<'_> {
 
     /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.
     fn is_unstable(&self, watch: &GrowthWatch, judge: bool) -> Result<bool, Error> {
-        let twin = if judge && watch.can_judge() { reference::twin_amplitudes(self.project)? } else { None };
-        Ok(twin.map_or_else(|| watch.looks_unstable(), |twin| watch.unstable_against(&twin)))
+        let twin = if judge { reference::twin(self.project, watch)? } else { None };
+        Ok(twin.map_or_else(|| watch.looks_unstable(), |twin| watch.is_unstable_against(&twin)))
     }
 
     fn announce(&self, output: Output) {

@@ -6,7 +6,7 @@ use costep_analysis::{BohlExponent, LoopLaw, LoopRecorder, RecordedLoop, bohl_ex
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Result};
 use costep_engine::{Observer, StopFlag};
-use costep_project::{Override, Project};
+use costep_project::Project;
 use serde_json::{Value, json};
 
 use crate::args::StabilityArgs;
@@ -25,14 +25,7 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
             .into());
     }
     let windows = windows(&args.windows)?;
-    let mut overrides = Vec::new();
-    if let Some(method) = &args.method {
-        overrides.push(Override::new("method", method, format!("--method {method}")));
-    }
-    if let Some(step) = &args.step {
-        overrides.push(Override::new("step.size", step, format!("--step {step}")));
-    }
-    let project = session::load(&args.system, overrides)?;
+    let project = session::load(&args.system, args.coupling.overrides())?;
     let law = law(&project)?;
     if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
         return Ok(code);

@@ -62,31 +62,37 @@ pub const ENTRY: MethodEntry = MethodEntry {
             kind: OptionKind::Choice(&["hold", "ramp"]),
             help: "inputs held at the mean of the coupling signal, or linear over the step (more accurate, where all \
                    subsystems take it)",
+            only_with: &[],
         },
         OptionSpec {
             name: "start",
             kind: OptionKind::Choice(&["small", "plain"]),
             help: "small: about an eighth of the step until the models are trusted, where the subsystems can; plain: a hold",
+            only_with: &[],
         },
         OptionSpec {
             name: "feedthrough",
             kind: OptionKind::Bool { default: false },
             help: "what is not trusted yet is extrapolated without its direct feed-through; needs subsystems that give D",
+            only_with: &[],
         },
         OptionSpec {
             name: "forgetting",
             kind: OptionKind::Real { default: 0.98, min: 0.5, max: 1.0 },
             help: "lambda, of the excited direction",
+            only_with: &[],
         },
         OptionSpec {
             name: "parameters",
             kind: OptionKind::Bool { default: false },
             help: "also record the identified gains of all outputs to their inputs",
+            only_with: &[],
         },
         OptionSpec {
             name: "file",
             kind: OptionKind::File,
             help: "start from the models of an earlier run (`costep identify`), for any step; they are trusted as soon as they prove right",
+            only_with: &[],
         },
     ],
     build,
@@ -273,7 +279,8 @@ impl CouplingMethod for Identified {
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.arrive(step, signals);
         if self.phase == Phase::Small {
-            self.solve((step.t, step.h), signals);
+            self.outside.look((step.t, step.h), &self.inputs, signals);
+            self.solve(signals);
         }
         self.last_length = step.h;
         self.fill(step, signals);
@@ -417,7 +424,7 @@ impl Identified {
             match self.phase {
                 Phase::Quiet => self.u.copy_from_slice(&self.u_last),
                 Phase::Small => {}
-                Phase::Between(_) | Phase::Large => self.solve((step.t, self.h), signals),
+                Phase::Between(_) | Phase::Large => self.solve(signals),
             }
         }
     }
@@ -466,9 +473,8 @@ impl Identified {
         self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
     }
 
-    /// u^(k+1) from all models.
-    fn solve(&mut self, interval: (f64, f64), signals: &Signals<'_>) {
-        self.outside.look(interval, &self.inputs, signals);
+    /// u^(k+1) from all models, over the step that `outside` has looked at.
+    fn solve(&mut self, signals: &Signals<'_>) {
         for part in &mut self.parts {
             let Part { reference, fine, coarse, record, affine, .. } = part;
             match self.phase {

@@ -2,7 +2,7 @@
 //! 3.13 of the thesis.
 
 use costep_core::{OptionKind, OptionSpec, Options};
-use costep_ident::sources::{FROM_FILE, SOURCE};
+use costep_ident::sources::{FROM_FILE, IDENTIFIED_MODELS, SOURCE};
 
 /// To be declared by methods that can work with identified models, beside those of the source.
 pub(crate) const PHASES: [OptionSpec; 6] = [
@@ -11,31 +11,37 @@ pub(crate) const PHASES: [OptionSpec; 6] = [
         kind: OptionKind::Integer { default: 0, min: 0, max: 1_000_000 },
         help: "identified models: macro steps of the learning phase, in which inputs are formed from signals alone (timeLearning); \
                0: 220, for moesp 290, for from-file none",
+        only_with: &[IDENTIFIED_MODELS],
     },
     OptionSpec {
         name: "switching",
         kind: OptionKind::Integer { default: 0, min: 0, max: 1_000_000 },
         help: "identified models: macro steps over which the models take over (timeSwitchphase); 0: 5, for moesp 4, for from-file none",
+        only_with: &[IDENTIFIED_MODELS],
     },
     OptionSpec {
         name: "signal_threshold",
         kind: OptionKind::Real { default: 0.0, min: 0.0, max: 1e6 },
         help: "identified models: eps_SI from which on the inputs are formed from signals (th_SBC); 0: 3.54, for moesp 4.22",
+        only_with: &[IDENTIFIED_MODELS],
     },
     OptionSpec {
         name: "modified_threshold",
         kind: OptionKind::Real { default: 0.0, min: 0.0, max: 1e6 },
         help: "identified models: eps_SI from which on `prestep` leaves out the input optimisation (th_mod); 0: 0.21, for moesp 1.72",
+        only_with: &[IDENTIFIED_MODELS],
     },
     OptionSpec {
         name: "fallback",
         kind: OptionKind::Choice(&["zoh", "foh"]),
         help: "identified models: how inputs are formed from signals: last value, or line through the last two",
+        only_with: &[IDENTIFIED_MODELS],
     },
     OptionSpec {
         name: "parameters",
         kind: OptionKind::Bool { default: false },
         help: "identified models: also record S_y and S_p of all of them",
+        only_with: &[IDENTIFIED_MODELS],
     },
 ];
 

@@ -1,7 +1,7 @@
 //! The options of predictive coupling.
 
-use costep_core::{Code, Error, OptionKind, OptionSpec, Options, Result, join};
-use costep_ident::sources::{ALL, EVERY, PROBE, REFRESH, SOURCE};
+use costep_core::{Code, Condition, Error, OptionKind, OptionSpec, Options, Result, join};
+use costep_ident::sources::{ALL, EVERY, LOCAL_MODELS, PROBE, REFRESH, SOURCE};
 
 use crate::learnt::options::PHASES;
 
@@ -9,59 +9,71 @@ use crate::learnt::options::PHASES;
 pub(super) const OPTIONS: &[OptionSpec] =
     &join::<{ OWN.len() + ALL.len() + PHASES.len() }>(&[&OWN, &ALL, &PHASES]);
 
+const OBSERVED: Condition = Condition { option: "states", among: &["kalman", "disturbance"] };
+
 const OWN: [OptionSpec; 10] = [
     OptionSpec {
         name: "order",
         kind: OptionKind::Integer { default: 2, min: 0, max: 3 },
         help: "degree p of the input polynomials; less where a subsystem takes less",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "fit",
         kind: OptionKind::Choice(&["galerkin", "sharp", "l2", "end"]),
         help: "inputs that equal the projection of the outputs they cause; predicted with degree p + 2 and end states \
                matched; projection of the coupled models' solution, without and with end states matched",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "states",
         kind: OptionKind::Choice(&["readable", "kalman", "disturbance", "outputs"]),
         help: "take the states from the subsystem, from a Kalman filter, from one that also estimates a disturbance of \
                the inputs, or z = y - D u with Interface Jacobians",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "offsets",
         kind: OptionKind::Choice(&["auto", "held", "persistent", "off"]),
         help: "carry what the linear model does not know as constant offsets: held where models are exact and fresh, \
                else as far as they proved to last; always the one or the other; not at all",
+        only_with: &[LOCAL_MODELS, Condition { option: "states", among: &["readable", "outputs"] }],
     },
     OptionSpec {
         name: "inner_steps",
         kind: OptionKind::Bool { default: true },
         help: "respond as the explicit Euler steps of a subsystem do, where it tells their length",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "euler_step",
         kind: OptionKind::Real { default: 0.0, min: 0.0, max: 1e3 },
         help: "length in s of the explicit Euler steps of subsystems that do not tell; 0: not of that kind",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "substeps",
         kind: OptionKind::Integer { default: 1, min: 1, max: 1000 },
         help: "divide the step of subsystems that take no input derivatives; each part gets the mean of its inputs",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "input_error",
         kind: OptionKind::Real { default: 0.1, min: 1e-6, max: 10.0 },
         help: "of the Kalman filter: typical error of inputs, relative to their size",
+        only_with: &[LOCAL_MODELS, OBSERVED],
     },
     OptionSpec {
         name: "output_error",
         kind: OptionKind::Real { default: 1e-4, min: 1e-9, max: 10.0 },
         help: "of the Kalman filter: typical error of outputs, relative to their size",
+        only_with: &[LOCAL_MODELS, OBSERVED],
     },
     OptionSpec {
         name: "state_error",
         kind: OptionKind::Real { default: 1e-4, min: 1e-9, max: 10.0 },
         help: "of the Kalman filter: typical error of states per step, relative to their size",
+        only_with: &[LOCAL_MODELS, OBSERVED],
     },
 ];
 

@@ -22,6 +22,7 @@
 //! the step (`sparse.rs`), which is linear in the number of subsystems; there the Euler solvers of the thesis are refused.
 
 mod closed;
+mod maps;
 mod part;
 mod settings;
 mod sparse;
@@ -35,12 +36,12 @@ pub use crate::learnt::phases::Phase;
 pub use crate::learnt::prestep::{CUT, DiscreteForm, ErrorEquation};
 
 use crate::shared::parts::Parts;
-use crate::shared::response::Workshop;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
-use part::Part;
+use maps::Maps;
+use part::{Part, Scope, Shop};
 use settings::Settings;
-use sparse::{Forcing, Records, SparseLoop};
+use sparse::{Forcing, SparseLoop};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -64,10 +65,9 @@ struct PreStep {
     layout: Layout,
     is_ours: Vec<bool>,
     parts: Parts<Part>,
-    /// Which record stands for each subsystem: equal ones share theirs, so that thousands of them need not be fetched.
-    same: Vec<u32>,
+    maps: Maps,
     coupled: CoupledSystem,
-    shop: Workshop,
+    shop: Shop,
     h: f64,
     /// Step 1: what is carried, and what will be when the next step begins.
     memory: Memory,
@@ -111,9 +111,9 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
         layout: Layout::default(),
         is_ours: Vec::new(),
         parts: Parts::default(),
-        same: Vec::new(),
+        maps: Maps::default(),
         coupled: CoupledSystem::Dense(Box::default()),
-        shop: Workshop::default(),
+        shop: Shop::default(),
         h: 0.0,
         memory: Memory::default(),
         next: Memory::default(),
@@ -158,7 +158,6 @@ impl CouplingMethod for PreStep {
         (self.y_ahead, self.u_ahead) = (vec![0.0; outputs], vec![0.0; inputs]);
         (self.monolithic, self.z, self.w) = (vec![0.0; outputs], vec![0.0; outputs], vec![0.0; outputs]);
         (self.reference, self.rest) = (vec![0.0; inputs], vec![0.0; outputs]);
-        self.same = Vec::with_capacity(system.layout.subsystems());
         self.sizes = Sizes::new(system);
         Ok(())
     }
@@ -199,9 +198,6 @@ impl CouplingMethod for PreStep {
     }
 }
 
-/// So many records before are looked at for an equal one.
-const RECENT: usize = 4;
-
 #[cold]
 fn too_large_for_euler(outputs: usize) -> Error {
     let message = format!("explicit Euler for the closed loop of {outputs} outputs is not supported");
@@ -216,15 +212,14 @@ impl PreStep {
         self.h = step.h;
         let changed = self.parts.refresh(step, signals, |part, i, model| {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
-            let sizes = (&sizes.outputs[ys], &sizes.inputs[us.clone()]);
-            part.update(model, step.h, settings, shop)?;
-            part.invert(&is_ours[us], settings.scaled.then_some(sizes));
-            Ok(())
+            let sizes = settings.scaled.then_some((&sizes.outputs[ys], &sizes.inputs[us.clone()]));
+            part.update(model, step.h, settings, &Scope { ours: &is_ours[us], sizes }, shop)
         })?;
         if !changed {
             return Ok(());
         }
-        self.share();
+        let is_sparse = matches!(self.coupled, CoupledSystem::Sparse(_));
+        self.maps.collect(&self.parts.each, self.settings.ramp, is_sparse);
         let steps = [self.settings.ede_steps, Some(self.settings.extrapolation_steps)];
         match &mut self.coupled {
             CoupledSystem::Dense(closed) => closed.update(&self.parts.each, &self.layout, step.h, steps),
@@ -232,26 +227,14 @@ impl PreStep {
         }
     }
 
-    /// Finds equal records among the last few.
-    fn share(&mut self) {
-        let parts = &self.parts.each;
-        self.same.clear();
-        for i in 0..parts.len() {
-            let earlier = (i.saturating_sub(RECENT)..i).rev().map(|k| self.same[k]);
-            let same = earlier.into_iter().find(|k| parts[i].equals(&parts[*k as usize]));
-            self.same.push(same.unwrap_or(i as u32));
-        }
-    }
-
     /// z = y - D u_end of each part, and w = z' - S_y z - C B u_end.
     fn locate(&mut self, signals: &Signals<'_>) {
-        let records = Records { each: &self.parts.each, same: &self.same };
         for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
             let state = if self.settings.offsets { signals.models.state(i) } else { None };
             let place = (&mut self.z[ys.clone()], &mut self.w[ys.clone()]);
             let seen = (&signals.y[ys], &signals.u_end[us]);
-            records.of(i).locate(seen, state.map(|(_, x_dot)| x_dot), place);
+            self.maps.locate(i, seen, state.map(|(_, x_dot)| x_dot), place);
         }
     }
 
@@ -268,10 +251,9 @@ impl PreStep {
                 closed.advance(0, &memory.delta, &mut next.delta);
             }
             CoupledSystem::Sparse(sparse) => {
-                let records = Records { each: &self.parts.each, same: &self.same };
                 let forcing = Forcing { value, slope, w: None };
                 let ends = (&memory.delta[..], &mut next.delta[..]);
-                sparse.advance(records, signals.coupling, *h, &forcing, ends);
+                sparse.advance((&self.parts.each, &self.maps), signals.coupling, *h, &forcing, ends);
             }
         }
     }
@@ -292,9 +274,9 @@ impl PreStep {
                 closed.advance(1, monolithic, y_ahead);
             }
             CoupledSystem::Sparse(sparse) => {
-                let records = Records { each: &self.parts.each, same: &self.same };
                 let forcing = Forcing { value, slope, w: Some(&w[..]) };
-                sparse.advance(records, signals.coupling, step.h, &forcing, (monolithic, y_ahead));
+                let (parts, ends) = ((&self.parts.each[..], &self.maps), (&monolithic[..], &mut y_ahead[..]));
+                sparse.advance(parts, signals.coupling, step.h, &forcing, ends);
             }
         }
         for j in self.inputs.iter() {
@@ -318,13 +300,12 @@ impl PreStep {
                 (true, true) => (self.u_ahead[j] - signals.coupled[j]) / h,
             };
         }
-        let records = Records { each: &self.parts.each, same: &self.same };
         for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
             let start = self.settings.ramp.then_some(&signals.coupled[us.clone()]);
             let located = (&self.z[ys.clone()], &self.w[ys.clone()]);
             let place = (&mut self.reference[us], &mut self.rest[ys.clone()]);
-            records.of(i).optimise(located, &self.y_ahead[ys], start, place);
+            self.maps.optimise(i, located, &self.y_ahead[ys], start, place);
         }
         self.write(signals, |method, j| method.reference[j]);
     }

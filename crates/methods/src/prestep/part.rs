@@ -1,11 +1,10 @@
-//! Step 3 of pre-step stabilisation: the input that takes one subsystem to the predicted output [T (2.44) to (2.50)].
+//! What pre-step stabilisation derives from the local model of one subsystem, among it P of step 3 [T (2.44) to (2.50)].
 
 use costep_core::LocalModel;
 use costep_ident::convert::OutputForm;
 use costep_linalg::{Exponential, Matrix, PseudoInverse};
 
 use super::settings::Settings;
-use crate::shared::parts::row;
 use crate::shared::response::{Response, Workshop};
 
 /// Singular values of P below this share of the greatest count as zero.
@@ -15,53 +14,112 @@ const CUT: f64 = 1e-9;
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) model: LocalModel,
-    output_form: OutputForm,
     pub(super) response: Response,
-    quadrature: Quadrature,
     /// C of the subsystem, by which z' = C x'.
     pub(super) c: Matrix,
     pub(super) d: Matrix,
-    is_constant: bool,
     /// phi_B + phi_A D: y(h) from a held input.
-    held: Matrix,
+    pub(super) held: Matrix,
     /// P: y(h) from what is optimised, a held input or a slope.
-    gain: Matrix,
+    pub(super) gain: Matrix,
+    /// P^+.
+    pub(super) inverse: Matrix,
+}
+
+/// What is optimised of a subsystem.
+pub(super) struct Scope<'a> {
+    /// Whether each input belongs to the group.
+    pub(super) ours: &'a [bool],
+    /// Sizes of outputs and inputs by which P^+ is scaled, if it is.
+    pub(super) sizes: Option<(&'a [f64], &'a [f64])>,
+}
+
+/// Room for the computation of parts, shared by those of the same size.
+#[derive(Default)]
+pub(super) struct Shop {
+    responses: Workshop,
+    tools: Vec<Tools>,
+}
+
+impl Shop {
+    fn tools(&mut self, model: &LocalModel) -> (&mut Tools, &mut Workshop) {
+        let sizes = (model.states, model.inputs, model.outputs);
+        let place = self.tools.iter().position(|tools| tools.sizes == sizes).unwrap_or_else(|| {
+            self.tools.push(Tools::new(model));
+            self.tools.len() - 1
+        });
+        (&mut self.tools[place], &mut self.responses)
+    }
+}
+
+struct Tools {
+    /// Numbers of states, inputs and outputs.
+    sizes: (usize, usize, usize),
+    output_form: OutputForm,
+    quadrature: Quadrature,
     scaled_gain: Matrix,
-    inverse: Matrix,
-    work: PseudoInverse,
+    pseudo_inverse: PseudoInverse,
+}
+
+impl Tools {
+    fn new(model: &LocalModel) -> Self {
+        let (m, r) = (model.inputs, model.outputs);
+        Self {
+            sizes: (model.states, m, r),
+            output_form: OutputForm::new(model),
+            quadrature: Quadrature::new(r, m),
+            scaled_gain: Matrix::zeros(r, m),
+            pseudo_inverse: PseudoInverse::new(r, m),
+        }
+    }
+
+    /// inverse = P^+ over the inputs of the group, in units of the signals if their sizes are given.
+    fn invert(&mut self, gain: &Matrix, scope: &Scope<'_>, inverse: &mut Matrix) {
+        let Scope { ours, sizes } = *scope;
+        let output_size = |i: usize| sizes.map_or(1.0, |(outputs, _)| outputs[i]);
+        let input_size = |q: usize| sizes.map_or(1.0, |(_, inputs)| inputs[q]);
+        for i in 0..gain.rows() {
+            for (q, is_ours) in ours.iter().enumerate() {
+                let gain = if *is_ours { gain[(i, q)] } else { 0.0 };
+                self.scaled_gain[(i, q)] = gain * input_size(q) / output_size(i);
+            }
+        }
+        self.pseudo_inverse.compute(&self.scaled_gain, CUT, inverse);
+        for q in 0..ours.len() {
+            for i in 0..gain.rows() {
+                inverse[(q, i)] *= input_size(q) / output_size(i);
+            }
+        }
+    }
 }
 
 impl Part {
+    /// Takes a new model.
     pub(super) fn update(
         &mut self,
         exact: &LocalModel,
         h: f64,
         settings: &Settings,
-        shop: &mut Workshop,
+        scope: &Scope<'_>,
+        shop: &mut Shop,
     ) -> Result<(), &'static str> {
         let Settings { ramp, phi_steps: steps, width, .. } = *settings;
-        let (m, r) = (exact.inputs, exact.outputs);
-        if (self.model.states, self.model.inputs) != (r, m) || self.c.columns() != exact.states {
-            self.model = LocalModel::new(r, m, r);
-            self.output_form = OutputForm::new(exact);
-            self.response = Response::new(r, m, r, width);
-            self.quadrature = Quadrature::new(r, m);
-            (self.c, self.d) = (Matrix::zeros(r, exact.states), Matrix::zeros(r, m));
-            (self.gain, self.scaled_gain) = (Matrix::zeros(r, m), Matrix::zeros(r, m));
-            self.held = Matrix::zeros(r, m);
-            (self.inverse, self.work) = (Matrix::zeros(m, r), PseudoInverse::new(r, m));
+        if (self.model.states, self.model.inputs) != (exact.outputs, exact.inputs)
+            || self.c.columns() != exact.states
+        {
+            self.take_room(exact, width);
         }
-        self.is_constant = exact.is_constant;
+        let (tools, responses) = shop.tools(exact);
         self.c.data_mut().copy_from_slice(&exact.c);
         self.d.data_mut().copy_from_slice(&exact.d);
-        self.output_form.convert(exact, &mut self.model);
-        if !self.response.compute(&self.model, h, shop) {
+        tools.output_form.convert(exact, &mut self.model);
+        if !self.response.compute(&self.model, h, responses) {
             return Err("its response over one step is not finite");
         }
         if steps > 0 {
             let phi_a = &self.response.state_to_state;
             let gain = if ramp { Some(&mut self.gain) } else { None };
-            if !self.quadrature.compute(&self.model, (h, steps), phi_a, &mut self.held, gain) {
+            if !tools.quadrature.compute(&self.model, (h, steps), phi_a, &mut self.held, gain) {
                 return Err("its discretisation over one step is not finite");
             }
         } else {
@@ -70,7 +128,17 @@ impl Part {
         if !ramp {
             self.gain.copy_from(&self.held);
         }
+        tools.invert(&self.gain, scope, &mut self.inverse);
         Ok(())
+    }
+
+    fn take_room(&mut self, exact: &LocalModel, width: usize) {
+        let (m, r) = (exact.inputs, exact.outputs);
+        self.model = LocalModel::new(r, m, r);
+        self.response = Response::new(r, m, r, width);
+        self.c = Matrix::zeros(r, exact.states);
+        (self.d, self.held, self.gain) = (Matrix::zeros(r, m), Matrix::zeros(r, m), Matrix::zeros(r, m));
+        self.inverse = Matrix::zeros(m, r);
     }
 
     fn exact_gains(&mut self, h: f64, ramp: bool) {
@@ -82,75 +150,6 @@ impl Part {
                 if ramp {
                     self.gain[(i, q)] = self.response.to_ramp(i, q, h) + h * d;
                 }
-            }
-        }
-    }
-
-    /// z = y - D u_end, and w = z' - S_y z - C B u_end if x' is given.
-    pub(super) fn locate(
-        &self,
-        (y, u_end): (&[f64], &[f64]),
-        x_dot: Option<&[f64]>,
-        (z, w): (&mut [f64], &mut [f64]),
-    ) {
-        for (k, (z, y)) in z.iter_mut().zip(y).enumerate() {
-            *z = y - row(self.d.data(), k, u_end);
-        }
-        if let Some(x_dot) = x_dot {
-            for (k, w) in w.iter_mut().enumerate() {
-                let z_dot = row(self.c.data(), k, x_dot);
-                *w = z_dot - row(&self.model.a, k, z) - row(&self.model.b, k, u_end);
-            }
-        }
-    }
-
-    /// reference += P^+ (yhat - phi_A z - (response to w) - P u_ref), and to the start of a ramp.
-    pub(super) fn optimise(
-        &self,
-        (z, w): (&[f64], &[f64]),
-        y_ahead: &[f64],
-        ramp_start: Option<&[f64]>,
-        (reference, rest): (&mut [f64], &mut [f64]),
-    ) {
-        rest.copy_from_slice(y_ahead);
-        let subtract = |map: &Matrix, x: &[f64], rest: &mut [f64]| {
-            for (i, rest) in rest.iter_mut().enumerate() {
-                *rest -= row(map.data(), i, x);
-            }
-        };
-        subtract(&self.response.state_to_state, z, rest);
-        subtract(&self.response.forcing_to_state, w, rest);
-        subtract(&self.gain, reference, rest);
-        if let Some(u0) = ramp_start {
-            subtract(&self.held, u0, rest);
-        }
-        self.inverse.multiply_add(rest, reference);
-    }
-
-    /// Whether all that a step uses is the same for another part, and will stay so.
-    pub(super) fn equals(&self, other: &Self) -> bool {
-        self.is_constant
-            && other.is_constant
-            && self.model.same_matrices(&other.model)
-            && self.c == other.c
-            && self.gain == other.gain
-            && self.inverse == other.inverse
-    }
-
-    /// inverse = P^+ over the inputs of the group, in units of the signals if their sizes are given.
-    pub(super) fn invert(&mut self, ours: &[bool], sizes: Option<(&[f64], &[f64])>) {
-        let output_size = |i: usize| sizes.map_or(1.0, |(outputs, _)| outputs[i]);
-        let input_size = |q: usize| sizes.map_or(1.0, |(_, inputs)| inputs[q]);
-        for i in 0..self.gain.rows() {
-            for (q, is_ours) in ours.iter().enumerate() {
-                let gain = if *is_ours { self.gain[(i, q)] } else { 0.0 };
-                self.scaled_gain[(i, q)] = gain * input_size(q) / output_size(i);
-            }
-        }
-        self.work.compute(&self.scaled_gain, CUT, &mut self.inverse);
-        for q in 0..ours.len() {
-            for i in 0..self.gain.rows() {
-                self.inverse[(q, i)] *= input_size(q) / output_size(i);
             }
         }
     }

@@ -3,8 +3,8 @@
 //! `paper` leaves `phi_steps` as it is given: table 3.5 has 543 steps for the phi integrals, which are computed exactly by
 //! default; `phi_steps=543` gives the quadrature of the thesis.
 
-use costep_core::{OptionKind, OptionSpec, Options, Value, join};
-use costep_ident::sources::WITHOUT_PROBE;
+use costep_core::{Condition, OptionKind, OptionSpec, Options, Value, join};
+use costep_ident::sources::{IDENTIFIED_MODELS, LOCAL_MODELS, WITHOUT_PROBE};
 
 use crate::learnt::options::PHASES;
 
@@ -12,71 +12,87 @@ use crate::learnt::options::PHASES;
 pub(super) const OPTIONS: &[OptionSpec] =
     &join::<{ OWN.len() + WITHOUT_PROBE.len() + PHASES.len() }>(&[&OWN, &WITHOUT_PROBE, &PHASES]);
 
+const OPTIMISED: Condition = Condition { option: "modified", among: &["false"] };
+const EDE: Condition = Condition { option: "ede", among: &["true"] };
+
 const OWN: [OptionSpec; 13] = [
     OptionSpec {
         name: "input",
         kind: OptionKind::Choice(&["constant", "ramp"]),
         help: "hold the optimised input, or go along a line from L y",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "target",
         kind: OptionKind::Choice(&["riemann", "trapezoid"]),
         help: "rule for the integral that the input optimisation makes small: right Riemann sum or trapezoidal rule",
+        only_with: &[LOCAL_MODELS, OPTIMISED],
     },
     OptionSpec {
         name: "ede",
         kind: OptionKind::Bool { default: false },
         help: "solve the error differential equation (useErrDiffEqu)",
+        only_with: &[],
     },
     OptionSpec {
         name: "ede_fresh",
         kind: OptionKind::Bool { default: false },
         help: "identified models: start it from zero in every step instead of carrying it on",
+        only_with: &[IDENTIFIED_MODELS],
     },
     OptionSpec {
         name: "ede_solver",
         kind: OptionKind::Choice(&["exact", "euler"]),
         help: "by the matrix exponential or by explicit Euler (optionErrDiffEqu)",
+        only_with: &[LOCAL_MODELS, EDE],
     },
     OptionSpec {
         name: "ede_steps",
         kind: OptionKind::Integer { default: 100, min: 1, max: 1000 },
         help: "number of Euler steps for it per macro step (stepsErrDiffEqu)",
+        only_with: &[LOCAL_MODELS, EDE, Condition { option: "ede_solver", among: &["euler"] }],
     },
     OptionSpec {
         name: "extrapolation",
         kind: OptionKind::Choice(&["exact", "euler"]),
         help: "solver of the extrapolation: matrix exponential or explicit Euler (optionExtrapolation)",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "extrapolation_steps",
         kind: OptionKind::Integer { default: 100, min: 1, max: 1000 },
         help: "number of Euler steps for it per macro step (stepsExtrapolation)",
+        only_with: &[LOCAL_MODELS, Condition { option: "extrapolation", among: &["euler"] }],
     },
     OptionSpec {
         name: "phi_steps",
         kind: OptionKind::Integer { default: 0, min: 0, max: 1000 },
         help: "intermediate values for the integrals of the input optimisation (stepsDiscreteSystemMatrices); 0: exact",
+        only_with: &[LOCAL_MODELS, OPTIMISED],
     },
     OptionSpec {
         name: "modified",
         kind: OptionKind::Bool { default: false },
         help: "no input optimisation: u = L yhat",
+        only_with: &[],
     },
     OptionSpec {
         name: "scaled",
         kind: OptionKind::Bool { default: true },
         help: "scale rows and columns of the input optimisation by the sizes of the signals",
+        only_with: &[OPTIMISED],
     },
     OptionSpec {
         name: "offsets",
         kind: OptionKind::Bool { default: true },
         help: "carry what the Interface Jacobians do not know as constant offsets",
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "paper",
         kind: OptionKind::Bool { default: false },
         help: "other defaults, the optimal set of the thesis: ede, scaled and offsets off; with identified models tables 3.12 and 3.13",
+        only_with: &[],
     },
 ];
 

@@ -10,9 +10,11 @@
 
 use costep_core::{Coupling, Layout, Result, StepContext, SystemView};
 
+use super::maps::Maps;
 use super::part::Part;
 use crate::shared::interface::Interface;
 use crate::shared::models::singular_interface;
+use crate::shared::packed::multiply_add;
 use crate::shared::parts::{RAMP, row};
 use crate::shared::seen_outputs::singular_loop;
 
@@ -40,19 +42,8 @@ pub(super) struct Forcing<'a, V, S> {
     pub(super) w: Option<&'a [f64]>,
 }
 
-/// The records of the subsystems: `each[same[i]]` is that of number i.
-#[derive(Clone, Copy)]
-pub(super) struct Records<'a> {
-    pub(super) each: &'a [Part],
-    pub(super) same: &'a [u32],
-}
-
-impl<'a> Records<'a> {
-    #[inline]
-    pub(super) fn of(&self, i: usize) -> &'a Part {
-        &self.each[self.same[i] as usize]
-    }
-}
+/// The subsystems, and what is read of all of them.
+type Subsystems<'a> = (&'a [Part], &'a Maps);
 
 impl SparseLoop {
     pub(super) fn new(system: &SystemView<'_>, is_ours: &[bool]) -> Self {
@@ -79,32 +70,33 @@ impl SparseLoop {
     /// The solution after a step h, from `start`.
     pub(super) fn advance(
         &mut self,
-        parts: Records<'_>,
+        (parts, maps): Subsystems<'_>,
         coupling: &Coupling,
         h: f64,
         forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>,
         (start, end): (&[f64], &mut [f64]),
     ) {
         self.take_forcing(h, forcing);
-        self.take_start(parts, coupling, forcing, start);
-        self.couple(parts, coupling, forcing.w);
+        self.take_start(maps, coupling, forcing, start);
+        self.couple((parts, maps), coupling, forcing.w);
         for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            let part = parts.of(i);
+            let (phi_a, forced, inputs) = maps.ending(i, ys.len());
             let (z, end) = (&self.state[ys.clone()], &mut end[ys.clone()]);
             end.fill(0.0);
-            part.response.state_to_state.multiply_add(z, end);
-            part.response.input_to_state.multiply_add(&self.c[us.start * WIDTH..us.end * WIDTH], end);
+            multiply_add(phi_a, z, end);
+            multiply_add(inputs, &self.c[us.start * WIDTH..us.end * WIDTH], end);
             if let Some(w) = forcing.w {
-                part.response.forcing_to_state.multiply_add(&w[ys], end);
+                multiply_add(forced, &w[ys], end);
             }
-            for (k, end) in end.iter_mut().enumerate() {
-                let e = |j: usize| (forcing.value)(j) + h * (forcing.slope)(j);
-                let through = part.d.row(k).iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);
+            let e = |j: usize| (forcing.value)(j) + h * (forcing.slope)(j);
+            let through = maps.through(i).chunks_exact(us.len().max(1));
+            for (end, d) in end.iter_mut().zip(through) {
+                let through = d.iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);
                 *end += through.map(|(d, j)| d * e(j)).sum::<f64>();
             }
         }
-        self.direct.solve(|i| &parts.of(i).d, end);
+        self.direct.solve(|i| &parts[i].d, end);
     }
 
     /// c = e as Legendre coefficients.
@@ -120,42 +112,43 @@ impl SparseLoop {
     /// z = y - D (L y + e).
     fn take_start(
         &mut self,
-        parts: Records<'_>,
+        maps: &Maps,
         coupling: &Coupling,
         forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>,
         y: &[f64],
     ) {
-        for i in 0..self.layout.subsystems() {
+        self.state.copy_from_slice(y);
+        for i in (0..self.layout.subsystems()).filter(|i| !maps.through(*i).is_empty()) {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            for (k, output) in ys.enumerate() {
-                let d = parts.of(i).d.row(k).iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);
-                let input = |j: usize| {
-                    let coupled = if self.is_ours[j] { coupling.row(j, y) } else { 0.0 };
-                    coupled + (forcing.value)(j)
-                };
-                self.state[output] = y[output] - d.map(|(d, j)| d * input(j)).sum::<f64>();
+            let input = |j: usize| {
+                let coupled = if self.is_ours[j] { coupling.row(j, y) } else { 0.0 };
+                coupled + (forcing.value)(j)
+            };
+            for (z, d) in self.state[ys].iter_mut().zip(maps.through(i).chunks_exact(us.len())) {
+                let through = d.iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);
+                *z -= through.map(|(d, j)| d * input(j)).sum::<f64>();
             }
         }
     }
 
     /// c = e + L eta, with the outputs that these inputs cause.
-    fn couple(&mut self, parts: Records<'_>, coupling: &Coupling, w: Option<&[f64]>) {
-        for i in 0..self.layout.subsystems() {
+    fn couple(&mut self, (parts, maps): Subsystems<'_>, coupling: &Coupling, w: Option<&[f64]>) {
+        for (i, part) in parts.iter().enumerate() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            let response = &parts.of(i).response;
+            let (m_x, m_b) = maps.coupling(i);
             let eta = &mut self.eta[ys.start * WIDTH..ys.end * WIDTH];
             for (a, eta) in eta.iter_mut().enumerate() {
-                *eta = row(response.state_to_output.data(), a, &self.state[ys.clone()]);
+                *eta = row(m_x, a, &self.state[ys.clone()]);
             }
             if let Some(w) = w.map(|w| &w[ys]).filter(|w| w.iter().any(|w| *w != 0.0)) {
-                response.forcing_to_output.multiply_add(w, eta);
+                multiply_add(m_b, w, eta);
             }
             let known = &self.c[us.start * WIDTH..us.end * WIDTH];
             if known.iter().any(|c| *c != 0.0) {
-                response.input_to_output.multiply_add(known, eta);
+                part.response.input_to_output.multiply_add(known, eta);
             }
         }
-        self.polynomials.solve(|i| &parts.of(i).response.input_to_output, &mut self.eta);
+        self.polynomials.solve(|i| &parts[i].response.input_to_output, &mut self.eta);
         for (j, c) in self.c.chunks_exact_mut(WIDTH).enumerate().filter(|(j, _)| self.is_ours[*j]) {
             for (output, gain) in coupling.sources(j) {
                 let eta = &self.eta[output * WIDTH..(output + 1) * WIDTH];

@@ -5,6 +5,7 @@ pub(crate) mod interface;
 pub(crate) mod law;
 pub(crate) mod legendre;
 pub(crate) mod models;
+pub(crate) mod packed;
 pub(crate) mod parts;
 pub(crate) mod response;
 pub mod seen_outputs;

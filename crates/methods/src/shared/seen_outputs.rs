@@ -21,6 +21,7 @@ pub const SMOOTH: OptionSpec = OptionSpec {
     name: "smooth",
     kind: OptionKind::Bool { default: false },
     help: "couple the mean of each output over the last macro step (anti-aliasing)",
+    only_with: &[],
 };
 
 /// The option `feedthrough`.
@@ -28,6 +29,7 @@ pub const FEEDTHROUGH: OptionSpec = OptionSpec {
     name: "feedthrough",
     kind: OptionKind::Bool { default: false },
     help: "remove the stale input from outputs with direct feed-through; needs local models",
+    only_with: &[],
 };
 
 /// How the coupled inputs of a group are formed from outputs.

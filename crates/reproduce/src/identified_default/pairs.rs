@@ -1,94 +1,20 @@
 //! Loops of two linear parts with and without direct feed-through: circuits, walls, controllers with plants.
 
-use costep_core::{Capabilities, Description, Linearisation, LocalModel, MicroSampling, Port};
-use costep_integrate::{Ode, Part, Renamable, Solver};
+use costep_core::Port;
+use costep_integrate::{Linear, Part, Solver};
 use costep_models::Model;
 
-/// x' = A x + B u, y = C x + D u.
-#[derive(Clone)]
-struct Linear {
-    description: Description,
-    a: Vec<f64>,
-    b: Vec<f64>,
-    c: Vec<f64>,
-    d: Vec<f64>,
-    start: Vec<f64>,
-}
-
-impl Linear {
-    /// A part from rows of numbers; the start gives the number of states.
-    fn part(
-        name: &str,
-        (inputs, outputs): (usize, usize),
-        [a, b, c, d]: [&[f64]; 4],
-        start: &[f64],
-    ) -> Box<dyn Part> {
-        let ports = |letter: char, count: usize| {
-            (0..count).map(|i| Port::new(&format!("{letter}{i}"), "1", 1.0)).collect::<Vec<_>>()
-        };
-        let through = |row: &[f64]| (0..inputs).filter(|j| row[*j] != 0.0).collect();
-        let description = Description {
-            name: name.into(),
-            inputs: ports('u', inputs),
-            outputs: ports('y', outputs),
-            feedthrough: d.chunks_exact(inputs).map(through).collect(),
-            capabilities: Capabilities {
-                rollback: true,
-                input_order: usize::MAX,
-                linearisation: Linearisation::Full,
-                micro_samples: Some(MicroSampling::End),
-            },
-        };
-        let [a, b, c, d] = [a, b, c, d].map(<[f64]>::to_vec);
-        Box::new(Self { description, a, b, c, d, start: start.to_vec() })
-    }
-
-    fn product(matrix: &[f64], x: &[f64], row: usize) -> f64 {
-        matrix[row * x.len()..(row + 1) * x.len()].iter().zip(x).map(|(a, x)| a * x).sum()
-    }
-}
-
-impl Renamable for Linear {
-    fn description_mut(&mut self) -> &mut Description {
-        &mut self.description
-    }
-}
-
-impl Ode for Linear {
-    fn description(&self) -> &Description {
-        &self.description
-    }
-
-    fn states(&self) -> usize {
-        self.start.len()
-    }
-
-    fn initial_state(&self, x: &mut [f64]) {
-        x.copy_from_slice(&self.start);
-    }
-
-    fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
-        for (i, x_dot) in x_dot.iter_mut().enumerate() {
-            *x_dot = Self::product(&self.a, x, i) + Self::product(&self.b, u, i);
-        }
-    }
-
-    fn outputs(&self, _t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
-        for (i, y) in y.iter_mut().enumerate() {
-            *y = Self::product(&self.c, x, i) + Self::product(&self.d, u, i);
-        }
-    }
-
-    fn jacobians(&self, _t: f64, _x: &[f64], _u: &[f64], model: &mut LocalModel) {
-        model.a.copy_from_slice(&self.a);
-        model.b.copy_from_slice(&self.b);
-        model.c.copy_from_slice(&self.c);
-        model.d.copy_from_slice(&self.d);
-    }
-
-    fn is_linear(&self) -> bool {
-        true
-    }
+/// A part from rows of numbers; the start gives the number of states.
+fn part(
+    name: &str,
+    (inputs, outputs): (usize, usize),
+    matrices: [&[f64]; 4],
+    start: &[f64],
+) -> Box<dyn Part> {
+    let ports = |letter: char, count: usize| {
+        (0..count).map(|i| Port::new(&format!("{letter}{i}"), "1", 1.0)).collect::<Vec<_>>()
+    };
+    Box::new(Linear::new(name, (ports('u', inputs), ports('y', outputs)), matrices, start))
 }
 
 /// A loop of two parts with one output each.
@@ -99,7 +25,7 @@ fn of(parts: [Box<dyn Part>; 2]) -> Model {
 /// A coil and a resistor in series with a source (second input) give a current into a capacitor with a load, whose voltage
 /// acts back; the capacitor feeds a second one through a resistor.
 pub(super) fn circuit([coil, resistor, first, second, between, load]: [f64; 6]) -> Model {
-    let source = Linear::part(
+    let source = part(
         "source",
         (2, 1),
         [&[-resistor / coil], &[-1.0 / coil, 1.0 / coil], &[1.0], &[0.0, 0.0]],
@@ -111,16 +37,14 @@ pub(super) fn circuit([coil, resistor, first, second, between, load]: [f64; 6]) 
         1.0 / (between * second),
         -(1.0 / between + 1.0 / load) / second,
     ];
-    let network =
-        Linear::part("network", (1, 1), [&a, &[1.0 / first, 0.0], &[1.0, 0.0], &[0.0]], &[0.0, 0.0]);
+    let network = part("network", (1, 1), [&a, &[1.0 / first, 0.0], &[1.0, 0.0], &[0.0]], &[0.0, 0.0]);
     of([source, network])
 }
 
 /// A room that is heated (second input) and a wall of two layers: temperature of the room to the wall, heat flow
 /// from the wall back. The flow hangs on the temperature at once.
 pub(super) fn wall([room, layer, core, surface, inside, outside]: [f64; 6], start: f64) -> Model {
-    let room =
-        Linear::part("room", (2, 1), [&[0.0], &[1.0 / room, 1.0 / room], &[1.0], &[0.0, 0.0]], &[start]);
+    let room = part("room", (2, 1), [&[0.0], &[1.0 / room, 1.0 / room], &[1.0], &[0.0, 0.0]], &[start]);
     let a = [
         -(1.0 / surface + 1.0 / inside) / layer,
         1.0 / (inside * layer),
@@ -128,7 +52,7 @@ pub(super) fn wall([room, layer, core, surface, inside, outside]: [f64; 6], star
         -(1.0 / inside + 1.0 / outside) / core,
     ];
     let b = [1.0 / (surface * layer), 0.0];
-    let wall = Linear::part("wall", (1, 1), [&a, &b, &[1.0 / surface, 0.0], &[-1.0 / surface]], &[0.0, 0.0]);
+    let wall = part("wall", (1, 1), [&a, &b, &[1.0 / surface, 0.0], &[-1.0 / surface]], &[0.0, 0.0]);
     of([room, wall])
 }
 
@@ -136,18 +60,17 @@ pub(super) fn wall([room, layer, core, surface, inside, outside]: [f64; 6], star
 /// sign in the plant. The command is the second input of the controller.
 pub(super) fn controlled([gain, slow, fast, proportional, integral]: [f64; 5], start: f64) -> Model {
     let a = [-1.0 / slow, 0.0, 1.0 / fast, -1.0 / fast];
-    let plant =
-        Linear::part("plant", (1, 1), [&a, &[gain / slow, 0.0], &[0.0, 1.0], &[0.0]], &[start, start]);
+    let plant = part("plant", (1, 1), [&a, &[gain / slow, 0.0], &[0.0, 1.0], &[0.0]], &[start, start]);
     let ki = proportional / integral;
     let (c, d) = ([ki], [-proportional, proportional]);
-    let controller = Linear::part("controller", (2, 1), [&[0.0], &[-1.0, 1.0], &c, &d], &[0.0]);
+    let controller = part("controller", (2, 1), [&[0.0], &[-1.0, 1.0], &c, &d], &[0.0]);
     of([plant, controller])
 }
 
 /// A drive and a load with a shaft between them: speed of the drive to the load, torque of the shaft back. `damping` of the shaft makes
 /// the torque hang on the speed at once. The torque of the motor is the second input.
 pub(super) fn shaft([drive, load, friction, stiffness, damping]: [f64; 5]) -> Model {
-    let motor = Linear::part(
+    let motor = part(
         "drive",
         (2, 1),
         [&[-friction / drive], &[-1.0 / drive, 1.0 / drive], &[1.0], &[0.0, 0.0]],
@@ -156,6 +79,6 @@ pub(super) fn shaft([drive, load, friction, stiffness, damping]: [f64; 5]) -> Mo
     // States: twist of the shaft, speed of the load.
     let a = [0.0, -1.0, stiffness / load, -(damping + friction) / load];
     let b = [1.0, damping / load];
-    let rest = Linear::part("load", (1, 1), [&a, &b, &[stiffness, -damping], &[damping]], &[0.0, 0.0]);
+    let rest = part("load", (1, 1), [&a, &b, &[stiffness, -damping], &[damping]], &[0.0, 0.0]);
     of([motor, rest])
 }

@@ -1,0 +1,116 @@
+//! Amplitudes of signals over a run, in five windows of equal length.
+
+use std::ops::RangeInclusive;
+
+use costep_core::Subsystem;
+
+/// Number of windows.
+pub(crate) const WINDOWS: usize = 5;
+/// Growth below this is round-off.
+const SLACK: f64 = 1.001;
+/// What grows has this share of its peak in the last window.
+const AT_THE_END: f64 = 0.95;
+
+/// Greatest absolute values in each fifth of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fifths(pub [f64; WINDOWS]);
+
+/// The windows to which a share of the run between 0 and 1 belongs: two where they meet, whatever its round-off.
+pub(crate) fn windows_at(share: f64) -> RangeInclusive<usize> {
+    let place = share * WINDOWS as f64;
+    let last = WINDOWS as f64 - 1.0;
+    let first = ((place - 1e-9).ceil() - 1.0).clamp(0.0, last);
+    first as usize..=((place + 1e-9).floor().clamp(0.0, last) as usize)
+}
+
+impl Fifths {
+    /// Takes a value of these windows.
+    pub fn add(&mut self, windows: RangeInclusive<usize>, value: f64) {
+        // Signals that are no numbers, such as texts.
+        let value = if value.is_subnormal() { 0.0 } else { value.abs() };
+        self.0[windows].iter_mut().for_each(|greatest| *greatest = greatest.max(value));
+    }
+
+    /// In the first 20 %.
+    pub fn first(&self) -> f64 {
+        self.0[0]
+    }
+
+    /// In the last 20 %.
+    pub fn last(&self) -> f64 {
+        self.0[WINDOWS - 1]
+    }
+
+    /// In the whole run.
+    pub fn peak(&self) -> f64 {
+        self.0.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The thesis' test: the amplitude has grown [T 3.3.1]. And it has its peak at the end: where windows are shorter than an
+    /// oscillation, a later one may see more of it without any growth.
+    pub fn grows(&self) -> bool {
+        self.last() > SLACK * self.first() && self.last() > AT_THE_END * self.peak()
+    }
+}
+
+/// [`Fifths`] of every output of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Amplitudes(pub Vec<Fifths>);
+
+impl Amplitudes {
+    /// From rows of outputs at equally spaced instants.
+    pub fn of(rows: &[f64], outputs: usize) -> Self {
+        let mut amplitudes = Self::new(outputs);
+        let last = (rows.len() / outputs.max(1)).max(2) - 1;
+        for (k, row) in rows.chunks_exact(outputs.max(1)).enumerate() {
+            amplitudes.add(k as f64 / last as f64, row);
+        }
+        amplitudes
+    }
+
+    /// Of nothing yet.
+    pub fn new(outputs: usize) -> Self {
+        Self(vec![Fifths::default(); outputs])
+    }
+
+    /// Takes the outputs at a share of the run between 0 and 1.
+    pub fn add(&mut self, share: f64, row: &[f64]) {
+        let windows = windows_at(share);
+        self.0.iter_mut().zip(row).for_each(|(fifths, y)| fifths.add(windows.clone(), *y));
+    }
+
+    /// Takes the outputs inside the last step too, where the subsystems show them: with half a period per step an
+    /// oscillation may pass through zero at every communication point.
+    pub(crate) fn add_inner(&mut self, share: f64, subsystems: &[Box<dyn Subsystem>]) {
+        let mut start = 0;
+        for subsystem in subsystems {
+            let width = subsystem.description().outputs.len();
+            let rows = subsystem.micro_samples().map_or(&[][..], |samples| samples.outputs);
+            for row in rows.chunks_exact(width.max(1)) {
+                let own = self.0[start..start + width].iter_mut();
+                own.zip(row).for_each(|(fifths, y)| fifths.add(windows_at(share), *y));
+            }
+            start += width;
+        }
+    }
+
+    /// Greatest ratio of last to first amplitude.
+    pub fn ratio(&self) -> f64 {
+        self.0.iter().filter(|w| w.first() > 0.0).map(|w| w.last() / w.first()).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_meet_at_points_of_both() {
+        let rows: Vec<f64> = (0..=10).map(f64::from).collect();
+        assert_eq!(Amplitudes::of(&rows, 1).0, [Fifths([2.0, 4.0, 6.0, 8.0, 10.0])]);
+        let falling: Vec<f64> = (0..=10).rev().map(f64::from).collect();
+        assert_eq!(Amplitudes::of(&falling, 1).0, [Fifths([10.0, 8.0, 6.0, 4.0, 2.0])]);
+        assert_eq!((windows_at(0.0), windows_at(1.0), windows_at(0.3)), (0..=0, 4..=4, 1..=1));
+        assert_eq!((windows_at(3.0 * 0.2), windows_at(1.0 - 0.8)), (2..=3, 0..=1));
+    }
+}

@@ -257,8 +257,8 @@ pub(crate) struct StabilityArgs {
 pub(crate) struct IdentifyArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
-    /// Coupling method that identifies, with options: `mbcorr:source=rls`, `prestep:source=moesp,model_order=2` [default: the project's if
-    /// it does, else mbcorr:source=ij-rls]
+    /// Coupling method that identifies, with options: `identified`, `mbcorr:source=rls`, `prestep:source=moesp,model_order=2` [default: the project's if
+    /// it does, else identified]
     #[arg(long)]
     pub(crate) method: Option<String>,
     /// Macro step, with unit: `1ms`

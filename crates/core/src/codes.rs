@@ -261,6 +261,8 @@ codes! {
         "The FMU has variables or clocks of a kind that costep does not exchange or does not activate: triggered clocks, clocked variables. It runs without them; whether its results are what is wanted depends on what they are for."
     W0205 InnerStep Input "the macro step does not fit the steps of an FMU"
         "The model description gives a fixed inner step (fixedInternalStepSize), and the macro step is no multiple of it. Such an FMU may stop short of a communication point, which ends the run (E0403)."
+    W0206 IdleOption Input "an option of a method has no effect"
+        "Some options are for one source of local models alone: orders for `source=rls`, a window for `source=moesp`, a file for `source=from-file`. With another source they are not looked at. `costep methods NAME` tells which is for what."
     W0301 DirectLoop Input "a loop passes straight through its parts"
         "Outputs depend on inputs without delay all around a loop of connections, by what the model descriptions say. Held or extrapolated inputs then feed back on themselves from step to step, which is unstable where the gain of the loop is more than one."
 }

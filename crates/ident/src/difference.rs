@@ -8,7 +8,7 @@
 //! Of order p = 1 or 2, with y_ref, u_ref the first values. All zero it says that nothing changes. Why differences: at
 //! small steps y^k and y^(k-1), u^(k+1) and u^k are nearly equal; as differences each has a scale of its own.
 
-use costep_core::{Result, StateReader, StateWriter};
+use costep_core::{InterfaceModel, Result, StateReader, StateWriter};
 
 use crate::bank::Affine;
 use crate::covariance::Forgetting;
@@ -196,6 +196,27 @@ impl DifferenceModel {
             j if j < constant => 0.0,
             _ => drift(i),
         });
+    }
+
+    /// The same the other way round: what it has learnt, as far as one step back.
+    pub fn interface(&self, reference: &Reference) -> InterfaceModel {
+        let (n, m, p) = (self.outputs, self.inputs, self.order);
+        let mut model = InterfaceModel::new(m, n);
+        for i in 0..n {
+            model.offset[i] = self.rls.coefficient(n * p + m * (p + 1), i);
+            for l in 0..n {
+                let by_output = self.rls.coefficient(l, i);
+                model.d_y[i * n + l] = by_output + f64::from(u8::from(i == l));
+                model.offset[i] -= by_output * reference.y[l];
+            }
+            for q in 0..m {
+                let by_input = self.rls.coefficient(n * p + q, i);
+                model.d_up[i * m + q] = self.gain(i, q);
+                model.d_u[i * m + q] = by_input - self.gain(i, q);
+                model.offset[i] -= by_input * reference.u[q];
+            }
+        }
+        model
     }
 
     /// What the past is worth from now on.

@@ -6,6 +6,7 @@ pub mod auto;
 pub mod feedthrough;
 pub mod foh;
 pub mod identified;
+mod idle;
 mod learnt;
 pub mod lis;
 pub mod mbcorr;

@@ -6,7 +6,7 @@ use costep_core::{Code, CouplingMethod, Error, MethodEntry, ModelSource, NoModel
 use costep_ident::sources;
 
 use crate::{
-    auto, feedthrough, foh, identified, lis, mbcorr, monolithic, nepce, predictive, prestep, soh, zoh,
+    auto, feedthrough, foh, identified, idle, lis, mbcorr, monolithic, nepce, predictive, prestep, soh, zoh,
 };
 
 /// Every coupling method.
@@ -88,6 +88,11 @@ impl MethodSpec {
         }
     }
 
+    /// Warnings for options that were given and do nothing with the source of models that was chosen.
+    pub fn idle_options(&self) -> Vec<Error> {
+        idle::warnings(self.entry, &self.options)
+    }
+
     /// The options that were given.
     pub fn given(&self) -> &[(String, Value)] {
         &self.given
@@ -167,7 +172,7 @@ mod tests {
         }
         // Not all methods have all options of sources.
         assert_eq!(refused(&["feedthrough", "prestep", "predictive"]), None);
-        assert_eq!(refused(&["prestep:source=rls", "mbcorr:source=rls,amplitude=0.5"]), None);
+        assert_eq!(refused(&["prestep:source=rls", "mbcorr:source=rls"]), None);
     }
 
     #[test]

@@ -119,8 +119,10 @@ fn read_method(section: &Section<'_>, options: &[&Entry], problems: &mut Problem
             }
         }
     }
-    let spec = MethodSpec::new(id, given).map_err(|error| problems.report(section.origin, || error));
-    spec.ok().filter(|_| good)
+    let spec = MethodSpec::new(id, given).map_err(|error| problems.report(section.origin, || error)).ok();
+    let idle = spec.iter().flat_map(MethodSpec::idle_options);
+    idle.for_each(|warning| problems.warn(section.origin, || warning));
+    spec.filter(|_| good)
 }
 
 /// Names of files in a project are relative to it; those of the command line to the present folder.

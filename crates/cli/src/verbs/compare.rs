@@ -31,6 +31,8 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     let methods = methods(args.methods.as_deref())?;
+    let idle = methods.iter().flat_map(MethodSpec::idle_options);
+    idle.for_each(|warning| output.remark(&warning.to_string()));
     let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
     let choice = ReferenceChoice::parse(&project, &args.reference)?;
     // Before hours of work, not after them.

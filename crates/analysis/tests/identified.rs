@@ -48,32 +48,27 @@ fn black_boxes_without_any_capability_are_coupled() {
 
 const METHODS: [&str; 3] = ["identified", "identified:form=ramp", "identified:start=plain"];
 
-/// Never worse than twice the best of the extrapolations that it could have fallen back to, nor without a number.
+/// Never worse than twice the best of the extrapolations that it could have fallen back to, nor without a number; where these explode, an error
+/// that shows the motion is there.
 fn assert_bounded(what: &str, model: &Model, (step, stop): (f64, f64), wrap: Wrap) {
     let case = Case::new(model, step, stop);
     let fall_back = case.eps("zoh", wrap).min(case.eps("foh", wrap));
-    assert!(fall_back.is_finite(), "{what}: nothing to compare with");
+    let limit = if fall_back.is_finite() { 2.0 * fall_back } else { 1.0 };
     for method in METHODS {
         let eps = case.eps(method, wrap);
         println!(
             "{what}, {step} s: {method} {eps:.4}, fall-back {fall_back:.4}, ratio {:.2}",
             eps / fall_back
         );
-        assert!(eps <= 2.0 * fall_back, "{what}, {step}: {method} {eps} {fall_back}");
+        assert!(eps <= limit, "{what}, {step}: {method} {eps} {fall_back}");
     }
 }
 
 #[test]
 fn a_chain_of_five_black_boxes_is_coupled() {
-    let chain = |idle: f64| Model { solver: Solver::Exact, ..model("chain", &[("idle", idle)]) };
-    for step in [1e-3, 2e-3] {
-        assert_bounded("chain", &chain(0.0), (step, 1.0), plain);
-    }
-    // Pushed late, at a step at which holds explode.
-    for method in &METHODS[..2] {
-        let eps = eps(&chain(0.5), method, 5e-3, 1.5);
-        println!("chain at 5 ms, idle for 0.5 s: {method} {eps:.4}");
-        assert!(eps < 0.5, "{method}: {eps}");
+    for (step, idle) in [(1e-3, 0.0), (2e-3, 0.0), (5e-3, 0.5)] {
+        let chain = Model { solver: Solver::Exact, ..model("chain", &[("idle", idle)]) };
+        assert_bounded("chain", &chain, (step, 1.0 + idle), plain);
     }
 }
 

@@ -4,7 +4,7 @@
 //! subsystem gives micro samples: it then has a model of short steps, which is taken over to the whole step
 //! ([`Resampler`]; inputs are held). What it gives is the discrete Interface Jacobian model of one step; its quality is told beside it.
 //!
-//! It may start from the models of an earlier run (`file.rs`): they are there at once, for the step of this run, and go on learning.
+//! It may start from the models of an earlier run (`file/`): they are there at once, for the step of this run, and go on learning.
 
 use std::path::PathBuf;
 

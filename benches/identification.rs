@@ -8,61 +8,28 @@
 //! `cargo bench -p costep-benches --bench identification`
 #![allow(missing_docs)]
 
+#[path = "../crates/ident/tests/common/ports.rs"]
+mod ports;
+
 use std::hint::black_box;
 use std::time::Instant;
 
-use costep_core::{
-    Capabilities, Description, Experiment, InputSegment, InputSet, Interval, Linearisation, ModelSource,
-    Observation, Port, Result, StepOutcome, Subsystem,
-};
+use costep_core::{Experiment, InputSet, Interval, ModelSource, Observation, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_ident::{Algorithm, Learning, LearningSettings, RlsSettings};
 use costep_methods::MethodSpec;
+use ports::Ports;
 
 const STEP: f64 = 1e-3;
 /// Samples of a round: all intervals divide it.
 const ROUND: usize = 500;
 const ROUNDS: usize = 60;
 
-/// Ports and nothing behind them: sources of identified models look at signals only.
-struct Ports(Description);
-
-impl Ports {
-    fn new(inputs: usize, outputs: usize) -> Self {
-        let ports = |name: &str, count: usize| {
-            (0..count).map(|i| Port::new(&format!("{name}{i}"), "1", 1.0)).collect()
-        };
-        Self(Description {
-            name: "ports".into(),
-            inputs: ports("u", inputs),
-            outputs: ports("y", outputs),
-            feedthrough: vec![vec![]; outputs],
-            capabilities: Capabilities {
-                rollback: false,
-                input_order: 0,
-                linearisation: Linearisation::None,
-                micro_samples: None,
-            },
-        })
-    }
-}
-
-impl Subsystem for Ports {
-    fn description(&self) -> &Description {
-        &self.0
-    }
-
-    fn initialise(&mut self, _experiment: &Experiment) -> Result<()> {
-        Ok(())
-    }
-
-    fn initial_outputs(&mut self, _u: &[f64], _y: &mut [f64]) -> Result<()> {
-        Ok(())
-    }
-
-    fn step(&mut self, interval: Interval, _u: InputSegment<'_>, _y: &mut [f64]) -> Result<StepOutcome> {
-        Ok(StepOutcome { reached: interval.end })
-    }
+/// So many inputs and outputs, and nothing behind them.
+fn ports(signals: usize) -> Ports {
+    let names: Vec<_> = (0..signals).map(|i| i.to_string()).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    Ports::new("ports", &names, &names, false)
 }
 
 /// Inputs and outputs of a stable linear system under noise.
@@ -87,13 +54,13 @@ fn samples(signals: usize, count: usize) -> Vec<(Vec<f64>, Vec<f64>)> {
 fn costs(signals: usize, algorithms: &[Algorithm]) -> Vec<f64> {
     let data = samples(signals, 4 * ROUND);
     let experiment = Experiment { start: 0.0, stop: 1.0, step: STEP };
-    let mut subsystem = Ports::new(signals, signals);
+    let mut subsystem = ports(signals);
     let mut sources: Vec<_> = algorithms
         .iter()
         .map(|algorithm| {
             let mut source =
                 Learning::new(LearningSettings { algorithm: *algorithm, samples: 1, range: 100 });
-            let parts: Vec<Box<dyn Subsystem>> = vec![Box::new(Ports::new(signals, signals))];
+            let parts: Vec<Box<dyn Subsystem>> = vec![Box::new(ports(signals))];
             source.prepare(&parts, &experiment).expect("ports");
             source
         })

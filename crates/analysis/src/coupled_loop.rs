@@ -4,7 +4,8 @@
 //! (u^k, u^(k+1), delta^k, bar^k, y^k, y^(k+1), x^(k+1)) = phi (u^(k-1), u^k, delta^(k-1), bar^(k-1), y^(k-1), y^k, x^k)
 //! ```
 //!
-//! delta and bar are what the law carries from step to step. What comes from outside and constants are left out: they do not grow. The
+//! delta and bar are what the law carries from step to step. What comes from outside is left out, and the constants c of the models are kept beside
+//! phi: neither grows. The
 //! subsystems themselves are either their local models, x^(k+1) = Phi_A x^k + Phi_B u^(k+1), y = C x + D u as in (3.30), or, if
 //! they have none, the identified models: then there is no x.
 
@@ -53,6 +54,8 @@ pub(crate) struct Identified {
     s_y: Matrix,
     s_u: Matrix,
     pub(crate) s_p: Matrix,
+    /// c.
+    offset: Vec<f64>,
     /// S_p^+ of every subsystem.
     pub(crate) inverse: Matrix,
     /// I - S_p L.
@@ -69,20 +72,21 @@ impl Identified {
     ) -> Option<Self> {
         let (m, n) = (layout.inputs(), layout.outputs());
         let (mut s_y, mut s_u, mut s_p) = (Matrix::zeros(n, n), Matrix::zeros(n, m), Matrix::zeros(n, m));
-        let mut inverse = Matrix::zeros(m, n);
+        let (mut inverse, mut offset) = (Matrix::zeros(m, n), vec![0.0; n]);
         for (i, model) in models.iter().enumerate() {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
             let Some(model) = model else { return None };
             put(&mut s_y, (ys.start, ys.start), ys.len(), &model.d_y);
             put(&mut s_u, (ys.start, us.start), us.len(), &model.d_u);
             put(&mut s_p, (ys.start, us.start), us.len(), &model.d_up);
+            offset[ys.clone()].copy_from_slice(&model.offset);
             let own = invert(model, &outputs[ys.clone()], &inputs[us.clone()]);
             put(&mut inverse, (us.start, ys.start), ys.len(), own.data());
         }
         let mut interface = Lu::new(n);
         interface.matrix_mut().set_identity();
         interface.matrix_mut().add_product(-1.0, &s_p, l);
-        interface.factor().then_some(Self { s_y, s_u, s_p, inverse, interface })
+        interface.factor().then_some(Self { s_y, s_u, s_p, offset, inverse, interface })
     }
 }
 
@@ -168,6 +172,8 @@ pub(crate) struct State<'a> {
     pub(crate) y_before: &'a [f64],
     pub(crate) y: &'a [f64],
     x: &'a [f64],
+    /// c, or zero for a perturbation.
+    pub(crate) constant: &'a [f64],
 }
 
 /// Inputs of a step, and what the law carries on.
@@ -182,10 +188,10 @@ impl LoopStep<'_> {
     pub(crate) fn matrix(&self, places: &Places) -> Option<Matrix> {
         let size = places.size();
         let mut phi = Matrix::zeros(size, size);
-        let mut unit = vec![0.0; size];
+        let (mut unit, none) = (vec![0.0; size], vec![0.0; places.y.len()]);
         for column in 0..size {
             unit[column] = 1.0;
-            for (row, value) in self.advance(places, &unit)?.into_iter().enumerate() {
+            for (row, value) in self.advance(places, &unit, &none)?.into_iter().enumerate() {
                 phi[(row, column)] = value;
             }
             unit[column] = 0.0;
@@ -193,8 +199,17 @@ impl LoopStep<'_> {
         phi.is_finite().then_some(phi)
     }
 
+    /// What the constants of the models add to the state.
+    pub(crate) fn constant(&self, places: &Places) -> Option<Vec<f64>> {
+        let none = vec![0.0; places.size()];
+        match self.identified {
+            Some(models) => self.advance(places, &none, &models.offset),
+            None => Some(none),
+        }
+    }
+
     /// The state after the step.
-    fn advance(&self, places: &Places, state: &[f64]) -> Option<Vec<f64>> {
+    fn advance(&self, places: &Places, state: &[f64], constant: &[f64]) -> Option<Vec<f64>> {
         let part = |range: &Range<usize>| &state[range.clone()];
         let state = State {
             u_before: part(&places.u_before),
@@ -204,6 +219,7 @@ impl LoopStep<'_> {
             y_before: part(&places.y_before),
             y: part(&places.y),
             x: part(&places.x),
+            constant,
         };
         let chosen = match self.phase {
             Phase::Full | Phase::Modified => {
@@ -213,7 +229,9 @@ impl LoopStep<'_> {
         };
         let (y_next, x_next) = match (self.local, self.identified) {
             (Some(local), _) => local.advance(state.x, &chosen.u),
-            (None, Some(models)) => (models.advance(state.y, state.u, &chosen.u), Vec::new()),
+            (None, Some(models)) => {
+                (plus(&models.advance(state.y, state.u, &chosen.u), constant), Vec::new())
+            }
             (None, None) => return None,
         };
         let mut next = Vec::with_capacity(places.size());
@@ -237,6 +255,14 @@ impl Identified {
     /// (I - S_p L)^-1 [S_y start + S_u (L start + before) + S_p after].
     pub(crate) fn coupled(&self, l: &Matrix, start: &[f64], before: &[f64], after: &[f64]) -> Vec<f64> {
         let mut ahead = self.advance(start, &plus(&times(l, start), before), after);
+        self.interface.solve(&mut ahead);
+        ahead
+    }
+
+    /// (I - S_p L)^-1 [(S_y + S_u L) start + c].
+    pub(crate) fn coupled_ahead(&self, l: &Matrix, start: &[f64], constant: &[f64]) -> Vec<f64> {
+        let zero = vec![0.0; self.s_p.columns()];
+        let mut ahead = plus(&self.advance(start, &times(l, start), &zero), constant);
         self.interface.solve(&mut ahead);
         ahead
     }

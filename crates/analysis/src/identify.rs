@@ -1,9 +1,10 @@
 //! Identified models of a run, with how well they explain it.
 
-use costep_core::{Code, Error, InterfaceModel, Layout, Options, Result};
+use costep_core::{Code, Error, InterfaceModel, Layout, Result};
 use costep_engine::{Engine, Flow, Observer};
-use costep_ident::sources::SOURCE;
+use costep_ident::sources::{self, SOURCE};
 use costep_ident::{ModelFile, NamedModel};
+use costep_methods::MethodSpec;
 
 /// Most steps, and most numbers, that are kept to judge the models by.
 const MOST: (usize, usize) = (4096, 1 << 22);
@@ -67,18 +68,24 @@ impl Identification {
         if moving.is_empty() { f64::INFINITY } else { sum / (moving.len() * self.kept.len()) as f64 }
     }
 
-    /// The models at the end of the run, of a method with these options.
-    pub fn models(&self, engine: &Engine, system: &str, options: &Options) -> Result<ModelFile> {
-        let (layout, all) = (engine.layout(), engine.models());
+    /// The models at the end of the run, which this method has identified.
+    pub fn models(&self, engine: &Engine, system: &str, method: &MethodSpec) -> Result<ModelFile> {
+        let layout = engine.layout();
         let model = |i: usize| {
             let part = &engine.descriptions()[i];
-            let model = all.and_then(|all| all.interface(i)).ok_or_else(|| nothing_learnt(&part.name))?;
+            // n outputs, 2 m inputs and a constant.
+            let parameters = (part.outputs.len() + 2 * part.inputs.len() + 1) as u64;
+            let enough = self.seen > parameters;
+            let model = engine.identified_model(i).filter(|_| enough);
+            let model = model.ok_or_else(|| nothing_learnt(&part.name))?;
             let sizes = (&self.inputs[layout.input_range(i)], &self.outputs[layout.output_range(i)]);
-            let eps = (self.eps_si(i, layout, Some(model)), self.eps_si(i, layout, None));
-            Ok(NamedModel::new(part, model, eps, sizes))
+            let eps = (self.eps_si(i, layout, Some(&model)), self.eps_si(i, layout, None));
+            Ok(NamedModel::new(part, &model, eps, sizes))
         };
         let with_outputs = (0..layout.subsystems()).filter(|i| !layout.output_range(*i).is_empty());
-        let source = options.text(SOURCE.name);
+        let options = &method.options;
+        let has_source = sources::identifies(options);
+        let source = if has_source { options.text(SOURCE.name) } else { method.entry.id };
         let order = |name: &str| if source == "rls" { options.integer(name) as usize } else { 1 };
         Ok(ModelFile {
             costep: env!("CARGO_PKG_VERSION").into(),

@@ -104,7 +104,7 @@ impl LoopLaw {
     fn predict(&self, models: &Identified, l: &Matrix, state: &State<'_>) -> Chosen {
         let (n, m) = (models.s_p.rows(), models.s_p.columns());
         let zero = vec![0.0; m];
-        let free = models.advance(state.y, state.u, &zero);
+        let free = plus(&models.advance(state.y, state.u, &zero), state.constant);
         let held = times(&models.s_p, state.u);
         let mut gain = models.s_p.clone();
         let mut middle = vec![0.0; n];
@@ -150,10 +150,10 @@ fn pre_step(form: DiscreteForm, models: &Identified, l: &Matrix, state: &State<'
         }
     };
     let zero = vec![0.0; u.len()];
-    let ahead = models.coupled(l, &plus(y, &delta), &zero, &zero);
+    let ahead = models.coupled_ahead(l, &plus(y, &delta), state.constant);
     let mut u_next = times(l, &ahead);
     if full && !form.modified {
-        let rest = minus(&ahead, &models.advance(y, u, &u_next));
+        let rest = minus(&ahead, &plus(&models.advance(y, u, &u_next), state.constant));
         models.inverse.multiply_add(&rest, &mut u_next);
     }
     Chosen { u: u_next, delta, bar: zero }

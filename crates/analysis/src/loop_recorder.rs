@@ -41,6 +41,8 @@ pub struct RecordedLoop {
     pub plant: Plant,
     /// One matrix per macro step, in units of the ranges of the signals in the run.
     pub steps: Vec<Matrix>,
+    /// What the constants of the identified models add in every step, in the same units.
+    pub constants: Vec<Vec<f64>>,
     /// These units: of u^(k-1), u^k, what the law carries, y^(k-1), y^k and, with local models, x^k.
     pub units: Vec<f64>,
     /// How many of them are of x.
@@ -74,6 +76,7 @@ pub struct LoopRecorder {
     /// Least and greatest values of u, y and x so far.
     ranges: [Ranges; 3],
     steps: Vec<Matrix>,
+    constants: Vec<Vec<f64>>,
     first: u64,
     phases: [usize; 3],
 }
@@ -91,6 +94,7 @@ impl LoopRecorder {
             places: Places::new(0, 0, 0, false),
             ranges: Default::default(),
             steps: Vec::new(),
+            constants: Vec::new(),
             first: 0,
             phases: [0; 3],
         }
@@ -113,9 +117,12 @@ impl LoopRecorder {
                 phi.row_mut(i).iter_mut().zip(&units).for_each(|(entry, other)| *entry *= other / own);
             }
         }
+        for constant in &mut self.constants {
+            constant.iter_mut().zip(&units).for_each(|(entry, own)| *entry /= own);
+        }
         let plant = lock(&self.seen).plant.unwrap_or(Plant::Identified);
         let (first, phases, states) = (self.first, self.phases, self.places.x.len());
-        Ok(RecordedLoop { plant, steps: self.steps, units, states, first, phases })
+        Ok(RecordedLoop { plant, steps: self.steps, constants: self.constants, units, states, first, phases })
     }
 
     /// Of the entries of the state.
@@ -174,16 +181,15 @@ impl LoopRecorder {
         let wants_local = seen.plant == Some(Plant::Local);
         let h = engine.experiment().step;
         let local = wants_local.then(|| Local::new(engine.layout(), &seen.local, h)).flatten();
-        let phi = LoopStep {
+        let step = LoopStep {
             law: &self.law,
             phase: phase.unwrap_or(Phase::Signal),
             l: &self.l,
             identified: identified.as_ref(),
             local: local.as_ref(),
-        }
-        .matrix(&self.places)
-        .filter(|_| local.is_some() == wants_local);
-        let phi = phi.ok_or_else(|| {
+        };
+        let whole = step.matrix(&self.places).zip(step.constant(&self.places));
+        let (phi, constant) = whole.filter(|_| local.is_some() == wants_local).ok_or_else(|| {
             let message = format!("step {} has no finite linear model", engine.k() - 1);
             Error::new(Code::NotFinite, message).because("a model is missing, singular or not finite")
         })?;
@@ -191,6 +197,7 @@ impl LoopRecorder {
             self.first = engine.k() - 1;
         }
         self.steps.push(phi);
+        self.constants.push(constant);
         self.phases[place] += 1;
         Ok(())
     }

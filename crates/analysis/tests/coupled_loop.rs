@@ -44,14 +44,14 @@ fn difference(recorded: &RecordedLoop, signals: &Signals, steps: std::ops::Range
     let carried = units.len() - recorded.states - 2 * m - 2 * n;
     let mut delta = vec![0.0; carried];
     let mut worst = 0.0f64;
-    for (j, phi) in recorded.steps.iter().enumerate() {
+    for (j, (phi, constant)) in recorded.steps.iter().zip(&recorded.constants).enumerate() {
         let k = recorded.first as usize + j;
         let [(u_before, y_before), (u, y), (u_next, _)] = &signals[k - 1..k + 2] else { panic!("{k}") };
         let mut state = [&u_before[..], u, &delta, y_before, y].concat();
         state.iter_mut().zip(units).for_each(|(entry, unit)| *entry /= unit);
         // x does not act on inputs.
         state.resize(phi.rows(), 0.0);
-        let mut next = vec![0.0; phi.rows()];
+        let mut next = constant.clone();
         phi.multiply_add(&state, &mut next);
         for (q, exact) in u_next.iter().enumerate() {
             let here = (next[m + q] - exact / units[m + q]).abs();
@@ -81,7 +81,8 @@ fn the_maps_give_the_inputs_of_the_run() {
     for method in ["mbcorr:source=rls", "mbcorr:source=rls,alpha=0.5"] {
         check_inputs(&SYSTEMS, &format!("{method},learning=60"), 300);
     }
-    check_inputs(&["dual-mass"], "predictive:source=ij-rls,learning=60", 300);
+    check_inputs(&SYSTEMS, "predictive:source=ij-rls,learning=60", 300);
+    check_inputs(&SYSTEMS, "prestep:source=ij-rls,paper=true,ede=false,learning=60", 0);
 }
 
 const SYSTEMS: [&str; 2] = ["dual-mass", "dual-mass-nonlinear"];

@@ -5,6 +5,7 @@ mod common;
 use common::{Case, model, plain};
 use costep_analysis::Identification;
 use costep_ident::ModelFile;
+use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
@@ -14,7 +15,7 @@ fn learnt(model: &Model, source: &str) -> ModelFile {
     let mut engine = Case::new(model, 5e-4, 1.0).engine(&method, plain);
     let mut identification = Identification::new(&engine);
     engine.run(&mut [&mut identification]).unwrap();
-    identification.models(&engine, "test", &MethodSpec::parse(&method).unwrap().options).unwrap()
+    identification.models(&engine, "test", &MethodSpec::parse(&method).unwrap()).unwrap()
 }
 
 /// Changes an entry of S_y (0) or S_p (1).
@@ -90,4 +91,22 @@ fn probes_follow_what_changes() {
             .map(|method| case.eps(method, plain));
     println!("stiffening: exact {exact:.5}, probe {never:.5}, renewed {changed:.5}");
     assert!(changed < 2.0 * exact + 1e-4 && changed <= never, "{exact} {never} {changed}");
+}
+
+/// Damping with a time constant of 30 us under macro steps of 10 ms, also with the noise of a solver that controls its errors.
+#[test]
+fn probes_see_modes_that_are_faster_than_trial_steps() {
+    for solver in [Solver::Exact, Solver::Dopri5(1e-8)] {
+        for ck in [1e3, 1e6] {
+            let mut damped = model("dual-mass", &[("ck", ck), ("dk", 316_227.766)]);
+            damped.solver = solver;
+            for step in [2e-3, 5e-3, 7e-3, 1e-2] {
+                let case = Case::new(&damped, step, 0.2);
+                let [exact, probe] =
+                    ["predictive", "predictive:source=probe"].map(|method| case.eps(method, plain));
+                println!("{solver:?}, ck {ck:e}, {step} s: exact {exact:.4}, probe {probe:.4}");
+                assert!(probe < 1.2 * exact, "{solver:?}, {ck:e}, {step}: {exact} {probe}");
+            }
+        }
+    }
 }

@@ -29,8 +29,8 @@ pub(crate) struct Cli {
 
 const STABILITY_METHOD: &str = "`prestep`, `mbcorr` or `predictive` with identified models, and options: \
     `prestep:source=rls`, `mbcorr:source=moesp` [default: the project's]";
-const IDENTIFY_METHOD: &str = "Coupling method that identifies, with options: `mbcorr:source=rls`, \
-    `prestep:source=moesp,model_order=2` [default: the project's if it does, else mbcorr:source=ij-rls]";
+const IDENTIFY_METHOD: &str = "Coupling method that identifies, with options: `identified`, `mbcorr:source=rls`, \
+    `prestep:source=moesp,model_order=2` [default: the project's if it does, else identified]";
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {

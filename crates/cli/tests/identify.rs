@@ -32,11 +32,36 @@ fn what_was_learnt_at_a_small_step_serves_larger_ones_at_once() {
             assert!(predictive < 0.5 * learning && prestep < learning, "{system} {source}: {learning}");
         }
     }
-    // Where a hold explodes, so does whoever learns by it.
-    desk.run("identify dual-mass --step 0.5ms --t-end 1s --out models.toml --quiet").exits(0);
-    let methods = "predictive:source=ij-rls,predictive:source=from-file,file=models.toml";
-    let [learning, loaded] = errors(&desk, "dual-mass", methods, "5ms")[..] else { panic!() };
-    assert!(learning.is_infinite() && loaded < 0.07, "{learning} {loaded}");
+}
+
+/// Where a hold explodes, so does whoever learns by it; `identified` does not, and what it has learnt can be kept.
+#[test]
+fn what_identified_has_learnt_can_be_kept() {
+    let desk = Desk::new();
+    let hold = "identify dual-mass --method mbcorr:source=ij-rls --step 5ms --t-end 1s --out x.toml --json";
+    let object = desk.run(hold).exits(3).json();
+    assert_eq!(object["errors"][0]["code"], "E0601", "{object:#}");
+    assert!(!desk.path("x.toml").exists());
+    for step in ["0.5ms", "5ms"] {
+        let line = format!("identify dual-mass --step {step} --t-end 1s --out models.toml --json");
+        let object = desk.run(&line).exits(0).json();
+        assert_eq!((&object["method"], &object["source"]), (&"identified".into(), &"identified".into()));
+        for model in object["models"].as_array().unwrap() {
+            let eps = |name: &str| model[name].as_f64().unwrap();
+            assert!(eps("eps_si") < 0.1 * eps("eps_hold"), "{step}: {model}");
+        }
+        let file = "file=models.toml";
+        let methods = format!(
+            "predictive:source=ij-rls,predictive:source=from-file,{file},identified,identified:{file},identified:form=ramp,{file}"
+        );
+        let [learning, predictive, nothing, hold, ramp] = errors(&desk, "dual-mass", &methods, "5ms")[..]
+        else {
+            panic!()
+        };
+        println!("{step}: {predictive:.4} {nothing:.4} {hold:.4} {ramp:.4}");
+        assert!(learning.is_infinite() && predictive < 0.07, "{step}: {learning} {predictive}");
+        assert!(hold < 1.1 * nothing && ramp < 1.1 * nothing, "{step}: {nothing} {hold} {ramp}");
+    }
 }
 
 #[test]
@@ -104,15 +129,12 @@ fn mistakes_are_named() {
         "`source=rls`",
     );
     refused(&format!("{identify} --method mbcorr:sauce=rls --out x.toml"), "E0302", "source");
+    refused(&format!("{identify} --method identified:form=ramp --out x.toml"), "E0303", "held inputs");
     refused(&format!("{identify} --out missing/x.toml"), "E0201", "folder does not exist");
     desk.write("mine.toml", "[system]\nmodel = \"dual-mass\"\n");
     refused(&format!("{identify} --out mine.toml"), "E0218", "mine.toml");
     assert!(fs::read_to_string(desk.path("mine.toml")).unwrap().starts_with("[system]"));
     refused("identify dual-mass --step 1ms --t-end 3ms --out x.toml", "E0307", "later `--t-end`");
-    // A run that diverges leaves no file.
-    let object = desk.run("identify dual-mass --step 5ms --t-end 1s --out x.toml --json").exits(3).json();
-    assert_eq!(object["errors"][0]["code"], "E0601", "{object:#}");
-    assert!(!desk.path("x.toml").exists());
     // What it wrote itself it may write again.
     desk.run(&format!("{identify} --out again.toml --quiet")).exits(0);
     desk.run(&format!("{identify} --out again.toml --quiet")).exits(0);

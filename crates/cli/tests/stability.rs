@@ -32,7 +32,10 @@ fn exponents_come_with_their_windows() {
         assert!(row["worst_start"].as_f64().unwrap() >= 0.225 - 1e-9, "{row}");
     }
     let text = desk.run(&line).exits(0).stdout;
-    assert!(text.contains("DECAYS  beta(100) < 1") && text.contains("window p"), "{text}");
+    assert!(
+        text.contains("DECAYS  beta(100) < 1: every small perturbation") && text.contains("window p"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -45,6 +48,9 @@ fn black_boxes_are_judged_by_their_identified_models() {
     assert_eq!((&object["plant"], &object["states"]), (&"identified models".into(), &15.into()));
     let windows: Vec<_> = object["bohl"].as_array().unwrap().iter().map(|row| &row["window"]).collect();
     assert_eq!(windows, [10, 20, 50, 100, 200]);
+    // No more is claimed than these models show.
+    let text = desk.run(line.trim_end_matches(" --json")).exits(0).stdout;
+    assert!(text.contains("in the identified models") && text.contains("is not judged"), "{text}");
 }
 
 /// The other methods with identified models, and windows that are always told.

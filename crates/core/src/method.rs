@@ -1,8 +1,8 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Companion, Coupling, Description, Division, External, History, InputPolynomials, Interval, Layout,
-    ModelSource, OptionSpec, Options, Result, StateReader, StateWriter, Subsystem,
+    Companion, Coupling, Description, Division, External, History, InputPolynomials, InterfaceModel,
+    Interval, Layout, ModelSource, OptionSpec, Options, Result, StateReader, StateWriter, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -244,6 +244,11 @@ pub trait CouplingMethod: Send {
 
     /// Values of the extra result columns.
     fn diagnostics(&self, _row: &mut [f64]) {}
+
+    /// What it has learnt itself of a subsystem: the model of one macro step with held inputs. None if it does not learn, or not yet.
+    fn learnt_model(&self, _subsystem: usize) -> Option<InterfaceModel> {
+        None
+    }
 
     /// Writes its memory to a checkpoint.
     fn save(&self, _out: &mut StateWriter) {}

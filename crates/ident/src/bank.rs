@@ -4,7 +4,7 @@
 //! the outputs, over the last active steps. rho = 1 is no better than to say that nothing changes. It needs no unit and no
 //! count of samples.
 
-use costep_core::{Result, StateReader, StateWriter};
+use costep_core::{InterfaceModel, Result, StateReader, StateWriter};
 
 use crate::covariance::Forgetting;
 use crate::difference::{DifferenceModel, Past, Reference};
@@ -238,6 +238,13 @@ impl Bank {
     /// S_p of the model in use.
     pub fn gain(&self, i: usize, j: usize) -> f64 {
         self.models[self.chosen].gain(i, j)
+    }
+
+    /// What the model that looks back one step alone has learnt. None before its first lesson.
+    pub fn interface(&self, reference: &Reference) -> Option<InterfaceModel> {
+        let has_learnt = self.weights.iter().any(|weight| *weight > 0.0);
+        let model = has_learnt.then(|| self.models[0].interface(reference))?;
+        model.is_finite().then_some(model)
     }
 
     /// The past.

@@ -12,7 +12,7 @@
 //! has seen as many points as it has parameters: what is held over a step acts by its value, so where nothing is fed through, the parameters
 //! of u^(k+1) - u^k are zero, as they are at the start.
 
-use costep_core::{Result, StateReader, StateWriter};
+use costep_core::{InterfaceModel, Result, StateReader, StateWriter};
 
 use crate::bank::Affine;
 use crate::covariance::Forgetting;
@@ -211,6 +211,27 @@ impl DifferenceModel {
             j if j < constant => 0.0,
             _ => drift(i),
         });
+    }
+
+    /// The same the other way round: what it has learnt, as far as one step back.
+    pub fn interface(&self, reference: &Reference) -> InterfaceModel {
+        let (n, m, p) = (self.outputs, self.inputs, self.order);
+        let mut model = InterfaceModel::new(m, n);
+        for i in 0..n {
+            model.offset[i] = self.rls.coefficient(n * p + m * (p + 1), i);
+            for l in 0..n {
+                let by_output = self.rls.coefficient(l, i);
+                model.d_y[i * n + l] = by_output + f64::from(u8::from(i == l));
+                model.offset[i] -= by_output * reference.y[l];
+            }
+            for q in 0..m {
+                let by_input = self.rls.coefficient(n * p + q, i);
+                model.d_up[i * m + q] = self.gain(i, q);
+                model.d_u[i * m + q] = by_input - self.gain(i, q);
+                model.offset[i] -= by_input * reference.u[q];
+            }
+        }
+        model
     }
 
     /// What the past is worth from now on.

@@ -4,7 +4,7 @@
 //! subsystem gives micro samples: it then has a model of short steps, which is taken over to the whole step
 //! ([`Resampler`]; inputs are held). What it gives is the discrete Interface Jacobian model of one step; its quality is told beside it.
 //!
-//! It may start from the models of an earlier run (`file.rs`): they are there at once, for the step of this run, and go on learning.
+//! It may start from the models of an earlier run (`file/`): they are there at once, for the step of this run, and go on learning.
 
 use std::path::PathBuf;
 
@@ -13,41 +13,12 @@ use costep_core::{
     Observation, Result, StateReader, StateWriter, Subsystem,
 };
 
-use crate::covariance::Forgetting;
-use crate::file::{InitialModel, ModelFile};
-use crate::ij_rls::IjRls;
+use crate::estimator::{Algorithm, Estimator};
+use crate::file::{InitialModel, ModelFile, StoredModels};
 use crate::judge::Judge;
-use crate::moesp::{Moesp, MoespSettings};
 use crate::resample::{InputForm, Resampler};
-use crate::rls::{Rls, RlsSettings};
+use crate::rls::RlsSettings;
 use crate::sources::FROM_FILE;
-
-/// How a model is identified.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Algorithm {
-    /// One ARX model per output.
-    Rls(RlsSettings),
-    /// Interface Jacobians directly.
-    IjRls {
-        /// lambda.
-        forgetting: f64,
-        /// Diagonal of P at the start, in scaled units.
-        start: f64,
-    },
-    /// Subspace identification over a moving window.
-    Moesp {
-        /// Number of states; 0 chooses.
-        order: usize,
-        /// r; 0 for two more than the states need.
-        block_rows: usize,
-        /// Number of samples in the window.
-        window: usize,
-        /// Singular values of the inputs below this share carry no information.
-        cut: f64,
-        /// Samples between two realisations: the factor of the window is renewed with every sample, the model costs an SVD.
-        interval: usize,
-    },
-}
 
 /// Settings of [`Learning`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,13 +68,6 @@ struct Part {
     ahead: Vec<f64>,
 }
 
-#[derive(Clone, Debug)]
-enum Estimator {
-    Rls(Rls),
-    IjRls(IjRls),
-    Moesp(Box<Moesp>, u64),
-}
-
 /// A saved count beyond this is damage.
 const MAX_COUNT: usize = 1 << 53;
 
@@ -124,8 +88,16 @@ impl Learning {
         Self { settings, earlier: Some(Earlier::Models(models)), parts: Vec::new() }
     }
 
-    fn begin(&self, file: &ModelFile, descriptions: &[&Description], step: f64) -> Result<Vec<Part>> {
-        let starts = file.fit(descriptions.iter().copied(), (step, InputForm::Hold))?;
+    fn begin(&self, descriptions: &[&Description], step: f64, earlier: &Earlier) -> Result<Vec<Part>> {
+        let (parts, at) = (descriptions.iter().copied(), (step, InputForm::Hold));
+        let stored;
+        let (file, starts) = match earlier {
+            Earlier::Models(models) => (models, models.fit(parts, at)?),
+            Earlier::File(path) => {
+                stored = StoredModels::read(path)?;
+                (stored.models(), stored.fit(parts, at)?)
+            }
+        };
         let mut settings = LearningSettings { samples: 1, ..self.settings };
         if (&file.source[..], file.n, file.m) == ("rls", 1, 1)
             && let Algorithm::IjRls { forgetting, start } = settings.algorithm
@@ -154,14 +126,9 @@ impl ModelSource for Learning {
 
     fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
         let descriptions: Vec<_> = subsystems.iter().map(|subsystem| subsystem.description()).collect();
-        let step = experiment.step;
         self.parts = match &self.earlier {
             None => descriptions.iter().map(|part| Part::new(part, &self.settings)).collect(),
-            Some(Earlier::Models(models)) => self.begin(models, &descriptions, step)?,
-            Some(Earlier::File(path)) => {
-                let models = ModelFile::read(path)?;
-                self.begin(&models, &descriptions, step).map_err(|error| error.in_file(path))?
-            }
+            Some(earlier) => self.begin(&descriptions, experiment.step, earlier)?,
         };
         Ok(())
     }
@@ -340,101 +307,6 @@ impl Part {
         self.judge.load(from)?;
         self.excitation = from.real()?;
         Ok(())
-    }
-}
-
-impl Estimator {
-    fn new(m: usize, n: usize, algorithm: Algorithm) -> Self {
-        match algorithm {
-            Algorithm::Rls(settings) => Self::Rls(Rls::new(m, n, settings)),
-            Algorithm::IjRls { forgetting, start } => {
-                Self::IjRls(IjRls::new(m, n, Forgetting::Exponential(forgetting), start))
-            }
-            Algorithm::Moesp { order, block_rows, window, cut, interval } => {
-                // Gamma without its last block row must show all states; automatic orders go up to two per output.
-                let states = if order > 0 { order } else { 2 * n };
-                let least = states.div_ceil(n.max(1)) + 1;
-                let block_rows = if block_rows == 0 { least + 1 } else { block_rows.max(least) };
-                let window = window.max(2 * block_rows * (n + m + 1));
-                let settings = MoespSettings { order, block_rows, window, cut };
-                Self::Moesp(Box::new(Moesp::new(m, n, settings)), interval as u64)
-            }
-        }
-    }
-
-    fn start(&mut self, seen: &Observation<'_>) {
-        match self {
-            Self::Rls(rls) => rls.start(seen.y),
-            Self::IjRls(rls) => rls.observe(seen.u, seen.y),
-            // No input has been held over a step that ends here.
-            Self::Moesp(..) => {}
-        }
-    }
-
-    fn observe(&mut self, u: &[f64], y: &[f64]) {
-        match self {
-            Self::Rls(rls) => rls.observe(u, y),
-            Self::IjRls(rls) => rls.observe(u, y),
-            Self::Moesp(moesp, _) => moesp.observe(u, y),
-        }
-    }
-
-    /// Starts from a model.
-    fn begin(&mut self, start: &InitialModel) {
-        match self {
-            Self::Rls(rls) => rls.begin(&start.model),
-            Self::IjRls(rls) => rls.begin(&start.model, &start.input_sizes, &start.output_sizes),
-            // A window holds samples, not parameters: Interface Jacobians go on in its place.
-            Self::Moesp(..) => {}
-        }
-    }
-
-    /// Number of parameters of an output, where that decides when there is a model.
-    fn size(&self) -> usize {
-        match self {
-            Self::Rls(rls) => rls.size(),
-            Self::IjRls(rls) => rls.size(),
-            Self::Moesp(..) => 0,
-        }
-    }
-
-    /// Writes the model, if there is a new one.
-    fn renew(&mut self, count: u64, model: &mut InterfaceModel) -> bool {
-        match self {
-            Self::Rls(rls) => rls.interface(model),
-            Self::IjRls(rls) => rls.interface(model),
-            Self::Moesp(moesp, interval) => {
-                if !(count.is_multiple_of(*interval) && moesp.identify()) {
-                    return false;
-                }
-                moesp.interface(model);
-            }
-        }
-        true
-    }
-
-    fn reset(&mut self) {
-        match self {
-            Self::Rls(rls) => rls.reset(),
-            Self::IjRls(rls) => rls.reset(),
-            Self::Moesp(moesp, _) => moesp.reset(),
-        }
-    }
-
-    fn save(&self, out: &mut StateWriter) {
-        match self {
-            Self::Rls(rls) => rls.save(out),
-            Self::IjRls(rls) => rls.save(out),
-            Self::Moesp(moesp, _) => moesp.save(out),
-        }
-    }
-
-    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        match self {
-            Self::Rls(rls) => rls.load(from),
-            Self::IjRls(rls) => rls.load(from),
-            Self::Moesp(moesp, _) => moesp.load(from),
-        }
     }
 }
 

@@ -1,53 +1,23 @@
 //! Identified models in files: written, read, refused, and taken over to other steps.
 
+#[path = "common/ports.rs"]
+mod ports;
+
 use std::path::Path;
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, InputSegment, InterfaceModel, Interval,
-    Linearisation, ModelSource, Observation, Port, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Code, Error, Experiment, InterfaceModel, Interval, ModelSource, Observation, Place, Result, StateReader,
+    StateWriter, Subsystem,
 };
 use costep_ident::{
-    Algorithm, InputForm, Learning, LearningSettings, ModelFile, NamedModel, resample, resample_arx,
-    resample_by,
+    Algorithm, InputForm, Learning, LearningSettings, ModelFile, NamedModel, StoredModels, resample,
+    resample_arx, resample_by,
 };
+use ports::Ports;
 
-/// One input, two outputs; the test plays its part.
-struct Pair(Description);
-
-impl Pair {
-    fn new() -> Self {
-        let port = |name: &str| Port::new(name, "1", 1.0);
-        Self(Description {
-            name: "pair".into(),
-            inputs: vec![port("u")],
-            outputs: vec![port("a"), port("b")],
-            feedthrough: vec![vec![]; 2],
-            capabilities: Capabilities {
-                rollback: false,
-                input_order: 0,
-                linearisation: Linearisation::None,
-                micro_samples: None,
-            },
-        })
-    }
-}
-
-impl Subsystem for Pair {
-    fn description(&self) -> &Description {
-        &self.0
-    }
-
-    fn initialise(&mut self, _experiment: &Experiment) -> Result<()> {
-        Ok(())
-    }
-
-    fn initial_outputs(&mut self, _u: &[f64], _y: &mut [f64]) -> Result<()> {
-        Ok(())
-    }
-
-    fn step(&mut self, interval: Interval, _u: InputSegment<'_>, _y: &mut [f64]) -> Result<StepOutcome> {
-        Ok(StepOutcome { reached: interval.end })
-    }
+/// One input, two outputs.
+fn pair() -> Ports {
+    Ports::new("pair", &["u"], &["a", "b"], false)
 }
 
 fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
@@ -71,7 +41,7 @@ fn arx() -> InterfaceModel {
 }
 
 fn file(source: &str, model: &InterfaceModel) -> ModelFile {
-    let named = NamedModel::new(&Pair::new().0, model, (0.01, 0.1), (&[3.0], &[2.0, 5.0]));
+    let named = NamedModel::new(&pair().description, model, (0.01, 0.1), (&[3.0], &[2.0, 5.0]));
     ModelFile {
         costep: "1".into(),
         system: "test".into(),
@@ -93,7 +63,7 @@ fn write(folder: &Path, text: &str) -> std::path::PathBuf {
 fn started(path: &Path, step: f64) -> Result<Learning> {
     let algorithm = Algorithm::IjRls { forgetting: 0.98, start: 1e6 };
     let mut source = Learning::from_file(LearningSettings { algorithm, samples: 1, range: 100 }, path);
-    let parts: Vec<Box<dyn Subsystem>> = vec![Box::new(Pair::new())];
+    let parts: Vec<Box<dyn Subsystem>> = vec![Box::new(pair())];
     source.prepare(&parts, &Experiment { start: 0.0, stop: 10.0, step })?;
     Ok(source)
 }
@@ -129,7 +99,7 @@ fn a_file_is_read_as_it_was_written() {
     written.models[0].eps_si = f64::INFINITY;
     written.models[0].s_p[1][0] = 1.0 / 3.0;
     let path = write(folder.path(), &written.to_toml().unwrap());
-    assert_eq!(ModelFile::read(&path).unwrap(), written);
+    assert_eq!(*StoredModels::read(&path).unwrap().models(), written);
 }
 
 #[test]
@@ -154,7 +124,7 @@ fn loaded_models_go_on_learning_and_go_on_after_a_checkpoint() {
         let mut source = started(&path, 0.1).unwrap();
         let (mut y, mut u, mut next) = (vec![0.5, -0.3], 0.0, vec![0.0; 2]);
         for k in 0..60 {
-            source.observe(0, &mut Pair::new(), &seen(k, &[u], &y)).unwrap();
+            source.observe(0, &mut pair(), &seen(k, &[u], &y)).unwrap();
             if k == 0 {
                 assert_close(&source.interface(0).unwrap().d_up, &[0.05, 0.3], 1e-15);
             }
@@ -181,39 +151,101 @@ fn seen<'a>(k: u64, u: &'a [f64], y: &'a [f64]) -> Observation<'a> {
     Observation { k, interval: Interval::new(at - 0.1, at), u, y }
 }
 
+/// Where two texts begin to differ, counted from 1.
+fn first_difference(a: &str, b: &str) -> usize {
+    1 + a.lines().zip(b.lines()).take_while(|(a, b)| a == b).count()
+}
+
+/// Line, cause and help of a refusal.
+fn details(error: &Error) -> (Option<usize>, bool, bool) {
+    assert_eq!(error.code(), Code::ModelFile, "{error}");
+    let details = error.details();
+    let Place::File { path, line, .. } = &details.place else { panic!("{error}") };
+    assert!(path.ends_with("models.toml"), "{error}");
+    (*line, details.cause.is_some(), details.hint.is_some())
+}
+
 #[test]
-fn files_that_do_not_fit_are_refused() {
+fn files_that_do_not_fit_are_refused_with_line_and_remedy() {
     let good = file("ij-rls", &model()).to_toml().unwrap();
     let changes = [
         ("part = \"pair\"", "part = \"pear\"", "no part `pear`"),
         ("inputs = [\"u\"]", "inputs = [\"v\"]", "other inputs"),
         ("outputs = [\"a\", \"b\"]", "outputs = [\"b\", \"a\"]", "other outputs"),
-        ("outputs = [\"a\", \"b\"]", "outputs = [\"a\"]", "is not 1 rows of 1 numbers"),
+        ("[0.9, 0.1]", "[0.9]", "row 1 has 1 numbers"),
         ("offset = [0.0, 0.02]", "offset = [0.0]", "`offset` of `pair` is not 2 numbers"),
-        ("offset = [0.0, 0.02]", "offset = [nan, 0.02]", "`offset` of `pair` has a number"),
-        ("[0.9, 0.1]", "[0.9, inf]", "`s_y` of `pair` has a number that is not finite"),
+        ("offset = [0.0, 0.02]", "offset = [nan, 0.02]", "number 1 is NaN"),
+        ("[0.9, 0.1]", "[0.9, inf]", "number 2 of row 1 is inf"),
+        ("[0.9, 0.1]", "[0.9, \"x\"]", "not a file of identified models"),
         ("input_sizes = [3.0]", "input_sizes = [-3.0]", "`input_sizes` of `pair`"),
         ("eps_si = 0.01", "eps_si = nan", "`eps_si` of `pair` is NaN"),
+        ("eps_hold = 0.1", "eps_hold = -1.0", "`eps_hold` of `pair` is -1"),
         ("step = 0.1", "step = 0.0", "`step` is 0"),
         ("step = 0.1", "step = nan", "`step` is NaN"),
         ("step = 0.1", "step = 1e-300", "say nothing about"),
         ("source = \"ij-rls\"", "source = \"magic\"", "`source` is `magic`"),
-        ("n = 1", "n = 0", "at least 1"),
+        ("n = 1", "n = 0", "`n` is 0"),
+        ("m = 1", "m = 0", "`m` is 0"),
         ("n = 1", "n = -1", "not a file of identified models"),
-        ("n = 1", "colour = 1", "not a file of identified models"),
+        ("n = 1", "colour = 1", "unknown key `colour`"),
+        ("offset = [", "ofset = [", "did you mean `offset`?"),
+        ("n = 1", "n = 1\nn = 2", "duplicate key"),
         ("[[0.9, 0.1]", "[[1e300, 1e300]", "runs away"),
     ];
     for (from, to, said) in changes {
         let text = good.replacen(from, to, 1);
         assert_ne!(text, good, "{from}");
         let error = refusal(&text, 0.2);
-        assert_eq!(error.code(), Code::ModelFile, "{error}");
         assert!(error.to_string().contains(said), "{to}: {error}");
-        assert!(error.to_string().contains("models.toml"), "{error}");
+        let (line, _, has_hint) = details(&error);
+        let expected = first_difference(&text, &good);
+        assert_eq!((line, has_hint), (Some(expected), true), "{to}: {error}");
     }
-    let model = &good[good.find("[[model]]").unwrap()..];
-    assert!(refusal(&format!("{good}\n{model}"), 0.2).to_string().contains("two models of `pair`"));
-    assert!(refusal(&good.replace(model, ""), 0.2).to_string().contains("no model of `pair`"));
+}
+
+/// In a matrix of many lines the line is that of the number.
+#[test]
+fn a_number_is_found_where_it_is() {
+    let good = file("ij-rls", &model()).to_toml().unwrap();
+    let text = good.replacen("[[0.9, 0.1], ", "[\n  [0.9, 0.1],\n  ", 1).replacen("-0.2", "nan", 1);
+    assert_ne!(text, good);
+    let line = 1 + text[..text.find("nan").unwrap()].matches('\n').count();
+    let error = refusal(&text, 0.2);
+    assert_eq!(details(&error), (Some(line), true, true), "{error}");
+}
+
+#[test]
+fn keys_and_models_that_are_missing_are_named() {
+    let good = file("ij-rls", &model()).to_toml().unwrap();
+    let start = good.find("[[model]]").unwrap();
+    let (head, models) = good.split_at(start);
+    for key in ["costep", "system", "source", "n", "m", "step"] {
+        let kept: Vec<_> = head.lines().filter(|line| !line.starts_with(&format!("{key} = "))).collect();
+        let error = refusal(&format!("{}\n{models}", kept.join("\n")), 0.2);
+        assert!(error.to_string().contains(&format!("`{key}` is missing")), "{error}");
+        assert_eq!(details(&error), (Some(1), true, true), "{error}");
+    }
+    let keys =
+        ["part", "inputs", "outputs", "input_sizes", "output_sizes", "eps_si", "s_y", "s_u", "s_p", "offset"];
+    let line = 1 + head.matches('\n').count();
+    for key in keys {
+        let kept: Vec<_> = models.lines().filter(|line| !line.starts_with(&format!("{key} = "))).collect();
+        let error = refusal(&format!("{head}{}", kept.join("\n")), 0.2);
+        assert!(error.to_string().contains(&format!("`{key}` is missing")), "{error}");
+        assert_eq!(details(&error), (Some(line), true, true), "{error}");
+    }
+    let twice = format!("{good}\n{models}");
+    let error = refusal(&twice, 0.2);
+    assert!(error.to_string().contains("two models of `pair`"), "{error}");
+    let line = 1 + twice[..twice.rfind("part =").unwrap()].matches('\n').count();
+    assert_eq!(details(&error).0, Some(line), "{error}");
+    let error = refusal(head, 0.2);
+    assert!(error.to_string().contains("no model of `pair`"), "{error}");
+    assert_eq!(details(&error), (None, true, true), "{error}");
+}
+
+#[test]
+fn garbage_is_refused_in_few_words() {
     for garbage in
         ["", "}{", "a = [", "\u{0}", &"[".repeat(100_000), &format!("x = \"{}\"", "y".repeat(100_000))]
     {

@@ -1,65 +1,20 @@
 //! Identified models as a source for coupling methods.
 
 mod common;
+#[path = "common/ports.rs"]
+mod ports;
 
 use common::{Generator, System, assert_close};
 use costep_core::{
-    Capabilities, Description, Experiment, InputSegment, InterfaceModel, Interval, Linearisation,
-    MicroSamples, MicroSampling, ModelSource, Observation, Port, Result, StateReader, StateWriter,
-    StepOutcome, Subsystem,
+    Experiment, InterfaceModel, Interval, ModelSource, Observation, StateReader, StateWriter, Subsystem,
 };
 use costep_ident::{Algorithm, InputForm, Learning, LearningSettings, RlsSettings, resample};
 use costep_linalg::Matrix;
+use ports::Ports;
 
-/// Two inputs, two outputs, and what it shows of the inside of its last step.
-struct Shown {
-    description: Description,
-    times: Vec<f64>,
-    outputs: Vec<f64>,
-}
-
-impl Shown {
-    fn new(micro: bool) -> Self {
-        let port = |name: &str| Port::new(name, "1", 1.0);
-        Self {
-            description: Description {
-                name: "shown".into(),
-                inputs: vec![port("a"), port("b")],
-                outputs: vec![port("c"), port("d")],
-                feedthrough: vec![vec![]; 2],
-                capabilities: Capabilities {
-                    rollback: false,
-                    input_order: 0,
-                    linearisation: Linearisation::None,
-                    micro_samples: micro.then_some(MicroSampling::End),
-                },
-            },
-            times: Vec::new(),
-            outputs: Vec::new(),
-        }
-    }
-}
-
-impl Subsystem for Shown {
-    fn description(&self) -> &Description {
-        &self.description
-    }
-
-    fn initialise(&mut self, _experiment: &Experiment) -> Result<()> {
-        Ok(())
-    }
-
-    fn initial_outputs(&mut self, _u: &[f64], _y: &mut [f64]) -> Result<()> {
-        Ok(())
-    }
-
-    fn step(&mut self, interval: Interval, _u: InputSegment<'_>, _y: &mut [f64]) -> Result<StepOutcome> {
-        Ok(StepOutcome { reached: interval.end })
-    }
-
-    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        (self.times.len() > 1).then_some(MicroSamples { times: &self.times, outputs: &self.outputs })
-    }
+/// Two inputs, two outputs.
+fn shown(micro: bool) -> Ports {
+    Ports::new("shown", &["a", "b"], &["c", "d"], micro)
 }
 
 const INNER: usize = 4;
@@ -71,7 +26,7 @@ const ALGORITHMS: [Algorithm; 3] = [
 
 fn source(algorithm: Algorithm, samples: usize, micro: bool) -> Learning {
     let mut source = Learning::new(LearningSettings { algorithm, samples, range: 0 });
-    let subsystems: Vec<Box<dyn Subsystem>> = vec![Box::new(Shown::new(micro))];
+    let subsystems: Vec<Box<dyn Subsystem>> = vec![Box::new(shown(micro))];
     source.prepare(&subsystems, &Experiment { start: 0.0, stop: 1.0, step: 1.0 }).unwrap();
     source
 }
@@ -83,7 +38,7 @@ fn show(source: &mut Learning, steps: usize, micro: bool) {
     identity.set_identity();
     let mut system =
         System::new(two([0.9, 0.2, -0.1, 0.7]), two([0.5, 0.0, 0.1, 0.3]), identity, Matrix::zeros(2, 2));
-    let (mut generator, mut shown) = (Generator(1), Shown::new(micro));
+    let (mut generator, mut shown) = (Generator(1), shown(micro));
     let mut y = vec![0.0; 2];
     for k in 0..steps {
         let u = if k == 0 { [0.0; 2] } else { [generator.next(), generator.next()] };
@@ -161,7 +116,7 @@ fn there_is_no_model_before_there_are_more_samples_than_parameters() {
 fn inputs_at_rest_excite_nothing() {
     for algorithm in ALGORITHMS {
         let mut source = source(algorithm, 1, false);
-        let mut shown = Shown::new(false);
+        let mut shown = shown(false);
         let mut generator = Generator(9);
         for k in 0..2000 {
             let interval = Interval { start: 0.0, end: 1.0, length: 1.0 };

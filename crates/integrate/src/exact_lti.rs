@@ -1,7 +1,8 @@
 //! Exact steps of linear systems with constant coefficients under polynomial inputs.
 //!
 //! x' = A x + B u, u = sum_a c_a s^a:  x(h) = E x + sum_a G_a c_a. With the chain w_a' = w_(a+1) for the
-//! derivatives of u, [E G] is one block row of the exponential of an augmented matrix. Cached by (h, order).
+//! derivatives of u, [E G] is one block row of the exponential of an augmented matrix. Cached by (h, order): trial steps and parts of
+//! steps take turns with whole ones.
 
 use costep_core::{Code, Error, InputSegment, Interval, Result};
 use nalgebra::DMatrix;
@@ -9,16 +10,28 @@ use nalgebra::DMatrix;
 use crate::dynamics::Dynamics;
 use crate::integrator::{Integrator, REPORTED_POINTS, Sampler, Start, Stretch};
 
+/// Steps of so many lengths and orders are remembered.
+const KEPT: usize = 4;
+
 /// Exact steps.
 #[derive(Clone, Debug)]
 pub(crate) struct ExactLti {
     a: DMatrix<f64>,
     b: DMatrix<f64>,
-    /// Maps for the whole step and, if watched, for the points inside.
-    cache: Vec<Map>,
+    cache: Vec<Maps>,
+    /// The entry of a full cache that goes next.
+    oldest: usize,
     x_start: Vec<f64>,
     between: Vec<f64>,
     u: Vec<f64>,
+}
+
+/// For steps of one length and order.
+#[derive(Clone, Debug)]
+struct Maps {
+    whole: Map,
+    /// For the points inside, if they were ever watched.
+    inside: Vec<Map>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,20 +53,36 @@ impl ExactLti {
             a: DMatrix::from_row_slice(n, n, &model.a),
             b: DMatrix::from_row_slice(n, m, &model.b),
             cache: Vec::new(),
+            oldest: 0,
             x_start: vec![0.0; n],
             between: vec![0.0; n],
             u: vec![0.0; m],
         })
     }
 
-    /// Fills the cache; nothing to do while step and order stay the same.
-    fn prepare(&mut self, h: f64, order: usize) {
-        if self.cache.last().is_some_and(|map| map.length == h && map.order == order) {
-            return;
+    /// Where in the cache the maps of a step are; nothing to do for steps that are known.
+    fn prepare(&mut self, h: f64, order: usize, is_watched: bool) -> usize {
+        let is_known = |maps: &Maps| maps.whole.length == h && maps.whole.order == order;
+        let at = match self.cache.iter().position(is_known) {
+            Some(at) => at,
+            None => self.remember(Maps { whole: self.map(h, order), inside: Vec::new() }),
+        };
+        if is_watched && self.cache[at].inside.is_empty() {
+            let point = |point: usize| self.map(h * (point as f64 / REPORTED_POINTS as f64), order);
+            self.cache[at].inside = (1..REPORTED_POINTS).map(point).collect();
         }
-        self.cache = (1..=REPORTED_POINTS)
-            .map(|point| self.map(h * (point as f64 / REPORTED_POINTS as f64), order))
-            .collect();
+        at
+    }
+
+    fn remember(&mut self, maps: Maps) -> usize {
+        if self.cache.len() < KEPT {
+            self.cache.push(maps);
+            return self.cache.len() - 1;
+        }
+        let at = self.oldest;
+        self.cache[at] = maps;
+        self.oldest = (at + 1) % KEPT;
+        at
     }
 
     fn map(&self, length: f64, order: usize) -> Map {
@@ -114,16 +143,16 @@ impl<D: Dynamics> Integrator<D> for ExactLti {
         x: &mut [f64],
         sampler: Option<&mut Sampler>,
     ) -> Result<()> {
-        self.prepare(interval.length, input.order());
+        let at = self.prepare(interval.length, input.order(), sampler.is_some());
+        let Maps { whole, inside } = &self.cache[at];
         self.x_start.copy_from_slice(x);
         if sampler.is_none() {
-            apply(&self.cache[REPORTED_POINTS - 1], &self.x_start, input, x);
+            apply(whole, &self.x_start, input, x);
             return Ok(());
         }
         input.evaluate(0.0, &mut self.u);
         dynamics.see(interval.start, x, &self.u)?;
-        for (point, map) in self.cache.iter().enumerate() {
-            let is_end = point + 1 == REPORTED_POINTS;
+        for (map, is_end) in inside.iter().map(|map| (map, false)).chain([(whole, true)]) {
             apply(map, &self.x_start, input, &mut self.between);
             input.evaluate(map.length, &mut self.u);
             let t = if is_end { interval.end } else { interval.start + map.length };

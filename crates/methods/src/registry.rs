@@ -224,7 +224,7 @@ mod tests {
         }
         // Not all methods have all options of sources.
         assert_eq!(refused(&["feedthrough", "prestep", "predictive"]), None);
-        assert_eq!(refused(&["prestep:source=rls", "mbcorr:source=rls,amplitude=0.5"]), None);
+        assert_eq!(refused(&["prestep:source=rls", "mbcorr:source=rls"]), None);
     }
 
     #[test]

@@ -168,8 +168,10 @@ impl<'a> Prepared<'a> {
             _ => Look::Reference,
         };
         let width = if look == Look::Reference { 1.1 } else { 2.2 };
-        svg.line((x, y - 4.0), (x + SWATCH, y - 4.0), colour, width, dash);
-        if look == Look::Marked {
+        if look != Look::Points {
+            svg.line((x, y - 4.0), (x + SWATCH, y - 4.0), colour, width, dash);
+        }
+        if look.has_marks() {
             draw_mark(svg, (x + 0.5 * SWATCH, y - 4.0), marker, colour);
         }
         svg.text((x + SWATCH + 6.0, y), Anchor::Start, LEGEND, self.name(layer).unwrap_or_default());
@@ -259,8 +261,10 @@ fn draw_series(
     }
     let points = decimate(points, frame.right - frame.left);
     let width = if series.look == Look::Reference { 1.1 } else { LINE_WIDTH };
-    svg.curve(&points, colour, width, dash, &series.name);
-    if series.look == Look::Marked {
+    if series.look != Look::Points {
+        svg.curve(&points, colour, width, dash, &series.name);
+    }
+    if series.look.has_marks() {
         let visible = points.iter().filter(|p| p.0.is_finite() && p.1.is_finite());
         visible.for_each(|point| draw_mark(svg, *point, marker, colour));
     }

@@ -32,10 +32,18 @@ pub enum Look {
     Line,
     /// A curve with its points marked: few, computed points.
     Marked,
+    /// Points alone: nothing lies between them.
+    Points,
     /// A value that holds until the next point.
     Steps,
     /// A thin dashed curve: what the others are compared with.
     Reference,
+}
+
+impl Look {
+    pub(crate) fn has_marks(self) -> bool {
+        matches!(self, Self::Marked | Self::Points)
+    }
 }
 
 /// A curve.
@@ -130,7 +138,7 @@ impl Panel {
     }
 
     pub(crate) fn has_marks(&self) -> bool {
-        self.layers.iter().any(|layer| matches!(layer, Layer::Series(series) if series.look == Look::Marked))
+        self.layers.iter().any(|layer| matches!(layer, Layer::Series(series) if series.look.has_marks()))
     }
 
     pub(crate) fn has_map(&self) -> bool {

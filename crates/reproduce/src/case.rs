@@ -107,7 +107,7 @@ impl Case {
         let mut engine = self.engine(&method, method.models(), (step, false), |_, part| part)?;
         let mut identification = Identification::new(&engine);
         engine.run(&mut [&mut identification])?;
-        identification.models(&engine, self.model, &method.options)
+        identification.models(&engine, self.model, &method)
     }
 
     /// An engine with this source of models for the method.

@@ -235,8 +235,10 @@ fn compute(work: &Work<'_>, pilot: u32) -> Result<Computed> {
             early.iter().filter(|step| spread(**step) <= 2.0).count(),
             early.len(),
             format!(
-                "factors {}",
-                early.iter().map(|step| short(spread(*step))).collect::<Vec<_>>().join(", ")
+                "zoh {}; Pre-Step SI {}; MBCorr exact {}",
+                list(ZOH, &early),
+                list(PRE_STEP_SI, &early),
+                list(CORRECTOR, &early)
             ),
         ),
         Measured::Number(curves.first_useless(ZOH)),

@@ -144,11 +144,14 @@ impl Subsystem for BlackBox {
     }
 }
 
-/// Noise at 40 dB on all outputs.
-pub(crate) fn noisy(_: usize, part: Box<dyn Subsystem>) -> Box<dyn Subsystem> {
+/// Noise on all outputs: a level in dB below their nominal values.
+pub(crate) const NOISES: [(u32, Wrap); 2] =
+    [(40, |_, part| noisy(part, 0.01)), (60, |_, part| noisy(part, 0.001))];
+
+fn noisy(part: Box<dyn Subsystem>, share: f64) -> Box<dyn Subsystem> {
     let mut part = BlackBox::new(part);
     part.description.capabilities.input_order = 1;
-    let nominal = part.description.outputs.iter().map(|port| 0.01 * port.nominal.unwrap_or(1.0));
+    let nominal = part.description.outputs.iter().map(|port| share * port.nominal.unwrap_or(1.0));
     part.noise = nominal.collect();
     Box::new(part)
 }

@@ -8,7 +8,7 @@ use costep_analysis::Identification;
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Result};
 use costep_engine::StopFlag;
-use costep_ident::{ModelFile, NamedModel, sources};
+use costep_ident::{ModelFile, NamedModel, StoredModels, sources};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 use serde_json::json;
@@ -24,8 +24,8 @@ use crate::supervision;
 use crate::table::{Cell, number, render};
 use crate::words::argument;
 
-/// Taken where neither command line nor project name a method that identifies.
-const DEFAULT_METHOD: &str = "mbcorr:source=ij-rls";
+/// Taken where neither command line nor project name a method that identifies: it needs no step at which a hold is stable.
+const DEFAULT_METHOD: &str = "identified";
 
 pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failure> {
     let project = session::load(&args.system, args.coupling.step_override().into_iter().collect())?;
@@ -49,9 +49,6 @@ pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failu
 
 /// What learns.
 fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
-    let learns = |spec: &MethodSpec| {
-        sources::identifies(&spec.options) && spec.options.text(sources::SOURCE.name) != sources::FROM_FILE
-    };
     let Some(text) = &args.coupling.method else {
         let own = &project.groups[0].method;
         return if learns(own) { Ok(own.clone()) } else { MethodSpec::parse(DEFAULT_METHOD) };
@@ -60,9 +57,23 @@ fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
     if learns(&spec) {
         return Ok(spec);
     }
+    if spec.entry.id == DEFAULT_METHOD {
+        let message = format!("models learnt by `{text}` cannot be kept");
+        return Err(Error::new(Code::BadOption, message)
+            .because("a file holds models of steps with held inputs")
+            .hint("leave out `form`; runs with `form=ramp` can start from the file all the same"));
+    }
     Err(Error::new(Code::BadOption, format!("`{text}` identifies no models of its own")).hint(
-        "`prestep`, `mbcorr` and `predictive` do, with `source=rls`, `source=ij-rls` or `source=moesp`",
+        "`identified` does, and `prestep`, `mbcorr` and `predictive` with `source=rls`, `source=ij-rls` or `source=moesp`",
     ))
+}
+
+/// Whether a method learns models of steps with held inputs.
+fn learns(spec: &MethodSpec) -> bool {
+    if spec.entry.id == DEFAULT_METHOD {
+        return spec.options.text("form") == "hold";
+    }
+    sources::identifies(&spec.options) && spec.options.text(sources::SOURCE.name) != sources::FROM_FILE
 }
 
 /// Whether the file may be written: said before hours of work, not after them.
@@ -72,7 +83,7 @@ fn check_target(file: &Path) -> Result<()> {
         let error = Error::new(Code::FileNotReadable, "cannot write").in_file(file);
         return Err(error.because("its folder does not exist"));
     }
-    if file.exists() && ModelFile::read(file).is_err() {
+    if file.exists() && StoredModels::read(file).is_err() {
         return Err(Error::new(Code::Exists, "this file holds something else than identified models")
             .in_file(file)
             .hint("choose another name, or remove it"));
@@ -85,7 +96,7 @@ fn learn(project: &Project, choice: &Choice<'_>) -> Result<ModelFile> {
     let mut identification = Identification::new(&engine);
     let (mut shown, mut stop) = (supervision::Shown, StopFlag(stop::flag()));
     engine.run(&mut [&mut identification, &mut shown, &mut stop])?;
-    identification.models(&engine, &project.name, &choice.method.options)
+    identification.models(&engine, &project.name, choice.method)
 }
 
 fn show(models: &ModelFile, choice: &Choice<'_>, args: &IdentifyArgs, output: Output) -> Result<()> {

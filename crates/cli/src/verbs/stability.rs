@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use costep_analysis::{BohlExponent, LoopLaw, LoopRecorder, RecordedLoop, bohl_exponent};
+use costep_analysis::{BohlExponent, LoopLaw, LoopRecorder, Plant, RecordedLoop, bohl_exponent};
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Result};
 use costep_engine::{Observer, StopFlag};
@@ -159,14 +159,28 @@ impl<'a> Found<'a> {
         say!("{}", render(&["window p", "beta(p)", "ln(beta)/h", "worst from"], &rows))?;
         match self.decays() {
             Some(window) => say!(
-                "{}  beta({window}) < 1: every perturbation of this run is smaller {window} steps later",
-                paint(GOOD, "DECAYS")
+                "{}  beta({window}) < 1: {}",
+                paint(GOOD, "DECAYS"),
+                meaning(self.recorded.plant, window)
             ),
             None => say!(
                 "{}  beta(p) is not below 1 for any of these windows: longer ones may show more",
                 paint(BAD, "NOT SHOWN")
             ),
         }
+    }
+}
+
+/// What decay of the linear maps says, and what not.
+fn meaning(plant: Plant, window: usize) -> String {
+    match plant {
+        Plant::Local => format!(
+            "every small perturbation of this run is smaller {window} steps later, by the subsystems linearised at every step"
+        ),
+        Plant::Identified => format!(
+            "in the identified models every perturbation is smaller {window} steps later.\nThey stand for subsystems that give no \
+             local models: what was learnt wrongly, or does not show in outputs, is not judged"
+        ),
     }
 }
 

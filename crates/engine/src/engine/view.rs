@@ -1,7 +1,8 @@
 //! What can be seen of an engine between two steps.
 
 use costep_core::{
-    Coupling, Description, Experiment, InputPolynomials, Layout, ModelSource, SolverCounts, Subsystem,
+    Coupling, Description, Experiment, InputPolynomials, InterfaceModel, Layout, ModelSource, SolverCounts,
+    Subsystem,
 };
 
 use super::Engine;
@@ -119,6 +120,12 @@ impl Engine {
     /// The local models, if a method uses them.
     pub fn models(&self) -> Option<&dyn ModelSource> {
         self.needs_models.then_some(&*self.models)
+    }
+
+    /// The model of one macro step of a subsystem that has been identified, by the source of local models or by a method itself.
+    pub fn identified_model(&self, i: usize) -> Option<InterfaceModel> {
+        let of_source = self.models().and_then(|models| models.interface(i)).cloned();
+        of_source.or_else(|| self.groups.iter().find_map(|group| group.method.learnt_model(i)))
     }
 
     /// What the methods have to say about their choices.

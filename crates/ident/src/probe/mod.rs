@@ -5,7 +5,8 @@
 //! after every trial, so that the run does not notice. `realise.rs` makes A, B, C, D of the responses, with the number of states that they
 //! show. The pulses are a share of the sizes of the inputs, as small as makes the responses linear and as large as keeps them above
 //! the noise of the solver inside. A later pulse shows how far the subsystem itself changes over the step; what is not more than that is
-//! no state. `place.rs` finds the present state, at every communication point, by a few trial steps under the
+//! no state. A model that does not tell what happens inside of a trial step comes of steps that are too long for the fastest modes: they are made
+//! shorter. `place.rs` finds the present state, at every communication point, by a few trial steps under the
 //! present input. Cost of an excitation with m inputs: 3 m + 1 trials of about a macro step for each size of pulses that is tried, which are
 //! up to six at the start and mostly one later; and up to a macro step per communication point.
 
@@ -28,6 +29,8 @@ use trial::Clock;
 const PARTS: usize = 16;
 /// A macro step is divided into at most so many.
 const MOST_PARTS: usize = 10_000;
+/// While the first model does not explain responses within a trial step, these become shorter by this factor, so many times.
+const SHORTER: (usize, usize) = (4, 3);
 /// Samples of a response, and the least number.
 const SAMPLES: (usize, usize) = (16, 4);
 /// Pulses are tried until so little of the responses is not linear.
@@ -109,7 +112,8 @@ impl ModelSource for Probe {
     fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()> {
         let Some(experiment) = self.experiment else { return Ok(()) };
         let part = &mut self.parts[i];
-        let clock = Clock { start: seen.interval.end, step: experiment.step, parts: part.parts };
+        let clock =
+            |part: &Part| Clock { start: seen.interval.end, step: experiment.step, parts: part.parts };
         part.sizes.iter_mut().zip(seen.u).for_each(|(size, u)| *size = size.max(u.abs()));
         // The last point of the run needs neither model nor state. The last step may lead beyond the stop time.
         let left = experiment.steps().saturating_sub(seen.k);
@@ -117,13 +121,13 @@ impl ModelSource for Probe {
             return Ok(());
         }
         if self.reads_states {
-            part.locate(subsystem, &clock, seen)?;
+            part.locate(subsystem, &clock(part), seen)?;
         }
         if part.known.is_due(self.refresh, seen.k, seen.u, seen.y) {
             let samples = left.saturating_mul(part.parts as u64).min(SAMPLES.0 as u64) as usize;
-            if part.excite(subsystem, &clock, seen, samples)? {
+            if part.excite(subsystem, clock(part), seen, samples)? {
                 if self.reads_states {
-                    part.locate(subsystem, &clock, seen)?;
+                    part.locate(subsystem, &clock(part), seen)?;
                 }
                 part.known.mark(seen.u, seen.y);
             }
@@ -148,6 +152,7 @@ impl ModelSource for Probe {
         for part in &self.parts {
             out.reals(&part.sizes);
             out.real(part.amplitude);
+            out.integer(part.parts as u64);
             out.integer(part.known.model.states as u64);
             part.known.save(out);
             part.finder.iter().for_each(|finder| finder.save(out));
@@ -159,6 +164,7 @@ impl ModelSource for Probe {
         for part in &mut self.parts {
             from.reals(&mut part.sizes)?;
             part.amplitude = from.real()?;
+            part.parts = from.index(MOST_PARTS)?.max(1);
             let LocalModel { inputs, outputs, .. } = part.known.model;
             part.known =
                 Renewed::new(LocalModel::new(from.index(MOST_STATES)?, inputs, outputs), self.refresh);
@@ -192,7 +198,7 @@ impl Part {
     fn excite(
         &mut self,
         subsystem: &mut dyn Subsystem,
-        clock: &Clock,
+        mut clock: Clock,
         seen: &Observation<'_>,
         samples: usize,
     ) -> Result<bool> {
@@ -200,9 +206,12 @@ impl Part {
         let fresh = if samples < SAMPLES.1 {
             Err(hopeless(subsystem).because("the run is too short for trial steps"))
         } else {
-            trial::and_back(subsystem, |subsystem| self.search(subsystem, clock, seen.u, samples, is_first))?
+            trial::and_back(subsystem, |subsystem| match is_first {
+                true => self.search_scale(subsystem, &mut clock, seen.u, samples),
+                false => self.search(subsystem, &clock, seen.u, samples, false),
+            })?
         };
-        let with_finder = |fresh: LocalModel| match Finder::new(&fresh, clock, seen.u, seen.y) {
+        let with_finder = |fresh: LocalModel| match Finder::new(&fresh, &clock, seen.u, seen.y) {
             Some(finder) => Ok((fresh, finder)),
             None => Err(hopeless(subsystem).because("its response over a macro step is not finite")),
         };
@@ -215,6 +224,58 @@ impl Part {
             Err(error) if is_first => Err(error),
             Err(_) => Ok(false),
         }
+    }
+
+    /// The first model, of trial steps as long as it takes to explain what happens inside of them. If none does, of the longest.
+    fn search_scale(
+        &mut self,
+        subsystem: &mut dyn Subsystem,
+        clock: &mut Clock,
+        u: &[f64],
+        samples: usize,
+    ) -> Result<LocalModel> {
+        let first = self.search(subsystem, clock, u, samples, true)?;
+        let (mut model, mut shorter) = (first.clone(), *clock);
+        for _ in 0..=SHORTER.1 {
+            if self.explains_inside(subsystem, &shorter, u, &model)? {
+                (*clock, self.parts) = (shorter, shorter.parts);
+                return Ok(model);
+            }
+            shorter.parts *= SHORTER.0;
+            if shorter.parts > MOST_PARTS || !subsystem.can_step_by(shorter.spacing()) {
+                break;
+            }
+            let amplitude = self.amplitude;
+            match self.search(subsystem, &shorter, u, samples, true) {
+                Ok(shorter) => model = shorter,
+                Err(_) => {
+                    self.amplitude = amplitude;
+                    break;
+                }
+            }
+        }
+        Ok(first)
+    }
+
+    /// Whether a model tells responses to pulses that are shorter than a trial step; also if the subsystem cannot do such.
+    fn explains_inside(
+        &self,
+        subsystem: &mut dyn Subsystem,
+        clock: &Clock,
+        u: &[f64],
+        model: &LocalModel,
+    ) -> Result<bool> {
+        let inside = Clock { start: clock.start, step: clock.spacing(), parts: SHORTER.0 };
+        if u.is_empty() || model.outputs == 0 || !subsystem.can_step_by(inside.spacing()) {
+            return Ok(true);
+        }
+        subsystem.restore()?;
+        let responses = trial::responses(subsystem, &inside, (u, self.pulses(self.amplitude)), SHORTER.0);
+        Ok(responses.ok().flatten().is_none_or(|responses| responses.are_explained_by(model)))
+    }
+
+    fn pulses(&self, amplitude: f64) -> Vec<f64> {
+        self.sizes.iter().map(|size| amplitude * if *size > 0.0 { *size } else { 1.0 }).collect()
     }
 
     /// Tries pulses: smaller ones while that makes the responses more linear, greater ones while nothing answers.
@@ -236,10 +297,8 @@ impl Part {
         let is_known = self.sizes.iter().all(|size| *size > 0.0);
         let greatest = amplitude.max(if is_known { 1.0 } else { GREATEST });
         for _ in 0..TRIES {
-            let size = |size: &f64| amplitude * if *size > 0.0 { *size } else { 1.0 };
-            let pulses = self.sizes.iter().map(size).collect();
             subsystem.restore()?;
-            let doubt = match trial::responses(subsystem, clock, (u, pulses), samples) {
+            let doubt = match trial::responses(subsystem, clock, (u, self.pulses(amplitude)), samples) {
                 Ok(Some(responses)) => responses.answer(&mut best, amplitude),
                 Ok(None) => f64::NAN,
                 Err(error) => {

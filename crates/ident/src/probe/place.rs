@@ -138,9 +138,9 @@ impl Finder {
 }
 
 /// x -> A_d x + B_d u + G b over one trial step.
-struct Discrete {
-    a: Matrix,
-    b: Matrix,
+pub(super) struct Discrete {
+    pub(super) a: Matrix,
+    pub(super) b: Matrix,
     /// G.
     forcing: Matrix,
 }
@@ -160,7 +160,7 @@ impl Discrete {
 }
 
 /// exp([A B I; 0 0 0] spacing).
-fn discrete(model: &LocalModel, spacing: f64) -> Option<Discrete> {
+pub(super) fn discrete(model: &LocalModel, spacing: f64) -> Option<Discrete> {
     let (o, m) = (model.states, model.inputs);
     let size = 2 * o + m;
     let (mut generator, mut whole) = (Matrix::zeros(size, size), Matrix::zeros(size, size));

@@ -13,12 +13,16 @@
 use costep_core::LocalModel;
 use costep_linalg::{Lu, Matrix, PseudoInverse, Svd, logarithm};
 
+use super::place::discrete;
+
 /// Singular values of the shift below this share count as zero.
 const SHIFT_CUT: f64 = 1e-12;
 /// What answers by less than this share after the pulse answers at once.
 pub(super) const LEAST_LATER: f64 = 1e-6;
 /// A model that leaves more of the responses unexplained is none.
 const UNEXPLAINED: f64 = 0.1;
+/// The same of responses that the model was not made from.
+const UNEXPLAINED_ELSEWHERE: f64 = 0.01;
 
 /// Responses of all outputs to a pulse of each input, at equal spacings.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +79,27 @@ impl Responses {
             let limit = UNEXPLAINED.max(2.0 * cut);
             (model.unexplained(&responses) <= limit).then(|| self.unscale(&model, cut))
         })
+    }
+
+    /// Whether a model tells these responses, which it was not made from.
+    pub(super) fn are_explained_by(&self, model: &LocalModel) -> bool {
+        let (m, n, o) = (self.inputs, self.outputs, model.states);
+        let Some(steps) = discrete(model, self.spacing) else { return false };
+        let mut x = steps.b.clone();
+        let mut rest = self.values.clone();
+        for (k, rest) in rest.chunks_exact_mut(n * m).enumerate() {
+            for (at, rest) in rest.iter_mut().enumerate() {
+                let (i, q) = (at / m, at % m);
+                let by_states: f64 = (0..o).map(|l| model.c[i * o + l] * x[(l, q)]).sum();
+                let direct = if k == 0 { model.d[at] } else { 0.0 };
+                *rest -= (by_states + direct) * self.pulses[q];
+            }
+            let mut next = Matrix::zeros(o, m);
+            next.set_product(&steps.a, &x);
+            x = next;
+        }
+        (0..n)
+            .all(|i| self.greatest(&rest, i, 0) <= UNEXPLAINED_ELSEWHERE * self.greatest(&self.values, i, 0))
     }
 
     fn unscale(&self, model: &Realised, cut: f64) -> LocalModel {

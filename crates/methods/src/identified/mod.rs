@@ -32,10 +32,10 @@ mod trial;
 use std::path::Path;
 
 use costep_core::{
-    CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, PARTS, Result,
-    Signals, StateReader, StateWriter, StepContext, SystemView,
+    CouplingMethod, InputSet, InterfaceModel, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options,
+    PARTS, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
-use costep_ident::{Affine, Bank, InitialModel, InputForm, ModelFile, Reference};
+use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 
 use crate::shared::law::{Form, Guard, Law, NARROW, Start, WIDE};
 use alarm::Alarm;
@@ -317,6 +317,16 @@ impl CouplingMethod for Identified {
         }
     }
 
+    fn learnt_model(&self, i: usize) -> Option<InterfaceModel> {
+        let part = self.parts.get(i)?;
+        match self.phase {
+            // A ramp is no hold.
+            _ if self.form == Form::Ramp => None,
+            Phase::Large => part.coarse.interface(&part.reference),
+            _ => Some(resample(&part.fine.interface(&part.reference)?, PARTS, InputForm::Hold)),
+        }
+    }
+
     fn save(&self, out: &mut StateWriter) {
         for part in &self.parts {
             part.reference.save(out);
@@ -393,10 +403,10 @@ impl Identified {
         if self.file.is_empty() {
             return Ok(Vec::new());
         }
-        let (path, parts) = (Path::new(&self.file), system.descriptions.iter());
+        let parts = system.descriptions.iter();
         let form = if self.form == Form::Ramp { InputForm::Ramp } else { InputForm::Hold };
-        let file = ModelFile::read(path)?;
-        let fit = |step: f64| file.fit(parts.clone(), (step, form)).map_err(|error| error.in_file(path));
+        let file = StoredModels::read(Path::new(&self.file))?;
+        let fit = |step: f64| file.fit(parts.clone(), (step, form));
         let (fine, coarse) = (fit(system.step / self.parts_of_step as f64)?, fit(system.step)?);
         Ok(fine.into_iter().zip(coarse).map(|(fine, coarse)| fine.zip(coarse)).collect())
     }

@@ -8,7 +8,7 @@
 //! u is the input that was applied. The offset is measured against u_bar, the input without the last offset: against u it would be a recursion
 //! with an eigenvalue of -1. Of the models only S_p is used, so a wrong S_y does no harm.
 
-use costep_core::{Code, Error, InputSet, Layout, Options, Result, StateReader, StateWriter, SystemView};
+use costep_core::{InputSet, Layout, Options, Result, StateReader, StateWriter, SystemView};
 use costep_linalg::Matrix;
 
 use super::{ModelLaw, Point};
@@ -16,7 +16,6 @@ use crate::shared::interface::Interface;
 use crate::shared::parts::row;
 
 pub(super) struct Corrector {
-    order: i64,
     alpha: f64,
     inputs: InputSet,
     layout: Layout,
@@ -34,7 +33,6 @@ pub(super) struct Corrector {
 impl Corrector {
     pub(super) fn new(options: &Options) -> Self {
         Self {
-            order: options.integer("order"),
             alpha: options.real("alpha"),
             inputs: InputSet::All(0),
             layout: Layout::default(),
@@ -50,10 +48,6 @@ impl Corrector {
 
 impl ModelLaw for Corrector {
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
-        if self.order > 0 {
-            let message = "`mbcorr` holds its inputs when its models are identified";
-            return Err(Error::new(Code::BadOption, message).hint("leave out `order`"));
-        }
         let layout = system.layout;
         self.inputs = system.inputs.clone();
         self.layout = layout.clone();

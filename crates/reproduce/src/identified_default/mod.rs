@@ -228,7 +228,7 @@ fn figure(results: &[Results], cases: &str) -> Figure {
     for (k, (method, name)) in shown.into_iter().enumerate() {
         let errors = results.iter().flat_map(|set| set.found.iter().map(|row| row[method].0));
         let points = errors.enumerate().map(|(k, error)| (k as f64 + 1.0, error)).collect();
-        panel = panel.with(Series::new(name, points).look(Look::Marked).colour(Colour::Nth(k)));
+        panel = panel.with(Series::new(name, points).look(Look::Points).colour(Colour::Nth(k)));
     }
     Figure::new("Identified coupling with nothing set")
         .subtitle("mean error relative to the range, start included; 99: diverged")

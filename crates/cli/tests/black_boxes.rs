@@ -93,7 +93,7 @@ fn exported_fmus_without_any_capability_are_coupled() {
             assert!(warnings.iter().all(|text| text.as_str().unwrap().contains(why)), "{run}");
         }
         assert_eq!(runs[0]["warnings"], serde_json::json!([]));
-        assert_coupled(&runs, if start == "small" { 0.15 } else { 0.5 });
+        assert_coupled(&runs, if start == "small" { 0.05 } else { 0.4 });
         desk.run("run pair --t-end 0.3s")
             .exits(0)
             .says("identified:form=hold, because `s1` gives no local model");

@@ -86,7 +86,7 @@ impl Division {
         }
     }
 
-    /// Why macro steps of this length are not divided, and what to do; `names` are those of the subsystems.
+    /// Why macro steps of this length are not divided, and what to do; `name` gives those of the subsystems.
     pub fn refusal<'a>(self, step: f64, name: impl Fn(usize) -> &'a str) -> Option<String> {
         let Self::Refused { by, lengths, nearest } = self else { return None };
         let name = name(by);

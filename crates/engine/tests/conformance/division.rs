@@ -1,8 +1,8 @@
 //! Macro steps that are done in parts.
 
 use costep_core::{
-    CouplingMethod, InputSet, Needs, PARTS, Result, Signals, StateReader, StateWriter, StepContext,
-    SystemView,
+    CouplingMethod, Description, Experiment, InputSegment, InputSet, Interval, Needs, PARTS, Result, Signals,
+    StateReader, StateWriter, StepContext, StepLengths, StepOutcome, Subsystem, SystemView,
 };
 use costep_engine::{Engine, Group};
 use costep_integrate::Solver;
@@ -110,4 +110,60 @@ fn parts_join_without_a_gap_and_end_where_the_step_ends() {
     assert_eq!(times.len(), 3 * PARTS);
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]));
     assert_eq!(times[3 * PARTS - 1], engine.time());
+}
+
+/// A subsystem that says which lengths of steps it can do, and is held to it.
+struct Bound {
+    inner: Box<dyn Subsystem>,
+    lengths: StepLengths,
+}
+
+impl Subsystem for Bound {
+    fn description(&self) -> &Description {
+        self.inner.description()
+    }
+
+    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        self.inner.initialise(experiment)
+    }
+
+    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.inner.initial_outputs(u, y)
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        assert!(interval.length == STEP || self.lengths.allow(interval.length), "{}", interval.length);
+        self.inner.step(interval, u, y)
+    }
+
+    fn step_lengths(&self) -> StepLengths {
+        self.lengths
+    }
+}
+
+const STEP: f64 = 2e-3;
+
+/// Steps of subsystems per macro step and subsystem at the start of `identified`, and its warnings.
+fn start_of_identified(lengths: StepLengths) -> (u64, Vec<String>) {
+    let chain = model("chain", &[("n", 3.0)]);
+    let mut system = coupled(&chain, &Solver::Exact, &method("identified"), 1.0, STEP);
+    let inner = system.subsystems.remove(1);
+    system.subsystems.insert(1, Box::new(Bound { inner, lengths }));
+    let mut engine = Engine::new(system).unwrap();
+    engine.step().unwrap();
+    (engine.subsystem_steps() / 3, engine.warnings().map(Into::into).collect())
+}
+
+#[test]
+fn steps_are_divided_as_all_subsystems_can() {
+    assert_eq!(start_of_identified(StepLengths::Any), (8, vec![]));
+    assert_eq!(start_of_identified(StepLengths::MultiplesOf(2e-5)), (10, vec![]));
+    assert_eq!(start_of_identified(StepLengths::MultiplesOf(1e-3)), (2, vec![]));
+    for (lengths, why) in
+        [(StepLengths::MacroSteps, "cannot vary"), (StepLengths::MultiplesOf(STEP), "4 ms could")]
+    {
+        let (steps, warnings) = start_of_identified(lengths);
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        assert!(steps == 1 && warning.contains(why), "{steps} {warning}");
+    }
 }

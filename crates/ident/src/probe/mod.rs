@@ -29,8 +29,8 @@ use trial::Clock;
 const PARTS: usize = 16;
 /// A macro step is divided into at most so many.
 const MOST_PARTS: usize = 10_000;
-/// While the first model does not explain responses within a trial step, these become shorter by this factor, so many times.
-const SHORTER: (usize, usize) = (4, 3);
+/// While the first model does not explain responses within a trial step, these become shorter by the first factor, and by the second at most.
+const SHORTER: (usize, usize) = (4, 64);
 /// Samples of a response, and the least number.
 const SAMPLES: (usize, usize) = (16, 4);
 /// Pulses are tried until so little of the responses is not linear.
@@ -164,7 +164,7 @@ impl ModelSource for Probe {
         for part in &mut self.parts {
             from.reals(&mut part.sizes)?;
             part.amplitude = from.real()?;
-            part.parts = from.index(MOST_PARTS)?.max(1);
+            part.parts = from.index(SHORTER.1 * MOST_PARTS + 1)?.max(1);
             let LocalModel { inputs, outputs, .. } = part.known.model;
             part.known =
                 Renewed::new(LocalModel::new(from.index(MOST_STATES)?, inputs, outputs), self.refresh);
@@ -235,26 +235,20 @@ impl Part {
         samples: usize,
     ) -> Result<LocalModel> {
         let first = self.search(subsystem, clock, u, samples, true)?;
-        let (mut model, mut shorter) = (first.clone(), *clock);
-        for _ in 0..=SHORTER.1 {
-            if self.explains_inside(subsystem, &shorter, u, &model)? {
-                (*clock, self.parts) = (shorter, shorter.parts);
-                return Ok(model);
-            }
+        let (amplitude, mut model, mut shorter) = (self.amplitude, first.clone(), *clock);
+        while !self.explains_inside(subsystem, &shorter, u, &model)? {
             shorter.parts *= SHORTER.0;
-            if shorter.parts > MOST_PARTS || !subsystem.can_step_by(shorter.spacing()) {
-                break;
-            }
-            let amplitude = self.amplitude;
-            match self.search(subsystem, &shorter, u, samples, true) {
-                Ok(shorter) => model = shorter,
-                Err(_) => {
-                    self.amplitude = amplitude;
-                    break;
-                }
-            }
+            let is_possible =
+                shorter.parts <= SHORTER.1 * clock.parts && subsystem.can_step_by(shorter.spacing());
+            let fresh = is_possible.then(|| self.search(subsystem, &shorter, u, samples, true));
+            let Some(Ok(fresh)) = fresh else {
+                self.amplitude = amplitude;
+                return Ok(first);
+            };
+            model = fresh;
         }
-        Ok(first)
+        (*clock, self.parts) = (shorter, shorter.parts);
+        Ok(model)
     }
 
     /// Whether a model tells responses to pulses that are shorter than a trial step; also if the subsystem cannot do such.

@@ -47,7 +47,7 @@ impl Alarm {
             }
         }
         self.last.copy_from_slice(y);
-        (0..self.layout.subsystems()).fold(false, |rings, i| self.is_news(i) || rings)
+        (0..self.layout.subsystems()).filter(|i| self.is_news(*i)).count() > 0
     }
 
     /// Whether all outputs of a subsystem have lately changed as never before; tells it once.

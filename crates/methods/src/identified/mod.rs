@@ -22,9 +22,12 @@
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
 mod alarm;
+mod columns;
+mod memory;
 mod outside;
 mod phases;
 mod plain;
+mod points;
 mod shaking;
 mod start;
 mod trial;
@@ -37,10 +40,11 @@ use costep_core::{
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 
-use crate::shared::law::{Form, Guard, Law, NARROW, Start, WIDE};
+use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
+use columns::column_names;
 use outside::Outside;
-use phases::{Phase, TRANSITION};
+use phases::Phase;
 use plain::PlainStart;
 use shaking::Shaking;
 use start::Record;
@@ -97,9 +101,6 @@ pub const ENTRY: MethodEntry = MethodEntry {
     ],
     build,
 };
-
-/// Counters in a saved state beyond this are damage.
-const MAX_COUNT: usize = 1 << 53;
 
 /// What is known of a subsystem.
 struct Part {
@@ -292,29 +293,7 @@ impl CouplingMethod for Identified {
     }
 
     fn diagnostics(&self, row: &mut [f64]) {
-        row[0] = match self.phase {
-            Phase::Quiet => 0.0,
-            Phase::Small => 1.0,
-            Phase::Between(_) => 2.0,
-            Phase::Large => 3.0,
-        };
-        let large = self.phase == Phase::Large;
-        let mut at = 1;
-        let mut put = |value: f64| {
-            row[at] = value;
-            at += 1;
-        };
-        for (i, part) in self.parts.iter().enumerate() {
-            let bank = if large { &part.coarse } else { &part.fine };
-            put(bank.trust());
-            put(bank.eps_si());
-            put(bank.order() as f64);
-            if self.with_parameters {
-                for output in 0..self.layout.output_range(i).len() {
-                    (0..self.layout.input_range(i).len()).for_each(|input| put(bank.gain(output, input)));
-                }
-            }
-        }
+        self.fill_columns(row);
     }
 
     fn learnt_model(&self, i: usize) -> Option<InterfaceModel> {
@@ -323,77 +302,16 @@ impl CouplingMethod for Identified {
             // A ramp is no hold.
             _ if self.form == Form::Ramp => None,
             Phase::Large => part.coarse.interface(&part.reference),
-            _ => Some(resample(&part.fine.interface(&part.reference)?, PARTS, InputForm::Hold)),
+            _ => Some(resample(&part.fine.interface(&part.reference)?, self.parts_of_step, InputForm::Hold)),
         }
     }
 
     fn save(&self, out: &mut StateWriter) {
-        for part in &self.parts {
-            part.reference.save(out);
-            part.fine.save(out);
-            part.coarse.save(out);
-            part.record.save(out);
-        }
-        self.fine_guard.save(out);
-        self.coarse_guard.save(out);
-        out.reals(&self.u_last);
-        out.reals(&self.u);
-        self.outside.save(out);
-        self.shaking.save(out);
-        self.alarm.save(out);
-        self.plain.save(out);
-        let (phase, left) = match self.phase {
-            Phase::Quiet => (0, 0),
-            Phase::Small => (1, 0),
-            Phase::Between(left) => (2, left),
-            Phase::Large => (3, 0),
-        };
-        [
-            phase,
-            left,
-            self.macro_step,
-            self.trusted,
-            self.small_steps,
-            self.next_trial,
-            self.returns,
-            self.alarms,
-        ]
-        .iter()
-        .for_each(|x| out.integer(*x));
-        [self.macro_start, self.last_length, self.arrived].iter().for_each(|x| out.real(*x));
+        self.write(out);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        for part in &mut self.parts {
-            part.reference.load(from)?;
-            part.fine.load(from)?;
-            part.coarse.load(from)?;
-            part.record.load(from)?;
-        }
-        self.fine_guard.load(from)?;
-        self.coarse_guard.load(from)?;
-        from.reals(&mut self.u_last)?;
-        from.reals(&mut self.u)?;
-        self.outside.load(from)?;
-        self.shaking.load(from)?;
-        self.alarm.load(from)?;
-        self.plain.load(from)?;
-        let (phase, left) = (from.index(4)?, from.index(TRANSITION as usize + 1)? as u64);
-        self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
-        for count in [
-            &mut self.macro_step,
-            &mut self.trusted,
-            &mut self.small_steps,
-            &mut self.next_trial,
-            &mut self.returns,
-            &mut self.alarms,
-        ] {
-            *count = from.index(MAX_COUNT)? as u64;
-        }
-        self.macro_start = from.real()?;
-        self.last_length = from.real()?;
-        self.arrived = from.real()?;
-        Ok(())
+        self.read(from)
     }
 }
 
@@ -410,129 +328,6 @@ impl Identified {
         let (fine, coarse) = (fit(system.step / self.parts_of_step as f64)?, fit(system.step)?);
         Ok(fine.into_iter().zip(coarse).map(|(fine, coarse)| fine.zip(coarse)).collect())
     }
-
-    /// Learns from the last step, once per point; at a macro step chooses the phase and, where they last the whole step, the inputs.
-    fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
-        if self.arrived == step.t {
-            return;
-        }
-        self.arrived = step.t;
-        if self.knows_feedthrough {
-            self.take_feedthrough(signals);
-        }
-        signals.inputs.evaluate(self.last_length, &mut self.u_last);
-        let (is_first, at_macro_step) = (self.macro_step == 0, self.macro_step != step.k + 1);
-        self.observe(at_macro_step, signals);
-        if at_macro_step {
-            self.macro_step = step.k + 1;
-            self.macro_start = step.t;
-            if is_first {
-                self.outside.begin(step.t);
-            }
-            self.outside.look((step.t, self.h), &self.inputs, signals);
-            self.choose_phase(step.k, signals);
-            match self.phase {
-                Phase::Quiet => self.u.copy_from_slice(&self.u_last),
-                Phase::Small => {}
-                Phase::Between(_) | Phase::Large => self.solve(signals),
-            }
-        }
-    }
-
-    fn observe(&mut self, at_macro_step: bool, signals: &Signals<'_>) {
-        let is_first = self.macro_step == 0;
-        let was_part = self.last_length < 0.75 * self.h;
-        let is_large = self.phase == Phase::Large;
-        for (i, part) in self.parts.iter_mut().enumerate() {
-            let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
-            if is_first {
-                part.reference.start(u, y);
-                if let Some((fine, coarse)) = &part.loaded {
-                    part.fine.begin(&part.reference, fine);
-                    part.coarse.begin(&part.reference, coarse);
-                }
-            }
-            part.reference.note(u, y);
-            if is_large {
-                if at_macro_step {
-                    part.coarse.observe(&part.reference, u, y);
-                }
-                continue;
-            }
-            if was_part || is_first {
-                part.fine.observe(&part.reference, u, y);
-            } else {
-                // After a whole step the points are too far apart for the small-step models.
-                part.fine.restart();
-                part.fine.push(u, y);
-                part.record.clear();
-            }
-            part.record.push(u, y);
-            if at_macro_step {
-                part.coarse.push(u, y);
-            }
-        }
-        if is_first || was_part {
-            self.fine_guard.observe(signals.coupled);
-        }
-        if at_macro_step {
-            self.coarse_guard.observe(signals.coupled);
-            self.alarmed = self.alarm.rings(signals.y);
-            self.plain.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
-        }
-        self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
-    }
-
-    /// u^(k+1) from all models, over the step that `outside` has looked at.
-    fn solve(&mut self, signals: &Signals<'_>) {
-        for part in &mut self.parts {
-            let Part { reference, fine, coarse, record, affine, .. } = part;
-            match self.phase {
-                Phase::Large => coarse.affine(reference, affine),
-                Phase::Between(_) => record.macro_affine(self.form, reference, fine, affine),
-                Phase::Small | Phase::Quiet => fine.affine(reference, affine),
-            }
-        }
-        let start = Start {
-            y: signals.y,
-            coupled: signals.coupled,
-            u: &self.u_last,
-            external: self.outside.ends(),
-            coupling: signals.coupling,
-        };
-        let parts = &self.parts;
-        self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
-        let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
-        let changes = if self.plain.is_guessing() { NARROW } else { WIDE };
-        guard.clip(changes, &self.inputs, &start, &mut self.u);
-        if self.phase == Phase::Small && self.form == Form::Hold {
-            self.shaking.shake(signals.coupled, &mut self.u);
-        }
-    }
-
-    /// The fall-back of all subsystems goes on with y - D u from now on.
-    fn take_feedthrough(&mut self, signals: &Signals<'_>) {
-        for (i, part) in self.parts.iter_mut().enumerate() {
-            if let Some(model) = signals.models.model(i) {
-                part.fine.set_feedthrough(&model.d);
-                part.coarse.set_feedthrough(&model.d);
-            }
-        }
-    }
-
-    /// Writes the inputs over a step, or over a part of one whose inputs last the whole step.
-    fn fill(&self, step: &StepContext, signals: &mut Signals<'_>) {
-        if self.form == Form::Hold {
-            self.inputs.copy(&self.u, signals.inputs.coefficients_mut(0));
-            return;
-        }
-        // Where a ramp lasts for several parts, `u_last` is the input at the start of this part.
-        let left = if self.phase == Phase::Small { step.h } else { self.h - (step.t - self.macro_start) };
-        for j in self.inputs.iter() {
-            signals.inputs.coefficients_mut(0)[j] = self.u_last[j];
-            signals.inputs.coefficients_mut(1)[j] = (self.u[j] - self.u_last[j]) / left;
-        }
-    }
 }
 
 /// Why the run starts with whole steps.
@@ -541,21 +336,4 @@ fn plain_start(system: &SystemView<'_>) -> Option<String> {
     Some(format!(
         "it learns in whole steps at the start instead of parts of them, which is less accurate: {why}"
     ))
-}
-
-/// phase, and per subsystem trust, eps_SI, order and gains.
-fn column_names(parts: &[Part], system: &SystemView<'_>, with_parameters: bool) -> Vec<String> {
-    let mut names = vec!["identified.phase".to_owned()];
-    for (part, description) in parts.iter().zip(system.descriptions) {
-        names.extend(["trust", "eps_si", "order"].map(|what| format!("identified.{}.{what}", part.name)));
-        if with_parameters {
-            for output in &description.outputs {
-                let name = |input: &costep_core::Port| {
-                    format!("identified.{}.{}/{}", part.name, output.name, input.name)
-                };
-                names.extend(description.inputs.iter().map(name));
-            }
-        }
-    }
-    names
 }

@@ -1,0 +1,80 @@
+//! What a checkpoint keeps.
+
+use costep_core::{Result, StateReader, StateWriter};
+
+use super::Identified;
+use super::phases::{Phase, TRANSITION};
+
+/// Counters beyond this are damage.
+const MAX_COUNT: usize = 1 << 53;
+
+impl Identified {
+    pub(super) fn write(&self, out: &mut StateWriter) {
+        for part in &self.parts {
+            part.reference.save(out);
+            part.fine.save(out);
+            part.coarse.save(out);
+            part.record.save(out);
+        }
+        self.fine_guard.save(out);
+        self.coarse_guard.save(out);
+        out.reals(&self.u_last);
+        out.reals(&self.u);
+        self.outside.save(out);
+        self.shaking.save(out);
+        self.alarm.save(out);
+        self.plain.save(out);
+        let (phase, left) = match self.phase {
+            Phase::Quiet => (0, 0),
+            Phase::Small => (1, 0),
+            Phase::Between(left) => (2, left),
+            Phase::Large => (3, 0),
+        };
+        [
+            phase,
+            left,
+            self.macro_step,
+            self.trusted,
+            self.small_steps,
+            self.next_trial,
+            self.returns,
+            self.alarms,
+        ]
+        .iter()
+        .for_each(|x| out.integer(*x));
+        [self.macro_start, self.last_length, self.arrived].iter().for_each(|x| out.real(*x));
+    }
+
+    pub(super) fn read(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        for part in &mut self.parts {
+            part.reference.load(from)?;
+            part.fine.load(from)?;
+            part.coarse.load(from)?;
+            part.record.load(from)?;
+        }
+        self.fine_guard.load(from)?;
+        self.coarse_guard.load(from)?;
+        from.reals(&mut self.u_last)?;
+        from.reals(&mut self.u)?;
+        self.outside.load(from)?;
+        self.shaking.load(from)?;
+        self.alarm.load(from)?;
+        self.plain.load(from)?;
+        let (phase, left) = (from.index(4)?, from.index(TRANSITION as usize + 1)? as u64);
+        self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
+        for count in [
+            &mut self.macro_step,
+            &mut self.trusted,
+            &mut self.small_steps,
+            &mut self.next_trial,
+            &mut self.returns,
+            &mut self.alarms,
+        ] {
+            *count = from.index(MAX_COUNT)? as u64;
+        }
+        self.macro_start = from.real()?;
+        self.last_length = from.real()?;
+        self.arrived = from.real()?;
+        Ok(())
+    }
+}

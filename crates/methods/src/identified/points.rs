@@ -1,0 +1,132 @@
+//! What happens at a point: the models learn from the last step, and the inputs of the next follow from them.
+
+use costep_core::{Signals, StepContext};
+
+use super::phases::Phase;
+use super::{Identified, Part};
+use crate::shared::law::{Form, NARROW, Start, WIDE};
+
+impl Identified {
+    /// Learns from the last step, once per point; at a macro step chooses the phase and, where they last the whole step, the inputs.
+    pub(super) fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        if self.arrived == step.t {
+            return;
+        }
+        self.arrived = step.t;
+        if self.knows_feedthrough {
+            self.take_feedthrough(signals);
+        }
+        signals.inputs.evaluate(self.last_length, &mut self.u_last);
+        let (is_first, at_macro_step) = (self.macro_step == 0, self.macro_step != step.k + 1);
+        self.observe(at_macro_step, signals);
+        if at_macro_step {
+            self.macro_step = step.k + 1;
+            self.macro_start = step.t;
+            if is_first {
+                self.outside.begin(step.t);
+            }
+            self.outside.look((step.t, self.h), &self.inputs, signals);
+            self.choose_phase(step.k, signals);
+            match self.phase {
+                Phase::Quiet => self.u.copy_from_slice(&self.u_last),
+                Phase::Small => {}
+                Phase::Between(_) | Phase::Large => self.solve(signals),
+            }
+        }
+    }
+
+    fn observe(&mut self, at_macro_step: bool, signals: &Signals<'_>) {
+        let is_first = self.macro_step == 0;
+        let was_part = self.last_length < 0.75 * self.h;
+        let is_large = self.phase == Phase::Large;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
+            if is_first {
+                part.reference.start(u, y);
+                if let Some((fine, coarse)) = &part.loaded {
+                    part.fine.begin(&part.reference, fine);
+                    part.coarse.begin(&part.reference, coarse);
+                }
+            }
+            part.reference.note(u, y);
+            if is_large {
+                if at_macro_step {
+                    part.coarse.observe(&part.reference, u, y);
+                }
+                continue;
+            }
+            if was_part || is_first {
+                part.fine.observe(&part.reference, u, y);
+            } else {
+                // After a whole step the points are too far apart for the small-step models.
+                part.fine.restart();
+                part.fine.push(u, y);
+                part.record.clear();
+            }
+            part.record.push(u, y);
+            if at_macro_step {
+                part.coarse.push(u, y);
+            }
+        }
+        if is_first || was_part {
+            self.fine_guard.observe(signals.coupled);
+        }
+        if at_macro_step {
+            self.coarse_guard.observe(signals.coupled);
+            self.alarmed = self.alarm.rings(signals.y);
+            self.plain.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
+        }
+        self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
+    }
+
+    /// u^(k+1) from all models, over the step that `outside` has looked at.
+    pub(super) fn solve(&mut self, signals: &Signals<'_>) {
+        for part in &mut self.parts {
+            let Part { reference, fine, coarse, record, affine, .. } = part;
+            match self.phase {
+                Phase::Large => coarse.affine(reference, affine),
+                Phase::Between(_) => record.macro_affine(self.form, reference, fine, affine),
+                Phase::Small | Phase::Quiet => fine.affine(reference, affine),
+            }
+        }
+        let start = Start {
+            y: signals.y,
+            coupled: signals.coupled,
+            u: &self.u_last,
+            external: self.outside.ends(),
+            coupling: signals.coupling,
+        };
+        let parts = &self.parts;
+        self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
+        let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
+        let changes = if self.plain.is_guessing() { NARROW } else { WIDE };
+        guard.clip(changes, &self.inputs, &start, &mut self.u);
+        if self.phase == Phase::Small && self.form == Form::Hold {
+            self.shaking.shake(signals.coupled, &mut self.u);
+        }
+    }
+
+    /// The fall-back of all subsystems goes on with y - D u from now on.
+    fn take_feedthrough(&mut self, signals: &Signals<'_>) {
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            if let Some(model) = signals.models.model(i) {
+                part.fine.set_feedthrough(&model.d);
+                part.coarse.set_feedthrough(&model.d);
+            }
+        }
+    }
+
+    /// Writes the inputs over a step, or over a part of one whose inputs last the whole step.
+    pub(super) fn fill(&self, step: &StepContext, signals: &mut Signals<'_>) {
+        if self.form == Form::Hold {
+            self.inputs.copy(&self.u, signals.inputs.coefficients_mut(0));
+            return;
+        }
+        // Where a ramp lasts for several parts, `u_last` is the input at the start of this part.
+        let left = if self.phase == Phase::Small { step.h } else { self.h - (step.t - self.macro_start) };
+        for j in self.inputs.iter() {
+            signals.inputs.coefficients_mut(0)[j] = self.u_last[j];
+            signals.inputs.coefficients_mut(1)[j] = (self.u[j] - self.u_last[j]) / left;
+        }
+    }
+}

@@ -4,6 +4,8 @@
 
 use costep_core::{Layout, Result, StateReader, StateWriter};
 
+use super::memory::MAX_COUNT;
+
 /// A change is news if it is so many times the greatest before.
 const NEWS: f64 = 2.0;
 /// Macro steps for which news are new.
@@ -54,7 +56,7 @@ impl Alarm {
     fn is_news(&mut self, i: usize) -> bool {
         let now = self.points;
         let news_at = &mut self.news_at[self.layout.output_range(i)];
-        let all = !news_at.is_empty() && news_at.iter().all(|at| *at > 0 && now - at < RECENT);
+        let all = !news_at.is_empty() && news_at.iter().all(|at| *at > 0 && now.saturating_sub(*at) < RECENT);
         if all {
             news_at.fill(0);
         }
@@ -72,9 +74,9 @@ impl Alarm {
         from.reals(&mut self.last)?;
         from.reals(&mut self.greatest)?;
         for at in &mut self.news_at {
-            *at = from.integer()?;
+            *at = from.index(MAX_COUNT)? as u64;
         }
-        self.points = from.integer()?;
+        self.points = from.index(MAX_COUNT)? as u64;
         Ok(())
     }
 }

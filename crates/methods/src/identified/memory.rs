@@ -6,7 +6,7 @@ use super::Identified;
 use super::phases::{Phase, TRANSITION};
 
 /// Counters beyond this are damage.
-const MAX_COUNT: usize = 1 << 53;
+pub(super) const MAX_COUNT: usize = 1 << 53;
 
 impl Identified {
     pub(super) fn write(&self, out: &mut StateWriter) {

@@ -6,8 +6,7 @@
 
 use costep_core::{Layout, Result, StateReader, StateWriter};
 
-/// Counters in a saved state beyond this are damage.
-const MAX_COUNT: usize = 1 << 53;
+use super::memory::MAX_COUNT;
 
 /// How far a start with whole steps has come. By default there is none.
 #[derive(Default)]

@@ -11,6 +11,9 @@ use crate::fifths::{Amplitudes, Fifths};
 const BEYOND_REFERENCE: f64 = 1.05;
 /// An amplitude so far beyond that of the reference has not been stable, even if it decays later.
 const BLOWN_UP: f64 = 10.0;
+/// By how much more than that of the reference its amplitude has to grow from the first to the last fifth: a driven system that is wrong all
+/// the time, each time in another way, does not grow.
+const OUTGROWS: f64 = 1.3;
 /// A reference that grows itself (a driven system, started at rest) says little about small differences.
 const SLACK_OF_GROWING_REFERENCE: f64 = 2.0;
 /// An error that grows by this factor per fifth of the run, three times one after the other, grows exponentially: what adds up grows
@@ -44,8 +47,19 @@ impl Growth {
     /// Beyond all that the reference has ever been: communication points may show little of an oscillation for a while, with half
     /// a period per step for example, and windows that are shorter than it show less of it in some of them.
     fn amplitude_grows(&self) -> bool {
-        let beyond = if self.reference.grows() { SLACK_OF_GROWING_REFERENCE } else { BEYOND_REFERENCE };
-        self.own.grows() && self.own.last() > beyond * self.reference.peak()
+        if self.reference.grows() {
+            return self.own.grows() && self.own.last() > SLACK_OF_GROWING_REFERENCE * self.reference.peak();
+        }
+        self.own.grows()
+            && self.outgrows_reference()
+            && self.own.last() > BEYOND_REFERENCE * self.reference.peak()
+    }
+
+    /// True as well where there was nothing at first to grow from.
+    fn outgrows_reference(&self) -> bool {
+        let (now, at_first) =
+            (self.own.last() * self.reference.first(), self.own.first() * self.reference.last());
+        now > OUTGROWS * at_first || now == 0.0
     }
 
     /// A part that grows may begin far below what decays meanwhile: the amplitude is then still less than at the start.
@@ -84,6 +98,13 @@ mod tests {
         // The reference grows as well: a driven system.
         assert!(!judged(|k| 1.3 * k * wave(k), |k| k * wave(k)));
         assert!(judged(|k| 2.3 * k * wave(k), |k| k * wave(k)));
+    }
+
+    #[test]
+    fn what_is_too_large_all_the_time_does_not_grow() {
+        // Pushes of changing size, answered by too much.
+        let pushed = |k: f64| 0.9 + 0.1 * (0.37 * k).sin();
+        assert!(!judged(|k| 1.6 * pushed(k + 2.0) * (1.0 + 1e-4 * k), pushed));
     }
 
     #[test]

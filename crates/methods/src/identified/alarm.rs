@@ -8,8 +8,8 @@ use super::memory::MAX_COUNT;
 
 /// A change is news if it is so many times the greatest before.
 const NEWS: f64 = 2.0;
-/// Macro steps for which news are new.
-const RECENT: u64 = 10;
+/// Macro steps for which news are new, and the part of all steps so far: what grows slowly does not do so everywhere at once.
+const RECENT: (u64, u64) = (10, 4);
 /// Macro steps before which nothing is known of what is usual.
 const FEWEST: u64 = 4;
 
@@ -54,9 +54,9 @@ impl Alarm {
 
     /// Whether all outputs of a subsystem have lately changed as never before; tells it once.
     fn is_news(&mut self, i: usize) -> bool {
-        let now = self.points;
+        let (now, recent) = (self.points, RECENT.0.max(self.points / RECENT.1));
         let news_at = &mut self.news_at[self.layout.output_range(i)];
-        let all = !news_at.is_empty() && news_at.iter().all(|at| *at > 0 && now.saturating_sub(*at) < RECENT);
+        let all = !news_at.is_empty() && news_at.iter().all(|at| *at > 0 && now.saturating_sub(*at) < recent);
         if all {
             news_at.fill(0);
         }

@@ -63,7 +63,7 @@ pub(crate) const DRAWN: Study = Study {
     source: "costep",
     setup: "As identified-default, but with parameters, steps, excitation and noise drawn at random, 20 cases of each of 13 kinds: those of identified-default, \
             coupled pendula, three springs, and linear pairs with and without direct feed-through (circuits, rooms and walls, plants with controllers, \
-            drives with shafts). The method was not changed after these were drawn; it was chosen with four other draws of as many in view.",
+            drives with shafts). The method was not changed after these were drawn; it was chosen with five other draws of as many in view.",
     claims: &[Claim {
         text: "error relative to that of zoh, 260 cases",
         place: "costep",
@@ -76,7 +76,7 @@ pub(crate) const DRAWN: Study = Study {
 };
 
 /// Drawn cases, of which so many for a quick look, and where chance begins.
-const DRAWS: (usize, usize, u64) = (260, 13, 12);
+const DRAWS: (usize, usize, u64) = (260, 13, 13);
 
 const METHODS: [&str; 6] =
     ["zoh", "foh", "nepce", "identified", "identified:form=ramp", "identified:start=plain"];

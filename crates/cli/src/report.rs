@@ -238,10 +238,16 @@ impl RunReport {
         };
     }
 
-    /// Takes over that an FMU asked for the end.
-    pub(crate) fn end_at_request(&mut self, request: Option<&Error>) {
-        self.ended = request.map(crate::failure::to_json);
-        self.request = request.map(|request| request.details().message.clone());
+    /// Takes over that an FMU asked for the end. Growth is told from fifths of the whole run: without the last of them nothing
+    /// can be called stable.
+    pub(crate) fn end_at_request(&mut self, request: &Error) {
+        if self.verdict == Verdict::Stable {
+            self.verdict = Verdict::NotJudged;
+            self.message = Some("the run ended too early for a verdict on stability".into());
+        }
+        self.amplitude_ratio = None;
+        self.ended = Some(crate::failure::to_json(request));
+        self.request = Some(request.details().message.clone());
     }
 
     /// Takes over an error that ended the run.

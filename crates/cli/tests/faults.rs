@@ -337,6 +337,10 @@ fn an_fmu_may_ask_for_the_end() {
             assert_eq!((&object["error"], &object["macro_steps"]), (&Value::Null, &(rows - 1).into()));
         }
         assert_eq!(rig.fault(0, "--json").exits(0).json()["ended"], Value::Null);
+        // A few points of a long run say nothing about its stability.
+        let object = rig.fault(13, "--t-end 3s --json").exits(0).json();
+        let verdict = (&object["verdict"], &object["amplitude_ratio"], &object["macro_steps"]);
+        assert_eq!(verdict, (&"not judged".into(), &Value::Null, &3.into()), "{object:#}");
         // What needs the whole run fails.
         rig.fault(60, "");
         let done = rig.desk.run("compare rig --methods zoh --reference none").exits(2);

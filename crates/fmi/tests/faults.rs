@@ -135,6 +135,15 @@ fn a_step_at_whose_end_the_fmu_asks_for_the_end_counts() {
         assert_eq!((done.0.reached, done.1), (expected.0.reached, expected.1), "{fmi:?}");
         let again = subsystem.step(RUN.interval(1), InputPolynomials::new(1, 0).segment(0..1, 0), &mut [0.0]);
         expect(&again.unwrap_err(), Code::FmuEnds, &["`faulty`", "asked to end the simulation at t = 2.5 s"]);
+        // Nor from a state in which it has asked.
+        let mut other = faulty(&library, 60);
+        other.initialise(&RUN).unwrap();
+        other.initial_outputs(&[1.0], &mut [0.0]).unwrap();
+        step(&mut other).unwrap();
+        other.snapshot().unwrap();
+        other.restore().unwrap();
+        let again = other.step(RUN.interval(1), InputPolynomials::new(1, 0).segment(0..1, 0), &mut [0.0]);
+        assert_eq!(again.unwrap_err().code(), Code::FmuEnds);
         // From a state before it, it has not asked yet.
         subsystem.restore().unwrap();
         assert_eq!(step(&mut subsystem).unwrap().1, expected.1);

@@ -6,8 +6,8 @@
 //! what it could learn.
 
 use costep_core::{
-    Arrival, CouplingMethod, Description, Linearisation, MethodEntry, Needs, Options, Result, Signals,
-    StateReader, StateWriter, StepContext, SystemView, Value, Verdict,
+    Arrival, CouplingMethod, Description, InterfaceModel, Linearisation, MethodEntry, Needs, Options, Result,
+    Signals, StateReader, StateWriter, StepContext, SystemView, Value, Verdict,
 };
 
 use crate::{identified, predictive};
@@ -123,6 +123,10 @@ impl CouplingMethod for Auto {
 
     fn diagnostics(&self, row: &mut [f64]) {
         self.picked.diagnostics(row);
+    }
+
+    fn learnt_model(&self, subsystem: usize) -> Option<InterfaceModel> {
+        self.picked.learnt_model(subsystem)
     }
 
     fn save(&self, out: &mut StateWriter) {

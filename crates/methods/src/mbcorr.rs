@@ -45,7 +45,7 @@ const OWN: [OptionSpec; 3] = [
         name: "order",
         kind: OptionKind::Integer { default: 0, min: 0, max: 1 },
         help: "hold the corrected values, or go on along their line",
-        only_with: &[],
+        only_with: &[LOCAL_MODELS],
     },
     OptionSpec {
         name: "discretisation",

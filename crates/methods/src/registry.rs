@@ -188,6 +188,9 @@ mod tests {
             ("predictive:n=2,window=100", vec!["n", "window"]),
             ("predictive:source=rls,order=1", vec!["order"]),
             ("mbcorr:refresh=never,every=5", vec!["every"]),
+            ("mbcorr:source=rls,order=1", vec!["order"]),
+            ("mbcorr:source=ij-rls,n=2,file=x.toml", vec!["n", "file"]),
+            ("predictive:source=from-file,file=x.toml,samples=2", vec!["samples"]),
             ("lis:implicitness=0.5", vec!["implicitness"]),
         ] {
             let found = warnings(text);

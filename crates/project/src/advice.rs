@@ -14,7 +14,7 @@ pub(crate) fn advise(parts: &Parts, connections: &[Connection], problems: &mut P
     missing_nominals(parts, connections, problems);
 }
 
-/// FMUs whose own steps do not fit into the macro step: they stop short of a communication point, which ends a run.
+/// FMUs whose own steps do not fit into the macro step: they may miss communication points.
 pub(crate) fn warn_of_inner_steps(parts: &Parts, step: f64, problems: &mut Problems<'_>) {
     for (index, (spec, file)) in parts.fmus.iter().enumerate() {
         let own = file.description.co_simulation.as_ref().and_then(|kind| kind.fixed_internal_step_size);
@@ -30,7 +30,7 @@ pub(crate) fn warn_of_inner_steps(parts: &Parts, step: f64, problems: &mut Probl
             let message =
                 format!("`{}` takes steps of {own} inside, and the macro step is {step}", spec.name);
             Error::new(Code::InnerStep, message)
-                .because("an FMU that cannot reach a communication point with its own steps stops before it")
+                .because("an FMU that cannot reach a communication point with its own steps stops before or behind it")
                 .hint(format!("choose a multiple of {own}"))
         });
     }

@@ -247,6 +247,9 @@ impl Job<'_> {
             Err(error) => (Err(at_start.blame_runaway(error, &self.engine)), None),
             Ok(()) => (Ok(()), None),
         };
+        // References go on to the stop time.
+        let is_whole = request.is_none();
+        let reference = reference.filter(|_| is_whole);
         report.wall_s = start.elapsed().as_secs_f64();
         progress.finish();
         report.count(&self.engine);
@@ -266,11 +269,8 @@ impl Job<'_> {
             Err(error) => report.fail(error),
             Ok(()) => {
                 let seen = (trace.as_ref(), &progress.watch);
-                // References go on to the stop time.
-                let is_whole = request.is_none();
-                let reference = reference.filter(|_| is_whole);
                 stop::deaf(|| self.judge(&mut report, seen, reference, judge && is_whole))?;
-                report.end_at_request(request.as_ref());
+                request.iter().for_each(|request| report.end_at_request(request));
             }
         }
         let ending = Ending { recorded, can_go_on, from, error: outcome.as_ref().err() };

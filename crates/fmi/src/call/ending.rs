@@ -28,9 +28,10 @@ impl Instance {
         if self.end.get().is_nan() { Ok(()) } else { Err(self.has_ended()) }
     }
 
-    /// The FMU asks for the end at `t` in a step: good if that is the end of the step.
+    /// The FMU asks for the end at `t` in a step: good if that is the end of the step. A time that is none counts as its start.
     #[cold]
     pub(crate) fn ends_in(&self, interval: Interval, t: f64) -> Result<f64> {
+        let t = if t.is_finite() { t } else { interval.start };
         self.set_end(t);
         if is_end_of(interval, t) { Ok(interval.end) } else { Err(self.has_ended()) }
     }

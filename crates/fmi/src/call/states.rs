@@ -84,7 +84,7 @@ impl Instance {
 
     /// Puts a stored state back.
     pub(crate) fn set_state(&self, state: &FmuState) -> Result<()> {
-        // States are stored to do steps from there, so that the FMU had not asked for the end.
+        // Most states are stored to do steps from there. Who stores others sets the end again.
         self.end.set(f64::NAN);
         let function = self.need(either!(self, set_state), "SetFMUState")?;
         // SAFETY: the instance is alive; the handle is from `get_state` or `deserialize` of this instance.

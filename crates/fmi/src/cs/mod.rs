@@ -107,6 +107,8 @@ pub struct CoSimulationSubsystem {
     saved_active: Vec<f64>,
     /// Order of input derivatives in the stored state.
     saved_given: usize,
+    /// Time at which the FMU had asked for the end by then; not a number = it had not.
+    saved_end: f64,
     derivatives: InputDerivatives,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
@@ -180,6 +182,7 @@ impl CoSimulationSubsystem {
             time: 0.0,
             saved_active: active.clone(),
             saved_given: 0,
+            saved_end: f64::NAN,
             given: 0,
             active,
             linear: linear.map(Box::new),

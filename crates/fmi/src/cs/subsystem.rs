@@ -94,6 +94,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.saved_time = self.time;
         self.saved_active.copy_from_slice(&self.active);
         self.saved_given = self.given;
+        self.saved_end = self.instance.end().unwrap_or(f64::NAN);
         Ok(())
     }
 
@@ -104,6 +105,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.leave_row();
         self.start()?;
         self.instance.set_state(&self.saved)?;
+        self.instance.set_end(self.saved_end);
         self.restore_events(Kept::Snapshot);
         self.time = self.saved_time;
         self.active.copy_from_slice(&self.saved_active);

@@ -102,6 +102,8 @@ struct Saved {
     x: Vec<f64>,
     told: Told,
     nominal: Vec<f64>,
+    /// Time at which the FMU had asked for the end by then; not a number = it had not.
+    end: f64,
     state: FmuState,
 }
 
@@ -170,6 +172,7 @@ impl ModelExchangeSubsystem {
                 x: vec![0.0; states],
                 told,
                 nominal: vec![1.0; states],
+                end: f64::NAN,
                 state: FmuState::none(),
             },
             dynamics,

@@ -112,6 +112,7 @@ impl Subsystem for ModelExchangeSubsystem {
         self.saved.x.copy_from_slice(&self.x);
         self.saved.told.copy_from(&self.dynamics.told);
         self.saved.nominal.copy_from_slice(&self.dynamics.nominal);
+        self.saved.end = self.instance().end().unwrap_or(f64::NAN);
         self.dynamics.may_go_back = true;
         self.driver.snapshot();
         self.integrator.snapshot();
@@ -136,7 +137,7 @@ impl Subsystem for ModelExchangeSubsystem {
                 .because("the FMU cannot store its state")
                 .hint("use a coupling method that does not repeat steps"));
         }
-        self.instance().set_end(f64::NAN);
+        self.instance().set_end(self.saved.end);
         self.t = self.saved.t;
         self.x.copy_from_slice(&self.saved.x);
         self.dynamics.nominal.copy_from_slice(&self.saved.nominal);

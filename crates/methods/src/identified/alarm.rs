@@ -49,6 +49,7 @@ impl Alarm {
             }
         }
         self.last.copy_from_slice(y);
+        // All are asked, also after the first with news: each tells it once.
         (0..self.layout.subsystems()).filter(|i| self.is_news(*i)).count() > 0
     }
 

@@ -21,6 +21,10 @@ pub(crate) struct Samples {
 impl Samples {
     /// Takes the outputs at communication point k of a run of so many steps, if it is one of those that are kept.
     pub(crate) fn add(&mut self, k: u64, steps: u64, outputs: &[f64]) {
+        if self.rows.capacity() == 0 {
+            // Once, so that the run itself takes no memory.
+            self.rows.reserve(most_values(outputs.len()));
+        }
         if k >= self.next && is_kept(k, steps, outputs.len()) {
             self.rows.extend_from_slice(outputs);
         }
@@ -41,16 +45,22 @@ impl Samples {
 
     pub(crate) fn load(&mut self, outputs: usize, from: &mut StateReader<'_>) -> Result<()> {
         self.next = from.integer()?;
-        // A few points more than asked for may be kept, by the unevenness of their choice.
-        let most = outputs.saturating_mul(MOST_POINTS + MOST_POINTS / 10);
-        self.rows = vec![0.0; from.index(most.saturating_add(1))?];
+        self.rows = vec![0.0; from.index(most_values(outputs).saturating_add(1))?];
         from.reals(&mut self.rows)
     }
 }
 
+/// A few points more than asked for may be kept, by the unevenness of their choice.
+fn most_values(outputs: usize) -> usize {
+    outputs.saturating_mul(wanted(outputs) + MOST_POINTS / 10)
+}
+
+fn wanted(outputs: usize) -> usize {
+    (MOST_VALUES / outputs.max(1)).clamp(LEAST_POINTS, MOST_POINTS)
+}
+
 fn is_kept(k: u64, steps: u64, outputs: usize) -> bool {
-    let wanted = (MOST_VALUES / outputs.max(1)).clamp(LEAST_POINTS, MOST_POINTS);
-    (k as f64 * GOLDEN_RATIO).fract() * (steps + 1) as f64 <= wanted as f64
+    (k as f64 * GOLDEN_RATIO).fract() * (steps + 1) as f64 <= wanted(outputs) as f64
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ impl StartSignals {
     /// Signals without a nominal value have no limit to diverge beyond: they run away until something overflows or an
     /// integrator gives up. That is the same end as that of signals with one.
     pub(crate) fn blame_runaway(&self, error: Error, engine: &Engine) -> Error {
-        if !matches!(error.code(), Code::NotFinite | Code::StepTooSmall) {
+        if !matches!(error.code(), Code::NotFinite | Code::StepTooSmall | Code::FmuEnds) {
             return error;
         }
         let Some(value) = run_away(&self.0, signals(engine)) else { return error };

@@ -15,7 +15,8 @@ pub(crate) fn blame(
     (coupling, first): (&Coupling, usize),
     h: f64,
 ) -> Error {
-    if !matches!(error.code(), Code::StepTooSmall | Code::NotFinite) {
+    // An end that a subsystem asks for may be the answer to inputs that nothing could cope with.
+    if !matches!(error.code(), Code::StepTooSmall | Code::NotFinite | Code::FmuEnds) {
         return error;
     }
     let far = description.inputs.iter().enumerate().find_map(|(j, port)| {

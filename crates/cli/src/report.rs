@@ -97,6 +97,9 @@ pub(crate) struct RunReport {
     /// Macro step in s.
     pub(crate) step: f64,
     pub(crate) verdict: Verdict,
+    /// What the verdict rests on: `reference`, `twin` (the monolithic solution, of which only amplitudes are looked at) or `growth`, a guess from
+    /// the signals alone; null if there is none.
+    pub(crate) judged_by: Option<&'static str>,
     pub(crate) eps_mono: Option<f64>,
     pub(crate) eps_mean: Option<f64>,
     pub(crate) sigma_mono: Option<f64>,
@@ -108,6 +111,9 @@ pub(crate) struct RunReport {
     pub(crate) amplitude_ratio: Option<f64>,
     pub(crate) macro_steps: u64,
     pub(crate) subsystem_steps: u64,
+    /// Macro steps that were done in parts, and the number of parts.
+    pub(crate) divided_steps: u64,
+    pub(crate) parts_per_divided_step: usize,
     pub(crate) wall_s: f64,
     /// Simulated time per wall time.
     pub(crate) real_time_factor: Option<f64>,
@@ -137,6 +143,7 @@ impl RunReport {
             model_source: None,
             step,
             verdict: Verdict::NotJudged,
+            judged_by: None,
             eps_mono: None,
             eps_mean: None,
             sigma_mono: None,
@@ -147,6 +154,8 @@ impl RunReport {
             amplitude_ratio: None,
             macro_steps: 0,
             subsystem_steps: 0,
+            divided_steps: 0,
+            parts_per_divided_step: 1,
             wall_s: 0.0,
             real_time_factor: None,
             times: None,
@@ -167,12 +176,19 @@ impl RunReport {
         self.model_source = engine.model_source().map(Into::into);
         self.macro_steps = engine.k();
         self.subsystem_steps = engine.subsystem_steps();
+        (self.divided_steps, self.parts_per_divided_step) = engine.divided_steps();
         self.solvers = solvers(engine);
         if self.wall_s > 0.0 && engine.steps_here() > 0 {
             let simulated = engine.steps_here() as f64 * engine.experiment().step;
             self.real_time_factor = Some(simulated / self.wall_s);
             self.times = Some(Times::of(engine, self.wall_s));
         }
+    }
+
+    /// `143 of 1000 macro steps in 8 parts each`, if there were such.
+    pub(crate) fn division_line(&self) -> Option<String> {
+        let (divided, all, parts) = (self.divided_steps, self.macro_steps, self.parts_per_divided_step);
+        (divided > 0).then(|| format!("{divided} of {all} macro steps in {parts} parts each"))
     }
 
     /// `s1 812 steps, 1203 evaluations, 14 Jacobians, 3 repeated`, for a few parts.
@@ -197,6 +213,7 @@ impl RunReport {
 
     /// Takes over what was measured.
     pub(crate) fn add(&mut self, measures: &Measures) {
+        self.judged_by = Some("reference");
         self.eps_mono = Some(measures.eps_mono);
         self.eps_mean = Some(measures.eps_mean);
         self.sigma_mono = Some(measures.sigma_mono);
@@ -215,7 +232,8 @@ impl RunReport {
     }
 
     /// Takes over a judgement by growth alone.
-    pub(crate) fn judge(&mut self, judged: bool, unstable: bool) {
+    pub(crate) fn judge(&mut self, judged: bool, (unstable, by): (bool, &'static str)) {
+        self.judged_by = Some(by);
         self.verdict = match (judged, unstable) {
             // A few steps are enough to see that a run has blown up.
             (_, true) => Verdict::Unstable,

@@ -165,7 +165,7 @@ fn try_measured_run(
     report.wall_s = start.elapsed().as_secs_f64();
     report.count(&engine);
     outcome.map_err(|error| at_start.blame_runaway(error, &engine))?;
-    report.judge(watch.can_judge(), watch.looks_unstable());
+    report.judge(watch.can_judge(), (watch.looks_unstable(), "growth"));
     if let Some(reference) = reference {
         report.add(&measure(engine.descriptions(), &trace, reference));
         report.max_abs_error = paper_error(&project.model, project.model.experiment.stop, &trace)?;

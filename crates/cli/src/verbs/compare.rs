@@ -122,6 +122,9 @@ impl Done {
         }
         for report in &self.reports {
             let (method, step) = (&report.method, format_time(report.step));
+            // A start in parts is the rule; a run in parts costs as much as one with smaller steps.
+            let division = report.division_line().filter(|_| 4 * report.divided_steps > report.macro_steps);
+            division.iter().for_each(|text| output.remark(&format!("{method} at {step}: {text}")));
             report
                 .warnings
                 .iter()

@@ -301,9 +301,12 @@ impl Job<'_> {
     }
 
     /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.
-    fn is_unstable(&self, watch: &GrowthWatch, judge: bool) -> Result<bool, Error> {
+    fn is_unstable(&self, watch: &GrowthWatch, judge: bool) -> Result<(bool, &'static str), Error> {
         let twin = if judge { reference::twin(self.project, watch)? } else { None };
-        Ok(twin.map_or_else(|| watch.looks_unstable(), |twin| watch.is_unstable_against(&twin)))
+        Ok(match twin {
+            Some(twin) => (watch.is_unstable_against(&twin), "twin"),
+            None => (watch.looks_unstable(), "growth"),
+        })
     }
 
     fn announce(&self, output: Output) {
@@ -375,6 +378,9 @@ impl Job<'_> {
             count(report.macro_steps, "macro step"),
             simulated / report.wall_s.max(1e-9),
         )?;
+        if let Some(division) = report.division_line() {
+            say!("steps    {division}")?;
+        }
         if let Some(times) = &report.times {
             say!("time     {}", times.shares(report.wall_s))?;
         }
@@ -399,6 +405,8 @@ impl Job<'_> {
             );
         } else if report.verdict == Verdict::Unstable {
             line += "   amplitudes grow: try a smaller step or `costep compare`";
+        } else if report.verdict == Verdict::Stable && report.judged_by == Some("growth") {
+            line += "   a guess, as nothing grows: `--reference same` measures the error";
         }
         if report.verdict == Verdict::Inaccurate {
             line += "   far from the reference: try a smaller step or `costep compare`";

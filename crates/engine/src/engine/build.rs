@@ -142,6 +142,7 @@ impl Engine {
             inputs: polynomials,
             last_length: 0.0,
             subsystem_steps: 0,
+            divided_steps: 0,
             clocks: Clocks::new(segments),
             timed: false,
             stepped: 0,

@@ -117,6 +117,8 @@ pub struct Engine {
     /// Length of the step that `inputs` are of: h, that of a part, or 0 at the start.
     last_length: f64,
     subsystem_steps: u64,
+    /// Macro steps that were done in parts.
+    divided_steps: u64,
     /// Times of steps, and whether this step is timed.
     clocks: Clocks,
     timed: bool,

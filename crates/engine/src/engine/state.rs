@@ -13,6 +13,7 @@ impl Engine {
         let mut out = StateWriter::default();
         out.integer(self.k);
         out.integer(self.subsystem_steps);
+        out.integer(self.divided_steps);
         for values in [&self.y, &self.coupled, self.inputs.raw()] {
             out.reals(values);
         }
@@ -30,6 +31,7 @@ impl Engine {
         let mut from = StateReader::new(bytes);
         self.k = count(&mut from)?;
         self.subsystem_steps = count(&mut from)?;
+        self.divided_steps = count(&mut from)?;
         from.reals(&mut self.y)?;
         from.reals(&mut self.coupled)?;
         from.reals(self.inputs.raw_mut())?;

@@ -75,6 +75,7 @@ impl Engine {
 
     #[inline(never)]
     fn step_in_parts(&mut self, whole: &StepContext) -> Result<()> {
+        self.divided_steps += 1;
         for part in 0..self.parts {
             let context = part_of(whole, part, self.parts);
             self.sample_externals(context.t, context.t_next);

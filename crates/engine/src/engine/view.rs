@@ -86,6 +86,11 @@ impl Engine {
         self.subsystem_steps
     }
 
+    /// Macro steps that were done in parts, because a method wanted them shorter, and how many parts a step then has.
+    pub fn divided_steps(&self) -> (u64, usize) {
+        (self.divided_steps, self.parts)
+    }
+
     /// What the integrator of each subsystem has done, where it chooses its steps itself.
     pub fn solver_counts(&self) -> Vec<Option<SolverCounts>> {
         self.subsystems.iter().map(|subsystem| subsystem.solver_counts()).collect()

@@ -167,3 +167,22 @@ fn steps_are_divided_as_all_subsystems_can() {
         assert!(steps == 1 && warning.contains(why), "{steps} {warning}");
     }
 }
+
+/// A loop that goes through two groups is in neither of them: that is said, and not of a system whose groups have loops of their own.
+#[test]
+fn a_group_that_tears_a_loop_is_told() {
+    let oscillator = model("dual-mass", &[]);
+    let inputs = oscillator.layout().inputs();
+    let warnings = |sets: Vec<InputSet>| -> Vec<String> {
+        let mut system = coupled(&oscillator, &Solver::Exact, &method("identified"), 1.0, STEP);
+        let group = |inputs| Group { method: method("identified").build(), inputs };
+        system.groups = sets.into_iter().map(group).collect();
+        let mut engine = Engine::new(system).unwrap();
+        engine.step().unwrap();
+        assert_eq!(engine.divided_steps().0, u64::from(engine.warnings().count() == 0));
+        engine.warnings().map(Into::into).collect()
+    };
+    assert_eq!(warnings(vec![InputSet::All(inputs)]), Vec::<String>::new());
+    let torn = warnings(vec![InputSet::Some(vec![0]), InputSet::Some((1..inputs).collect())]);
+    assert!(torn.len() == 2 && torn[0].contains("into one group"), "{torn:?}");
+}

@@ -262,7 +262,11 @@ impl CouplingMethod for Identified {
         }
         let knows = small || self.parts.iter().any(|part| part.loaded.is_some());
         self.plain = if knows { PlainStart::default() } else { PlainStart::new(layout) };
-        self.warning = wants_small.then(|| plain_start(system)).flatten();
+        self.warning = if !has_loop && is_torn(system) {
+            Some(TORN.into())
+        } else {
+            wants_small.then(|| plain_start(system)).flatten()
+        };
         self.names = column_names(&self.parts, system, self.with_parameters);
         (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
         (self.trusted, self.small_steps, self.next_trial, self.returns) = (0, 0, 0, 0);
@@ -328,6 +332,17 @@ impl Identified {
         let (fine, coarse) = (fit(system.step / self.parts_of_step as f64)?, fit(system.step)?);
         Ok(fine.into_iter().zip(coarse).map(|(fine, coarse)| fine.zip(coarse)).collect())
     }
+}
+
+/// Why a group of connections learns less than all of them together.
+const TORN: &str = "its group holds no loop of connections as a whole: it starts with whole steps and does not see how its inputs come back; put all \
+                    connections of a loop into one group";
+
+/// Whether there are loops of connections that go through several groups.
+fn is_torn(system: &SystemView<'_>) -> bool {
+    let all = InputSet::All(system.layout.inputs());
+    let whole = Law::new(&SystemView { inputs: &all, ..*system });
+    system.inputs.len() < all.len() && (0..system.layout.subsystems()).any(|i| whole.is_in_loop(i))
 }
 
 /// Why the run starts with whole steps.

@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -9,6 +9,7 @@ use costep_core::quantity::parse_time;
 use costep_project::Override;
 
 use crate::examples;
+use crate::words::argument;
 
 /// Co-simulation of systems that exchange energy: fast, stable, right.
 #[derive(Parser)]
@@ -134,6 +135,11 @@ pub(crate) struct SystemArgs {
 }
 
 impl SystemArgs {
+    /// The changed parameters as words of another command, each after a blank.
+    pub(crate) fn set_words(&self) -> String {
+        self.set.iter().map(|set| format!(" --set {}", argument(Path::new(set)))).collect()
+    }
+
     /// All flags as changes of the project.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, costep_core::Error> {
         let mut overrides = Vec::new();

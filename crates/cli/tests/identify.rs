@@ -66,6 +66,18 @@ fn what_identified_has_learnt_can_be_kept() {
 }
 
 #[test]
+fn the_next_command_can_be_run_as_it_is_printed() {
+    let desk = Desk::new();
+    let line = "identify dual-mass --set ck=2e5 --set dk=200 --step 2ms --t-end 0.3s --out models.toml";
+    let said = desk.run(line).exits(0).stderr;
+    let next = said.lines().find_map(|line| line.strip_prefix("next: costep ")).expect("a next command");
+    assert!(next.contains("--set ck=2e5 --set dk=200") && next.contains("--step 2ms"), "{next}");
+    desk.run(&format!("{next} --no-record")).exits(0);
+    let nothing = desk.run("run dual-mass --no-record --method identified:file=").exits(1);
+    assert!(nothing.stderr.contains("E0303") && nothing.stderr.contains("a file"), "{}", nothing.story());
+}
+
+#[test]
 fn loaded_models_stabilise_the_helicopter() {
     let desk = Desk::new();
     let identify =

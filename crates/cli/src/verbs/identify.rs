@@ -137,8 +137,10 @@ fn show(models: &ModelFile, choice: &Choice<'_>, args: &IdentifyArgs, output: Ou
         format_time(models.step)
     ));
     output.remark(&format!(
-        "next: costep run {} --method predictive:source=from-file,file={}",
+        "next: costep run {}{} --step {} --method identified:file={}",
         argument(Path::new(&args.system.system)),
+        args.system.set_words(),
+        format_time(models.step).replace(' ', ""),
         argument(&args.out)
     ));
     Ok(())

@@ -108,7 +108,7 @@ impl OptionKind {
             (Self::Real { min, max, .. }, Value::Real(v)) => (min <= v && v <= max).then(|| value.clone()),
             (Self::Real { .. }, Value::Integer(v)) => self.accept(&Value::Real(*v as f64)),
             (Self::Choice(words), Value::Text(v)) => words.contains(&v.as_str()).then(|| value.clone()),
-            (Self::File, Value::Text(path)) if !path.is_empty() => Some(value.clone()),
+            (Self::File, Value::Text(_)) => Some(value.clone()),
             _ => None,
         }
     }

@@ -7,8 +7,8 @@ use costep_core::{Code, Error, Result};
 
 use crate::archive::{Archive, placed, reading_failed};
 use crate::binary::{self, Platform};
-use crate::call::library::{Use, required_functions};
-use crate::description::ModelDescription;
+use crate::description::interface::Use;
+use crate::description::{FmiVersion, ModelDescription};
 use crate::elf;
 use crate::finding::{Finding, Severity};
 use crate::folder::PrivateFolder;
@@ -110,8 +110,12 @@ impl Fmu {
     }
 
     /// What is wrong with its libraries for this platform, by their headers and tables of symbols: nothing is executed.
-    /// Says nothing about interfaces without a library for this platform.
-    pub fn validate_libraries(&mut self) -> Result<Vec<Finding>> {
+    /// Says nothing about interfaces without a library for this platform. `required` names the functions that whoever
+    /// calls an FMU of this version needs for this use.
+    pub fn validate_libraries(
+        &mut self,
+        required: impl Fn(FmiVersion, Use) -> Vec<&'static str>,
+    ) -> Result<Vec<Finding>> {
         let version = self.description.fmi_version;
         let uses = [
             (self.description.co_simulation.as_ref().map(|kind| &kind.interface), Use::CoSimulation),
@@ -128,7 +132,7 @@ impl Fmu {
                 let read = reader.take(MOST_LIBRARY).read_to_end(&mut bytes);
                 read.map_err(|cause| reading_failed(self.archive.path(), &cause))?;
             }
-            let finding = library_finding(&entry, &bytes, required_functions(version, usage));
+            let finding = library_finding(&entry, &bytes, &required(version, usage));
             findings.extend(finding.filter(|finding| !findings.contains(finding)));
         }
         Ok(findings)
@@ -164,7 +168,7 @@ impl Fmu {
 /// Larger libraries are not looked at.
 const MOST_LIBRARY: u64 = 1 << 28;
 
-fn library_finding(entry: &str, bytes: &[u8], required: Vec<&str>) -> Option<Finding> {
+fn library_finding(entry: &str, bytes: &[u8], required: &[&str]) -> Option<Finding> {
     let finding = |severity, code, message| Some(Finding { severity, code, message, line: None });
     if bytes.len() as u64 == MOST_LIBRARY {
         return None;
@@ -173,7 +177,7 @@ fn library_finding(entry: &str, bytes: &[u8], required: Vec<&str>) -> Option<Fin
         let message = format!("`{entry}` cannot be loaded on this platform: {fault}");
         return finding(Severity::Error, Code::FmuNotLoaded, message);
     }
-    let missing = elf::missing(bytes, &required)?;
+    let missing = elf::missing(bytes, required)?;
     if missing.is_empty() {
         return None;
     }

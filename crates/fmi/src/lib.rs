@@ -74,11 +74,11 @@ pub mod xml;
 
 pub use archive::{Archive, Entry};
 pub use binary::{Platform, platform_folder, platforms, this_platform};
-pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, Use};
+pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, required_functions};
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
-pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputWays, fit_value, port_kind};
-pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputWays, fit_value};
+pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution, Use};
 pub use description::solver::StatedSolver;
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
 pub use description::value::{Number, Values};

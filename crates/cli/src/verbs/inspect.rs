@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use costep_core::quantity::format_time;
-use costep_fmi::{Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Severity};
+use costep_fmi::{
+    Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Severity, required_functions,
+};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -21,7 +23,7 @@ pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failur
     }
     let mut fmu = Fmu::open(&args.file)?;
     let mut findings = fmu.validate();
-    findings.extend(fmu.validate_libraries()?);
+    findings.extend(fmu.validate_libraries(required_functions)?);
     if output.json {
         print_json(&to_json(&fmu, &findings))?;
     } else {

@@ -7,7 +7,8 @@ use costep_supervise::Call;
 use crate::call::exchange::Update;
 use crate::call::ffi3::Functions3;
 use crate::call::instance::Instance;
-use crate::call::library::{FmuLibrary, Functions, Use};
+use crate::call::library::{FmuLibrary, Functions};
+use crate::description::interface::Use;
 
 /// The FMU has told an interval since it was last asked, or for the first time.
 const INTERVAL_CHANGED: i32 = 2;

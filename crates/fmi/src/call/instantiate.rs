@@ -15,9 +15,10 @@ use crate::call::ffi2::{self, Callbacks, Functions2};
 use crate::call::ffi3::{Functions3, IntermediateUpdate};
 use crate::call::instance::{Instance, fatal, lock, watched};
 use crate::call::intermediate::{Environment, Exchanged, intermediate_update};
-use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions, Use};
+use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions};
 use crate::call::log::{Message, Status, log2, log3};
 use crate::call::shared::Shared;
+use crate::description::interface::Use;
 use crate::notice::{Notice, tell};
 
 /// What both versions of FMI are told.

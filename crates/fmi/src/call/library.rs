@@ -15,7 +15,7 @@ use crate::call::ffi2::{Exchange2, Functions2};
 use crate::call::ffi3::{Exchange3, Functions3};
 use crate::call::floating_point;
 use crate::call::symbols::SharedLibrary;
-use crate::description::interface::{CoSimulation, Interface, ModelExchange};
+use crate::description::interface::{CoSimulation, Interface, ModelExchange, Use};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::fmu::{Fmu, Unpacked};
 
@@ -28,15 +28,6 @@ pub(crate) enum Functions {
     V2(Functions2),
     /// FMI 3.0.
     V3(Functions3),
-}
-
-/// What an FMU is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// It brings its own solver.
-    CoSimulation,
-    /// It is integrated by costep.
-    ModelExchange,
 }
 
 /// The functions of Model Exchange.
@@ -257,8 +248,9 @@ fn exchange(shared: &SharedLibrary, version: FmiVersion, usage: Use) -> Result<O
     }
 }
 
-/// Names of the functions without which an FMU cannot be used.
-pub(crate) fn required_functions(version: FmiVersion, usage: Use) -> Vec<&'static str> {
+/// Names of the functions without which an FMU cannot be used, for
+/// [`Fmu::validate_libraries`](crate::Fmu::validate_libraries).
+pub fn required_functions(version: FmiVersion, usage: Use) -> Vec<&'static str> {
     let (common, step, exchange) = match version {
         FmiVersion::V2 => (Functions2::SYMBOLS, &["fmi2DoStep"][..], Exchange2::SYMBOLS),
         FmiVersion::V3 => {

@@ -30,7 +30,6 @@ use signature::Signature;
 use steps::InputDerivatives;
 
 pub use settings::fit_value;
-pub use signals::port_kind;
 pub use ways::InputWays;
 
 /// Highest order of input polynomials.

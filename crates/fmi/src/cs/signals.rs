@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use costep_core::{Port, PortKind, Result, StateReader, StateWriter};
+use costep_core::{Port, Result, StateReader, StateWriter};
 
 use crate::call::batch::{Batch, carrier};
 use crate::call::instance::Instance;
@@ -203,7 +203,7 @@ impl Signals {
                     name: element_name(description, variable, element, sizes),
                     unit: variable.unit().map(str::to_owned),
                     nominal: variable.attributes.nominal,
-                    kind: port_kind(variable.kind).unwrap_or_default(),
+                    kind: variable.kind.port_kind().unwrap_or_default(),
                     held: variable.kind != VariableType::Float64 || !is_continuous,
                 });
             }
@@ -272,19 +272,6 @@ impl Others {
             y = rest;
         }
         Ok(())
-    }
-}
-
-/// What the values of a port of this type are; nothing for types that are no signals.
-pub fn port_kind(kind: VariableType) -> Option<PortKind> {
-    match kind {
-        VariableType::Float64 | VariableType::Float32 => Some(PortKind::Real),
-        VariableType::Boolean => Some(PortKind::Boolean),
-        VariableType::Enumeration => Some(PortKind::Enumeration),
-        VariableType::String => Some(PortKind::Text),
-        VariableType::Binary => Some(PortKind::Bytes),
-        VariableType::Clock => None,
-        _ => Some(PortKind::Integer),
     }
 }
 

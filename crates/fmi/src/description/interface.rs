@@ -1,6 +1,15 @@
 //! What an FMU offers: Co-Simulation, Model Exchange, Scheduled Execution, and the capability flags of each.
 //! A flag that a version of FMI does not have is false.
 
+/// What an FMU is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It brings its own solver.
+    CoSimulation,
+    /// It is integrated by costep.
+    ModelExchange,
+}
+
 /// What all kinds of interfaces have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::call::library::Use;
 use crate::description::ModelDescription;
+use crate::description::interface::Use;
 use crate::description::variable::Variable;
 use crate::description::words::{Causality, IntervalVariability, VariableType};
 

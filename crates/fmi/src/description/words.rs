@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use costep_core::PortKind;
+
 use crate::xml::Literal;
 
 macro_rules! words {
@@ -153,6 +155,19 @@ impl VariableType {
     /// Whether it is a number with a point. Only such variables can be continuous.
     pub fn is_float(self) -> bool {
         matches!(self, Self::Float32 | Self::Float64)
+    }
+
+    /// What the values of a port of this type are; nothing for types that are no signals.
+    pub fn port_kind(self) -> Option<PortKind> {
+        match self {
+            Self::Float64 | Self::Float32 => Some(PortKind::Real),
+            Self::Boolean => Some(PortKind::Boolean),
+            Self::Enumeration => Some(PortKind::Enumeration),
+            Self::String => Some(PortKind::Text),
+            Self::Binary => Some(PortKind::Bytes),
+            Self::Clock => None,
+            _ => Some(PortKind::Integer),
+        }
     }
 
     /// The types of FMI 2 by their names there.

@@ -1,7 +1,7 @@
 //! Follows the graph back from every input of an FMU to the output it gets.
 
 use costep_core::{Code, PortKind};
-use costep_fmi::{Causality, Dimension, Variable, port_kind, short};
+use costep_fmi::{Causality, Dimension, Variable, short};
 
 use crate::flat::Link;
 use crate::flatten::Flattener;
@@ -237,7 +237,7 @@ fn is_exchange(passage: &Passage) -> bool {
 
 /// Why these two cannot be coupled. Numbers and items of enumerations may become each other if they are `exchanged`.
 fn refusal(output: &Variable, input: &Variable, exchanged: bool) -> Option<String> {
-    let kind = |variable: &Variable| port_kind(variable.kind).filter(|_| variable.clocks.is_empty());
+    let kind = |variable: &Variable| variable.kind.port_kind().filter(|_| variable.clocks.is_empty());
     for variable in [output, input] {
         if kind(variable).is_none() {
             let name = short(&variable.name);

@@ -5,8 +5,8 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use costep_fmi::{FmiVersion, Fmu, Unpacked};
 use costep_fmu_export::{Options, export};
+use costep_fmu_file::{FmiVersion, Fmu, Unpacked};
 use zip::write::SimpleFileOptions;
 
 /// Which library an FMU has.

@@ -201,7 +201,7 @@ mod system {
             Failure::from(Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause))
         })?;
         // What that process unpacked goes, even if it was killed.
-        costep_fmi::remove_abandoned_folders();
+        costep_fmu_file::remove_abandoned_folders();
         if report.unseen > 0 {
             output.remark(&format!("{} further lines printed by FMUs are not shown", report.unseen));
         }

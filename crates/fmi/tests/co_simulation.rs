@@ -11,7 +11,8 @@ use costep_core::{
     StateReader, StateWriter, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputWays, Values};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputWays};
+use costep_fmu_file::Values;
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_wide, instance, options};

@@ -6,7 +6,8 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Experiment, InputPolynomials, Result, Subsystem};
-use costep_fmi::{Fmu, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem, Use, Values};
+use costep_fmi::{FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem};
+use costep_fmu_file::{Fmu, Use, Values};
 use costep_integrate::Solver;
 use fmus::{BOTH, Fmi, build, build_exchange, exchange};
 

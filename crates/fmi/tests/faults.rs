@@ -10,7 +10,8 @@ use costep_core::{
     Code, Connection, Error, Experiment, InputPolynomials, InputSet, NoModels, Result, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, Status};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Status};
+use costep_fmu_file::Fmu;
 use costep_methods::MethodSpec;
 use fmus::{BOTH, Fmi, Variant, build, build_as, instance, options};
 

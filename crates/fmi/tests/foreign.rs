@@ -4,9 +4,9 @@
 
 use costep_core::{Experiment, InputPolynomials, Result, Subsystem};
 use costep_fmi::{
-    CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, ModelExchangeOptions,
-    ModelExchangeSubsystem, Use,
+    CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
 };
+use costep_fmu_file::{Fmu, Use};
 use costep_integrate::Solver;
 
 fn run(path: &std::path::Path) -> Result<String> {

@@ -11,7 +11,8 @@ use costep_core::{
     StateWriter, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_fmi::{Fmu, FmuLibrary, ModelExchangeSubsystem, Severity};
+use costep_fmi::{FmuLibrary, ModelExchangeSubsystem};
+use costep_fmu_file::{Fmu, Severity};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use fmus::{BOTH, Fmi, build_exchange, exchange};

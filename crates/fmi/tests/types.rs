@@ -9,8 +9,8 @@ use costep_core::{
 };
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, InputWays, ModelExchangeOptions, ModelExchangeSubsystem,
-    Values,
 };
+use costep_fmu_file::Values;
 use costep_integrate::Solver;
 use fmus::{BOTH, Fmi, build_switch, build_types, exchange, instance};
 

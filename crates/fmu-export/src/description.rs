@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use costep_fmi::{FmiVersion, SI_NAMES};
+use costep_fmu_file::{FmiVersion, SI_NAMES};
 use costep_fmu_runtime::{Capability, Role};
 
 use crate::Options;

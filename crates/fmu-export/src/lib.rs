@@ -25,7 +25,7 @@ mod xml3;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
-use costep_fmi::FmiVersion;
+use costep_fmu_file::FmiVersion;
 pub use costep_fmu_runtime::Capability;
 use costep_fmu_runtime::Plan;
 

@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Write as _};
 use std::path::Path;
 
-use costep_fmi::{FmiVersion, platform_folder};
+use costep_fmu_file::{FmiVersion, platform_folder};
 use costep_fmu_runtime::PLAN_FILE;
 use zip::write::SimpleFileOptions;
 

@@ -1,6 +1,6 @@
 //! Units as models write them, `N.s/m`, in the terms of FMI: exponents of SI base units and a factor.
 
-use costep_fmi::BaseUnit;
+use costep_fmu_file::BaseUnit;
 
 /// Symbols with their exponents of kg, m, s, rad and their factor.
 const SYMBOLS: [(&str, [i32; 4], f64); 15] = [

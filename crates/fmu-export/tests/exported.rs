@@ -11,10 +11,10 @@ use costep_core::{
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{
-    CoSimulationOptions, CoSimulationSubsystem, FmiVersion, Fmu, FmuLibrary, ModelExchangeOptions,
-    ModelExchangeSubsystem, Use,
+    CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
 };
 use costep_fmu_export::{Capability, Options, export};
+use costep_fmu_file::{FmiVersion, Fmu, Use};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Component, Solver, members};
 use costep_methods::MethodSpec;
@@ -207,7 +207,7 @@ fn parameters_of_the_export_and_of_the_run_are_the_same_thing() {
         let exported = &paths("dual-mass", &given, &options(version), &folder.path().join("a"))[1];
         let plain = &paths("dual-mass", &[], &options(version), &folder.path().join("b"))[1];
         let parameters =
-            given.iter().map(|(name, value)| (name.clone(), costep_fmi::Values::Float64(vec![*value])));
+            given.iter().map(|(name, value)| (name.clone(), costep_fmu_file::Values::Float64(vec![*value])));
         let set = CoSimulationOptions { parameters: parameters.collect(), ..CoSimulationOptions::default() };
         let rows = step_in_costep(exported, &CoSimulationOptions::default(), 1e-3, 50);
         assert_eq!(rows, step_in_costep(plain, &set, 1e-3, 50));
@@ -334,7 +334,7 @@ fn an_export_is_valid_names_its_parameters_and_repeats_byte_by_byte() {
     let parameters = |file: &str| -> Vec<String> {
         let fmu = Fmu::open(folder.path().join(file)).unwrap();
         let description = fmu.description();
-        let variables = description.with_causality(costep_fmi::Causality::Parameter);
+        let variables = description.with_causality(costep_fmu_file::Causality::Parameter);
         variables.into_iter().map(|index| description.variables()[index].name.clone()).collect()
     };
     assert_eq!(parameters("Lag.fmu"), ["T", "x0"]);

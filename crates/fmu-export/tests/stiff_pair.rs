@@ -5,8 +5,9 @@ use std::path::Path;
 
 use costep_core::{Experiment, InputSet, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmiVersion, Fmu, FmuLibrary, Values};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary};
 use costep_fmu_export::{Capability, Options, export};
+use costep_fmu_file::{FmiVersion, Fmu, Values};
 use costep_methods::MethodSpec;
 
 const END: f64 = 0.1;

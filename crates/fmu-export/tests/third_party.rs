@@ -10,7 +10,8 @@ use common::{
     steps_job,
 };
 use costep_core::Subsystem as _;
-use costep_fmi::{CoSimulationOptions, Fmu, Severity, preload};
+use costep_fmi::{CoSimulationOptions, preload};
+use costep_fmu_file::{Fmu, Severity};
 use costep_integrate::Solver;
 use serde_json::json;
 

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use costep_core::{Code, Connection, Error, External};
-use costep_fmi::{Conversion, InputWays};
+use costep_fmi::InputWays;
+use costep_fmu_file::Conversion;
 use costep_models::Model;
 
 use crate::document::{Node, Origin, Table};

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use costep_core::{Error, Place};
-use costep_fmi::Values;
+use costep_fmu_file::Values;
 
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;

@@ -1,7 +1,7 @@
 //! `map` of a connection: whole numbers and items of enumerations that become others on their way.
 
 use costep_core::{Code, Error, PortKind};
-use costep_fmi::{Item, ModelDescription};
+use costep_fmu_file::{Item, ModelDescription};
 
 use crate::document::{Entry, Value};
 use crate::fmus;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Experiment};
-use costep_fmi::{DefaultExperiment, ModelDescription};
+use costep_fmu_file::{DefaultExperiment, ModelDescription};
 use costep_integrate::{Part, Solver};
 use costep_models::{Model, ModelEntry, Parameters, find};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use costep_core::{Code, Error, External};
 use costep_engine::{Bounds, Scheduling, Threads};
-use costep_fmi::PrivateFolder;
+use costep_fmu_file::PrivateFolder;
 use costep_models::Model;
 
 use crate::advice;

@@ -1,7 +1,7 @@
 //! Which output may feed which input of FMUs that nobody has connected yet, by their names and units.
 
 use costep_core::{Description, Port, PortKind};
-use costep_fmi::ModelDescription;
+use costep_fmu_file::ModelDescription;
 
 use crate::fmus::{find_port, start_of_port};
 use crate::units::{PortUnit, Relation};

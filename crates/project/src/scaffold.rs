@@ -4,10 +4,8 @@ use std::fmt::Write;
 
 use costep_core::Description;
 use costep_core::quantity::{exact_time, format_time, parse_time};
-use costep_fmi::{
-    Causality, CoSimulationOptions, CoSimulationSubsystem, FmiVersion, ModelDescription,
-    ModelExchangeOptions, ModelExchangeSubsystem,
-};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
+use costep_fmu_file::{Causality, FmiVersion, ModelDescription};
 
 use crate::propose::{Proposal, propose};
 use crate::write::{key, quoted};

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use costep_core::pattern::matches;
 use costep_core::{Code, Description, Error, Port, PortKind};
-use costep_fmi::{Causality, ModelDescription, Variable, VariableType};
+use costep_fmu_file::{Causality, ModelDescription, Variable, VariableType};
 
 use crate::document::Origin;
 use crate::fmus::find_port;

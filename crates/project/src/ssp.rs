@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{PrivateFolder, Values};
+use costep_fmu_file::{PrivateFolder, Values};
 use costep_ssp::{Component, Flat, Implementation, Link, Note, SetValue, Severity, Value};
 
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};

@@ -1,6 +1,6 @@
 //! Units of ports, and what lies between the two ends of a connection.
 
-use costep_fmi::{BaseUnit, Conversion, ModelDescription, Unit, Variable};
+use costep_fmu_file::{BaseUnit, Conversion, ModelDescription, Unit, Variable};
 
 /// The unit of a port with its definition, as far as it is known.
 #[derive(Clone, Debug)]

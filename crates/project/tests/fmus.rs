@@ -11,7 +11,7 @@ use std::path::Path;
 
 use common::{codes, line};
 use costep_core::{Code, Error, External, Place};
-use costep_fmi::Values;
+use costep_fmu_file::Values;
 use costep_project::{ConnectEntry, Draft, DraftValue, FmuEntry, FmuInterface, Override, Project, load_text};
 use fmus::{Fmi, Variant, build, build_as, build_edited, build_exchange, build_wide};
 use tempfile::TempDir;

@@ -1,7 +1,7 @@
 //! System structures by the SSP standard, versions 1.0 and 2.0: which FMUs a system is made of, with which
 //! parameters, and how they are connected.
 //!
-//! An SSP is somebody else's file, so nothing in it is believed; archive and XML are read by `costep-fmi` under
+//! An SSP is somebody else's file, so nothing in it is believed; archive and XML are read by `costep-fmu-file` under
 //! its limits, and references never leave the package. What is wrong or has no counterpart here becomes a
 //! [`Note`], never silence.
 //!

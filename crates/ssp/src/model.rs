@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use costep_core::PortKind;
-use costep_fmi::Unit;
+use costep_fmu_file::Unit;
 
 use crate::package::Location;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Result};
-use costep_fmi::{Archive, Fmu, Limits};
+use costep_fmu_file::{Archive, Fmu, Limits};
 
 /// Largest document and largest archive inside of an archive, in bytes.
 const MAX_DOCUMENT: u64 = 256 << 20;

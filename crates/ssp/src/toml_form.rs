@@ -74,7 +74,7 @@ impl Flat {
                 seen.push(key.clone());
                 if !good {
                     let message =
-                        format!("the setting `{}` of an annotation is not used", costep_fmi::short(key));
+                        format!("the setting `{}` of an annotation is not used", costep_fmu_file::short(key));
                     refused.push((Code::SspSchema, message));
                 }
                 good

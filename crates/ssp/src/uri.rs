@@ -21,7 +21,7 @@ impl Reference {
         if let Some((scheme, _)) = scheme.split_once(':') {
             return Err(format!(
                 "it is an absolute reference (`{}:`); only files of the package are read",
-                costep_fmi::short(scheme)
+                costep_fmu_file::short(scheme)
             ));
         }
         if path.starts_with('/') {

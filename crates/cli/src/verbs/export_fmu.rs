@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use costep_core::{Code, Error, Result};
-use costep_fmi::FmiVersion;
 use costep_fmu_export::{Capability, Exported, Options, export};
+use costep_fmu_file::FmiVersion;
 use serde_json::json;
 
 use crate::args::ExportFmuArgs;

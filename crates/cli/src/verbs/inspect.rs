@@ -3,9 +3,8 @@
 use std::process::ExitCode;
 
 use costep_core::quantity::format_time;
-use costep_fmi::{
-    Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Severity, required_functions,
-};
+use costep_fmi::required_functions;
+use costep_fmu_file::{Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Severity};
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;

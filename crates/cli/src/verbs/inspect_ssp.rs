@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error};
-use costep_fmi::PrivateFolder;
+use costep_fmu_file::PrivateFolder;
 use costep_ssp::{Flat, Note, Severity, Value};
 use serde_json::json;
 

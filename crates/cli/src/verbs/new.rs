@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use costep_core::{Code, Error};
-use costep_fmi::Fmu;
+use costep_fmu_file::Fmu;
 use costep_project::{NewFmu, Source, new_project};
 use serde_json::json;
 

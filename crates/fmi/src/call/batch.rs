@@ -4,12 +4,11 @@
 use std::ffi::c_int;
 
 use costep_core::{Code, Error, Result};
+use costep_fmu_file::{FmiVersion, VariableType};
 use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
-use crate::description::FmiVersion;
-use crate::description::words::VariableType;
 
 /// Whole numbers up to this size are exchanged without loss.
 const EXACT: f64 = (1_u64 << 53) as f64;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
+use costep_fmu_file::Use;
 use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{self, Callbacks, Functions2};
@@ -18,7 +19,6 @@ use crate::call::intermediate::{Environment, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions};
 use crate::call::log::{Message, Status, log2, log3};
 use crate::call::shared::Shared;
-use crate::description::interface::Use;
 use crate::notice::{Notice, tell};
 
 /// What both versions of FMI are told.

@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place, Result};
+use costep_fmu_file::{
+    CoSimulation, FmiVersion, Fmu, Interface, ModelDescription, ModelExchange, Unpacked, Use,
+};
 use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{Exchange2, Functions2};
 use crate::call::ffi3::{Exchange3, Functions3};
 use crate::call::floating_point;
 use crate::call::symbols::SharedLibrary;
-use crate::description::interface::{CoSimulation, Interface, ModelExchange, Use};
-use crate::description::{FmiVersion, ModelDescription};
-use crate::fmu::{Fmu, Unpacked};
 
 /// How long a call into an FMU may take, unless told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -249,7 +249,7 @@ fn exchange(shared: &SharedLibrary, version: FmiVersion, usage: Use) -> Result<O
 }
 
 /// Names of the functions without which an FMU cannot be used, for
-/// [`Fmu::validate_libraries`](crate::Fmu::validate_libraries).
+/// [`Fmu::validate_libraries`](costep_fmu_file::Fmu::validate_libraries).
 pub fn required_functions(version: FmiVersion, usage: Use) -> Vec<&'static str> {
     let (common, step, exchange) = match version {
         FmiVersion::V2 => (Functions2::SYMBOLS, &["fmi2DoStep"][..], Exchange2::SYMBOLS),

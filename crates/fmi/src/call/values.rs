@@ -4,11 +4,11 @@
 use std::ffi::{CString, c_char, c_int};
 
 use costep_core::{Code, Error, Result};
+use costep_fmu_file::Values;
 use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
-use crate::description::value::Values;
 
 impl Instance {
     /// Sets one variable; all elements of it, if it is an array.

@@ -1,12 +1,10 @@
 //! Clocks that follow time (FMI 3): the importer has them tick. Triggered clocks depend on other clocks and are not
-//! supported; [`ModelDescription::unsupported`](crate::ModelDescription::unsupported) lists them.
+//! supported; [`ModelDescription::unsupported`](costep_fmu_file::ModelDescription::unsupported) lists them.
 
 use costep_core::{Result, StateReader, StateWriter};
+use costep_fmu_file::{Causality, Clock, IntervalVariability, ModelDescription};
 
 use crate::call::instance::Instance;
-use crate::description::ModelDescription;
-use crate::description::variable::Clock;
-use crate::description::words::{Causality, IntervalVariability};
 
 /// Part of a step by which a tick may come early: round-off of times.
 pub(crate) const TICK_TOLERANCE: f64 = 1e-9;

@@ -2,11 +2,10 @@
 //! from its adjoint ones (FMI 3), row by row.
 
 use costep_core::{LocalModel, Result};
+use costep_fmu_file::{ModelDescription, VariableType};
 
 use crate::call::instance::Instance;
 use crate::cs::signals::Signals;
-use crate::description::ModelDescription;
-use crate::description::words::VariableType;
 
 /// References and memory for A, B, C, D.
 #[derive(Debug)]

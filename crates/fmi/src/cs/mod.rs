@@ -3,7 +3,6 @@
 mod clocks;
 mod events;
 pub(crate) mod linear;
-pub(crate) mod settings;
 pub(crate) mod signals;
 mod signature;
 mod steps;
@@ -14,22 +13,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Description, Error, Linearisation, Result};
+use costep_fmu_file::settings::{self, Moment, Setting};
+use costep_fmu_file::{FmiVersion, ModelDescription, Values};
 
 use crate::call::instance::Instance;
 use crate::call::intermediate::{Exchanged, Samples};
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
-use crate::description::value::Values;
-use crate::description::{FmiVersion, ModelDescription};
 use events::Events;
 use linear::Linear;
-use settings::{Moment, Setting};
 use signals::Signals;
 use signature::Signature;
 use steps::InputDerivatives;
 
-pub use settings::fit_value;
 pub use ways::InputWays;
 
 /// Highest order of input polynomials.

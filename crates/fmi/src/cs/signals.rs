@@ -3,15 +3,13 @@
 use std::cell::RefCell;
 
 use costep_core::{Port, Result, StateReader, StateWriter};
+use costep_fmu_file::settings::elements;
+use costep_fmu_file::{Causality, Dimension, ModelDescription, Variability, Variable, VariableType};
 
 use crate::call::batch::{Batch, carrier};
 use crate::call::instance::Instance;
 use crate::call::texts::Texts;
-use crate::cs::settings::elements;
 use crate::cs::ways::Ways;
-use crate::description::ModelDescription;
-use crate::description::variable::{Dimension, Variable};
-use crate::description::words::{Causality, Variability, VariableType};
 
 /// The variables of one direction. Those with a point in 64 bits come first; what is not said of others is said of them.
 #[derive(Debug, Default)]
@@ -289,7 +287,7 @@ fn element_name(
         Dimension::Fixed(size) => *size,
         Dimension::Variable(index) => {
             let start = || match &description.variables()[*index].start {
-                Some(crate::Values::UInt64(values)) => values.first().copied().unwrap_or(1),
+                Some(costep_fmu_file::Values::UInt64(values)) => values.first().copied().unwrap_or(1),
                 _ => 1,
             };
             sizes.iter().find(|(at, _)| at == index).map_or_else(start, |(_, size)| *size)

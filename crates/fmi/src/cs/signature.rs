@@ -1,13 +1,12 @@
 //! What an FMU for Co-Simulation looks like from outside, by its model description alone.
 
 use costep_core::{Capabilities, Description, Linearisation, MicroSampling, Result};
+use costep_fmu_file::settings::{self, Setting};
+use costep_fmu_file::{CoSimulation, ModelDescription};
 
 use super::linear::Linear;
-use super::settings::{self, Setting};
 use super::signals::{self, Signals};
 use super::{CoSimulationOptions, MAX_ORDER, ways};
-use crate::description::ModelDescription;
-use crate::description::interface::CoSimulation;
 
 /// What is known of an instance before it is made.
 pub(super) struct Signature {

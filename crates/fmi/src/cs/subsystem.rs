@@ -4,9 +4,9 @@ use costep_core::{
     Code, Description, Experiment, InputSegment, Interval, Linearisation, LocalModel, MicroSamples, Result,
     Row, StateReader, StateWriter, StepLengths, StepOutcome, Subsystem,
 };
+use costep_fmu_file::settings::Moment;
 
 use super::events::Kept;
-use super::settings::Moment;
 use super::{CoSimulationSubsystem, Phase};
 use crate::call::place::Place;
 use crate::call::states::FmuState;

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 
 use costep_core::{Code, Error, Result};
+use costep_fmu_file::ModelDescription;
 
 use super::signals::Signals;
 use crate::call::instance::Instance;
-use crate::description::ModelDescription;
 
 /// How inputs reach an FMU, by the names of ports. By default all are set as they are.
 #[derive(Clone, Debug, Default, PartialEq)]

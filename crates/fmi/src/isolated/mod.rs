@@ -6,14 +6,11 @@ mod order;
 use std::path::Path;
 
 use costep_core::{Code, Error, Result, Subsystem};
+use costep_fmu_file::{Fmu, ModelDescription, PrivateFolder, Use};
 use costep_supervise::{Isolated, Outline, Program};
 
 use crate::call::library::FmuLibrary;
 use crate::cs::{CoSimulationOptions, CoSimulationSubsystem};
-use crate::description::ModelDescription;
-use crate::description::interface::Use;
-use crate::fmu::Fmu;
-use crate::folder::PrivateFolder;
 use crate::me::{ModelExchangeOptions, ModelExchangeSubsystem};
 use order::Order;
 

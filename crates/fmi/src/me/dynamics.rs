@@ -1,13 +1,12 @@
 //! An FMU for Model Exchange as equations with events.
 
 use costep_core::{Code, Differences, Error, LocalModel, Result};
+use costep_fmu_file::{ModelDescription, Variability};
 use costep_integrate::{AfterEvent, Dynamics, Hybrid};
 
 use crate::call::instance::Instance;
 use crate::cs::linear::Linear;
 use crate::cs::signals::Signals;
-use crate::description::ModelDescription;
-use crate::description::words::Variability;
 use crate::me::beside::Rest;
 
 /// Most iterations of one event.

@@ -1,14 +1,12 @@
 //! Whether an FMU for Model Exchange can be put back without the help of its own state functions.
 
-use crate::description::ModelDescription;
-use crate::description::interface::ModelExchange;
-use crate::description::words::{Causality, Variability, VariableType};
+use costep_fmu_file::{Causality, ModelDescription, ModelExchange, Variability, VariableType};
 
 /// Whether time, continuous states and inputs are all the memory an FMU has, as far as its description tells: no event
 /// indicators, no interest in completed steps, nothing discrete. Then FMI allows to go back in time as far as the last
 /// event (fmi2SetTime, fmi3SetTime), and whoever sets time, states and inputs has put it back.
 pub(crate) fn is_memoryless(description: &ModelDescription, kind: &ModelExchange) -> bool {
-    let is_discrete = |variable: &crate::Variable| {
+    let is_discrete = |variable: &costep_fmu_file::Variable| {
         let is_setting = matches!(
             variable.causality,
             Causality::Parameter

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Description, Error, ModelOrigin, Result, Subsystem};
+use costep_fmu_file::settings::{Moment, Setting};
+use costep_fmu_file::{FmiVersion, ModelDescription, Values};
 use costep_integrate::{AfterEvent, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
 
 use crate::call::instance::Instance;
@@ -21,9 +23,6 @@ use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
 use crate::cs::InputWays;
-use crate::cs::settings::{Moment, Setting};
-use crate::description::value::Values;
-use crate::description::{FmiVersion, ModelDescription};
 use beside::Beside;
 use dynamics::{FmuDynamics, Slopes, Told};
 use signature::{Rollback, Signature, differences};

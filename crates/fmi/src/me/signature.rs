@@ -1,16 +1,15 @@
 //! What the description of an FMU for Model Exchange says about an instance of it.
 
 use costep_core::{Capabilities, Description, Differences, Linearisation, MicroSampling, Result};
+use costep_fmu_file::settings::{self, Setting};
+use costep_fmu_file::{FmiVersion, ModelDescription, ModelExchange};
 use costep_integrate::Solver;
 
 use super::dynamics::{DifferenceMemory, Slopes, SomeInputs};
 use super::{ModelExchangeOptions, memory};
 use crate::cs::linear::Linear;
-use crate::cs::settings::{self, Setting};
 use crate::cs::signals::{self, Signals};
 use crate::cs::ways;
-use crate::description::interface::ModelExchange;
-use crate::description::{FmiVersion, ModelDescription};
 
 /// What the FMU can be put back by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use costep_core::{
     Code, Companion, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
     ModelOrigin, Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
 };
+use costep_fmu_file::settings::Moment;
 use costep_integrate::{DIAGNOSTICS, Dynamics, Sampler};
 
 use super::beside::{Beside, Step};
@@ -11,7 +12,6 @@ use super::dynamics::{MicroBuffer, Slopes, Told};
 use super::signature::Rollback;
 use super::{EVENT_SAMPLES, ModelExchangeSubsystem, Phase, memory};
 use crate::call::states::FmuState;
-use crate::cs::settings::Moment;
 
 impl Subsystem for ModelExchangeSubsystem {
     fn description(&self) -> &Description {

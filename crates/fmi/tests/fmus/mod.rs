@@ -8,9 +8,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 use costep_fmi::{
-    CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, ModelExchangeOptions,
-    ModelExchangeSubsystem, Use, Values, this_platform,
+    CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
 };
+use costep_fmu_file::{Fmu, Use, Values, this_platform};
 use costep_integrate::Solver;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;

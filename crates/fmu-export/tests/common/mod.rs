@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 
 use costep_core::{Experiment, InputPolynomials, Port, PortKind, Subsystem};
 use costep_fmi::{
-    CoSimulationOptions, CoSimulationSubsystem, Fmu, FmuLibrary, ModelExchangeOptions,
-    ModelExchangeSubsystem, Use,
+    CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
 };
+use costep_fmu_file::{Fmu, Use};
 use costep_integrate::Solver;
 use serde_json::{Value, json};
 

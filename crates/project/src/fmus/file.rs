@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::{Error, Result};
-use costep_fmi::{Finding, Fmu, FmuLibrary, ModelDescription, Use};
+use costep_fmi::FmuLibrary;
+use costep_fmu_file::{Finding, Fmu, ModelDescription, Use};
 
 use crate::fmus::Isolation;
 

@@ -10,7 +10,7 @@ mod value;
 
 use std::path::PathBuf;
 
-use costep_fmi::Values;
+use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
 pub(crate) use file::{FmuFile, Opened};

@@ -5,11 +5,10 @@ use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use costep_core::{Code, Error};
 use costep_core::{Description, Result, Subsystem};
-use costep_fmi::{
-    CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem, Use,
-};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
 #[cfg(target_os = "linux")]
 use costep_fmi::{IsolatedUse, isolate_fmu};
+use costep_fmu_file::Use;
 use costep_integrate::{Component, Ode, Part, Solver};
 
 use crate::fmus::{FmuFile, Isolation};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{
-    CoSimulationOptions, InputWays, ModelDescription, ModelExchangeOptions, Severity, Values, fit_value,
-};
+use costep_fmi::{CoSimulationOptions, InputWays, ModelExchangeOptions};
+use costep_fmu_file::settings::fit_value;
+use costep_fmu_file::{ModelDescription, Severity, Values};
 use costep_integrate::{Part, Solver};
 
 use crate::document::Entry;
@@ -66,8 +66,8 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
         problems.warn(section.origin_of("file"), || by_model_exchange(&entry.key, solver));
     }
     let usage = match interface {
-        FmuInterface::CoSimulation => costep_fmi::Use::CoSimulation,
-        FmuInterface::ModelExchange => costep_fmi::Use::ModelExchange,
+        FmuInterface::CoSimulation => costep_fmu_file::Use::CoSimulation,
+        FmuInterface::ModelExchange => costep_fmu_file::Use::ModelExchange,
     };
     for what in file.description.unsupported(usage) {
         problems.warn(section.origin_of("file"), || {
@@ -401,8 +401,8 @@ fn read_value(fmu: &ModelDescription, entry: &Entry) -> Result<Values, Error> {
 }
 
 /// Whether a variable can be set by the project.
-fn is_settable(variable: &costep_fmi::Variable) -> bool {
-    use costep_fmi::{Causality, Initial, Variability};
+fn is_settable(variable: &costep_fmu_file::Variable) -> bool {
+    use costep_fmu_file::{Causality, Initial, Variability};
     variable.variability != Variability::Constant
         && (matches!(
             variable.causality,

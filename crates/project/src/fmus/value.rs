@@ -1,6 +1,7 @@
 //! Values of parameters and start values between project files and FMI.
 
-use costep_fmi::{Dimension, ModelDescription, Values, VariableType, fit_value};
+use costep_fmu_file::settings::fit_value;
+use costep_fmu_file::{Dimension, ModelDescription, Values, VariableType};
 
 use crate::document::{Node, Value};
 

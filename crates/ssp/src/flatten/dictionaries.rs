@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use costep_core::Code;
-use costep_fmi::short;
+use costep_fmu_file::short;
 
 use crate::flatten::instances::Walk;
 use crate::flatten::{Flattener, Instance};

@@ -1,6 +1,6 @@
 //! Maps of whole numbers and of items of enumerations on the way of a signal.
 
-use costep_fmi::{Item, ModelDescription, short};
+use costep_fmu_file::{Item, ModelDescription, short};
 
 use crate::model::Transformation;
 

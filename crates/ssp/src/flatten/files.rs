@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use costep_core::Code;
-use costep_fmi::short;
-use costep_fmi::xml::Node;
+use costep_fmu_file::short;
+use costep_fmu_file::xml::Node;
 
 use crate::flatten::instances::Walk;
 use crate::flatten::ports::defined;

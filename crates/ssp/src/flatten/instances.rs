@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use costep_core::Code;
-use costep_fmi::short;
+use costep_fmu_file::short;
 
 use crate::flat;
 use crate::flatten::dictionaries::Scope;

@@ -1,7 +1,7 @@
 //! Follows the graph back from every input of an FMU to the output it gets.
 
 use costep_core::{Code, PortKind};
-use costep_fmi::{Causality, Dimension, Variable, short};
+use costep_fmu_file::{Causality, Dimension, Variable, short};
 
 use crate::flat::Link;
 use crate::flatten::Flattener;

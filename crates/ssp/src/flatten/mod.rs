@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Place, Result};
-use costep_fmi::{ModelDescription, Unit};
+use costep_fmu_file::{ModelDescription, Unit};
 
 use crate::flat::{Component, Flat};
 use crate::model::{Document, Mapping, ParameterSet, Passage, Settings, Value};
@@ -137,7 +137,7 @@ impl Flattener {
         let document = Arc::new(document(&bytes, root.clone(), file.clone(), &limits, &mut self.notes)?);
         self.documents.insert(root, Some(document.clone()));
         for variant in self.packages.variants(0) {
-            let message = format!("the variant `{}` is not looked at", costep_fmi::short(&variant));
+            let message = format!("the variant `{}` is not looked at", costep_fmu_file::short(&variant));
             self.note(Severity::Remark, Code::SspUnused, &Spot::of(&document, 0, ""), message);
         }
         self.add_root(&document);
@@ -174,7 +174,7 @@ impl Flattener {
             Error::new(Code::NoSystemStructure, format!("the package has no {}", root.1)).in_file(path);
         match self.packages.misplaced(0) {
             Some(entry) => error
-                .because(format!("there is one at `{}`", costep_fmi::short(&entry)))
+                .because(format!("there is one at `{}`", costep_fmu_file::short(&entry)))
                 .hint("zip the contents of the folder, not the folder"),
             None => error,
         }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use costep_core::Code;
-use costep_fmi::{Causality, VariableType, short};
+use costep_fmu_file::{Causality, VariableType, short};
 
 use crate::flat::SetValue;
 use crate::flatten::passages::{Carried, PassError, pass};

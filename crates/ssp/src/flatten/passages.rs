@@ -2,7 +2,7 @@
 //! transformation.
 
 use costep_core::{Error, Result};
-use costep_fmi::{Conversion, Unit};
+use costep_fmu_file::{Conversion, Unit};
 
 use crate::model::{Passage, Transformation, Value};
 
@@ -86,7 +86,7 @@ pub(super) fn transform(
             let number = |name: &String| {
                 let item = items.iter().find(|(item, _)| item == name);
                 item.map(|(_, value)| *value).ok_or_else(|| {
-                    format!("the number of the item `{}` is not known", costep_fmi::short(name))
+                    format!("the number of the item `{}` is not known", costep_fmu_file::short(name))
                 })
             };
             let numbers = names.iter().map(number).collect::<Result<_, _>>()?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use costep_core::Code;
-use costep_fmi::{Causality, ModelDescription, Unit, Variable, short};
+use costep_fmu_file::{Causality, ModelDescription, Unit, Variable, short};
 
 use crate::flatten::{Flattener, Instance, OpenFmu, Spot};
 use crate::model::{Connection, Connector, Definitions, End, Kind, Passage, Settings};

@@ -1,7 +1,7 @@
 //! Parameter bindings of systems and components.
 
-use costep_fmi::short;
-use costep_fmi::xml::Node;
+use costep_fmu_file::short;
+use costep_fmu_file::xml::Node;
 
 use crate::model::{Binding, Given};
 use crate::read::mapping::SSM;

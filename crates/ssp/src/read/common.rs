@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use costep_fmi::xml::Node;
-use costep_fmi::{BaseUnit, SI_NAMES, Unit, short};
+use costep_fmu_file::xml::Node;
+use costep_fmu_file::{BaseUnit, SI_NAMES, Unit, short};
 
 use crate::model::{Connector, Definitions, Enumeration, Kind, Passage, TYPES, Transformation};
 use crate::read::reader::Reader;

@@ -1,6 +1,6 @@
 //! SSB: signal dictionaries.
 
-use costep_fmi::xml::Node;
+use costep_fmu_file::xml::Node;
 
 use crate::model::{Dictionary, DictionaryContent, Given, Kind};
 use crate::read::common::META;
@@ -47,7 +47,7 @@ impl Reader<'_> {
     pub(crate) fn expect_type(&mut self, node: &Node, known: &str) -> bool {
         let kind = node.get("type").unwrap_or(known);
         if kind != known {
-            let (name, kind) = (costep_fmi::short(&node.name), costep_fmi::short(kind));
+            let (name, kind) = (costep_fmu_file::short(&node.name), costep_fmu_file::short(kind));
             self.unsupported(node.line, format!("<{name}> is of type `{kind}`; only `{known}` is read"));
         }
         kind == known

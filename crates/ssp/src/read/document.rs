@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Place, Result};
-use costep_fmi::Limits;
+use costep_fmu_file::Limits;
 
 use crate::model::Document;
 use crate::note::Notes;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use costep_fmi::short;
-use costep_fmi::xml::Node;
+use costep_fmu_file::short;
+use costep_fmu_file::xml::Node;
 
 use crate::model::{Mapping, MappingEntry};
 use crate::read::common::{META, TRANSFORMATIONS};

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use costep_core::{Code, Result};
-use costep_fmi::xml::{Node, literal};
-use costep_fmi::{Limits, short};
+use costep_fmu_file::xml::{Node, literal};
+use costep_fmu_file::{Limits, short};
 
 use crate::model::Settings;
 use crate::note::{Note, Notes, Severity};

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use costep_fmi::short;
-use costep_fmi::xml::{Node, literal};
+use costep_fmu_file::short;
+use costep_fmu_file::xml::{Node, literal};
 
 use crate::model::{Parameter, ParameterSet, TYPES, Value};
 use crate::read::common::META;

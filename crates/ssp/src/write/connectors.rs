@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use costep_fmi::{BaseUnit, Causality, ModelDescription, SI_NAMES, Variable, VariableType};
+use costep_fmu_file::{BaseUnit, Causality, ModelDescription, SI_NAMES, Variable, VariableType};
 
 use crate::write::xml::Xml;
 

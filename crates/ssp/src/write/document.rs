@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use costep_core::{Code, Error};
-use costep_fmi::Variable;
+use costep_fmu_file::Variable;
 
 use crate::flat::{Component, Link};
 use crate::model::{Implementation, Settings};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Result};
-use costep_fmi::{Fmu, ModelDescription};
+use costep_fmu_file::{Fmu, ModelDescription};
 use zip::write::SimpleFileOptions;
 
 use crate::flat::Flat;

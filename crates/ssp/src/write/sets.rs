@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use costep_core::{Code, Error};
-use costep_fmi::{ModelDescription, Variable, VariableType};
+use costep_fmu_file::{ModelDescription, Variable, VariableType};
 
 use crate::flat::{Component, Flat, SetValue};
 use crate::model::Value;

@@ -184,7 +184,7 @@ fn put32(bytes: &mut Vec<u8>, values: &[u32]) {
 
 /// The folder of binaries for this platform.
 pub(crate) fn here(version: u32) -> String {
-    match (version, costep_fmi::this_platform().as_str()) {
+    match (version, costep_fmu_file::this_platform().as_str()) {
         (2, "x86_64-linux") => "linux64".into(),
         (2, "x86_64-windows") => "win64".into(),
         (2, "x86_64-darwin") => "darwin64".into(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use common::xml::{ENGINE_2, ENGINE_3, SMALL_2};
 use common::{File, Zip, fmu, here, library};
 use costep_core::Code;
-use costep_fmi::{Archive, Fmu, Limits, TEMPORARY_PREFIX};
+use costep_fmu_file::{Archive, Fmu, Limits, TEMPORARY_PREFIX};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 fn archive(bytes: Vec<u8>) -> Archive {

@@ -1,13 +1,13 @@
 //! Reads FMUs or bare modelDescription.xml files and prints what they are and what is wrong with them.
 //!
-//! `cargo run --package costep-fmi --example check -- FILE...`
+//! `cargo run --package costep-fmu-file --example check -- FILE...`
 
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 
 use costep_core::Result;
-use costep_fmi::{Causality, Finding, Fmu, Limits, ModelDescription, Severity, validate};
+use costep_fmu_file::{Causality, Finding, Fmu, Limits, ModelDescription, Severity, validate};
 
 fn main() -> ExitCode {
     let mut failed = false;

@@ -4,7 +4,7 @@ use costep_core::Code::{
     self, FmuArray, FmuCapability, FmuCausality, FmuClock, FmuDuplicate, FmuName, FmuRange, FmuReference,
     FmuSchema, FmuStart, FmuStructure, FmuType, FmuUnit,
 };
-use costep_fmi::Severity::{self, Error, Warning};
+use costep_fmu_file::Severity::{self, Error, Warning};
 
 use super::xml::{SMALL_2, SMALL_3, changed};
 

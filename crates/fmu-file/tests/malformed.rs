@@ -12,7 +12,7 @@ use common::finding_cases::MISTAKES;
 use common::xml::{ENGINE_2, ENGINE_3, SMALL_2, SMALL_3};
 use common::{Random, fmu, xml_cases};
 use costep_core::{Error, Result};
-use costep_fmi::{Archive, Finding, Fmu, Limits, ModelDescription, validate};
+use costep_fmu_file::{Archive, Finding, Fmu, Limits, ModelDescription, validate};
 
 /// No more memory and time than this for any malformed file.
 const MAX_MEMORY: u64 = 100 << 20;

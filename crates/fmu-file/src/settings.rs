@@ -9,7 +9,7 @@ use crate::description::words::{Causality, Initial, Variability, VariableType};
 
 /// When a variable is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub enum Moment {
     /// In configuration mode: structural parameters.
     Configuration,
     /// Before the initialisation: parameters and start values.
@@ -20,15 +20,19 @@ pub(crate) enum Moment {
 
 /// A variable and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Setting {
-    pub(crate) variable: usize,
-    pub(crate) reference: u32,
-    pub(crate) values: Values,
-    pub(crate) moment: Moment,
+pub struct Setting {
+    /// Index of the variable.
+    pub variable: usize,
+    /// Its value reference.
+    pub reference: u32,
+    /// One value for each of its elements, of its own type.
+    pub values: Values,
+    /// When it is set.
+    pub moment: Moment,
 }
 
 /// Checks names, types, ranges and numbers of elements. Structural parameters come first.
-pub(crate) fn settings(description: &ModelDescription, given: &[(String, Values)]) -> Result<Vec<Setting>> {
+pub fn settings(description: &ModelDescription, given: &[(String, Values)]) -> Result<Vec<Setting>> {
     let mut settings: Vec<Setting> = Vec::with_capacity(given.len());
     for (name, values) in given {
         let variable = description.require(name)?;
@@ -58,7 +62,7 @@ pub fn fit_value(description: &ModelDescription, name: &str, values: &Values) ->
 }
 
 /// Length of the explicit Euler steps that an FMU says it takes, under these settings.
-pub(crate) fn euler_step(description: &ModelDescription, settings: &[Setting]) -> Option<f64> {
+pub fn euler_step(description: &ModelDescription, settings: &[Setting]) -> Option<f64> {
     let stated = description.solver.as_ref()?;
     let Some(name) = &stated.parameter else { return Some(stated.step) };
     // A name that does not exist makes the whole statement doubtful.
@@ -71,7 +75,7 @@ pub(crate) fn euler_step(description: &ModelDescription, settings: &[Setting]) -
 }
 
 /// Sizes that structural parameters set: (variable, value).
-pub(crate) fn sizes(settings: &[Setting]) -> Vec<(usize, u64)> {
+pub fn sizes(settings: &[Setting]) -> Vec<(usize, u64)> {
     settings.iter().filter_map(size).collect()
 }
 
@@ -83,11 +87,7 @@ fn size(setting: &Setting) -> Option<(usize, u64)> {
 }
 
 /// Number of elements of a variable under these sizes.
-pub(crate) fn elements(
-    description: &ModelDescription,
-    variable: usize,
-    sizes: &[(usize, u64)],
-) -> Result<usize> {
+pub fn elements(description: &ModelDescription, variable: usize, sizes: &[(usize, u64)]) -> Result<usize> {
     let start = |index: usize| match &description.variables()[index].start {
         Some(Values::UInt64(values)) => values.first().copied().unwrap_or(0),
         _ => 0,

@@ -4,7 +4,7 @@ mod common;
 
 use common::xml::{ENGINE_2, ENGINE_3, SMALL_2, SMALL_3, changed};
 use costep_core::Code;
-use costep_fmi::{
+use costep_fmu_file::{
     BaseUnit, Causality, CoSimulation, DefaultExperiment, Dependency, DependencyKind, Dimension, FmiVersion,
     Initial, Interface, IntervalVariability, ModelDescription, ModelExchange, NamingConvention, Number,
     Unknown, Values, Variability, Variable, VariableType, conversion, validate,
@@ -269,8 +269,9 @@ fn other_encodings_give_the_same_description() {
     let text = changed(ENGINE_2, r#"encoding="UTF-8""#, r#"encoding="ISO-8859-1""#);
     let text = changed(&text, "torque on the shaft", "Drehmoment für die Welle");
     let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
-    let read =
-        |bytes: &[u8]| ModelDescription::read(bytes, "x".as_ref(), &costep_fmi::Limits::default()).unwrap();
+    let read = |bytes: &[u8]| {
+        ModelDescription::read(bytes, "x".as_ref(), &costep_fmu_file::Limits::default()).unwrap()
+    };
     let d = read(&latin);
     assert_eq!(named(&d, "load").description.as_deref(), Some("Drehmoment für die Welle"));
     let wide: Vec<u8> = format!("\u{FEFF}{text}").encode_utf16().flat_map(u16::to_be_bytes).collect();

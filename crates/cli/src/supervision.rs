@@ -81,8 +81,8 @@ mod system {
     use costep_core::{Code, Error, Place};
     use costep_results::{Recording, Table};
     use costep_supervise::{
-        Ending, Program, Report, WORKER_FLAG, Watch, be_watched, late_failures, offer_workers, supervise,
-        watched,
+        Ending, Program, Report, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures, offer_workers,
+        supervise, watched,
     };
     use serde_json::{Map, Value, json};
 
@@ -112,7 +112,7 @@ mod system {
             offer_workers();
             return None;
         };
-        Some(match costep_fmi::host_fmu(files) {
+        Some(match host_fmu(files) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 print_error(&error);

@@ -8,7 +8,7 @@
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
 //! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
 //! | `notice` | what FMUs have to say while they are called |
-//! | `isolated` | an FMU of either kind in a process of its own |
+//! | `trace` | which FMU is in which call, for whoever watches this process |
 //!
 //! Instances of an FMU share its library:
 //!
@@ -28,16 +28,13 @@
 
 mod call;
 mod cs;
-#[cfg(target_os = "linux")]
-mod isolated;
 mod me;
 mod notice;
+pub mod trace;
 
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, required_functions};
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputWays};
-#[cfg(target_os = "linux")]
-pub use isolated::{IsolatedUse, host_fmu, isolate_fmu};
 pub use me::{ModelExchangeOptions, ModelExchangeSubsystem};
-pub use notice::{Notice, listen};
+pub use notice::{Notice, listen, tell};

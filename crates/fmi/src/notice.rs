@@ -28,7 +28,7 @@ pub fn listen(listener: impl Fn(&str, Notice<'_>) + Send + Sync + 'static) -> bo
 }
 
 /// Tells whoever listens.
-pub(crate) fn tell(instance: &str, notice: Notice<'_>) {
+pub fn tell(instance: &str, notice: Notice<'_>) {
     if let Some(listener) = LISTENER.get() {
         listener(instance, notice);
     }

@@ -110,8 +110,8 @@ impl Fmu {
     }
 
     /// What is wrong with its libraries for this platform, by their headers and tables of symbols: nothing is executed.
-    /// Says nothing about interfaces without a library for this platform. `required` names the functions that whoever
-    /// calls an FMU of this version needs for this use.
+    /// Says nothing about interfaces without a library for this platform. `required` names the functions that
+    /// whoever calls an FMU of this version needs for this use.
     pub fn validate_libraries(
         &mut self,
         required: impl Fn(FmiVersion, Use) -> Vec<&'static str>,

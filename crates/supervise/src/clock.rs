@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::status::SlotData;
+use costep_fmi::trace::SlotData;
 
 /// Longest time for ending an FMU.
 const GRACE: Duration = Duration::from_secs(10);

@@ -1,26 +1,25 @@
 //! Foreign code in processes of its own.
 //!
 //! **Supervised runs**: a process that hosts an engine and FMUs is watched by another one. The two share a page on which
-//! each FMU shows the call it is in ([`Slot`]), at the price of two stores per call; [`supervise`] starts the process, ends
-//! it when a call hangs or memory runs out, and tells which FMU it died of.
+//! each FMU shows the call it is in ([`costep_fmi::trace`]); [`supervise`] starts the process, ends it when a call hangs or
+//! memory runs out, and tells which FMU it died of.
 //!
-//! **Isolated subsystems**: [`Isolated`] is a subsystem whose calls another process does, which hosts nothing else.
+//! **Isolated subsystems**: [`Isolated`] is a subsystem whose calls another process does, which hosts nothing else;
+//! [`isolate_fmu`] makes one of an FMU.
 //!
 //! | module | role |
 //! |---|---|
 //! | `memory` | shared memory; all `unsafe` code |
-//! | `call`, `status` | which FMU is in which call |
 //! | `page` | what watcher and watched share |
 //! | `child`, `watcher`, `report`, `output` | the two sides of a supervised run, how it ended, what it printed |
 //! | `clock` | how long calls have taken |
 //! | `unwinding` | exceptions that leave an FMU |
 //! | `isolated` | subsystems in processes of their own |
+//! | `isolated_fmu` | an FMU of either kind in a process of its own |
 //! | `hand_over` | starting processes that never outlive this one |
 //!
 //! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
 
-mod call;
-mod status;
 mod unwinding;
 
 #[cfg(target_os = "linux")]
@@ -32,6 +31,8 @@ mod hand_over;
 #[cfg(target_os = "linux")]
 mod isolated;
 #[cfg(target_os = "linux")]
+mod isolated_fmu;
+#[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
 mod output;
@@ -42,8 +43,6 @@ mod report;
 #[cfg(target_os = "linux")]
 mod watcher;
 
-pub use call::Call;
-pub use status::{MessageSlot, Round, RowMember, RowSlot, Slot};
 pub use unwinding::stopping_exceptions;
 
 #[cfg(target_os = "linux")]
@@ -52,6 +51,8 @@ pub use child::{Watched, be_watched, watched};
 pub use hand_over::Program;
 #[cfg(target_os = "linux")]
 pub use isolated::{Isolated, Outline, WORKER_FLAG, host, late_failures, offer_workers, worker_program};
+#[cfg(target_os = "linux")]
+pub use isolated_fmu::{IsolatedUse, host_fmu, isolate_fmu};
 #[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
 #[cfg(target_os = "linux")]

@@ -25,9 +25,9 @@ unsafe impl Shareable for AtomicU32 {}
 // SAFETY: atomic integers.
 unsafe impl Shareable for AtomicU64 {}
 // SAFETY: consists of atomic integers.
-unsafe impl Shareable for crate::status::Header {}
-// SAFETY: consists of atomic integers.
-unsafe impl Shareable for crate::status::SlotData {}
+unsafe impl Shareable for crate::page::Header {}
+// SAFETY: consists of atomic integers, as its documentation promises.
+unsafe impl Shareable for costep_fmi::trace::SlotData {}
 // SAFETY: consists of atomic integers.
 unsafe impl Shareable for crate::isolated::Control {}
 

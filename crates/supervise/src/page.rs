@@ -1,12 +1,15 @@
 //! The page that a watched process and its watcher share: header, slots of FMUs, the last rows of the recording.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use costep_fmi::trace::{self, SlotData};
 
 use crate::memory::SharedMemory;
-use crate::status::{self, Header, SLOTS, SlotData};
 
+/// Slots of a watched process; further FMUs share the last one.
+const SLOTS: usize = 16_384;
 const SLOTS_AT: usize = 4096;
 const ROWS_AT: usize = SLOTS_AT + SLOTS * size_of::<SlotData>();
 /// Bytes for rows: as many as a recording has at most that are not written, one batch that gathers and one on its way.
@@ -14,6 +17,29 @@ const ROW_BYTES: usize = 16 << 20;
 const LENGTH: usize = ROWS_AT + ROW_BYTES;
 /// Rows of these two batches.
 const MOST_ROWS: usize = 2 * 4096;
+
+/// How far the run is. Written by the process that hosts FMUs, except for `stop`.
+#[repr(C)]
+pub(crate) struct Header {
+    /// Accepted macro steps.
+    pub(crate) step: AtomicU64,
+    /// Bits of the time they lead to.
+    pub(crate) time: AtomicU64,
+    /// 0 = running, else 1 + exit code: the process came to its own end.
+    pub(crate) outcome: AtomicU64,
+    /// How often the watcher asks to stop.
+    pub(crate) stop: AtomicU64,
+    /// Bits of the time of the last checkpoint.
+    pub(crate) checkpoint: AtomicU64,
+    /// Number of checkpoints.
+    pub(crate) checkpoints: AtomicU64,
+    /// Rows given to the recording, and values of a row.
+    pub(crate) rows: AtomicU64,
+    pub(crate) width: AtomicU64,
+    /// Slots that have been used.
+    pub(crate) slots: AtomicU32,
+    pub(crate) unused: AtomicU32,
+}
 
 /// A status page.
 pub(crate) struct Page {
@@ -51,7 +77,7 @@ impl Page {
 
     /// Gives the slots of this process out of this page from now on.
     pub(crate) fn show(&'static self) -> bool {
-        status::show(self.memory.values(SLOTS_AT, SLOTS), &self.header().slots)
+        trace::show(self.memory.values(SLOTS_AT, SLOTS), &self.header().slots)
     }
 
     fn ring(&self) -> &[AtomicU64] {

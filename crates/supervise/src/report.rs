@@ -6,10 +6,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
+use costep_fmi::trace::{Call, SlotData};
 
-use crate::call::Call;
 use crate::page::Page;
-use crate::status::SlotData;
 
 /// An FMU that was in a call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::ffi::c_int;
 
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::{FmiVersion, VariableType};
-use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
+use crate::trace::Call;
 
 /// Whole numbers up to this size are exchanged without loss.
 const EXACT: f64 = (1_u64 << 53) as f64;

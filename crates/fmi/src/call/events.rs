@@ -3,12 +3,12 @@
 
 use costep_core::{Code, Interval, Result};
 use costep_fmu_file::Use;
-use costep_supervise::Call;
 
 use crate::call::exchange::Update;
 use crate::call::ffi3::Functions3;
 use crate::call::instance::Instance;
 use crate::call::library::{FmuLibrary, Functions};
+use crate::trace::Call;
 
 /// The FMU has told an interval since it was last asked, or for the first time.
 const INTERVAL_CHANGED: i32 = 2;

@@ -2,11 +2,11 @@
 #![allow(unsafe_code)]
 
 use costep_core::{Code, Result};
-use costep_supervise::Call;
 
 use crate::call::ffi2::EventInfo;
 use crate::call::instance::Instance;
 use crate::call::library::Exchange;
+use crate::trace::Call;
 
 /// What an update of the discrete states says.
 #[derive(Clone, Copy, Debug, Default)]

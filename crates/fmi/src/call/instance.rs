@@ -7,7 +7,6 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use costep_core::{Code, Error, Experiment, Result};
-use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{Callbacks, Functions2};
 use crate::call::floating_point;
@@ -17,6 +16,7 @@ use crate::call::log::{Message, Status};
 use crate::call::place::Place;
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
+use crate::trace::{Call, Slot};
 
 pub(crate) const OK: c_int = 0;
 

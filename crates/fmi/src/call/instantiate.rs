@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::Use;
-use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{self, Callbacks, Functions2};
 use crate::call::ffi3::{Functions3, IntermediateUpdate};
@@ -20,6 +19,7 @@ use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions}
 use crate::call::log::{Message, Status, log2, log3};
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
+use crate::trace::{Call, Slot};
 
 /// What both versions of FMI are told.
 struct Request<'a> {

@@ -6,11 +6,11 @@ use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
 use costep_core::{InputSegment, Interval, MicroSamples};
-use costep_supervise::MessageSlot;
 
 use crate::call::ffi3::{Flag, Functions3};
 use crate::call::log::LogSink;
 use crate::cs::signals::Followed;
+use crate::trace::MessageSlot;
 
 /// Micro samples kept of one step; further ones take the place of the last.
 const MOST_SAMPLES: usize = 1 << 20;

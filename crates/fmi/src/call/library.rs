@@ -12,12 +12,12 @@ use costep_core::{Code, Error, Place, Result};
 use costep_fmu_file::{
     CoSimulation, FmiVersion, Fmu, Interface, ModelDescription, ModelExchange, Unpacked, Use,
 };
-use costep_supervise::{Call, Slot};
 
 use crate::call::ffi2::{Exchange2, Functions2};
 use crate::call::ffi3::{Exchange3, Functions3};
 use crate::call::floating_point;
 use crate::call::symbols::SharedLibrary;
+use crate::trace::{Call, Slot};
 
 /// How long a call into an FMU may take, unless told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

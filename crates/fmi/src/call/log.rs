@@ -8,10 +8,9 @@ use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use costep_supervise::MessageSlot;
-
 use crate::call::intermediate::Environment;
 use crate::notice::{Notice, tell};
+use crate::trace::MessageSlot;
 
 /// Messages kept of an instance; older ones are dropped.
 const KEPT: usize = 64;
@@ -53,7 +52,8 @@ impl Status {
         }
     }
 
-    pub(crate) fn from_raw(raw: c_int) -> Self {
+    /// The status of a number of the standard.
+    pub fn from_raw(raw: c_int) -> Self {
         match raw {
             0 => Self::Ok,
             1 => Self::Warning,

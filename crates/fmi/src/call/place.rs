@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 
 use costep_core::Interval;
-use costep_supervise::Call;
+
+use crate::trace::Call;
 
 /// What a row and its members know of each other. Used by one thread at a time; atomic because nobody proves that.
 #[derive(Debug, Default)]

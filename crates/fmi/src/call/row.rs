@@ -14,13 +14,13 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use costep_core::{Interval, Result, Row, StepAlone, Subsystem};
-use costep_supervise::{Call, RowMember, RowSlot};
 
 use crate::call::ffi2;
 use crate::call::floating_point;
 use crate::call::instance::{Instance, OK};
 use crate::call::library::{FmuLibrary, Functions};
 use crate::call::place::{CALLS, Interruption, Place, RowState};
+use crate::trace::{Call, RowMember, RowSlot};
 
 /// The calls of a plain step, looked up once.
 #[derive(Clone, Copy)]

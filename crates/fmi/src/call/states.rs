@@ -5,10 +5,10 @@ use std::ffi::c_void;
 use std::ptr;
 
 use costep_core::{Code, Error, Result};
-use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
+use crate::trace::Call;
 
 /// A stored state of one instance. It has to be given back to [`Instance::free_state`]; the FMU owns what is behind.
 #[derive(Debug)]

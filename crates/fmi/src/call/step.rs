@@ -4,7 +4,6 @@
 use std::ffi::c_int;
 
 use costep_core::{Code, Error, Interval, Result};
-use costep_supervise::Call;
 
 use crate::call::events::Advance;
 use crate::call::ffi2::{self, Functions2};
@@ -14,6 +13,7 @@ use crate::call::instance::{Instance, OK};
 use crate::call::library::Functions;
 use crate::call::log::{Message, Status};
 use crate::notice::{Notice, tell};
+use crate::trace::Call;
 
 const DISCARD: c_int = 2;
 

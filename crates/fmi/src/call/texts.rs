@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::VariableType;
-use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
 use crate::call::store::{self, Content};
+use crate::trace::Call;
 
 /// Bytes of one value at most.
 const MOST_BYTES: usize = 1 << 26;

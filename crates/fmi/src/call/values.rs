@@ -5,10 +5,10 @@ use std::ffi::{CString, c_char, c_int};
 
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::Values;
-use costep_supervise::Call;
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;
+use crate::trace::Call;
 
 impl Instance {
     /// Sets one variable; all elements of it, if it is an array.

@@ -202,7 +202,7 @@ impl CoSimulationSubsystem {
     }
 
     /// The same, with the number of states of its local model.
-    pub(crate) fn outline(
+    pub fn outline(
         fmu: &ModelDescription,
         name: &str,
         options: &CoSimulationOptions,

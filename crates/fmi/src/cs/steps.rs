@@ -1,12 +1,12 @@
 //! Steps of an FMU: alone, and what it notes down about those in a row.
 
 use costep_core::{Code, Error, InputSegment, Interval, Result, StepOutcome};
-use costep_supervise::Call;
 
 use super::events::Kept;
 use super::signals::Followed;
 use super::{CoSimulationSubsystem, Phase};
 use crate::call::place::Interruption;
+use crate::trace::Call;
 
 /// How often a discarded step is halved.
 const MOST_HALVINGS: u32 = 10;

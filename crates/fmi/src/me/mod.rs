@@ -188,7 +188,7 @@ impl ModelExchangeSubsystem {
     }
 
     /// The same, with its number of states.
-    pub(crate) fn outline(
+    pub fn outline(
         fmu: &ModelDescription,
         name: &str,
         options: &ModelExchangeOptions,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use costep_core::{Code, Error};
 use costep_core::{Description, Result, Subsystem};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
-#[cfg(target_os = "linux")]
-use costep_fmi::{IsolatedUse, isolate_fmu};
 use costep_fmu_file::Use;
 use costep_integrate::{Component, Ode, Part, Solver};
+#[cfg(target_os = "linux")]
+use costep_supervise::{IsolatedUse, isolate_fmu};
 
 use crate::fmus::{FmuFile, Isolation};
 

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
 
+use costep_fmi::trace::{self, SlotData};
 use rustix::thread::futex::{self, Flags, Timespec};
 
 use crate::memory::SharedMemory;
-use crate::status::{self, SlotData};
 
 /// Numbers that come with a request or an answer.
 pub(super) const WORDS: usize = 16;
@@ -90,7 +90,7 @@ impl Mailbox {
 
     /// Gives the slots of this process out of this memory from now on.
     pub(super) fn show(&'static self) -> bool {
-        status::show(self.memory.values(SLOTS_AT, SLOTS), &self.control().slots)
+        trace::show(self.memory.values(SLOTS_AT, SLOTS), &self.control().slots)
     }
 
     pub(super) fn word(&self, index: usize) -> u64 {

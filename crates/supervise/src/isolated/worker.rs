@@ -5,17 +5,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place, Result};
+use costep_fmi::trace::{Call, Slot};
 
 use super::WORKER_FLAG;
 use super::area::{Area, Sizes, load_bytes, store_bytes};
 use super::mailbox::{Mailbox, Request};
 use super::words::read_error;
-use crate::call::Call;
 use crate::child::watched;
 use crate::clock::CallClock;
 use crate::hand_over::{Program, Started, start};
 use crate::report::{Culprit, Ending, describe, last_message};
-use crate::status::Slot;
 use crate::watcher::is_debugged;
 
 /// Time between two looks whether the process is still alive. An answer is noticed at once.

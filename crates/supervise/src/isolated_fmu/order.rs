@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Result, StateReader, StateWriter};
+use costep_fmi::{CoSimulationOptions, InputWays, ModelExchangeOptions};
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
 use super::IsolatedUse;
-use crate::cs::{CoSimulationOptions, InputWays};
-use crate::me::ModelExchangeOptions;
 
 /// An FMU and how to use it.
 pub(super) struct Order {

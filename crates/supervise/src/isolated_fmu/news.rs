@@ -3,9 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use costep_core::{Result, StateReader, StateWriter};
-
-use crate::call::log::{Message, Status};
-use crate::notice::{Notice, listen, tell};
+use costep_fmi::{Message, Notice, Status, listen, tell};
 
 /// Messages that go over between two answers with their words; of further ones the number.
 const MOST: usize = 32;

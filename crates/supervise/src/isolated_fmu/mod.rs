@@ -6,12 +6,13 @@ mod order;
 use std::path::Path;
 
 use costep_core::{Code, Error, Result, Subsystem};
+use costep_fmi::{
+    CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
+};
 use costep_fmu_file::{Fmu, ModelDescription, PrivateFolder, Use};
-use costep_supervise::{Isolated, Outline, Program};
 
-use crate::call::library::FmuLibrary;
-use crate::cs::{CoSimulationOptions, CoSimulationSubsystem};
-use crate::me::{ModelExchangeOptions, ModelExchangeSubsystem};
+use crate::hand_over::Program;
+use crate::isolated::{Isolated, Outline, host};
 use order::Order;
 
 /// How an isolated FMU is used.
@@ -62,7 +63,7 @@ pub fn isolate_fmu(
 }
 
 /// Hosts an FMU in this process, by an order of [`isolate_fmu`] in another one. `files` is the text that
-/// [`WORKER_FLAG`](costep_supervise::WORKER_FLAG) came with.
+/// [`WORKER_FLAG`](crate::WORKER_FLAG) came with.
 pub fn host_fmu(files: &str) -> Result<()> {
     news::gather();
     let make = |order: &[u8]| {
@@ -79,5 +80,5 @@ pub fn host_fmu(files: &str) -> Result<()> {
             }
         })
     };
-    costep_supervise::host(files, make, news::take)
+    host(files, make, news::take)
 }

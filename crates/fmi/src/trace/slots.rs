@@ -1,8 +1,7 @@
-//! What the process that hosts FMUs shows to the one that watches it: which FMU is in which call, how far the run is.
-//!
-//! Each FMU has a slot of its own, so that those on different threads do not disturb each other. Entering and leaving a
-//! call are one plain store each. FMUs that are stepped in a row share one more slot, which says whose turn it is: a
-//! single place that stays in the cache. Without a watcher the slots are ordinary memory that nobody reads.
+//! What is shown of FMUs. Each has a slot of its own, so that those on different threads do not disturb each
+//! other. Entering and leaving a call are one plain store each. FMUs that are stepped in a row share one more
+//! slot, which says whose turn it is: a single place that stays in the cache. Without a watcher the slots are
+//! ordinary memory that nobody reads.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,14 +9,12 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::call::Call;
+use super::call::Call;
 
 /// Bytes kept of a name.
 const NAME: usize = 96;
 /// Bytes kept of the last message of an FMU.
 const MESSAGE: usize = 328;
-/// Slots of a watched process; further FMUs share the last one.
-pub(crate) const SLOTS: usize = 16_384;
 /// Slots of a process that nobody watches.
 const UNWATCHED: usize = 256;
 /// The low bits of a slot's word hold the call.
@@ -26,33 +23,13 @@ const CALL_BITS: u32 = 8;
 const MEMBER_BITS: u32 = 24;
 const ROUND_SHIFT: u32 = CALL_BITS + MEMBER_BITS;
 
-/// How far the run is. Written by the process that hosts FMUs, except for `stop`.
-#[repr(C)]
-pub(crate) struct Header {
-    /// Accepted macro steps.
-    pub(crate) step: AtomicU64,
-    /// Bits of the time they lead to.
-    pub(crate) time: AtomicU64,
-    /// 0 = running, else 1 + exit code: the process came to its own end.
-    pub(crate) outcome: AtomicU64,
-    /// How often the watcher asks to stop.
-    pub(crate) stop: AtomicU64,
-    /// Bits of the time of the last checkpoint.
-    pub(crate) checkpoint: AtomicU64,
-    /// Number of checkpoints.
-    pub(crate) checkpoints: AtomicU64,
-    /// Rows given to the recording, and values of a row.
-    pub(crate) rows: AtomicU64,
-    pub(crate) width: AtomicU64,
-    /// Slots that have been used.
-    pub(crate) slots: AtomicU32,
-    pub(crate) unused: AtomicU32,
-}
-
 /// What is shown of one FMU.
+///
+/// It may lie in memory that another process writes: it consists of atomic integers only, so that any bytes are
+/// a value, true or wrong.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct SlotData {
+pub struct SlotData {
     /// Number of calls so far and the present one: changes with every call. Of a row: round, slot and call.
     word: AtomicU64,
     /// Longest time of a call in ms; 0 = no limit.
@@ -85,7 +62,7 @@ impl SlotData {
     }
 
     /// What it says, as far as it can be believed. `all` are the slots of its process.
-    pub(crate) fn read<'a>(&'a self, all: &'a [Self]) -> SlotView<'a> {
+    pub fn read<'a>(&'a self, all: &'a [Self]) -> SlotView<'a> {
         let word = self.word.load(Relaxed);
         let member = (word >> CALL_BITS) as usize & ((1 << MEMBER_BITS) - 1);
         let member = if self.is_row.load(Relaxed) == 0 { None } else { all.get(member) };
@@ -100,12 +77,13 @@ impl SlotData {
         Some(self.limit.load(Relaxed)).filter(|limit| *limit > 0).map(Duration::from_millis)
     }
 
-    pub(crate) fn name(&self) -> String {
+    /// The name of the FMU.
+    pub fn name(&self) -> String {
         text(&self.name, &self.name_length)
     }
 
     /// The last message of the FMU.
-    pub(crate) fn message(&self) -> Option<String> {
+    pub fn message(&self) -> Option<String> {
         let message = text(&self.message, &self.message_length);
         (!message.is_empty()).then_some(message)
     }
@@ -113,23 +91,23 @@ impl SlotData {
 
 /// One look at a slot.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SlotView<'a> {
+pub struct SlotView<'a> {
     /// Equal in two looks = no call was entered or left between them.
-    pub(crate) word: u64,
+    pub word: u64,
     /// The call the FMU is in.
-    pub(crate) call: Option<Call>,
+    pub call: Option<Call>,
     /// The slot with the name and the last message of the FMU.
-    pub(crate) fmu: &'a SlotData,
+    pub fmu: &'a SlotData,
 }
 
 impl SlotView<'_> {
     /// `fmi2DoStep`.
-    pub(crate) fn call_name(&self) -> Option<String> {
+    pub fn call_name(&self) -> Option<String> {
         self.call.map(|call| call.full_name(self.fmu.version.load(Relaxed)))
     }
 
     /// How long the call may take.
-    pub(crate) fn limit(&self) -> Option<Duration> {
+    pub fn limit(&self) -> Option<Duration> {
         self.fmu.limit()
     }
 }
@@ -168,9 +146,10 @@ struct Free {
 static BOARD: OnceLock<Board> = OnceLock::new();
 static UNWATCHED_SLOTS: [SlotData; UNWATCHED] = [const { SlotData::new() }; UNWATCHED];
 
-/// From now on slots are given where a watcher sees them. False if this process has given slots already.
-pub(crate) fn show(slots: &'static [SlotData], used: &'static AtomicU32) -> bool {
-    BOARD.set(Board { slots, used: Some(used), free: Mutex::default() }).is_ok()
+/// From now on slots are given where a watcher sees them; `used` tells it how many. Where there are fewer slots
+/// than FMUs, the last one is shared. False if this process has given slots already, or if there are none.
+pub fn show(slots: &'static [SlotData], used: &'static AtomicU32) -> bool {
+    !slots.is_empty() && BOARD.set(Board { slots, used: Some(used), free: Mutex::default() }).is_ok()
 }
 
 /// The slots of this process; if nobody watches it, some that nobody reads.

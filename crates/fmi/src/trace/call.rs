@@ -74,7 +74,7 @@ calls! {
 
 impl Call {
     /// The call of a number, if there is one.
-    pub(crate) fn from_number(number: u8) -> Option<Self> {
+    pub(super) fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number).checked_sub(1)?).copied()
     }
 
@@ -87,7 +87,7 @@ impl Call {
     }
 
     /// Whether the FMU is being ended, for which less time is allowed.
-    pub(crate) fn is_ending(self) -> bool {
+    pub fn is_ending(self) -> bool {
         matches!(self, Self::Terminate | Self::FreeInstance | Self::Unload)
     }
 }

@@ -23,6 +23,11 @@ impl Desk {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// A folder in memory where the system has such, for many runs that write checkpoints at every step.
+    pub(crate) fn in_memory() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
     /// A file of the folder.
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path().join(name)

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::StepLengths;
+
 /// What the values of a port are. All of them are exchanged as 64-bit numbers with a point, without loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortKind {
@@ -93,21 +95,8 @@ pub enum Linearisation {
     Full,
 }
 
-/// What a subsystem can do beyond a plain step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Capabilities {
-    /// The state can be put back to the last snapshot.
-    pub rollback: bool,
-    /// Highest order of an input polynomial it takes; 0 = held inputs only.
-    pub input_order: usize,
-    /// What [`Subsystem::local_model`](crate::Subsystem::local_model) gives.
-    pub linearisation: Linearisation,
-    /// It gives outputs inside the step.
-    pub micro_samples: Option<MicroSampling>,
-}
-
 /// A subsystem as the others see it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Description {
     /// Name of the instance, `engine`.
     pub name: String,
@@ -115,10 +104,19 @@ pub struct Description {
     pub inputs: Vec<Port>,
     /// Its outputs, in the order of the output vector.
     pub outputs: Vec<Port>,
-    /// Direct feed-through: for each output the inputs it depends on without delay.
+    /// Direct feedthrough: for each output the inputs it depends on without delay.
     pub feedthrough: Vec<Vec<usize>>,
-    /// What it can do.
-    pub capabilities: Capabilities,
+    /// Highest order of an input polynomial it takes; 0 = held inputs only.
+    pub input_order: usize,
+    /// The lengths of the steps that it can do beside its macro steps.
+    pub step_lengths: StepLengths,
+}
+
+impl Description {
+    /// Whether it can do steps of this length beside its macro steps.
+    pub fn can_step_by(&self, length: f64) -> bool {
+        self.step_lengths.allow(length)
+    }
 }
 
 /// Where the signals of each subsystem stand in the stacked vectors u and y.

@@ -1,6 +1,6 @@
 //! Into how many parts a macro step can be divided, by what the subsystems say about the lengths of their steps.
 
-use crate::{Subsystem, quantity::format_time};
+use crate::{Description, quantity::format_time};
 
 /// Parts of a macro step where nothing stands against it.
 pub const PARTS: usize = 8;
@@ -53,8 +53,8 @@ pub enum Division {
 
 impl Division {
     /// Of macro steps of a length.
-    pub fn of(subsystems: &[Box<dyn Subsystem>], step: f64) -> Self {
-        let lengths: Vec<_> = subsystems.iter().map(|subsystem| subsystem.step_lengths()).collect();
+    pub fn of(descriptions: &[Description], step: f64) -> Self {
+        let lengths: Vec<_> = descriptions.iter().map(|description| description.step_lengths).collect();
         Self::by(&lengths, step)
     }
 

@@ -1,17 +1,19 @@
 //! The vocabulary of costep: signals and their layout, input polynomials, coupling, connection graph, the
 //! traits of subsystems and coupling methods, errors. No input or output, no `unsafe`.
 
+pub mod capability;
 pub mod codes;
-pub mod companion;
 pub mod coupling;
 pub mod description;
 pub mod differences;
 pub mod division;
+pub mod environment;
 pub mod error;
 pub mod external;
 pub mod graph;
 pub mod history;
 pub mod interface_model;
+pub mod interval;
 pub mod local_model;
 pub mod method;
 pub mod micro;
@@ -24,17 +26,23 @@ pub mod row;
 pub mod state;
 pub mod subsystem;
 pub mod suggest;
+pub mod wrapper;
 
+pub use capability::{
+    Capabilities, Capable, EnvironmentStep, Linearised, MicroRecorder, MicroView, Persistence, Rollback,
+    RowMember, SolverCounts, Telemetry,
+};
 pub use codes::{Code, ExitClass};
-pub use companion::{Companion, CompanionForm};
 pub use coupling::{Connection, Coupling};
-pub use description::{Capabilities, Description, Layout, Linearisation, MicroSampling, Port, PortKind};
+pub use description::{Description, Layout, Linearisation, MicroSampling, Port, PortKind};
 pub use differences::Differences;
 pub use division::{Division, PARTS, StepLengths};
+pub use environment::{EnvironmentForm, EnvironmentModel};
 pub use error::{Error, Place, Result};
 pub use external::External;
 pub use history::History;
 pub use interface_model::InterfaceModel;
+pub use interval::{Experiment, Interval};
 pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
     Arrival, CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict,
@@ -45,4 +53,5 @@ pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use row::{Row, StepAlone};
 pub use state::{StateReader, StateWriter};
-pub use subsystem::{Experiment, Interval, SolverCounts, StepOutcome, Subsystem};
+pub use subsystem::{StepOutcome, Subsystem, unsupported};
+pub use wrapper::Wrapper;

@@ -1,8 +1,9 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Companion, Coupling, Description, Division, External, History, InputPolynomials, InterfaceModel,
-    Interval, Layout, ModelSource, OptionSpec, Options, Result, StateReader, StateWriter, Subsystem,
+    Capabilities, Coupling, Description, Division, EnvironmentModel, External, History, InputPolynomials,
+    InterfaceModel, Interval, Layout, MicroView, ModelSource, OptionSpec, Options, Result, StateReader,
+    StateWriter,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -39,8 +40,8 @@ pub struct Needs {
     pub local_states: bool,
     /// Inputs whose source has already stepped keep what the method has given them, instead of being interpolated.
     pub keeps_known_inputs: bool,
-    /// Subsystems integrate a model of the rest beside their own states: it fills [`Signals::companions`].
-    pub companions: bool,
+    /// Subsystems integrate a model of their environment beside their own states: it fills [`Signals::environments`].
+    pub environments: bool,
     /// A held input whose source has already stepped takes the mean over the step, which is of second order,
     /// instead of the value at its end.
     pub hold_known_mean: bool,
@@ -99,6 +100,8 @@ impl InputSet {
 pub struct SystemView<'a> {
     /// One per subsystem.
     pub descriptions: &'a [Description],
+    /// One per subsystem.
+    pub capabilities: &'a [Capabilities],
     /// Where their signals are.
     pub layout: &'a Layout,
     /// L.
@@ -153,12 +156,14 @@ pub struct Signals<'a> {
     pub history: &'a History,
     /// The inputs over the step. In `pre_step` on entry: those of the last step.
     pub inputs: &'a mut InputPolynomials,
-    /// The subsystems, for their micro samples.
-    pub subsystems: &'a [Box<dyn Subsystem>],
+    /// Outputs inside the last step.
+    pub micro: &'a dyn MicroView,
+    /// One per subsystem.
+    pub descriptions: &'a [Description],
     /// Local models of the subsystems at T^k.
     pub models: &'a dyn ModelSource,
     /// The rest of the system as each subsystem sees it; empty if no method needs it.
-    pub companions: &'a mut [Companion],
+    pub environments: &'a mut [EnvironmentModel],
     /// u(T^k) at the end of the last step: the inputs that y^k was read under. Only kept if a method needs local
     /// models or forms its coupled inputs.
     pub u_end: &'a [f64],
@@ -176,8 +181,8 @@ pub struct Arrival<'a> {
     pub external: &'a [f64],
     /// L.
     pub coupling: &'a Coupling,
-    /// The subsystems, for their micro samples; there are none yet at the start.
-    pub subsystems: &'a [Box<dyn Subsystem>],
+    /// Outputs inside the step; there are none yet at the start.
+    pub micro: &'a dyn MicroView,
     /// Local models of the subsystems at T^k.
     pub models: &'a dyn ModelSource,
 }

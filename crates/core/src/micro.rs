@@ -1,6 +1,6 @@
 //! Outputs inside a macro step, and their mean over it.
 
-use crate::{Description, Layout, MicroSampling, Subsystem};
+use crate::{Layout, MicroSampling, MicroView};
 
 /// Outputs inside the last macro step, under the inputs of that step.
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +9,8 @@ pub struct MicroSamples<'a> {
     pub times: &'a [f64],
     /// One row of outputs per time.
     pub outputs: &'a [f64],
+    /// Which of them stand for a whole inner step.
+    pub sampling: MicroSampling,
 }
 
 /// Number of equal inner steps of at most `micro_step` that fill a macro step `h`.
@@ -21,7 +23,7 @@ pub fn inner_steps(h: f64, micro_step: f64) -> usize {
 /// How an integral over a macro step is summed from micro samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleRule {
-    /// As the subsystem declares in [`crate::Capabilities::micro_samples`].
+    /// As the subsystem declares in [`MicroSamples::sampling`].
     Declared,
     /// The value at the start of each inner step counts for the step.
     Start,
@@ -68,19 +70,16 @@ impl MicroSamples<'_> {
 /// taken as linear between its outputs before and after.
 pub fn mean_outputs(
     rule: SampleRule,
-    (subsystems, layout): (&[Box<dyn Subsystem>], &Layout),
+    (subsystems, layout): (&dyn MicroView, &Layout),
     chosen: impl IntoIterator<Item = usize>,
     (before, after): (&[f64], &[f64]),
     mean: &mut [f64],
 ) {
     for i in chosen {
         let range = layout.output_range(i);
-        let declared = |d: &Description| d.capabilities.micro_samples.unwrap_or(MicroSampling::End);
-        let inner = subsystems[i].micro_samples().filter(|samples| samples.times.len() > 1);
+        let inner = subsystems.micro_samples(i).filter(|samples| samples.times.len() > 1);
         match inner.filter(|_| rule != SampleRule::CommunicationPoints) {
-            Some(samples) => {
-                samples.mean(rule.weights(declared(subsystems[i].description())), &mut mean[range]);
-            }
+            Some(samples) => samples.mean(rule.weights(samples.sampling), &mut mean[range]),
             None => range.for_each(|j| mean[j] = 0.5 * (before[j] + after[j])),
         }
     }
@@ -99,7 +98,11 @@ mod tests {
 
     #[test]
     fn rules_weigh_the_ends_of_inner_steps() {
-        let samples = MicroSamples { times: &[0.0, 1.0, 4.0], outputs: &[1.0, 10.0, 2.0, 20.0, 6.0, 60.0] };
+        let samples = MicroSamples {
+            times: &[0.0, 1.0, 4.0],
+            outputs: &[1.0, 10.0, 2.0, 20.0, 6.0, 60.0],
+            sampling: MicroSampling::End,
+        };
         let mean = |rule: SampleRule| {
             let mut mean = [0.0; 2];
             samples.mean(rule.weights(MicroSampling::End), &mut mean);

@@ -1,6 +1,9 @@
 //! Where local models of subsystems come from: exact Jacobians, differences, identification.
 
-use crate::{Experiment, InterfaceModel, Interval, LocalModel, Result, StateReader, StateWriter, Subsystem};
+use crate::{
+    Capabilities, Description, Experiment, InterfaceModel, Interval, LocalModel, Result, StateReader,
+    StateWriter, Subsystem,
+};
 
 /// What a source sees of a subsystem at a communication point.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +35,13 @@ pub trait ModelSource: Send {
     /// Its name in reports.
     fn name(&self) -> &'static str;
 
-    /// Takes all memory it will ever need.
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()>;
+    /// Takes all memory it will ever need for these subsystems.
+    fn prepare(
+        &mut self,
+        descriptions: &[Description],
+        capabilities: &[Capabilities],
+        experiment: &Experiment,
+    ) -> Result<()>;
 
     /// Looks at subsystem `i` at a communication point.
     fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()>;
@@ -89,7 +97,7 @@ impl ModelSource for NoModels {
         "none"
     }
 
-    fn prepare(&mut self, _subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
+    fn prepare(&mut self, _: &[Description], _: &[Capabilities], _: &Experiment) -> Result<()> {
         Ok(())
     }
 

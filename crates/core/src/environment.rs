@@ -6,7 +6,7 @@ use crate::LocalModel;
 /// How the inputs follow from the model of the rest, with dy = y(t) - y(T^k) of the subsystem, tau = t - T^k and
 /// du = u(t) minus the input polynomial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum CompanionForm {
+pub enum EnvironmentForm {
     /// xi' = A xi + B dy + xi'(T^k), du = C xi + D dy: integrated with the states of the subsystem.
     #[default]
     Exact,
@@ -18,14 +18,14 @@ pub enum CompanionForm {
 
 /// The rest of the system as one subsystem sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Companion {
+pub struct EnvironmentModel {
     /// How inputs are formed.
-    pub form: CompanionForm,
+    pub form: EnvironmentForm,
     /// Its inputs are the outputs of the subsystem and its outputs the inputs of the subsystem. `x_dot` is xi'(T^k).
     pub model: LocalModel,
 }
 
-impl Companion {
+impl EnvironmentModel {
     /// Whether there is a rest that answers at all.
     pub fn is_active(&self) -> bool {
         self.model.states > 0 || self.model.d.iter().any(|d| *d != 0.0)
@@ -48,9 +48,9 @@ impl Companion {
     /// States that the subsystem integrates beside its own.
     pub fn states(&self) -> usize {
         match self.form {
-            CompanionForm::Exact => self.model.states,
-            CompanionForm::Rate(_) => self.model.outputs,
-            CompanionForm::Value(_) => 0,
+            EnvironmentForm::Exact => self.model.states,
+            EnvironmentForm::Rate(_) => self.model.outputs,
+            EnvironmentForm::Value(_) => 0,
         }
     }
 }

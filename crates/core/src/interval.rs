@@ -1,0 +1,111 @@
+//! Times: the span of a run, one macro step, and equal pieces of one.
+
+/// The time span a run covers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Experiment {
+    /// Start time in s.
+    pub start: f64,
+    /// End time in s.
+    pub stop: f64,
+    /// Macro step in s.
+    pub step: f64,
+}
+
+impl Experiment {
+    /// Number of macro steps: the run ends at the first communication point at or after the stop time, so
+    /// that all steps are equal.
+    pub fn steps(&self) -> u64 {
+        let steps = (self.stop - self.start) / self.step;
+        // A stop time that is a multiple of the step up to the round-off of the times gets no step more.
+        let round_off =
+            8.0 * f64::EPSILON * (self.start.abs().max(self.stop.abs()) / self.step + steps.abs());
+        (steps - round_off).ceil().max(0.0) as u64
+    }
+
+    /// Time of communication point k. Always computed from k: adding h step by step would drift.
+    #[inline]
+    pub fn time(&self, k: u64) -> f64 {
+        // There are far fewer steps than 2^63, and a signed number is converted by one instruction.
+        self.start + k as i64 as f64 * self.step
+    }
+
+    /// Macro step k.
+    #[inline]
+    pub fn interval(&self, k: u64) -> Interval {
+        Interval { start: self.time(k), end: self.time(k + 1), length: self.step }
+    }
+}
+
+/// One macro step, or a piece of one. The end of a step is bit for bit the start of the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// T^k.
+    pub start: f64,
+    /// T^(k+1).
+    pub end: f64,
+    /// h as it was asked for. `end - start` differs from it by the round-off of the time, late in a run by much;
+    /// integrators and methods use this one, so that equal steps are equal and a resumed run has the same bits.
+    pub length: f64,
+}
+
+impl Interval {
+    /// An interval whose length is the difference of its ends.
+    pub fn new(start: f64, end: f64) -> Self {
+        Self { start, end, length: end - start }
+    }
+
+    /// Equal pieces. Each begins where the one before ends, bit for bit, and the last one ends where the whole does.
+    pub fn split(self, pieces: usize) -> impl ExactSizeIterator<Item = Self> {
+        let length = self.length / pieces as f64;
+        let time = move |j: usize| if j == pieces { self.end } else { self.start + j as f64 * length };
+        (0..pieces).map(move |j| Self { start: time(j), end: time(j + 1), length })
+    }
+
+    /// A later interval of the same length, which begins where this one ends: the `j`-th after it.
+    pub fn shifted(self, j: usize) -> Self {
+        let time = |j: usize| if j == 0 { self.start } else { self.start + j as f64 * self.length };
+        Self { start: time(j), end: time(j + 1), length: self.length }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_covers_its_stop_time_with_equal_steps() {
+        let run = |stop, step| Experiment { start: 0.0, stop, step }.steps();
+        assert_eq!(run(0.1, 0.001), 100);
+        assert_eq!(run(0.1, 0.003), 34);
+        assert_eq!(run(0.3, 0.1), 3);
+        assert_eq!(run(0.0, 0.1), 0);
+        assert_eq!(run(30000.0, 0.3e-3), 100_000_000);
+        assert_eq!(Experiment { start: 1e5, stop: 100_000.3, step: 1e-4 }.steps(), 3000);
+    }
+
+    #[test]
+    fn times_do_not_drift_in_ten_million_steps() {
+        let run = Experiment { start: 0.1, stop: 1e6, step: 0.1 };
+        let mut end = run.start;
+        for k in 0..10_000_000 {
+            let interval = run.interval(k);
+            // Where one step ends, the next one starts, and none is further than round-off from where it should be.
+            assert!(interval.start == end && interval.end > interval.start && interval.length == run.step);
+            end = interval.end;
+            assert!((end - (k + 2) as f64 / 10.0).abs() <= 4.0 * f64::EPSILON * end, "{k}: {end}");
+        }
+    }
+
+    #[test]
+    fn pieces_join_and_end_where_the_whole_ends() {
+        for (k, pieces) in [(0, 1), (3, 7), (123_456, 10), (99, 32)] {
+            let whole = Experiment { start: 0.1, stop: 1e9, step: 0.3 }.interval(k);
+            let mut end = whole.start;
+            for piece in whole.split(pieces) {
+                assert!(piece.start == end && piece.length == whole.length / pieces as f64);
+                end = piece.end;
+            }
+            assert_eq!(end, whole.end);
+        }
+    }
+}

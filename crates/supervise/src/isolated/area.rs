@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
-use costep_core::{Description, InputPolynomials, InputSegment, LocalModel};
+use costep_core::{Description, InputPolynomials, InputSegment, LocalModel, SolverCounts, Telemetry};
 
+use super::facts::MOST_DIAGNOSTICS;
 use super::mailbox::{END, Mailbox};
 
 /// Highest order of input polynomials.
@@ -15,6 +16,11 @@ const PIECE: usize = 64 << 10;
 /// Micro samples that a piece holds at least.
 const ROWS: usize = 64;
 const WORD: usize = size_of::<u64>();
+/// Words for telemetry: which of the others count, energy, counts of the integrator, diagnostics.
+const TELEMETRY: usize = DIAGNOSTICS_AT + MOST_DIAGNOSTICS;
+const DIAGNOSTICS_AT: usize = 7;
+const HAS_ENERGY: u64 = 1;
+const HAS_COUNTS: u64 = 2;
 
 /// Numbers of signals, by which the layout is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +38,7 @@ impl Sizes {
             inputs: description.inputs.len(),
             outputs: description.outputs.len(),
             states,
-            order: description.capabilities.input_order.min(MAX_ORDER),
+            order: description.input_order.min(MAX_ORDER),
         }
     }
 }
@@ -43,6 +49,7 @@ pub(super) struct Area {
     pub(super) sizes: Sizes,
     inputs: usize,
     outputs: usize,
+    telemetry: usize,
     model: usize,
     piece: usize,
     end: usize,
@@ -54,7 +61,8 @@ impl Area {
         let Sizes { inputs: m, outputs: r, states: n, order } = sizes;
         let place = |start: usize, length: Option<usize>| start.checked_add(length?);
         let outputs = m.checked_mul(order + 1)?;
-        let model = place(outputs, Some(r))?;
+        let telemetry = place(outputs, Some(r))?;
+        let model = place(telemetry, Some(TELEMETRY))?;
         let vectors = n.checked_mul(3)?.checked_add(1)?;
         let matrices = n.checked_add(r)?.checked_mul(n.checked_add(m)?);
         let piece = place(place(model, matrices)?, Some(vectors))?;
@@ -62,7 +70,7 @@ impl Area {
         let end = place(piece, Some(row.max(PIECE / WORD)))?;
         // The length in bytes is a number too.
         end.checked_mul(WORD)?.checked_add(END)?;
-        Some(Self { sizes, inputs: 0, outputs, model, piece, end })
+        Some(Self { sizes, inputs: 0, outputs, telemetry, model, piece, end })
     }
 
     /// Length of the memory, to which `extra` bytes are added.
@@ -115,6 +123,52 @@ impl Area {
 
     pub(super) fn load_outputs(&self, mailbox: &Mailbox, y: &mut [f64]) {
         self.load(mailbox, self.outputs, y);
+    }
+
+    /// Energy, counts and diagnostics; the latter by way of `diagnostics`, which has room for all of them.
+    pub(super) fn store_telemetry(&self, mailbox: &Mailbox, from: &dyn Telemetry, diagnostics: &mut [f64]) {
+        let (energy, counts) = (from.energy(), from.solver_counts());
+        let flag = |is_there: bool, flag: u64| if is_there { flag } else { 0 };
+        let SolverCounts { steps, evaluations, jacobians, error_failures, convergence_failures } =
+            counts.unwrap_or_default();
+        let words = [
+            flag(energy.is_some(), HAS_ENERGY) | flag(counts.is_some(), HAS_COUNTS),
+            energy.unwrap_or(0.0).to_bits(),
+            steps,
+            evaluations,
+            jacobians,
+            error_failures,
+            convergence_failures,
+        ];
+        let to = self.words(mailbox, self.telemetry..self.telemetry + words.len());
+        to.iter().zip(words).for_each(|(to, word)| to.store(word, Relaxed));
+        from.diagnostics(diagnostics);
+        self.store(mailbox, self.telemetry + DIAGNOSTICS_AT, diagnostics);
+    }
+
+    fn telemetry_word(&self, mailbox: &Mailbox, index: usize) -> u64 {
+        self.words(mailbox, self.telemetry + index..self.telemetry + index + 1)[0].load(Relaxed)
+    }
+
+    pub(super) fn load_energy(&self, mailbox: &Mailbox) -> Option<f64> {
+        let is_there = self.telemetry_word(mailbox, 0) & HAS_ENERGY > 0;
+        is_there.then(|| f64::from_bits(self.telemetry_word(mailbox, 1)))
+    }
+
+    pub(super) fn load_counts(&self, mailbox: &Mailbox) -> Option<SolverCounts> {
+        let is_there = self.telemetry_word(mailbox, 0) & HAS_COUNTS > 0;
+        let word = |index| self.telemetry_word(mailbox, index);
+        is_there.then(|| SolverCounts {
+            steps: word(2),
+            evaluations: word(3),
+            jacobians: word(4),
+            error_failures: word(5),
+            convergence_failures: word(6),
+        })
+    }
+
+    pub(super) fn load_diagnostics(&self, mailbox: &Mailbox, row: &mut [f64]) {
+        self.load(mailbox, self.telemetry + DIAGNOSTICS_AT, row);
     }
 
     /// The states and their derivatives, at the place of the local model.
@@ -199,7 +253,44 @@ pub(super) fn load_bytes(mailbox: &Mailbox, place: usize, count: usize) -> Vec<u
 
 #[cfg(test)]
 mod tests {
+    use costep_core::MicroSamples;
+
     use super::*;
+
+    /// Telemetry of which every number is another one.
+    struct Told;
+
+    impl Telemetry for Told {
+        fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+            None
+        }
+
+        fn input_at_end(&self) -> Option<&[f64]> {
+            None
+        }
+
+        fn diagnostic_names(&self) -> &[&'static str] {
+            &["a", "b", "c"]
+        }
+
+        fn diagnostics(&self, row: &mut [f64]) {
+            row.copy_from_slice(&[4.0, 5.0, 6.0]);
+        }
+
+        fn solver_counts(&self) -> Option<SolverCounts> {
+            Some(SolverCounts {
+                steps: 11,
+                evaluations: 12,
+                jacobians: 13,
+                error_failures: 14,
+                convergence_failures: u64::MAX,
+            })
+        }
+
+        fn energy(&self) -> Option<f64> {
+            Some(-0.5)
+        }
+    }
 
     #[test]
     fn numbers_lie_where_they_are_found() {
@@ -224,6 +315,7 @@ mod tests {
             });
         }
         model.euler_step = 0.5;
+        area.store_telemetry(&mailbox, &Told, &mut [0.0; 3]);
         area.store_segment(&mailbox, polynomials.segment(0..2, 1));
         area.store_outputs(&mailbox, &[7.0, 8.0, 9.0]);
         area.store_model(&mailbox, &model);
@@ -239,6 +331,11 @@ mod tests {
         let mut y = [0.0; 3];
         area.load_outputs(&mailbox, &mut y);
         assert_eq!(y, [7.0, 8.0, 9.0]);
+        assert_eq!(area.load_energy(&mailbox), Some(-0.5));
+        assert_eq!(area.load_counts(&mailbox), Told.solver_counts());
+        let mut diagnostics = [0.0; 3];
+        area.load_diagnostics(&mailbox, &mut diagnostics);
+        assert_eq!(diagnostics, [4.0, 5.0, 6.0]);
         let mut copy = LocalModel::new(4, 2, 3);
         area.load_model(&mailbox, &mut copy);
         assert_eq!(copy, model);

@@ -3,12 +3,13 @@
 use std::sync::OnceLock;
 
 use costep_core::{
-    Code, Error, Experiment, InputPolynomials, Interval, LocalModel, ModelOrigin, Result, StateReader,
-    StateWriter, StepLengths, Subsystem,
+    Code, Error, Experiment, InputPolynomials, Interval, LocalModel, Result, StateReader, StateWriter,
+    Subsystem,
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::area::{Area, Sizes, load_bytes, store_bytes};
+use super::facts::Facts;
 use super::mailbox::{Mailbox, Request};
 use super::words::write_error;
 use crate::child::{die_with_parent, numbers, refused};
@@ -92,23 +93,28 @@ struct Host {
     /// A state on its way to or from a checkpoint.
     bytes: Vec<u8>,
     samples: bool,
+    /// Steps are trials, whose micro samples nobody wants.
+    paused: bool,
+    /// As many as the subsystem has.
+    diagnostics: Vec<f64>,
 }
 
 impl Host {
-    fn new(reporter: Reporter, area: Area, subsystem: Box<dyn Subsystem>) -> Result<Self> {
+    fn new(reporter: Reporter, area: Area, mut subsystem: Box<dyn Subsystem>) -> Result<Self> {
         let mailbox = reporter.mailbox;
         let Sizes { inputs, outputs, order, .. } = area.sizes;
-        let (description, states) = (subsystem.description(), subsystem.states());
+        let description = subsystem.description();
         if (description.inputs.len(), description.outputs.len()) != (inputs, outputs) {
             return Err(Error::new(Code::Bug, "the subsystem has other signals than described"));
         }
-        let capabilities = &description.capabilities;
-        let differences = subsystem.local_model_origin() == ModelOrigin::Differences;
-        let input_order = capabilities.input_order.min(order);
-        let words = [capabilities.rollback.into(), capabilities.linearisation as usize, input_order, states];
-        words.iter().enumerate().for_each(|(index, word)| mailbox.set_word(index, *word as u64));
-        mailbox.set_word(4, differences.into());
-        Ok(Self {
+        let facts = Facts::of(&mut *subsystem)?;
+        let bytes = facts.write();
+        if area.store_bytes(mailbox, &bytes) < bytes.len() {
+            return Err(Error::new(Code::Bug, "the subsystem has too much to say about itself"));
+        }
+        mailbox.set_word(0, bytes.len() as u64);
+        let (states, names) = (facts.states(), facts.telemetry.map_or(0, |names| names.len()));
+        let mut host = Self {
             mailbox,
             reporter,
             polynomials: InputPolynomials::new(inputs, order),
@@ -118,9 +124,13 @@ impl Host {
             states: [vec![0.0; states], vec![0.0; states]],
             bytes: Vec::new(),
             samples: false,
+            paused: false,
+            diagnostics: vec![0.0; names],
             subsystem: Some(subsystem),
             area,
-        })
+        };
+        host.show_telemetry();
+        Ok(host)
     }
 
     fn serve(&mut self, mut turn: u32) {
@@ -134,6 +144,7 @@ impl Host {
             if let Err(error) = &outcome {
                 self.area.store_bytes(self.mailbox, &write_error(error));
             }
+            self.show_telemetry();
             self.reporter.answer(turn, outcome.is_err());
         }
     }
@@ -150,15 +161,15 @@ impl Host {
                 area.store_outputs(mailbox, y);
             }
             Request::MoreSamples => self.show_samples(self.mailbox.word(0) as usize),
-            Request::Snapshot => subsystem.snapshot()?,
-            Request::Restore => subsystem.restore()?,
+            Request::Snapshot => subsystem.demand_rollback()?.snapshot()?,
+            Request::Restore => subsystem.demand_rollback()?.restore()?,
             Request::LocalModel => {
-                let (states, sizes) = (subsystem.states(), area.sizes);
+                let (states, sizes) = (self.states[0].len(), area.sizes);
                 let model =
                     self.model.get_or_insert_with(|| LocalModel::new(states, sizes.inputs, sizes.outputs));
                 area.load_inputs(mailbox, u);
                 area.load_model(mailbox, model);
-                subsystem.local_model(u, model)?;
+                subsystem.demand_linearised()?.local_model(u, model)?;
                 area.store_model(mailbox, model);
             }
             Request::ReadState => {
@@ -170,20 +181,13 @@ impl Host {
             }
             Request::Record => {
                 self.samples = mailbox.word(3) > 0;
-                subsystem.record_micro_samples(self.samples, &experiment(mailbox));
-            }
-            Request::StepLengths => {
-                let (kind, inner) = match subsystem.step_lengths() {
-                    StepLengths::Any => (0, 0.0),
-                    StepLengths::MultiplesOf(inner) => (1, inner),
-                    StepLengths::MacroSteps => (2, 0.0),
-                };
-                mailbox.set_word(0, kind);
-                mailbox.set_word(1, f64::to_bits(inner));
+                if let Some(recorder) = subsystem.micro_recorder() {
+                    recorder.record(self.samples, &experiment(mailbox));
+                }
             }
             Request::Save => {
                 let mut out = StateWriter::default();
-                subsystem.save(&mut out)?;
+                subsystem.demand_persistence()?.save(&mut out)?;
                 self.bytes = out.into_bytes();
                 area.store_bytes(mailbox, &self.bytes);
                 mailbox.set_word(0, self.bytes.len() as u64);
@@ -200,7 +204,7 @@ impl Host {
             }
             Request::Load => {
                 let mut from = StateReader::new(&self.bytes);
-                subsystem.load(&mut from)?;
+                subsystem.demand_persistence_mut()?.load(&mut from)?;
                 from.finish()?;
             }
             Request::Terminate => subsystem.terminate(),
@@ -215,19 +219,34 @@ impl Host {
         };
         let interval = Interval { start: mailbox.real(0), end: mailbox.real(1), length: mailbox.real(2) };
         let order = (mailbox.word(3) as usize).min(area.sizes.order);
+        let paused = mailbox.word(4) > 0;
+        if paused != self.paused {
+            self.paused = paused;
+            if let Some(recorder) = subsystem.micro_recorder() {
+                recorder.pause(paused);
+            }
+        }
         area.load_segment(mailbox, order, polynomials);
         let outcome = subsystem.step(interval, polynomials.segment(0..area.sizes.inputs, order), y)?;
         area.store_outputs(mailbox, y);
         mailbox.set_reals([outcome.reached]);
-        if self.samples {
+        if self.samples && !self.paused {
             self.show_samples(0);
         }
         Ok(())
     }
 
+    /// Shows what can be read of the last step, with every answer: also going back changes it.
+    fn show_telemetry(&mut self) {
+        if let Some(telemetry) = self.subsystem.as_ref().and_then(|subsystem| subsystem.telemetry()) {
+            self.area.store_telemetry(self.mailbox, telemetry, &mut self.diagnostics);
+        }
+    }
+
     /// Shows as many micro samples as there is room for, from number `first` on.
     fn show_samples(&self, first: usize) {
-        let Some(samples) = self.subsystem.as_ref().and_then(|subsystem| subsystem.micro_samples()) else {
+        let telemetry = self.subsystem.as_ref().and_then(|subsystem| subsystem.telemetry());
+        let Some(samples) = telemetry.and_then(|telemetry| telemetry.micro_samples()) else {
             return self.mailbox.set_word(1, 0);
         };
         let width = self.area.sizes.outputs;

@@ -7,12 +7,14 @@
 //! | module | role |
 //! |---|---|
 //! | `mailbox` | whose turn it is, and with which request |
-//! | `area` | where inputs, outputs, local model and bytes lie |
-//! | `words` | errors and capabilities as numbers and bytes |
+//! | `area` | where inputs, outputs, telemetry, local model and bytes lie |
+//! | `facts` | what a subsystem can do, said once |
+//! | `words` | errors as bytes |
 //! | `worker` | a started process: asks it, and says how it failed |
 //! | `proxy`, `host` | the subsystem on this and on the other side |
 
 mod area;
+mod facts;
 mod host;
 mod mailbox;
 mod proxy;

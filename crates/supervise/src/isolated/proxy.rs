@@ -3,11 +3,14 @@
 use std::any::Any;
 
 use costep_core::{
-    Code, Description, Error, Experiment, InputSegment, Interval, Linearisation, LocalModel, MicroSamples,
-    ModelOrigin, Result, StateReader, StateWriter, StepLengths, StepOutcome, Subsystem,
+    Capable, Code, Description, EnvironmentStep, Error, Experiment, InputSegment, Interval, Linearisation,
+    Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result,
+    Rollback, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry,
+    unsupported,
 };
 
 use super::area::Sizes;
+use super::facts::Facts;
 use super::mailbox::Request;
 use super::worker::{Hear, Worker};
 use crate::hand_over::Program;
@@ -28,9 +31,10 @@ pub struct Outline {
 pub struct Isolated {
     worker: Worker,
     description: Description,
-    states: usize,
-    origin: ModelOrigin,
+    facts: Facts,
     samples: Option<Samples>,
+    /// Steps are trials, whose micro samples nobody wants.
+    paused: bool,
     _kept: Box<dyn Any + Send>,
 }
 
@@ -54,19 +58,15 @@ impl Isolated {
         let Outline { mut description, states: most_states } = outline;
         let sizes = Sizes::of(&description, most_states);
         let worker = Worker::start(program, &description.name, sizes, order, hear)?;
-        let word = |index: usize| worker.mailbox.word(index);
-        let capabilities = &mut description.capabilities;
-        capabilities.rollback &= word(0) > 0;
-        capabilities.linearisation = capabilities.linearisation.min(match word(1) {
-            0 => Linearisation::None,
-            1 => Linearisation::Feedthrough,
-            _ => Linearisation::Full,
-        });
-        capabilities.input_order = sizes.order.min(usize::try_from(word(2)).unwrap_or(usize::MAX));
-        let states = usize::try_from(word(3)).ok().filter(|states| *states <= most_states);
-        let states = states.ok_or_else(|| worker.broken("it has more states than described"))?;
-        let origin = if word(4) > 0 { ModelOrigin::Differences } else { ModelOrigin::Exact };
-        Ok(Self { worker, description, states, origin, samples: None, _kept: kept })
+        let length = usize::try_from(worker.mailbox.word(0)).unwrap_or(usize::MAX);
+        let facts = Facts::read(&worker.area.load_bytes(&worker.mailbox, length));
+        let facts = facts.map_err(|_| worker.broken("what it can do cannot be read"))?;
+        if facts.states() > most_states {
+            return Err(worker.broken("it has more states than described"));
+        }
+        description.input_order = sizes.order.min(facts.input_order);
+        description.step_lengths = facts.step_lengths;
+        Ok(Self { worker, description, facts, samples: None, paused: false, _kept: kept })
     }
 
     /// Takes over the micro samples of the step just done, `count` of them.
@@ -104,15 +104,6 @@ impl Subsystem for Isolated {
         &self.description
     }
 
-    fn step_lengths(&self) -> StepLengths {
-        let (mailbox, answer) = (&self.worker.mailbox, self.worker.ask(Request::StepLengths));
-        match (answer.is_ok().then(|| mailbox.word(0)), mailbox.real(1)) {
-            (Some(0), _) => StepLengths::Any,
-            (Some(1), inner) if inner.is_finite() && inner > 0.0 => StepLengths::MultiplesOf(inner),
-            _ => StepLengths::MacroSteps,
-        }
-    }
-
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
         self.worker.mailbox.set_reals([experiment.start, experiment.stop, experiment.step]);
         self.worker.ask(Request::Initialise)
@@ -133,16 +124,58 @@ impl Subsystem for Isolated {
         }
         mailbox.set_reals([interval.start, interval.end, interval.length]);
         mailbox.set_word(3, u.order() as u64);
+        mailbox.set_word(4, self.paused.into());
         area.store_segment(mailbox, u);
         self.worker.ask(Request::Step)?;
         area.load_outputs(mailbox, y);
         let reached = mailbox.real(0);
-        if self.samples.is_some() {
+        if self.samples.is_some() && !self.paused {
             self.take_samples()?;
         }
         Ok(StepOutcome { reached })
     }
 
+    fn terminate(&mut self) {
+        self.worker.ask_at_end(Request::Terminate);
+    }
+}
+
+impl Capable for Isolated {
+    fn rollback(&mut self) -> Option<&mut dyn Rollback> {
+        if self.facts.rollback { Some(self) } else { None }
+    }
+
+    fn linearised(&mut self) -> Option<&mut dyn Linearised> {
+        if self.facts.linearised.is_some() { Some(self) } else { None }
+    }
+
+    fn micro_recorder(&mut self) -> Option<&mut dyn MicroRecorder> {
+        if self.facts.sampling.is_some() { Some(self) } else { None }
+    }
+
+    /// A model of the rest would have to be in the other process.
+    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
+        None
+    }
+
+    fn persistence(&self) -> Option<&dyn Persistence> {
+        if self.facts.persistence { Some(self) } else { None }
+    }
+
+    fn persistence_mut(&mut self) -> Option<&mut dyn Persistence> {
+        if self.facts.persistence { Some(self) } else { None }
+    }
+
+    fn telemetry(&self) -> Option<&dyn Telemetry> {
+        if self.facts.telemetry.is_some() { Some(self) } else { None }
+    }
+
+    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
+        None
+    }
+}
+
+impl Rollback for Isolated {
     fn snapshot(&mut self) -> Result<()> {
         self.worker.ask(Request::Snapshot)
     }
@@ -150,20 +183,26 @@ impl Subsystem for Isolated {
     fn restore(&mut self) -> Result<()> {
         self.worker.ask(Request::Restore)
     }
+}
 
-    fn states(&self) -> usize {
-        self.states
+impl Linearised for Isolated {
+    fn level(&self) -> Linearisation {
+        self.facts.linearised.map_or(Linearisation::None, |linear| linear.level)
     }
 
-    fn local_model_origin(&self) -> ModelOrigin {
-        self.origin
+    fn states(&self) -> usize {
+        self.facts.states()
+    }
+
+    fn origin(&self) -> ModelOrigin {
+        self.facts.linearised.map_or(ModelOrigin::Exact, |linear| linear.origin)
     }
 
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
         let Worker { mailbox, area, .. } = &self.worker;
-        let sizes = (self.states, area.sizes.inputs, area.sizes.outputs);
+        let sizes = (self.facts.states(), area.sizes.inputs, area.sizes.outputs);
         if (model.states, model.inputs, model.outputs) != sizes {
-            return Err(self.unsupported("a local model of this size"));
+            return Err(unsupported(&self.description, "a local model of this size"));
         }
         area.store_inputs(mailbox, u);
         // What it does not fill stays as it is.
@@ -175,7 +214,7 @@ impl Subsystem for Isolated {
 
     fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
         let Worker { mailbox, area, .. } = &self.worker;
-        if (x.len(), x_dot.len()) != (self.states, self.states) {
+        if (x.len(), x_dot.len()) != (self.facts.states(), self.facts.states()) {
             return Ok(false);
         }
         area.store_inputs(mailbox, u);
@@ -183,9 +222,14 @@ impl Subsystem for Isolated {
         area.load_states(mailbox, x, x_dot);
         Ok(mailbox.word(0) > 0)
     }
+}
 
-    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
-        let on = on && self.description.capabilities.micro_samples.is_some();
+impl MicroRecorder for Isolated {
+    fn sampling(&self) -> MicroSampling {
+        self.facts.sampling.unwrap_or(MicroSampling::End)
+    }
+
+    fn record(&mut self, on: bool, experiment: &Experiment) {
         self.worker.mailbox.set_reals([experiment.start, experiment.stop, experiment.step]);
         self.worker.mailbox.set_word(3, on.into());
         // A process that has failed says so in the next step.
@@ -193,11 +237,43 @@ impl Subsystem for Isolated {
         self.samples = on.then(Samples::default);
     }
 
+    /// The other process is told with the next step.
+    fn pause(&mut self, on: bool) {
+        self.paused = on;
+    }
+}
+
+/// What the other process has told with its last answer.
+impl Telemetry for Isolated {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
         let samples = self.samples.as_ref()?;
-        Some(MicroSamples { times: &samples.times, outputs: &samples.outputs })
+        let sampling = self.facts.sampling?;
+        Some(MicroSamples { times: &samples.times, outputs: &samples.outputs, sampling })
     }
 
+    /// There are no steps beside a model of the rest.
+    fn input_at_end(&self) -> Option<&[f64]> {
+        None
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        self.facts.telemetry.as_deref().unwrap_or_default()
+    }
+
+    fn diagnostics(&self, row: &mut [f64]) {
+        self.worker.area.load_diagnostics(&self.worker.mailbox, row);
+    }
+
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        self.worker.area.load_counts(&self.worker.mailbox)
+    }
+
+    fn energy(&self) -> Option<f64> {
+        self.worker.area.load_energy(&self.worker.mailbox)
+    }
+}
+
+impl Persistence for Isolated {
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         let Worker { mailbox, area, .. } = &self.worker;
         self.worker.ask(Request::Save)?;
@@ -224,10 +300,6 @@ impl Subsystem for Isolated {
             self.worker.ask(Request::TakeBytes)?;
         }
         self.worker.ask(Request::Load)
-    }
-
-    fn terminate(&mut self) {
-        self.worker.ask_at_end(Request::Terminate);
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
-use costep_core::{InputSegment, Interval, MicroSamples};
+use costep_core::{InputSegment, Interval, MicroSamples, MicroSampling};
 
 use crate::call::ffi3::{Flag, Functions3};
 use crate::call::log::LogSink;
@@ -234,10 +234,15 @@ pub(crate) unsafe extern "C" fn intermediate_update(
 pub(crate) struct Samples {
     pub(crate) times: Vec<f64>,
     pub(crate) outputs: Vec<f64>,
+    /// The steps that follow are trials: they leave these samples as they are.
+    pub(crate) paused: bool,
 }
 
 impl Samples {
+    /// When they are taken: an FMU calls back at the ends of its inner steps.
+    pub(crate) const SAMPLING: MicroSampling = MicroSampling::End;
+
     pub(crate) fn view(&self) -> MicroSamples<'_> {
-        MicroSamples { times: &self.times, outputs: &self.outputs }
+        MicroSamples { times: &self.times, outputs: &self.outputs, sampling: Self::SAMPLING }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) mod ways;
 use std::sync::Arc;
 use std::time::Duration;
 
-use costep_core::{Code, Description, Error, Linearisation, Result};
+use costep_core::{Capabilities, Code, Description, Error, Linearisation, Result};
 use costep_fmu_file::settings::{self, Moment, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, Values};
 
@@ -82,12 +82,8 @@ pub struct CoSimulationSubsystem {
     follows: bool,
     /// There are ports of other types than 64 bits with a point, or inputs on ways of their own.
     mixed: bool,
-    /// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
-    any_step: bool,
     /// Highest order of input derivatives that the FMU was given in the last step.
     given: usize,
-    /// Start of the interval that the stored state is of.
-    saved_time: f64,
     time: f64,
     /// Outputs inside the last step, if asked for.
     samples: Option<Box<Samples>>,
@@ -97,33 +93,41 @@ pub struct CoSimulationSubsystem {
     inputs: Signals,
     outputs: Signals,
     description: Description,
-    inner_step: Option<f64>,
+    /// What the FMU can really do.
+    capabilities: Capabilities,
     /// Input the FMU has at the present time; kept if there is a local model.
     active: Vec<f64>,
-    saved_active: Vec<f64>,
-    /// Order of input derivatives in the stored state.
-    saved_given: usize,
-    /// Time at which the FMU had asked for the end by then; not a number = it had not.
-    saved_end: f64,
     derivatives: InputDerivatives,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
     /// Discarded steps are done again in shorter ones.
     retries: bool,
-    saved: FmuState,
+    saved: Saved,
     /// State at the start of the last step and its time, if discarded steps are done again.
-    before: FmuState,
-    before_time: f64,
+    before: (FmuState, f64),
+}
+
+/// What belongs to the last snapshot.
+struct Saved {
+    state: FmuState,
+    /// Not a number: there is none.
+    time: f64,
+    active: Vec<f64>,
+    /// Order of input derivatives.
+    given: usize,
+    /// Time at which the FMU had asked for the end by then; not a number = it had not.
+    end: f64,
 }
 
 impl CoSimulationSubsystem {
     /// Makes an instance of an FMU under a name.
     pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
         let fmu = library.description();
-        let Signature { settings, sizes, inputs, outputs, follows, mut description, .. } =
+        let interface = &library.co_simulation().interface;
+        let Signature { settings, inputs, outputs, follows, linear, promised, mut description } =
             Signature::of(fmu, library.co_simulation(), name, options)?;
         let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
-        let samples = description.capabilities.micro_samples.is_some();
+        let samples = promised.micro_samples.is_some();
         let exchanged = (follows || samples).then(|| Exchanged {
             inputs: if follows { inputs.followed() } else { Default::default() },
             outputs: if samples { (outputs.references.clone(), outputs.width()) } else { Default::default() },
@@ -131,28 +135,21 @@ impl CoSimulationSubsystem {
             order: MAX_ORDER,
         });
         let instance = Instance::new(library, name, logging, exchanged, options.limit())?;
-        let mixed = inputs.is_mixed() || outputs.is_mixed();
         // The description promises; the library has to have the functions too.
-        let capabilities = &mut description.capabilities;
-        capabilities.rollback &= instance.can_store_states();
-        let interface = &library.co_simulation().interface;
+        let rollback = promised.rollback && instance.can_store_states();
         let by_columns = interface.provides_directional_derivatives && instance.has_directional();
         let by_rows = interface.provides_adjoint_derivatives && instance.has_adjoint();
-        if interface.provides_derivatives() && !by_columns && !by_rows {
-            capabilities.linearisation = Linearisation::None;
-        }
+        let lacks_derivatives = interface.provides_derivatives() && !by_columns && !by_rows;
+        let linearisation = if lacks_derivatives { Linearisation::None } else { promised.linearisation };
         if !follows && !instance.takes_input_derivatives() {
-            capabilities.input_order = 0;
+            description.input_order = 0;
         }
-        let (input_order, rollback) = (capabilities.input_order, capabilities.rollback);
         // States are also read where finite differences with rollback may take the place of derivatives.
-        let mut linear = match capabilities.linearisation {
+        let mut linear = match linearisation {
             Linearisation::Feedthrough if interface.provides_derivatives() => {
                 Some(Linear::feedthrough((&inputs, &outputs)))
             }
-            Linearisation::Full => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
-            _ if rollback => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
-            _ => None,
+            level => linear.filter(|_| rollback || level == Linearisation::Full),
         };
         if let Some(linear) = &mut linear {
             if !by_columns {
@@ -160,34 +157,34 @@ impl CoSimulationSubsystem {
             }
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }
+        let states = linear.as_ref().map_or(0, Linear::states);
         let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
-        let events = Events::of(&instance, &description.inputs);
         Ok(Self {
+            events: Events::of(&instance, &description.inputs),
+            derivatives: InputDerivatives::new(inputs.followed(), description.input_order),
+            capabilities: Capabilities { rollback, linearisation, states, ..promised },
             description,
-            events,
-            derivatives: InputDerivatives::new(inputs.followed(), input_order),
-            mixed,
+            mixed: inputs.is_mixed() || outputs.is_mixed(),
             inputs,
             outputs,
             follows,
             samples: None,
             phase: Phase::Instantiated,
-            any_step: library.co_simulation().can_handle_variable_communication_step_size,
-            inner_step: library.co_simulation().fixed_internal_step_size.filter(|step| *step > 0.0),
-            saved_time: f64::NAN,
             time: 0.0,
-            saved_active: active.clone(),
-            saved_given: 0,
-            saved_end: f64::NAN,
+            saved: Saved {
+                state: FmuState::none(),
+                time: f64::NAN,
+                active: active.clone(),
+                given: 0,
+                end: f64::NAN,
+            },
             given: 0,
             active,
             linear: linear.map(Box::new),
             settings,
             tolerance: options.tolerance,
             retries: options.retry_discarded && rollback,
-            saved: FmuState::none(),
-            before: FmuState::none(),
-            before_time: f64::NAN,
+            before: (FmuState::none(), f64::NAN),
             instance,
         })
     }
@@ -201,7 +198,7 @@ impl CoSimulationSubsystem {
         Self::outline(fmu, name, options).map(|(description, _)| description)
     }
 
-    /// The same, with the number of states of its local model.
+    /// The same, with the number of its states, at most.
     pub fn outline(
         fmu: &ModelDescription,
         name: &str,
@@ -210,7 +207,8 @@ impl CoSimulationSubsystem {
         let Some(kind) = &fmu.co_simulation else {
             return Err(Error::new(Code::FmuInterface, "the FMU is not for Co-Simulation"));
         };
-        Signature::of(fmu, kind, name, options).map(|signature| (signature.description, signature.states))
+        let Signature { description, promised, .. } = Signature::of(fmu, kind, name, options)?;
+        Ok((description, promised.states))
     }
 
     /// The last messages of the FMU, the oldest first.

@@ -1,23 +1,24 @@
 //! What an FMU for Co-Simulation looks like from outside, by its model description alone.
 
-use costep_core::{Capabilities, Description, Linearisation, MicroSampling, Result};
+use costep_core::{Capabilities, Description, Linearisation, Result, StepLengths};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{CoSimulation, ModelDescription};
 
 use super::linear::Linear;
 use super::signals::{self, Signals};
 use super::{CoSimulationOptions, MAX_ORDER, ways};
+use crate::call::intermediate::Samples;
 
 /// What is known of an instance before it is made.
 pub(super) struct Signature {
     pub(super) settings: Vec<Setting>,
-    /// Values of structural parameters.
-    pub(super) sizes: Vec<(usize, u64)>,
     pub(super) inputs: Signals,
     pub(super) outputs: Signals,
     pub(super) follows: bool,
-    /// Of the local model.
-    pub(super) states: usize,
+    /// The states, if they are of use: to derivatives, or to differences by means of rollback.
+    pub(super) linear: Option<Linear>,
+    /// What the model description promises. The library may have less.
+    pub(super) promised: Capabilities,
     pub(super) description: Description,
 }
 
@@ -44,26 +45,37 @@ impl Signature {
             None if follows => MAX_ORDER,
             None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
         };
-        let linear = match kind.interface.provides_derivatives() {
+        let rollback = kind.interface.can_get_and_set_state;
+        let linear = match kind.interface.provides_derivatives() || rollback {
             true => Linear::new(fmu, (&inputs, &outputs), &sizes)?,
             false => None,
         };
         let feedthrough = signals::feedthrough(fmu, &inputs, &outputs);
-        let capabilities = Capabilities {
-            rollback: kind.interface.can_get_and_set_state,
-            input_order,
+        let promised = Capabilities {
+            rollback,
             linearisation: linearisation(kind, linear.is_some(), &feedthrough),
-            micro_samples: samples.then_some(MicroSampling::End),
+            states: linear.as_ref().map_or(0, Linear::states),
+            micro_samples: samples.then_some(Samples::SAMPLING),
+            environment: false,
         };
         let description = Description {
             name: name.to_owned(),
             inputs: inputs.ports(fmu, &sizes),
             outputs: outputs.ports(fmu, &sizes),
             feedthrough,
-            capabilities,
+            input_order,
+            step_lengths: step_lengths(kind),
         };
-        let states = linear.map_or(0, |linear| linear.states());
-        Ok(Self { settings, sizes, inputs, outputs, follows, states, description })
+        Ok(Self { settings, inputs, outputs, follows, linear, promised, description })
+    }
+}
+
+/// Whether the communication step may change, and of what its solver's steps are, if these are fixed.
+fn step_lengths(kind: &CoSimulation) -> StepLengths {
+    match kind.fixed_internal_step_size.filter(|step| *step > 0.0) {
+        _ if !kind.can_handle_variable_communication_step_size => StepLengths::MacroSteps,
+        Some(step) => StepLengths::MultiplesOf(step),
+        None => StepLengths::Any,
     }
 }
 

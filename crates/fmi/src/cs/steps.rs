@@ -6,6 +6,7 @@ use super::events::Kept;
 use super::signals::Followed;
 use super::{CoSimulationSubsystem, Phase};
 use crate::call::place::Interruption;
+use crate::call::states::FmuState;
 use crate::trace::Call;
 
 /// How often a discarded step is halved.
@@ -35,14 +36,14 @@ impl CoSimulationSubsystem {
     /// No state before the start of this interval will be put back.
     #[inline]
     fn no_return(&self, interval: Interval) -> bool {
-        !self.retries && (self.saved_time.is_nan() || self.saved_time >= interval.start)
+        !self.retries && (self.saved.time.is_nan() || self.saved.time >= interval.start)
     }
 
     /// Whether the next step needs no more than to set inputs, to step and to get outputs.
     pub(super) fn is_ready_for_plain_steps(&self) -> bool {
         let is_usual = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
         let goes_on = self.instance.alive().and_then(|()| self.instance.goes_on()).is_ok();
-        is_usual && self.given == 0 && self.saved_time.is_nan() && goes_on
+        is_usual && self.given == 0 && self.saved.time.is_nan() && goes_on
     }
 
     /// Notes down what it did in a row with others.
@@ -103,13 +104,13 @@ impl CoSimulationSubsystem {
     ) -> Result<StepOutcome> {
         self.start()?;
         self.instance.goes_on()?;
-        if self.samples.is_some() || u.order().max(self.given) > 0 {
+        if self.records() || u.order().max(self.given) > 0 {
             return self.step_with_more(interval, u, y);
         }
         if self.retries {
             // Not where `snapshot` stores: somebody may want to go back further.
-            self.instance.get_state(&mut self.before)?;
-            self.before_time = interval.start;
+            self.instance.get_state(&mut self.before.0)?;
+            self.before.1 = interval.start;
             self.store_events(Kept::Step);
         }
         let held = u.coefficients(0);
@@ -129,7 +130,7 @@ impl CoSimulationSubsystem {
         u: InputSegment<'_>,
         y: &mut [f64],
     ) -> Result<StepOutcome> {
-        let exchanges = self.samples.is_some() || (self.follows && u.order() > 0);
+        let exchanges = self.records() || (self.follows && u.order() > 0);
         if exchanges {
             self.begin_exchange(interval, u, y)?;
         }
@@ -165,13 +166,12 @@ impl CoSimulationSubsystem {
     #[cold]
     fn do_again(&mut self, interval: Interval, held: &[f64], error: Error) -> Result<f64> {
         let mut last = error;
-        let stored = if self.retries { &self.before } else { &self.saved };
-        let stored_at = if self.retries { self.before_time } else { self.saved_time };
+        let (stored, stored_at) = self.stored();
         if stored.is_none() || stored_at != interval.start || !self.can_shorten() {
             return Err(match last.code() {
-                Code::FmuDiscard if self.description.capabilities.rollback && self.can_shorten() => {
-                    last.hint("try a smaller step, or write `retry_discarded = true` to have it done in shorter ones")
-                }
+                Code::FmuDiscard if self.capabilities.rollback && self.can_shorten() => last.hint(
+                    "try a smaller step, or write `retry_discarded = true` to have it done in shorter ones",
+                ),
                 _ => last,
             });
         }
@@ -179,7 +179,7 @@ impl CoSimulationSubsystem {
             if last.code() != Code::FmuDiscard {
                 break;
             }
-            self.instance.set_state(if self.retries { &self.before } else { &self.saved })?;
+            self.instance.set_state(self.stored().0)?;
             self.restore_events(if self.retries { Kept::Step } else { Kept::Snapshot });
             match self.in_pieces(interval, held, 1 << halvings) {
                 Ok(reached) => return Ok(reached),
@@ -187,6 +187,16 @@ impl CoSimulationSubsystem {
             }
         }
         Err(last)
+    }
+
+    /// The state that a discarded step is done again from, and its time.
+    fn stored(&self) -> (&FmuState, f64) {
+        if self.retries { (&self.before.0, self.before.1) } else { (&self.saved.state, self.saved.time) }
+    }
+
+    /// Whether outputs inside the next step are recorded.
+    fn records(&self) -> bool {
+        self.samples.as_ref().is_some_and(|samples| !samples.paused)
     }
 
     /// Whether the FMU takes steps of any length.
@@ -225,19 +235,16 @@ impl CoSimulationSubsystem {
         }
     }
 
-    fn in_pieces(&mut self, interval: Interval, held: &[f64], pieces: u32) -> Result<f64> {
-        let length = interval.length / f64::from(pieces);
+    fn in_pieces(&mut self, interval: Interval, held: &[f64], pieces: usize) -> Result<f64> {
         let mut reached = interval.start;
-        for piece in 1..=pieces {
-            let end = if piece == pieces { interval.end } else { interval.start + f64::from(piece) * length };
-            self.give_inputs(reached, held)?;
-            let asked = Interval { start: reached, end, length };
-            reached = self.advance(asked, false)?;
-            if reached != end {
-                break;
-            }
-            if piece < pieces {
+        for piece in interval.split(pieces) {
+            if piece.start != interval.start {
                 self.instance.goes_on()?;
+            }
+            self.give_inputs(piece.start, held)?;
+            reached = self.advance(piece, false)?;
+            if reached != piece.end {
+                break;
             }
         }
         Ok(reached)
@@ -246,7 +253,7 @@ impl CoSimulationSubsystem {
     /// Readies the exchange of values inside a step.
     #[inline(never)]
     fn begin_exchange(&self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<()> {
-        if self.samples.is_some() {
+        if self.records() {
             self.get_outputs(y)?;
         }
         self.instance.exchange().begin(interval, u, y);
@@ -257,7 +264,7 @@ impl CoSimulationSubsystem {
     fn finish_exchange(&mut self, interval: Interval, y: &[f64]) -> Result<()> {
         let mut exchange = self.instance.exchange();
         let asked = exchange.finish(interval.end, y);
-        if let Some(samples) = &mut self.samples {
+        if let Some(samples) = self.samples.as_mut().filter(|samples| !samples.paused) {
             exchange.samples(&mut samples.times, &mut samples.outputs);
         }
         let failed = exchange.failed;

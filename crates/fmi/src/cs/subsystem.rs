@@ -1,27 +1,22 @@
-//! The trait that every subsystem has.
+//! The trait that every subsystem has, and what an FMU can do beyond it.
 
 use costep_core::{
-    Code, Description, Experiment, InputSegment, Interval, Linearisation, LocalModel, MicroSamples, Result,
-    Row, StateReader, StateWriter, StepLengths, StepOutcome, Subsystem,
+    Capable, Code, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearisation,
+    Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result,
+    Rollback, Row, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry,
+    unsupported,
 };
 use costep_fmu_file::settings::Moment;
 
 use super::events::Kept;
 use super::{CoSimulationSubsystem, Phase};
+use crate::call::intermediate::Samples;
 use crate::call::place::Place;
 use crate::call::states::FmuState;
 
 impl Subsystem for CoSimulationSubsystem {
     fn description(&self) -> &Description {
         &self.description
-    }
-
-    fn step_lengths(&self) -> StepLengths {
-        match self.inner_step {
-            _ if !self.any_step => StepLengths::MacroSteps,
-            Some(step) => StepLengths::MultiplesOf(step),
-            None => StepLengths::Any,
-        }
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
@@ -40,7 +35,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.instance.enter_initialization(experiment, self.tolerance)?;
         self.phase = Phase::Initialising;
         self.time = experiment.start;
-        self.saved_time = f64::NAN;
+        self.saved.time = f64::NAN;
         self.given = 0;
         self.set(Moment::Within)
     }
@@ -76,45 +71,111 @@ impl Subsystem for CoSimulationSubsystem {
         outcome
     }
 
+    fn terminate(&mut self) {
+        self.leave_row();
+        if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
+            // Only an initialised FMU can be terminated.
+            let _ = self.start_slowly();
+        }
+        if self.phase == Phase::Stepping {
+            self.instance.terminate();
+        }
+        self.phase = Phase::Terminated;
+    }
+}
+
+impl Capable for CoSimulationSubsystem {
+    fn rollback(&mut self) -> Option<&mut dyn Rollback> {
+        if self.capabilities.rollback { Some(self) } else { None }
+    }
+
+    fn linearised(&mut self) -> Option<&mut dyn Linearised> {
+        let has_level = self.capabilities.linearisation != Linearisation::None;
+        if has_level || self.linear.is_some() { Some(self) } else { None }
+    }
+
+    fn micro_recorder(&mut self) -> Option<&mut dyn MicroRecorder> {
+        if self.capabilities.micro_samples.is_some() { Some(self) } else { None }
+    }
+
+    /// The solver is that of the FMU, which nothing can be put beside.
+    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
+        None
+    }
+
+    fn persistence(&self) -> Option<&dyn Persistence> {
+        if self.can_be_saved() { Some(self) } else { None }
+    }
+
+    fn persistence_mut(&mut self) -> Option<&mut dyn Persistence> {
+        if self.can_be_saved() { Some(self) } else { None }
+    }
+
+    /// Nothing but micro samples can be read.
+    fn telemetry(&self) -> Option<&dyn Telemetry> {
+        if self.capabilities.micro_samples.is_some() { Some(self) } else { None }
+    }
+
+    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
+        if !self.mixed && self.events.is_none() { Some(self) } else { None }
+    }
+}
+
+impl CoSimulationSubsystem {
+    fn can_be_saved(&self) -> bool {
+        let interface = &self.instance.library.co_simulation().interface;
+        interface.can_serialize_state && self.instance.can_serialize_states()
+    }
+}
+
+impl RowMember for CoSimulationSubsystem {
     fn join_row(&mut self, row: &mut Option<Box<dyn Row>>) -> bool {
         let place = std::ptr::from_ref(self).cast();
         let references = (&self.inputs.references[..], &self.outputs.references[..]);
-        let is_plain = !self.mixed && self.events.is_none();
-        is_plain && self.instance.join_row(row, place, references, self.linear.is_some())
+        self.instance.join_row(row, place, references, self.linear.is_some())
     }
+}
 
+impl Rollback for CoSimulationSubsystem {
     fn snapshot(&mut self) -> Result<()> {
-        if !self.description.capabilities.rollback {
-            return Err(self.unsupported("rollback"));
-        }
         self.leave_row();
         self.start()?;
-        self.instance.get_state(&mut self.saved)?;
+        self.instance.get_state(&mut self.saved.state)?;
         self.store_events(Kept::Snapshot);
-        self.saved_time = self.time;
-        self.saved_active.copy_from_slice(&self.active);
-        self.saved_given = self.given;
-        self.saved_end = self.instance.end().unwrap_or(f64::NAN);
+        self.saved.time = self.time;
+        self.saved.active.copy_from_slice(&self.active);
+        self.saved.given = self.given;
+        self.saved.end = self.instance.end().unwrap_or(f64::NAN);
         Ok(())
     }
 
     fn restore(&mut self) -> Result<()> {
-        if self.saved.is_none() || self.saved_time.is_nan() {
-            return Err(self.unsupported("to go back without a stored state"));
+        if self.saved.state.is_none() || self.saved.time.is_nan() {
+            return Err(unsupported(&self.description, "to go back without a stored state"));
         }
         self.leave_row();
         self.start()?;
-        self.instance.set_state(&self.saved)?;
-        self.instance.set_end(self.saved_end);
+        self.instance.set_state(&self.saved.state)?;
+        self.instance.set_end(self.saved.end);
         self.restore_events(Kept::Snapshot);
-        self.time = self.saved_time;
-        self.active.copy_from_slice(&self.saved_active);
-        self.given = self.saved_given;
+        self.time = self.saved.time;
+        self.active.copy_from_slice(&self.saved.active);
+        self.given = self.saved.given;
         Ok(())
+    }
+}
+
+impl Linearised for CoSimulationSubsystem {
+    fn level(&self) -> Linearisation {
+        self.capabilities.linearisation
     }
 
     fn states(&self) -> usize {
-        self.linear.as_ref().map_or(0, |linear| linear.states())
+        self.capabilities.states
+    }
+
+    fn origin(&self) -> ModelOrigin {
+        ModelOrigin::Exact
     }
 
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
@@ -122,8 +183,8 @@ impl Subsystem for CoSimulationSubsystem {
         // In initialisation mode directional derivatives are those of the initialisation.
         self.start()?;
         let derivatives = self.instance.library.co_simulation().interface.provides_derivatives();
-        match (&mut self.linear, self.description.capabilities.linearisation) {
-            (_, Linearisation::None) => Err(self.unsupported("a local model")),
+        match (&mut self.linear, self.capabilities.linearisation) {
+            (_, Linearisation::None) => Err(unsupported(&self.description, "a local model")),
             (Some(linear), _) if derivatives => {
                 linear.fill(&self.instance, &self.inputs, (u, &self.active), model)
             }
@@ -143,26 +204,56 @@ impl Subsystem for CoSimulationSubsystem {
             None => Ok(false),
         }
     }
+}
 
-    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
+impl MicroRecorder for CoSimulationSubsystem {
+    fn sampling(&self) -> MicroSampling {
+        Samples::SAMPLING
+    }
+
+    fn record(&mut self, on: bool, experiment: &Experiment) {
         self.leave_row();
-        let on = on && self.description.capabilities.micro_samples.is_some();
         let inner = self.instance.library.co_simulation().fixed_internal_step_size;
         let expected = inner.map_or(0.0, |inner| experiment.step / inner + 2.0) as usize;
         self.instance.exchange().set_record(on, expected);
         self.samples = on.then(Box::default);
     }
 
+    fn pause(&mut self, on: bool) {
+        if let Some(samples) = &mut self.samples {
+            samples.paused = on;
+            self.instance.exchange().set_record(!on, 0);
+        }
+    }
+}
+
+impl Telemetry for CoSimulationSubsystem {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
         self.samples.as_ref().map(|samples| samples.view())
     }
 
+    fn input_at_end(&self) -> Option<&[f64]> {
+        None
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        &[]
+    }
+
+    fn diagnostics(&self, _row: &mut [f64]) {}
+
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        None
+    }
+
+    fn energy(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Persistence for CoSimulationSubsystem {
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         self.instance.alive()?;
-        let interface = &self.instance.library.co_simulation().interface;
-        if !interface.can_serialize_state || !self.instance.can_serialize_states() {
-            return Err(self.unsupported("checkpoints"));
-        }
         let mut state = FmuState::none();
         self.instance.get_state(&mut state)?;
         let bytes = self.instance.serialize(&state);
@@ -186,9 +277,6 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        if !self.instance.can_serialize_states() {
-            return Err(self.unsupported("checkpoints"));
-        }
         self.leave_row();
         let stepping = from.index(2)? == 1;
         if stepping {
@@ -197,38 +285,26 @@ impl Subsystem for CoSimulationSubsystem {
         let end = from.real()?;
         self.time = from.real()?;
         from.reals(&mut self.active)?;
-        self.given = from.index(self.description.capabilities.input_order + 1)?;
+        self.given = from.index(self.description.input_order + 1)?;
         let mut state = FmuState::none();
         self.instance.deserialize(from.block()?, &mut state)?;
         let outcome = self.instance.set_state(&state);
         self.instance.free_state(&mut state);
         self.instance.set_end(end);
-        self.saved_time = f64::NAN;
+        self.saved.time = f64::NAN;
         if let Some(events) = &mut self.events {
             events.load(from)?;
         }
         self.outputs.load_texts(&self.instance, from)?;
         outcome
     }
-
-    fn terminate(&mut self) {
-        self.leave_row();
-        if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
-            // Only an initialised FMU can be terminated.
-            let _ = self.start_slowly();
-        }
-        if self.phase == Phase::Stepping {
-            self.instance.terminate();
-        }
-        self.phase = Phase::Terminated;
-    }
 }
 
 impl Drop for CoSimulationSubsystem {
     fn drop(&mut self) {
         // Then the instance is freed, and with the last one the library is unloaded and its folder removed.
-        self.instance.free_state(&mut self.saved);
-        self.instance.free_state(&mut self.before);
+        self.instance.free_state(&mut self.saved.state);
+        self.instance.free_state(&mut self.before.0);
         if self.phase == Phase::Stepping {
             self.instance.terminate();
         }

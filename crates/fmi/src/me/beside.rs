@@ -1,6 +1,8 @@
 //! Steps of an FMU beside a linear model of the rest of its system (`lis`): the states of the rest follow its own.
 
-use costep_core::{Code, Companion, Error, InputSegment, Interval, LocalModel, Port, Result, StateReader};
+use costep_core::{
+    Code, EnvironmentModel, Error, InputSegment, Interval, LocalModel, Port, Result, StateReader,
+};
 use costep_integrate::{AfterEvent, solver_beside};
 use costep_integrate::{Answer, Dynamics as _, EventDriver, Integrator, Sampler, Solver, StateDifferences};
 
@@ -51,12 +53,12 @@ impl Beside {
         solver: &Solver,
         dynamics: &mut FmuDynamics,
         description: &costep_core::Description,
-        companion: &Companion,
+        environment: &EnvironmentModel,
         saved: &[u8],
     ) -> Result<Self> {
-        let states = dynamics.states() + companion.states();
+        let states = dynamics.states() + environment.states();
         let rest = Rest {
-            answer: Answer::new(companion, description),
+            answer: Answer::new(environment, description),
             ports: description.inputs.clone(),
             differences: StateDifferences::new(states),
         };
@@ -84,7 +86,7 @@ impl Beside {
         &mut self,
         dynamics: &mut FmuDynamics,
         step: Step<'_>,
-        companion: &Companion,
+        environment: &EnvironmentModel,
         x: &mut [f64],
         y: &mut [f64],
     ) -> Result<()> {
@@ -93,7 +95,8 @@ impl Beside {
         let Some(rest) = &mut self.rest else { return Err(lost()) };
         let start = step.interval.start;
         step.input.evaluate(0.0, &mut self.u_start);
-        rest.answer.begin(start, companion, |y| dynamics.evaluate_own_outputs(start, x, &self.u_start, y))?;
+        rest.answer
+            .begin(start, environment, |y| dynamics.evaluate_own_outputs(start, x, &self.u_start, y))?;
         dynamics.rest = self.rest.take();
         let outcome = self.cross(dynamics, step, y);
         self.rest = dynamics.rest.take();

@@ -13,7 +13,7 @@ mod subsystem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use costep_core::{Code, Description, Error, ModelOrigin, Result, Subsystem};
+use costep_core::{Code, Description, Error, Linearised, MicroSampling, ModelOrigin, Result};
 use costep_fmu_file::settings::{Moment, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, Values};
 use costep_integrate::{AfterEvent, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
@@ -24,8 +24,8 @@ use crate::call::log::Message;
 use crate::call::states::FmuState;
 use crate::cs::InputWays;
 use beside::Beside;
-use dynamics::{FmuDynamics, Slopes, Told};
-use signature::{Rollback, Signature, differences};
+use dynamics::{FmuDynamics, MicroBuffer, Slopes, Told};
+use signature::{RollbackBy, Signature, differences};
 
 /// Room for samples at events, beyond those between.
 const EVENT_SAMPLES: usize = 64;
@@ -78,7 +78,10 @@ pub struct ModelExchangeSubsystem {
     dynamics: FmuDynamics,
     integrator: Box<dyn Integrator<FmuDynamics>>,
     driver: EventDriver,
+    sampling: MicroSampling,
     sampler: Option<Box<Sampler>>,
+    /// Outputs inside the last real step, put aside during trial steps.
+    paused: Option<Box<MicroBuffer>>,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
     solver: Solver,
@@ -90,7 +93,7 @@ pub struct ModelExchangeSubsystem {
     beside_saved: Vec<u8>,
     /// Inner step of explicit Euler; 0 = another solver.
     euler_step: f64,
-    rollback: Rollback,
+    rollback: RollbackBy,
     saved: Saved,
 }
 
@@ -116,9 +119,8 @@ impl ModelExchangeSubsystem {
         let limit = Some(options.step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero());
         let instance = Instance::new(library, name, logging, None, limit)?;
         // The description promises; the library has to have the functions too.
-        if signature.rollback == Rollback::FmuState && !instance.can_store_states() {
-            signature.rollback = Rollback::No;
-            signature.description.capabilities.rollback = false;
+        if signature.rollback == RollbackBy::FmuState && !instance.can_store_states() {
+            signature.rollback = RollbackBy::No;
         }
         let offers = &library.model_exchange().interface;
         let has_slopes = match offers.provides_directional_derivatives {
@@ -157,7 +159,9 @@ impl ModelExchangeSubsystem {
             x: vec![0.0; states],
             integrator,
             driver: EventDriver::new(states, inputs, signature.indicators),
+            sampling: signature.sampling,
             sampler: None,
+            paused: None,
             settings: signature.settings,
             tolerance: options.solver.tolerance(),
             solver: options.solver,
@@ -228,7 +232,7 @@ impl ModelExchangeSubsystem {
     /// What a user may want to know and is no error.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.local_model_origin() == ModelOrigin::Differences && !self.x.is_empty() {
+        if self.origin() == ModelOrigin::Differences && !self.x.is_empty() {
             notes
                 .push("it has no directional derivatives: its local model is computed by differences".into());
         }
@@ -236,7 +240,7 @@ impl ModelExchangeSubsystem {
             let name = self.dynamics.state_name(state);
             notes.push(format!("the nominal value of `{name}` is not positive: 1 is used"));
         }
-        if self.rollback == Rollback::OwnStates {
+        if self.rollback == RollbackBy::OwnStates {
             notes.push("its state is put back by time, states and inputs: it has nothing discrete".into());
         }
         notes

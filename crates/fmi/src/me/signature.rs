@@ -1,6 +1,6 @@
 //! What the description of an FMU for Model Exchange says about an instance of it.
 
-use costep_core::{Capabilities, Description, Differences, Linearisation, MicroSampling, Result};
+use costep_core::{Description, Differences, MicroSampling, Result, StepLengths};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, ModelExchange};
 use costep_integrate::Solver;
@@ -13,7 +13,7 @@ use crate::cs::ways;
 
 /// What the FMU can be put back by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rollback {
+pub(super) enum RollbackBy {
     /// Its own functions.
     FmuState,
     /// Time, states and inputs, which are all its memory; not over a time event.
@@ -32,7 +32,8 @@ pub(super) struct Signature {
     pub(super) indicators: usize,
     pub(super) slopes: Slopes,
     pub(super) continuous_inputs: Option<Box<SomeInputs>>,
-    pub(super) rollback: Rollback,
+    pub(super) rollback: RollbackBy,
+    pub(super) sampling: MicroSampling,
     pub(super) description: Description,
 }
 
@@ -70,27 +71,22 @@ impl Signature {
         };
         let continuous_inputs = SomeInputs::of(fmu, &inputs);
         let rollback = match kind.interface.can_get_and_set_state {
-            true => Rollback::FmuState,
-            false if memory::is_memoryless(fmu, kind) => Rollback::OwnStates,
-            false => Rollback::No,
+            true => RollbackBy::FmuState,
+            false if memory::is_memoryless(fmu, kind) => RollbackBy::OwnStates,
+            false => RollbackBy::No,
         };
-        let micro_samples = match options.solver {
+        let sampling = match options.solver {
             Solver::Euler(_) => MicroSampling::End,
             _ => MicroSampling::Continuous,
-        };
-        let capabilities = Capabilities {
-            rollback: rollback != Rollback::No,
-            // Discrete inputs are held by the engine, as their ports say.
-            input_order: usize::MAX,
-            linearisation: if states.width() > 0 { Linearisation::Full } else { Linearisation::None },
-            micro_samples: Some(micro_samples),
         };
         let description = Description {
             name: name.to_owned(),
             inputs: input_ports,
             outputs: outputs.ports(fmu, &sizes),
             feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
-            capabilities,
+            // Discrete inputs are held by the engine, as their ports say.
+            input_order: usize::MAX,
+            step_lengths: StepLengths::Any,
         };
         Ok(Self {
             settings,
@@ -105,6 +101,7 @@ impl Signature {
             slopes,
             continuous_inputs,
             rollback,
+            sampling,
             description,
         })
     }

@@ -1,15 +1,17 @@
-//! The trait that every subsystem has, and how a state is written and put back.
+//! The trait that every subsystem has, what an FMU can do beyond it, and how a state is written and put back.
 
 use costep_core::{
-    Code, Companion, Description, Error, Experiment, InputSegment, Interval, LocalModel, MicroSamples,
-    ModelOrigin, Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
+    Capable, Code, Description, EnvironmentModel, EnvironmentStep, Error, Experiment, InputSegment, Interval,
+    Linearisation, Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin,
+    Persistence, Result, Rollback, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
+    Telemetry, unsupported,
 };
 use costep_fmu_file::settings::Moment;
 use costep_integrate::{DIAGNOSTICS, Dynamics, Sampler};
 
 use super::beside::{Beside, Step};
 use super::dynamics::{MicroBuffer, Slopes, Told};
-use super::signature::Rollback;
+use super::signature::RollbackBy;
 use super::{EVENT_SAMPLES, ModelExchangeSubsystem, Phase, memory};
 use crate::call::states::FmuState;
 
@@ -58,9 +60,8 @@ impl Subsystem for ModelExchangeSubsystem {
         self.start()?;
         self.dynamics.forget_samples();
         let Self { driver, integrator, dynamics, x, sampler, .. } = self;
-        if let Err(error) =
-            driver.advance(&mut **integrator, dynamics, interval, u, x, sampler.as_deref_mut())
-        {
+        let sampler = sampler.as_deref_mut().filter(|_| dynamics.micro.is_some());
+        if let Err(error) = driver.advance(&mut **integrator, dynamics, interval, u, x, sampler) {
             return Err(self.explained(error));
         }
         dynamics.evaluate_own_outputs(interval.end, x, driver.inputs(), y)?;
@@ -71,11 +72,58 @@ impl Subsystem for ModelExchangeSubsystem {
         Ok(StepOutcome { reached: interval.end })
     }
 
+    fn terminate(&mut self) {
+        if self.phase == Phase::Initialising && self.instance().alive().is_ok() {
+            // Only an initialised FMU can be terminated.
+            let _ = self.start_slowly();
+        }
+        if self.phase == Phase::Stepping {
+            self.instance().terminate();
+        }
+        self.phase = Phase::Terminated;
+    }
+}
+
+impl Capable for ModelExchangeSubsystem {
+    fn rollback(&mut self) -> Option<&mut dyn Rollback> {
+        if self.rollback == RollbackBy::No { None } else { Some(self) }
+    }
+
+    fn linearised(&mut self) -> Option<&mut dyn Linearised> {
+        if self.x.is_empty() { None } else { Some(self) }
+    }
+
+    fn micro_recorder(&mut self) -> Option<&mut dyn MicroRecorder> {
+        Some(self)
+    }
+
+    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
+        Some(self)
+    }
+
+    fn persistence(&self) -> Option<&dyn Persistence> {
+        if self.serializes() || self.is_memoryless() { Some(self) } else { None }
+    }
+
+    fn persistence_mut(&mut self) -> Option<&mut dyn Persistence> {
+        if self.serializes() || self.is_memoryless() { Some(self) } else { None }
+    }
+
+    fn telemetry(&self) -> Option<&dyn Telemetry> {
+        Some(self)
+    }
+
+    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
+        None
+    }
+}
+
+impl EnvironmentStep for ModelExchangeSubsystem {
     fn step_with(
         &mut self,
         interval: Interval,
         input: InputSegment<'_>,
-        rest: &Companion,
+        environment: &EnvironmentModel,
         y: &mut [f64],
     ) -> Result<StepOutcome> {
         self.start()?;
@@ -84,28 +132,25 @@ impl Subsystem for ModelExchangeSubsystem {
         let beside = match beside {
             Some(beside) => beside,
             None => {
-                let new = Beside::new(&self.solver, dynamics, &self.description, rest, &self.beside_saved)?;
+                let new =
+                    Beside::new(&self.solver, dynamics, &self.description, environment, &self.beside_saved)?;
                 beside.insert(Box::new(new))
             }
         };
-        let step = Step { driver, sampler: sampler.as_deref_mut(), interval, input };
-        if let Err(error) = beside.advance(dynamics, step, rest, x, y) {
+        let sampler = sampler.as_deref_mut().filter(|_| dynamics.micro.is_some());
+        let step = Step { driver, sampler, interval, input };
+        if let Err(error) = beside.advance(dynamics, step, environment, x, y) {
             return Err(self.explained(error));
         }
         self.t = interval.end;
         Ok(StepOutcome { reached: interval.end })
     }
+}
 
-    fn input_at_end(&self) -> Option<&[f64]> {
-        self.beside.as_ref().map(|beside| beside.inputs())
-    }
-
+impl Rollback for ModelExchangeSubsystem {
     fn snapshot(&mut self) -> Result<()> {
-        if self.rollback == Rollback::No {
-            return Err(self.unsupported("rollback"));
-        }
         self.start()?;
-        if self.rollback == Rollback::FmuState {
+        if self.rollback == RollbackBy::FmuState {
             self.dynamics.instance.get_state(&mut self.saved.state)?;
         }
         self.saved.t = self.t;
@@ -124,10 +169,10 @@ impl Subsystem for ModelExchangeSubsystem {
 
     fn restore(&mut self) -> Result<()> {
         if self.saved.t.is_nan() {
-            return Err(self.unsupported("to go back without a stored state"));
+            return Err(unsupported(&self.description, "to go back without a stored state"));
         }
         self.start()?;
-        if self.rollback == Rollback::FmuState {
+        if self.rollback == RollbackBy::FmuState {
             self.dynamics.instance.set_state(&self.saved.state)?;
             self.dynamics.told.copy_from(&self.saved.told);
         } else if self.dynamics.told.last_event > self.saved.t {
@@ -148,12 +193,18 @@ impl Subsystem for ModelExchangeSubsystem {
         }
         Ok(())
     }
+}
+
+impl Linearised for ModelExchangeSubsystem {
+    fn level(&self) -> Linearisation {
+        Linearisation::Full
+    }
 
     fn states(&self) -> usize {
         self.x.len()
     }
 
-    fn local_model_origin(&self) -> ModelOrigin {
+    fn origin(&self) -> ModelOrigin {
         match self.dynamics.slopes {
             Some(Slopes::Directional(_)) => ModelOrigin::Exact,
             _ => ModelOrigin::Differences,
@@ -163,9 +214,6 @@ impl Subsystem for ModelExchangeSubsystem {
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
         // In initialisation mode derivatives are those of the initialisation.
         self.start()?;
-        if self.x.is_empty() {
-            return Err(self.unsupported("a local model"));
-        }
         self.dynamics.linearise(self.t, &self.x, u, model)?;
         model.x.copy_from_slice(&self.x);
         model.nominal.copy_from_slice(&self.dynamics.nominal);
@@ -179,8 +227,14 @@ impl Subsystem for ModelExchangeSubsystem {
         self.dynamics.derivatives(self.t, &self.x, u, x_dot)?;
         Ok(true)
     }
+}
 
-    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
+impl MicroRecorder for ModelExchangeSubsystem {
+    fn sampling(&self) -> MicroSampling {
+        self.sampling
+    }
+
+    fn record(&mut self, on: bool, experiment: &Experiment) {
         // Too many are refused in `initialise`; here they must only not be asked for.
         let too_many = self.integrator.check_step(experiment.step).is_err();
         let points =
@@ -190,12 +244,25 @@ impl Subsystem for ModelExchangeSubsystem {
             let outputs = Vec::with_capacity(points * width);
             Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
         });
+        self.paused = None;
         self.sampler = on.then(|| Box::new(Sampler::new(self.x.len(), self.description.inputs.len())));
     }
 
+    fn pause(&mut self, on: bool) {
+        if on == self.paused.is_none() {
+            std::mem::swap(&mut self.paused, &mut self.dynamics.micro);
+        }
+    }
+}
+
+impl Telemetry for ModelExchangeSubsystem {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        let buffer = self.dynamics.micro.as_ref()?;
-        Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+        let MicroBuffer { times, outputs } = &**self.paused.as_ref().or(self.dynamics.micro.as_ref())?;
+        Some(MicroSamples { times, outputs, sampling: self.sampling })
+    }
+
+    fn input_at_end(&self) -> Option<&[f64]> {
+        self.beside.as_ref().map(|beside| beside.inputs())
     }
 
     fn diagnostic_names(&self) -> &[&'static str] {
@@ -216,6 +283,12 @@ impl Subsystem for ModelExchangeSubsystem {
         }
     }
 
+    fn energy(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Persistence for ModelExchangeSubsystem {
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         let bytes = self.state_bytes(self.driver.counts().time == 0 && self.driver.next_event().is_none())?;
         out.integer((self.phase == Phase::Stepping).into());
@@ -252,17 +325,6 @@ impl Subsystem for ModelExchangeSubsystem {
         self.instance().set_end(end);
         Ok(())
     }
-
-    fn terminate(&mut self) {
-        if self.phase == Phase::Initialising && self.instance().alive().is_ok() {
-            // Only an initialised FMU can be terminated.
-            let _ = self.start_slowly();
-        }
-        if self.phase == Phase::Stepping {
-            self.instance().terminate();
-        }
-        self.phase = Phase::Terminated;
-    }
 }
 
 impl ModelExchangeSubsystem {
@@ -277,13 +339,22 @@ impl ModelExchangeSubsystem {
     /// The state of the FMU for a checkpoint; empty for one that needs none, unless it has `no_times` of events.
     pub(super) fn state_bytes(&self, no_times: bool) -> Result<Vec<u8>> {
         self.instance().alive()?;
-        let interface = &self.library().model_exchange().interface;
-        if interface.can_serialize_state && self.instance().can_serialize_states() {
+        if self.serializes() {
             return self.serialized();
         }
-        let is_memoryless =
-            memory::is_memoryless(self.library().description(), self.library().model_exchange());
-        if is_memoryless && no_times { Ok(Vec::new()) } else { Err(self.unsupported("checkpoints")) }
+        let needs_none = self.is_memoryless() && no_times;
+        if needs_none { Ok(Vec::new()) } else { Err(unsupported(&self.description, "checkpoints")) }
+    }
+
+    /// Whether the FMU can give its state as bytes.
+    fn serializes(&self) -> bool {
+        let interface = &self.library().model_exchange().interface;
+        interface.can_serialize_state && self.instance().can_serialize_states()
+    }
+
+    /// Whether time, states and inputs are all its memory, unless it has events at times.
+    fn is_memoryless(&self) -> bool {
+        memory::is_memoryless(self.library().description(), self.library().model_exchange())
     }
 
     /// Puts the state of the FMU from a checkpoint back.
@@ -295,7 +366,7 @@ impl ModelExchangeSubsystem {
             return Ok(());
         }
         if !self.instance().can_serialize_states() {
-            return Err(self.unsupported("checkpoints"));
+            return Err(unsupported(&self.description, "checkpoints"));
         }
         let mut state = FmuState::none();
         self.instance().deserialize(bytes, &mut state)?;

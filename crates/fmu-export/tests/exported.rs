@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use common::{difference, step_in_costep};
 use costep_core::{
-    Code, Experiment, InputSet, Linearisation, LocalModel, StateReader, StateWriter, Subsystem,
+    Capabilities, Capable, Code, Experiment, InputSet, Linearisation, LocalModel, StateReader, StateWriter,
+    Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{
@@ -236,20 +237,21 @@ fn a_stored_state_gives_the_same_bits_again() {
                 y
             };
             step(&mut one, 0);
-            one.snapshot().unwrap();
+            one.rollback().unwrap().snapshot().unwrap();
             let mut out = StateWriter::default();
-            one.save(&mut out).unwrap();
+            one.persistence().unwrap().save(&mut out).unwrap();
             let first = [step(&mut one, 1), step(&mut one, 2)];
-            one.restore().unwrap();
+            one.rollback().unwrap().restore().unwrap();
             assert_eq!(first, [step(&mut one, 1), step(&mut one, 2)]);
             let bytes = out.into_bytes();
-            two.load(&mut StateReader::new(&bytes)).unwrap();
+            two.persistence_mut().unwrap().load(&mut StateReader::new(&bytes)).unwrap();
             assert_eq!(first, [step(&mut two, 1), step(&mut two, 2)]);
             // Bytes of no state are refused, not believed.
             let mut other = bytes.clone();
             let last = other.len() - 1;
             other.truncate(last);
-            assert!(instance(&path).load(&mut StateReader::new(&other)).is_err());
+            let mut three = instance(&path);
+            assert!(three.persistence_mut().unwrap().load(&mut StateReader::new(&other)).is_err());
         }
     }
 }
@@ -268,7 +270,7 @@ fn directional_derivatives_are_the_exact_jacobians() {
                     let u: Vec<f64> = (0..m).map(|j| 0.01 * (j + 1) as f64).collect();
                     subsystem.initial_outputs(&u, &mut vec![0.0; r]).unwrap();
                     let mut local = LocalModel::new(part.equations().unwrap().states(), m, r);
-                    subsystem.local_model(&u, &mut local).unwrap();
+                    subsystem.demand_linearised().unwrap().local_model(&u, &mut local).unwrap();
                     // FMI has no words for these.
                     local.nominal.fill(0.0);
                     local.euler_step = 0.0;
@@ -287,15 +289,15 @@ fn what_is_left_out_is_not_offered() {
     for version in VERSIONS {
         let bare = Options { capabilities: Vec::new(), ..options(version) };
         let path = &paths("S2", &[], &bare, folder.path())[0];
-        let capabilities = instance(path).description().capabilities.clone();
+        let mut fixed = instance(path);
+        let capabilities = Capabilities::of(&mut fixed);
         assert!(
             !capabilities.rollback
                 && capabilities.linearisation < Linearisation::Full
                 && capabilities.micro_samples.is_none()
         );
-        assert_eq!(capabilities.input_order, 0);
-        let mut fixed = instance(path);
-        assert!(!fixed.can_step_by(1e-4));
+        assert_eq!(fixed.description().input_order, 0);
+        assert!(!fixed.description().can_step_by(1e-4));
         let mut y = vec![0.0; fixed.description().outputs.len()];
         fixed.initialise(&Experiment { start: 0.0, stop: 1.0, step: 1e-3 }).unwrap();
         fixed.initial_outputs(&[0.0; 2], &mut y).unwrap();
@@ -312,9 +314,10 @@ fn what_is_left_out_is_not_offered() {
         let path = &paths("S2", &[], &without, folder.path())[0];
         let fmu = Fmu::open(path).unwrap();
         assert!(fmu.description().model_exchange.is_none() && fmu.description().co_simulation.is_some());
-        let capabilities = instance(path).description().capabilities.clone();
+        let mut held = instance(path);
+        let capabilities = Capabilities::of(&mut held);
         assert!(capabilities.rollback && capabilities.linearisation == Linearisation::Full);
-        assert_eq!(capabilities.input_order, 0);
+        assert_eq!(held.description().input_order, 0);
     }
 }
 

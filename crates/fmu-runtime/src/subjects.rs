@@ -1,7 +1,7 @@
 //! Systems for tests and benchmarks of FMUs. They do one Euler step per communication step, so that what is
 //! measured is the cost of the calls.
 
-use costep_core::{Capabilities, Description, Linearisation, LocalModel, MicroSampling, Port, Result};
+use costep_core::{Description, LocalModel, Port, Result};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_models::{Model, ModelEntry, ParameterSpec, Parameters};
 
@@ -48,18 +48,12 @@ fn lags(name: &str, count: usize, time_constant: f64, start: f64) -> Model {
         let name = if count == 1 { letter.to_owned() } else { format!("{letter}{i}") };
         Port::new(&name, "1", 1.0)
     };
-    let capabilities = Capabilities {
-        rollback: true,
-        input_order: usize::MAX,
-        linearisation: Linearisation::Full,
-        micro_samples: Some(MicroSampling::End),
-    };
     let description = Description {
         name: name.into(),
         inputs: (0..count).map(|i| port("u", i)).collect(),
         outputs: (0..count).map(|i| port("y", i)).collect(),
         feedthrough: vec![Vec::new(); count],
-        capabilities,
+        ..Description::default()
     };
     // An inner step longer than any communication step: each of these is one inner step.
     Model::new(vec![Box::new(Lags { description, time_constant, start })], Solver::Euler(f64::MAX), 1.0, 1e-3)

@@ -1,7 +1,7 @@
 //! How the rest of a system answers to a subsystem inside a macro step: the equations of linearly implicit
-//! stabilisation [V14 (15) to (26)], in the corrected forms of [`CompanionForm`], for whatever evaluates the subsystem.
+//! stabilisation [V14 (15) to (26)], in the corrected forms of [`EnvironmentForm`], for whatever evaluates the subsystem.
 
-use costep_core::{Companion, CompanionForm, Description, LocalModel, Port, Result};
+use costep_core::{Description, EnvironmentForm, EnvironmentModel, LocalModel, Port, Result};
 use costep_linalg::Lu;
 
 use crate::ode::nominal_from;
@@ -31,7 +31,7 @@ pub fn solver_beside(solver: &Solver) -> Solver {
 
 /// The rest of the system as a subsystem sees it in the present macro step, with room to work in.
 pub struct Answer {
-    companion: Companion,
+    environment: EnvironmentModel,
     /// Whether outputs of the subsystem may depend on its inputs at once, as far as its description tells.
     passes: bool,
     /// Whether the rest answers to changes of outputs at once.
@@ -49,37 +49,37 @@ pub struct Answer {
 
 impl Answer {
     /// Room for rests of the size of this one.
-    pub fn new(companion: &Companion, description: &Description) -> Self {
+    pub fn new(environment: &EnvironmentModel, description: &Description) -> Self {
         let Description { inputs, outputs, feedthrough, .. } = description;
         Self {
-            companion: companion.clone(),
+            environment: environment.clone(),
             passes: feedthrough.iter().any(|row| !row.is_empty()),
             is_immediate: false,
             start: 0.0,
             y_start: vec![0.0; outputs.len()],
             u: vec![0.0; inputs.len()],
             y: vec![0.0; outputs.len()],
-            rate: vec![0.0; companion.model.states],
-            factors: Lu::new(companion.model.states),
+            rate: vec![0.0; environment.model.states],
+            factors: Lu::new(environment.model.states),
         }
     }
 
     /// Number of states beside those of the subsystem.
     pub fn states(&self) -> usize {
-        self.companion.states()
+        self.environment.states()
     }
 
     /// Starts a macro step at T^k; `outputs` gives y(T^k).
     pub fn begin(
         &mut self,
         start: f64,
-        companion: &Companion,
+        environment: &EnvironmentModel,
         outputs: impl FnOnce(&mut [f64]) -> Result<()>,
     ) -> Result<()> {
         self.start = start;
-        self.companion.copy_from(companion);
-        let is_value = matches!(companion.form, CompanionForm::Value(_));
-        self.is_immediate = is_value || companion.model.d.iter().any(|d| *d != 0.0);
+        self.environment.copy_from(environment);
+        let is_value = matches!(environment.form, EnvironmentForm::Value(_));
+        self.is_immediate = is_value || environment.model.d.iter().any(|d| *d != 0.0);
         outputs(&mut self.y_start)
     }
 
@@ -118,27 +118,27 @@ impl Answer {
 
     /// Derivatives of the states of the rest at the point of the last [`Answer::resolve`].
     pub fn derivatives(&mut self, t: f64, rest: &[f64], rest_dot: &mut [f64]) {
-        match self.companion.form {
-            CompanionForm::Exact => {
-                let LocalModel { a, b, x_dot, .. } = &self.companion.model;
+        match self.environment.form {
+            EnvironmentForm::Exact => {
+                let LocalModel { a, b, x_dot, .. } = &self.environment.model;
                 rest_dot.copy_from_slice(x_dot);
                 add_product(a, rest, 1.0, rest_dot);
                 add_product(b, &self.y, 1.0, rest_dot);
             }
-            CompanionForm::Rate(implicitness) => {
+            EnvironmentForm::Rate(implicitness) => {
                 self.implicit_rate(t, implicitness);
                 rest_dot.fill(0.0);
-                add_product(&self.companion.model.c, &self.rate, 1.0, rest_dot);
+                add_product(&self.environment.model.c, &self.rate, 1.0, rest_dot);
             }
-            CompanionForm::Value(_) => {}
+            EnvironmentForm::Value(_) => {}
         }
     }
 
     /// Typical sizes of the states of the rest.
     pub fn nominals(&self, inputs: &[Port], rest: &mut [f64]) {
-        match self.companion.form {
-            CompanionForm::Exact => {
-                let LocalModel { states, c, nominal, .. } = &self.companion.model;
+        match self.environment.form {
+            EnvironmentForm::Exact => {
+                let LocalModel { states, c, nominal, .. } = &self.environment.model;
                 for (i, x) in rest.iter_mut().enumerate() {
                     if nominal[i] > 0.0 {
                         *x = nominal[i];
@@ -155,27 +155,27 @@ impl Answer {
                     *x = if least.is_finite() { least } else { 1.0 };
                 }
             }
-            CompanionForm::Rate(_) => nominal_from(inputs, rest),
-            CompanionForm::Value(_) => {}
+            EnvironmentForm::Rate(_) => nominal_from(inputs, rest),
+            EnvironmentForm::Value(_) => {}
         }
     }
 
     /// u += du, where `y` is dy.
     fn add(&mut self, t: f64, rest: &[f64]) {
-        match self.companion.form {
-            CompanionForm::Exact => add_product(&self.companion.model.c, rest, 1.0, &mut self.u),
-            CompanionForm::Rate(_) => self.u.iter_mut().zip(rest).for_each(|(u, du)| *u += du),
-            CompanionForm::Value(implicitness) => {
+        match self.environment.form {
+            EnvironmentForm::Exact => add_product(&self.environment.model.c, rest, 1.0, &mut self.u),
+            EnvironmentForm::Rate(_) => self.u.iter_mut().zip(rest).for_each(|(u, du)| *u += du),
+            EnvironmentForm::Value(implicitness) => {
                 self.implicit_rate(t, implicitness);
-                add_product(&self.companion.model.c, &self.rate, t - self.start, &mut self.u);
+                add_product(&self.environment.model.c, &self.rate, t - self.start, &mut self.u);
             }
         }
-        add_product(&self.companion.model.d, &self.y, 1.0, &mut self.u);
+        add_product(&self.environment.model.d, &self.y, 1.0, &mut self.u);
     }
 
     /// (I - r tau A)^-1 (xi'(T^k) + r B dy) [V14 (19)].
     fn implicit_rate(&mut self, t: f64, implicitness: f64) {
-        let LocalModel { states, a, b, x_dot, .. } = &self.companion.model;
+        let LocalModel { states, a, b, x_dot, .. } = &self.environment.model;
         self.rate.copy_from_slice(x_dot);
         add_product(b, &self.y, implicitness, &mut self.rate);
         let factor = -implicitness * (t - self.start);
@@ -241,36 +241,28 @@ fn add_product(matrix: &[f64], x: &[f64], factor: f64, result: &mut [f64]) {
 
 #[cfg(test)]
 mod tests {
-    use costep_core::Capabilities;
-
     use super::*;
 
     /// u of one resolution for a subsystem whose output is y = 3 whatever its input, beside a rest of one state.
-    fn input(feedthrough: Vec<usize>, form: CompanionForm) -> f64 {
+    fn input(feedthrough: Vec<usize>, form: EnvironmentForm) -> f64 {
         let description = Description {
-            name: String::new(),
             inputs: vec![Port::default()],
             outputs: vec![Port::default()],
             feedthrough: vec![feedthrough],
-            capabilities: Capabilities {
-                rollback: false,
-                input_order: 0,
-                linearisation: costep_core::Linearisation::None,
-                micro_samples: None,
-            },
+            ..Description::default()
         };
         let mut model = LocalModel::new(1, 1, 1);
         (model.a[0], model.b[0], model.c[0], model.x_dot[0]) = (-1.0, 2.0, 0.5, 0.25);
-        if form == CompanionForm::Exact {
+        if form == EnvironmentForm::Exact {
             model.d[0] = 7.0;
         }
-        let companion = Companion { form, model };
-        let mut answer = Answer::new(&companion, &description);
+        let environment = EnvironmentModel { form, model };
+        let mut answer = Answer::new(&environment, &description);
         let constant = |y: &mut [f64], value: f64| {
             y.fill(value);
             Ok(())
         };
-        answer.begin(0.0, &companion, |y| constant(y, 1.0)).unwrap();
+        answer.begin(0.0, &environment, |y| constant(y, 1.0)).unwrap();
         answer.resolve(0.1, &[4.0], &[10.0], |_, y| constant(y, 3.0)).unwrap();
         answer.inputs()[0]
     }
@@ -279,8 +271,8 @@ mod tests {
     fn feedthrough_that_is_only_declared_changes_nothing() {
         // C xi + D dy, and tau C (1 + tau)^-1 (xi' + B dy).
         for (form, answer) in [
-            (CompanionForm::Exact, 0.5 * 4.0 + 7.0 * 2.0),
-            (CompanionForm::Value(1.0), 0.1 * 0.5 * (0.25 + 2.0 * 2.0) / 1.1),
+            (EnvironmentForm::Exact, 0.5 * 4.0 + 7.0 * 2.0),
+            (EnvironmentForm::Value(1.0), 0.1 * 0.5 * (0.25 + 2.0 * 2.0) / 1.1),
         ] {
             for feedthrough in [vec![], vec![0]] {
                 let u = input(feedthrough.clone(), form);

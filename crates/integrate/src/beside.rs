@@ -2,21 +2,23 @@
 
 use std::cell::RefCell;
 
-use costep_core::{Companion, Description, InputSegment, Interval, LocalModel, Result, Subsystem};
+use costep_core::{
+    Description, EnvironmentModel, InputSegment, Interval, LocalModel, MicroSampling, Result, Subsystem,
+};
 
 use crate::answer::{Answer, StateDifferences, solver_beside};
 use crate::native::Native;
 use crate::ode::Ode;
 use crate::solver::Solver;
 
-/// Steps of a subsystem under a companion.
-pub(crate) trait CompanionStep: Send {
+/// Steps of a subsystem beside a model of the rest of the system.
+pub(crate) trait StepBeside: Send {
     /// Advances `x` over the interval; gives outputs and inputs at its end.
     fn step(
         &mut self,
         interval: Interval,
         input: InputSegment<'_>,
-        companion: &Companion,
+        environment: &EnvironmentModel,
         x: &mut [f64],
         ends: (&mut [f64], &mut [f64]),
     ) -> Result<()>;
@@ -28,38 +30,38 @@ pub(crate) trait CompanionStep: Send {
     fn subsystem_mut(&mut self) -> &mut dyn Subsystem;
 }
 
-/// Makes room for steps under companions of the size of this one.
-pub(crate) fn companion_step<S: Ode + Clone + 'static>(
+/// Makes room for steps beside models of the size of this one.
+pub(crate) fn step_beside<S: Ode + Clone + 'static>(
     ode: &S,
     solver: &Solver,
-    companion: &Companion,
-) -> Result<Box<dyn CompanionStep>> {
-    let native = Native::new(WithCompanion::new(ode.clone(), companion), &solver_beside(solver))?;
+    environment: &EnvironmentModel,
+) -> Result<Box<dyn StepBeside>> {
+    let native = Native::new(WithEnvironment::new(ode.clone(), environment), &solver_beside(solver))?;
     Ok(Box::new(Stepper { native, x: Vec::new(), u: vec![0.0; ode.description().inputs.len()] }))
 }
 
 struct Stepper<S> {
-    native: Native<WithCompanion<S>>,
+    native: Native<WithEnvironment<S>>,
     x: Vec<f64>,
     /// Inputs at the start of a step.
     u: Vec<f64>,
 }
 
-impl<S: Ode + 'static> CompanionStep for Stepper<S> {
+impl<S: Ode + 'static> StepBeside for Stepper<S> {
     fn step(
         &mut self,
         interval: Interval,
         input: InputSegment<'_>,
-        companion: &Companion,
+        environment: &EnvironmentModel,
         x: &mut [f64],
         (y, u): (&mut [f64], &mut [f64]),
     ) -> Result<()> {
         self.x.clear();
         self.x.extend_from_slice(x);
-        self.x.resize(x.len() + companion.states(), 0.0);
+        self.x.resize(x.len() + environment.states(), 0.0);
         self.native.set_state(interval.start, &self.x);
         input.evaluate(0.0, &mut self.u);
-        self.native.ode_mut().begin(interval.start, &self.u, companion, x);
+        self.native.ode_mut().begin(interval.start, &self.u, environment, x);
         self.native.step(interval, input, y)?;
         x.copy_from_slice(&self.native.state()[..x.len()]);
         let ode = self.native.ode();
@@ -77,27 +79,27 @@ impl<S: Ode + 'static> CompanionStep for Stepper<S> {
 }
 
 /// A subsystem and the rest of the system as it sees it.
-struct WithCompanion<S> {
+struct WithEnvironment<S> {
     ode: S,
     answer: RefCell<Answer>,
     differences: RefCell<StateDifferences>,
     states: usize,
 }
 
-impl<S: Ode> WithCompanion<S> {
-    fn new(ode: S, companion: &Companion) -> Self {
-        let states = ode.states() + companion.states();
+impl<S: Ode> WithEnvironment<S> {
+    fn new(ode: S, environment: &EnvironmentModel) -> Self {
+        let states = ode.states() + environment.states();
         Self {
-            answer: RefCell::new(Answer::new(companion, ode.description())),
+            answer: RefCell::new(Answer::new(environment, ode.description())),
             differences: RefCell::new(StateDifferences::new(states)),
             states,
             ode,
         }
     }
 
-    fn begin(&mut self, start: f64, u: &[f64], companion: &Companion, x: &[f64]) {
+    fn begin(&mut self, start: f64, u: &[f64], environment: &EnvironmentModel, x: &[f64]) {
         let ode = &self.ode;
-        let begun = self.answer.get_mut().begin(start, companion, |y| {
+        let begun = self.answer.get_mut().begin(start, environment, |y| {
             ode.outputs(start, x, u, y);
             Ok(())
         });
@@ -121,13 +123,17 @@ impl<S: Ode> WithCompanion<S> {
     }
 }
 
-impl<S: Ode> Ode for WithCompanion<S> {
+impl<S: Ode> Ode for WithEnvironment<S> {
     fn description(&self) -> &Description {
         self.ode.description()
     }
 
     fn states(&self) -> usize {
         self.states
+    }
+
+    fn micro_sampling(&self) -> MicroSampling {
+        self.ode.micro_sampling()
     }
 
     fn state_name(&self, i: usize) -> String {

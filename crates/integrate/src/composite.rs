@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Capabilities, Code, Connection, Coupling, Description, Error, External, Layout, Linearisation,
-    LocalModel, MicroSampling, Port, Result,
+    Code, Connection, Coupling, Description, Error, External, Layout, LocalModel, Port, Result,
 };
 use nalgebra::DMatrix;
 
@@ -248,14 +247,8 @@ fn describe(descriptions: &[Description]) -> Description {
         descriptions.iter().flat_map(|d| d.outputs.iter().map(move |p| port(d, p))).collect();
     Description {
         name: "monolithic".into(),
-        inputs: Vec::new(),
         feedthrough: vec![Vec::new(); outputs.len()],
         outputs,
-        capabilities: Capabilities {
-            rollback: true,
-            input_order: usize::MAX,
-            linearisation: Linearisation::Full,
-            micro_samples: Some(MicroSampling::End),
-        },
+        ..Description::default()
     }
 }

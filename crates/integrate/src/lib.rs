@@ -6,7 +6,7 @@
 //! A new integrator is a file that implements [`Integrator`] and a variant of [`Solver`].
 
 mod answer;
-mod companion;
+mod beside;
 mod composite;
 mod dopri5;
 mod dynamics;

@@ -1,6 +1,6 @@
 //! Linear equations with constant coefficients.
 
-use costep_core::{Capabilities, Description, Linearisation, LocalModel, MicroSampling, Port};
+use costep_core::{Description, LocalModel, Port};
 
 use crate::ode::{Ode, Renamable};
 
@@ -17,7 +17,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Equations between these ports with A, B, C and D row by row; an output has feed-through where its row of D is not 0.
+    /// Equations between these ports with A, B, C and D row by row; an output has direct feedthrough where its row of D is not 0.
     ///
     /// # Panics
     /// If a matrix does not fit the numbers of ports and states.
@@ -36,12 +36,7 @@ impl Linear {
             feedthrough: (0..r).map(feedthrough).collect(),
             inputs,
             outputs,
-            capabilities: Capabilities {
-                rollback: true,
-                input_order: usize::MAX,
-                linearisation: Linearisation::Full,
-                micro_samples: Some(MicroSampling::End),
-            },
+            ..Description::default()
         };
         let [a, b, c, d] = [a, b, c, d].map(<[f64]>::to_vec);
         Self { description, a, b, c, d, start: start.to_vec() }

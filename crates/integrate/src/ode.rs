@@ -1,6 +1,6 @@
 //! A system of equations: x' = f(t, x, u), y = g(t, x, u).
 
-use costep_core::{Code, Description, Error, LocalModel, Port, Result, Subsystem};
+use costep_core::{Code, Description, Error, LocalModel, MicroSampling, Port, Result, Subsystem};
 
 use crate::native::Native;
 use crate::solver::Solver;
@@ -9,7 +9,7 @@ use crate::whole::{Component, NativeComponent};
 
 /// Equations of a subsystem.
 pub trait Ode: Send {
-    /// Ports, feed-through and capabilities.
+    /// Ports and direct feedthrough.
     fn description(&self) -> &Description;
 
     /// Number of states.
@@ -43,6 +43,12 @@ pub trait Ode: Send {
         false
     }
 
+    /// At which end of the inner steps of Euler's method its outputs stand for the step. Other integrators give points
+    /// of a solution that is right everywhere.
+    fn micro_sampling(&self) -> MicroSampling {
+        MicroSampling::End
+    }
+
     /// Stored energy in J.
     fn energy(&self, _x: &[f64], _u: &[f64]) -> Option<f64> {
         None
@@ -52,7 +58,7 @@ pub trait Ode: Send {
 /// Something that subsystems can be made of: equations, which may also become part of a monolithic system, or a
 /// simulator whose equations nobody knows, such as an FMU.
 pub trait Part: Send {
-    /// Ports, feed-through and capabilities.
+    /// Ports and direct feedthrough.
     fn description(&self) -> &Description;
 
     /// A subsystem of its own; equations are integrated by this solver.
@@ -92,7 +98,7 @@ impl<S: Ode + Clone + Renamable + 'static> Part for S {
     }
 
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        Ok(Box::new(Native::new(self.clone(), solver)?.with_companions(solver)))
+        Ok(Box::new(Native::new(self.clone(), solver)?.with_environment(solver)))
     }
 
     fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {

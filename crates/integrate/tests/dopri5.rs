@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Equations, INPUTS, advance, logistic, logistic_solution, nothing, started};
-use costep_core::{Code, Experiment, Interval, Subsystem};
+use costep_core::{Code, Experiment, Interval, MicroRecorder, Subsystem, Telemetry};
 use costep_integrate::Solver;
 
 #[test]
@@ -11,7 +11,7 @@ fn continuous_output_is_as_good_as_the_tolerance() {
     for input in &INPUTS {
         for tolerance in [1e-5, 1e-7, 1e-9] {
             let mut native = started(logistic(), &Solver::Dopri5(tolerance), 0.0, 1.0);
-            native.record_micro_samples(true, &Experiment { start: 0.0, stop: 1.0, step: 1.0 });
+            native.record(true, &Experiment { start: 0.0, stop: 1.0, step: 1.0 });
             advance(&mut native, 0.0, 1.0, &input.from(0.0));
             let samples = native.micro_samples().unwrap();
             let errors = samples.times.iter().zip(samples.outputs);
@@ -28,7 +28,7 @@ fn samples_always_reach_from_the_start_to_the_end_of_the_step() {
         let (start, h) = (0.37 * f64::from(case % 7), 0.05 + 0.0011 * f64::from(case % 997));
         let tolerance = 0.1f64.powf(2.0 + 0.013 * f64::from(case % 601));
         let mut native = started(logistic(), &Solver::Dopri5(tolerance), start, h);
-        native.record_micro_samples(true, &Experiment { start, stop: start + 1.0, step: h });
+        native.record(true, &Experiment { start, stop: start + 1.0, step: h });
         advance(&mut native, start, start + h, &INPUTS[0].from(0.0));
         let times = native.micro_samples().unwrap().times;
         assert_eq!((times.len(), times[0], times[20]), (21, start, start + h), "case {case}");

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Equations, advance, describe, logistic, nothing, started};
-use costep_core::{Code, Experiment, InputPolynomials, Subsystem};
+use costep_core::{Code, Experiment, InputPolynomials, MicroRecorder, Telemetry};
 use costep_integrate::{Native, Solver};
 
 const OMEGA: f64 = 7.0;
@@ -47,7 +47,7 @@ const PUSHES: [[f64; 3]; 4] = [[5.0, 0.0, 0.0], [1.0, -30.0, 0.0], [2.0, 10.0, -
 fn an_oscillator_under_quadratic_input_is_exact() {
     let experiment = Experiment { start: 0.0, stop: 2.0, step: 0.5 };
     let mut native = started(oscillator(), &Solver::Exact, 0.0, 0.5);
-    native.record_micro_samples(true, &experiment);
+    native.record(true, &experiment);
     let mut state = [0.3, -1.0];
     for (k, push) in (0..).zip(PUSHES) {
         let start = experiment.time(k);

@@ -3,7 +3,10 @@
 mod common;
 
 use common::{INPUTS, advance, logistic, started};
-use costep_core::{Experiment, LocalModel, MicroSampling, StateReader, StateWriter, Subsystem};
+use costep_core::{
+    Experiment, Linearised, LocalModel, MicroRecorder, MicroSampling, Persistence, Rollback, StateReader,
+    StateWriter, Subsystem,
+};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Native, Solver};
 
@@ -72,7 +75,7 @@ fn the_samples_of_euler_are_what_the_part_declares_and_others_are_on_the_solutio
         let native = started(logistic(), &solver, 0.0, 0.2);
         let expected =
             if matches!(solver, Solver::Euler(_)) { MicroSampling::End } else { MicroSampling::Continuous };
-        assert_eq!(native.description().capabilities.micro_samples, Some(expected));
+        assert_eq!(native.sampling(), expected);
     }
 }
 
@@ -96,6 +99,6 @@ fn the_local_model_is_that_of_the_present_state() {
 fn an_absurdly_small_inner_step_is_refused() {
     let mut subsystem = Native::new(logistic(), &Solver::Euler(1e-300)).unwrap();
     let experiment = Experiment { start: 0.0, stop: 1.0, step: 1e-3 };
-    subsystem.record_micro_samples(true, &experiment);
+    subsystem.record(true, &experiment);
     assert_eq!(subsystem.initialise(&experiment).unwrap_err().code(), costep_core::Code::BadValue);
 }

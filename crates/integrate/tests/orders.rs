@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Cubic, Equations, INPUTS, advance, advance_over, logistic, logistic_solution, started};
-use costep_core::Subsystem;
+use costep_core::{MicroRecorder, Telemetry};
 use costep_integrate::Solver;
 
 /// Error at t = 1 after four macro steps.
@@ -69,7 +69,7 @@ fn the_error_of_dopri5_follows_its_tolerance() {
 fn an_inner_step_that_does_not_divide_the_macro_step_is_shortened() {
     for solver in [Solver::Euler(0.06), Solver::Rk4(0.06)] {
         let mut native = started(logistic(), &solver, 0.0, 0.25);
-        native.record_micro_samples(true, &costep_core::Experiment { start: 0.0, stop: 1.0, step: 0.25 });
+        native.record(true, &costep_core::Experiment { start: 0.0, stop: 1.0, step: 0.25 });
         advance(&mut native, 0.0, 0.25, &INPUTS[0].from(0.0));
         let times = native.micro_samples().unwrap().times.to_vec();
         assert_eq!(times, [0.0, 0.05, 0.1, 0.15000000000000002, 0.2, 0.25]);
@@ -81,7 +81,7 @@ fn the_number_of_inner_steps_does_not_change_late_in_a_run() {
     let experiment = costep_core::Experiment { start: 0.0, stop: 1e6, step: 1e-3 };
     for solver in [Solver::Euler(1e-5), Solver::Rk4(1e-5)] {
         let mut native = started(logistic(), &solver, 0.0, experiment.step);
-        native.record_micro_samples(true, &experiment);
+        native.record(true, &experiment);
         for first in [0, 100_000, 100_000_000, 900_000_000] {
             for k in first..first + 50 {
                 advance_over(&mut native, experiment.interval(k), &INPUTS[0].from(0.0));

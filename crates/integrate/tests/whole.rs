@@ -210,18 +210,43 @@ fn micro_samples_and_energy_are_those_of_each_part() {
     let mut whole = ring_members(&Solver::Dopri5(1e-10));
     let experiment = Experiment { start: 0.0, stop: 1.0, step: 0.1 };
     for member in &mut whole {
-        member.record_micro_samples(true, &experiment);
+        member.micro_recorder().unwrap().record(true, &experiment);
         member.initialise(&experiment).unwrap();
     }
     let row = advance_all(&mut whole, &experiment, 0);
     for (member, end) in whole.iter().zip(&row) {
-        let samples = member.micro_samples().unwrap();
+        let samples = member.telemetry().unwrap().micro_samples().unwrap();
         assert_eq!(samples.times.len(), samples.outputs.len());
         assert!(samples.times.len() > 10 && samples.times.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(samples.outputs.last(), Some(end));
     }
-    assert_eq!(whole[0].energy(), Some(row[0]));
-    assert_eq!(whole[1].energy(), None);
+    assert_eq!(whole[0].telemetry().unwrap().energy(), Some(row[0]));
+    assert_eq!(whole[1].telemetry().unwrap().energy(), None);
+}
+
+#[test]
+fn paused_steps_leave_the_samples_of_the_last_one_recorded() {
+    let experiment = Experiment { start: 0.0, stop: 1.0, step: 0.1 };
+    let (parts, ..) = ring();
+    let alone = parts[0].subsystem(&Solver::Dopri5(1e-8)).unwrap();
+    for mut subsystems in [ring_members(&Solver::Dopri5(1e-8)), vec![alone]] {
+        for subsystem in &mut subsystems {
+            subsystem.micro_recorder().unwrap().record(true, &experiment);
+            subsystem.initialise(&experiment).unwrap();
+        }
+        for (k, is_paused, end) in [(0, false, 0.1), (1, true, 0.1), (2, false, experiment.time(3))] {
+            let pause = |subsystems: &mut [Box<dyn Subsystem>], on| {
+                subsystems.iter_mut().for_each(|s| s.micro_recorder().unwrap().pause(on));
+            };
+            pause(&mut subsystems, is_paused);
+            advance_all(&mut subsystems, &experiment, k);
+            pause(&mut subsystems, false);
+            for subsystem in &subsystems {
+                let samples = subsystem.telemetry().unwrap().micro_samples().unwrap();
+                assert_eq!(samples.times.last(), Some(&end), "{} step {k}", subsystem.description().name);
+            }
+        }
+    }
 }
 
 #[test]
@@ -231,12 +256,12 @@ fn a_saved_whole_goes_on_bit_by_bit() {
         let mut first = ring_members(&solver);
         run(&mut first, 0.1, 7);
         let mut out = StateWriter::default();
-        first.iter().for_each(|member| member.save(&mut out).unwrap());
+        first.iter().for_each(|member| member.persistence().unwrap().save(&mut out).unwrap());
         let bytes = out.into_bytes();
         let mut second = ring_members(&solver);
         second.iter_mut().for_each(|member| member.initialise(&experiment).unwrap());
         let mut from = StateReader::new(&bytes);
-        second.iter_mut().for_each(|member| member.load(&mut from).unwrap());
+        second.iter_mut().for_each(|member| member.persistence_mut().unwrap().load(&mut from).unwrap());
         for k in 7..20 {
             let rows = [&mut first, &mut second].map(|whole| advance_all(whole, &experiment, k));
             assert_eq!(rows[0], rows[1], "{} step {k}", solver.label());
@@ -270,12 +295,13 @@ fn loops_without_delay_and_failures_are_named() {
 fn order_and_steps_are_told() {
     let experiment = Experiment { start: 0.0, stop: 2.0, step: 0.1 };
     let mut whole = ring_members(&BDF);
-    assert_eq!(whole[0].diagnostic_names(), costep_integrate::DIAGNOSTICS);
-    assert!(whole[1].diagnostic_names().is_empty(), "one integrator has one history");
-    assert!(ring_members(&Solver::Rk4(1e-3))[0].diagnostic_names().is_empty());
+    let names = |member: &dyn Subsystem| member.telemetry().unwrap().diagnostic_names().to_vec();
+    assert_eq!(names(&*whole[0]), costep_integrate::DIAGNOSTICS);
+    assert!(names(&*whole[1]).is_empty(), "one integrator has one history");
+    assert!(names(&*ring_members(&Solver::Rk4(1e-3))[0]).is_empty());
     let mut told = [0.0; 3];
     run(&mut whole, 0.1, 20);
-    whole[0].diagnostics(&mut told);
+    whole[0].telemetry().unwrap().diagnostics(&mut told);
     let [order, step, steps] = told;
     assert!((2.0..=5.0).contains(&order), "{order}");
     assert!(step > 0.0 && step <= experiment.step && (1.0..100.0).contains(&steps), "{step} {steps}");

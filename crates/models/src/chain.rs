@@ -5,7 +5,7 @@
 //! on the left and on the right neighbour. The first and the last mass also have a spring to ground. A square
 //! wave pushes the last mass.
 
-use costep_core::{Description, External, LocalModel, MicroSampling, Port};
+use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::{Ode, Part, Solver};
 
 use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
@@ -108,7 +108,7 @@ impl Mass {
         let (motion, force) = ports(p);
         let inputs = vec![force("left"), force("right")];
         let name = format!("m{}", i + 1);
-        let description = describe(&name, inputs, motion.to_vec(), &[&[], &[]], MicroSampling::End);
+        let description = describe(&name, inputs, motion.to_vec(), &[&[], &[]]);
         Self { description, m: mass(p, i), kg, dg: p.get("dg") }
     }
 }
@@ -185,7 +185,7 @@ impl Link {
             inputs.push(force("push"));
         }
         let name = format!("m{}", i + 1);
-        let description = describe(&name, inputs, outputs, &feedthrough, MicroSampling::End);
+        let description = describe(&name, inputs, outputs, &feedthrough);
         Self { description, m: mass(p, i), k: p.get("k"), d: p.get("d"), kg, has_right }
     }
 

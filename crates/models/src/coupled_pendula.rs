@@ -5,7 +5,7 @@
 //! u1 the push, (u2, u3) the force of the spring on the bob. The left pendulum takes the force; the right one owns the
 //! spring, takes the angle of the left and gives the force (direct feed-through).
 
-use costep_core::{Description, External, LocalModel, MicroSampling, Port};
+use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Ode, Solver};
 
@@ -127,7 +127,7 @@ renamable!(Left);
 impl Left {
     fn new(g: f64, start: f64) -> Self {
         let inputs = [vec![push()], forces()].concat();
-        let description = describe("left", inputs, vec![angle()], &[&[]], MicroSampling::End);
+        let description = describe("left", inputs, vec![angle()], &[&[]]);
         Self { description, g, start }
     }
 }
@@ -187,7 +187,7 @@ renamable!(Right);
 impl Right {
     fn new(g: f64, spring: Spring, start: f64) -> Self {
         let inputs = vec![push(), angle()];
-        let description = describe("right", inputs, forces(), &[&[1], &[1]], MicroSampling::End);
+        let description = describe("right", inputs, forces(), &[&[1], &[1]]);
         Self { description, g, spring, start }
     }
 

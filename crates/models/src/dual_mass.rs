@@ -9,7 +9,7 @@
 //! data of this system were computed. Under explicit Euler samples at the start would be the consistent choice (see
 //! `pendulum_oscillator.rs`); the difference is of the size of the inner step. `nepce:sampling=start` takes those.
 
-use costep_core::{Description, LocalModel, MicroSampling, Port};
+use costep_core::{Description, LocalModel, Port};
 use costep_integrate::{Ode, Solver};
 
 use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
@@ -92,7 +92,7 @@ renamable!(Mass);
 impl Mass {
     fn new(p: &Parameters, nominal: &Nominal) -> Self {
         Self {
-            description: describe("s1", nominal.force(), nominal.motion(), &[&[], &[]], MicroSampling::End),
+            description: describe("s1", nominal.force(), nominal.motion(), &[&[], &[]]),
             m: p.get("m1"),
             c: p.get("c1"),
             d: p.get("d1"),
@@ -161,7 +161,7 @@ renamable!(CoupledMass);
 impl CoupledMass {
     fn new(p: &Parameters, nominal: &Nominal) -> Self {
         Self {
-            description: describe("s2", nominal.motion(), nominal.force(), &[&[0, 1]], MicroSampling::End),
+            description: describe("s2", nominal.motion(), nominal.force(), &[&[0, 1]]),
             m: p.get("m2"),
             c: p.get("c2"),
             d: p.get("d2"),

@@ -9,7 +9,7 @@
 //! the value force * sin(10 t_j): then the amplitudes are those of the thesis. It acts inside S1 and is not
 //! known to the coupling.
 
-use costep_core::{Description, LocalModel, MicroSampling};
+use costep_core::{Description, LocalModel};
 use costep_integrate::{Ode, Solver};
 
 use crate::dual_mass::Nominal;
@@ -97,7 +97,7 @@ const IMPULSE_FREQUENCY: f64 = 10.0;
 impl DrivenMass {
     fn new(p: &Parameters, nominal: &Nominal) -> Self {
         Self {
-            description: describe("s1", nominal.force(), nominal.motion(), &[&[], &[]], MicroSampling::End),
+            description: describe("s1", nominal.force(), nominal.motion(), &[&[], &[]]),
             m: p.get("m1"),
             c: p.get("c1"),
             d: p.get("d1"),
@@ -218,7 +218,7 @@ impl ProgressiveMass {
             exponent: p.get(exponent),
         };
         Self {
-            description: describe("s2", nominal.motion(), nominal.force(), &[&[0, 1]], MicroSampling::End),
+            description: describe("s2", nominal.motion(), nominal.force(), &[&[0, 1]]),
             m: p.get("m2"),
             c: p.get("c2"),
             d: p.get("d2"),

@@ -10,7 +10,7 @@
 
 use std::f64::consts::PI;
 
-use costep_core::{Description, External, LocalModel, MicroSampling, Port};
+use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::{Ode, Solver};
 
 use crate::model::{Model, ModelEntry, describe, renamable, state_names};
@@ -214,7 +214,7 @@ renamable!(Left);
 
 impl Left {
     fn new(oil: Oil, source: f64, start: [f64; 2]) -> Self {
-        let description = describe("left", vec![flow("q")], vec![pressure()], &[&[]], MicroSampling::End);
+        let description = describe("left", vec![flow("q")], vec![pressure()], &[&[]]);
         Self { description, oil, source, start }
     }
 }
@@ -269,7 +269,7 @@ renamable!(Right);
 impl Right {
     fn new(oil: Oil, start: [f64; 2]) -> Self {
         let inputs = vec![pressure(), flow("q_end")];
-        let description = describe("right", inputs, vec![flow("q")], &[&[]], MicroSampling::End);
+        let description = describe("right", inputs, vec![flow("q")], &[&[]]);
         Self { description, oil, start }
     }
 }

@@ -10,7 +10,7 @@
 
 use std::f64::consts::PI;
 
-use costep_core::{Description, External, LocalModel, MicroSampling, Port};
+use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::{Ode, Solver};
 
 use crate::model::{Model, ModelEntry, describe, renamable, state_names};
@@ -68,10 +68,10 @@ impl Line {
     fn new(p: &Parameters, end: End) -> Self {
         let (effort, flow) = (Port::new("e", "1", 1.0), Port::new("f", "1", 1.0));
         let description = match end {
-            End::Left => describe("left", vec![flow], vec![effort], &[&[]], MicroSampling::End),
+            End::Left => describe("left", vec![flow], vec![effort], &[&[]]),
             End::Right => {
                 let inputs = vec![effort, Port::new("f_end", "1", 1.0)];
-                describe("right", inputs, vec![flow], &[&[]], MicroSampling::End)
+                describe("right", inputs, vec![flow], &[&[]])
             }
         };
         let omega0 = p.get("omega0");

@@ -1,8 +1,7 @@
 //! A built model: parts, connections and what to run it with.
 
 use costep_core::{
-    Capabilities, Code, Connection, Description, Error, Experiment, External, Layout, Linearisation,
-    MicroSampling, Port, Result, Subsystem,
+    Code, Connection, Description, Error, Experiment, External, Layout, Port, Result, Subsystem,
 };
 use costep_integrate::{Composite, Part, Solver, members};
 
@@ -118,31 +117,20 @@ impl Model {
     }
 }
 
-/// What every native part can do.
-pub(crate) fn native_capabilities(micro_samples: MicroSampling) -> Capabilities {
-    Capabilities {
-        rollback: true,
-        input_order: usize::MAX,
-        linearisation: Linearisation::Full,
-        micro_samples: Some(micro_samples),
-    }
-}
-
 /// A description of a native part.
 pub(crate) fn describe(
     name: &str,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     feedthrough: &[&[usize]],
-    micro_samples: MicroSampling,
 ) -> Description {
-    assert_eq!(outputs.len(), feedthrough.len(), "one row of feed-through per output of `{name}`");
+    assert_eq!(outputs.len(), feedthrough.len(), "one row of direct feedthrough per output of `{name}`");
     Description {
         name: name.into(),
         inputs,
         outputs,
         feedthrough: feedthrough.iter().map(|inputs| inputs.to_vec()).collect(),
-        capabilities: native_capabilities(micro_samples),
+        ..Description::default()
     }
 }
 

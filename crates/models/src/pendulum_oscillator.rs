@@ -104,8 +104,7 @@ renamable!(Pendulum);
 
 impl Pendulum {
     fn new(p: &Parameters) -> Self {
-        let description =
-            describe("pendulum", motion_ports(), angle_ports(), &[&[], &[]], MicroSampling::Start);
+        let description = describe("pendulum", motion_ports(), angle_ports(), &[&[], &[]]);
         Self {
             description,
             link: Link::new(p),
@@ -126,6 +125,10 @@ impl Ode for Pendulum {
     }
 
     state_names!("angle", "rate");
+
+    fn micro_sampling(&self) -> MicroSampling {
+        MicroSampling::Start
+    }
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&[self.angle, 0.0]);
@@ -175,8 +178,7 @@ renamable!(Oscillator);
 
 impl Oscillator {
     fn new(p: &Parameters) -> Self {
-        let description =
-            describe("oscillator", angle_ports(), motion_ports(), &[&[], &[]], MicroSampling::Start);
+        let description = describe("oscillator", angle_ports(), motion_ports(), &[&[], &[]]);
         let link = Link::new(p);
         let x = p.get("stretch") + link.l * p.get("angle").to_radians().sin();
         Self { description, link, m: p.get("m_osc"), x }
@@ -193,6 +195,10 @@ impl Ode for Oscillator {
     }
 
     state_names!("x", "v");
+
+    fn micro_sampling(&self) -> MicroSampling {
+        MicroSampling::Start
+    }
 
     fn initial_state(&self, x: &mut [f64]) {
         x.copy_from_slice(&[self.x, 0.0]);

@@ -4,7 +4,7 @@
 //! m1 x1'' = -(k1 + k2) x1 - (c1 + c2) x1' + k2 u1 + c2 u2                              [A16 (16a)]
 //! m2 x2'' = -(k3 + k2) x2 - (c3 + c2) x2' + k2 u1 + c2 u2                              [A16 (17a)]
 
-use costep_core::{Description, LocalModel, MicroSampling, Port};
+use costep_core::{Description, LocalModel, Port};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Ode, Solver};
 
@@ -68,7 +68,7 @@ impl Half {
     fn new(name: &str, p: &Parameters, keys: [&str; 5]) -> Self {
         let motion = |x, v| vec![Port::new(x, "m", 1.0), Port::new(v, "m/s", 1.0)];
         let (inputs, outputs) = (motion("x_other", "v_other"), motion("x", "v"));
-        let description = describe(name, inputs, outputs, &[&[], &[]], MicroSampling::End);
+        let description = describe(name, inputs, outputs, &[&[], &[]]);
         let [m, k, c, x, v] = keys.map(|key| p.get(key));
         let (k2, c2) = (p.get("k2"), p.get("c2"));
         Self { description, m, k, c, k2, c2, start: [x, v], owns_middle: false }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Random, model, state_sizes};
-use costep_core::{Description, Experiment, InputPolynomials, LocalModel, Subsystem};
+use costep_core::{Description, Experiment, InputPolynomials, LocalModel, Subsystem, Telemetry};
 use costep_integrate::{Composite, Native, Ode, Solver};
 use costep_models::MODELS;
 

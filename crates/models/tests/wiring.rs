@@ -3,9 +3,9 @@
 mod common;
 
 use common::{models, output_index};
-use costep_core::InputSet;
+use costep_core::{InputSet, MicroSampling};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_integrate::Ode;
+use costep_integrate::{Ode, Solver};
 use costep_methods::MethodSpec;
 
 #[test]
@@ -88,6 +88,17 @@ fn every_model_runs_as_in_its_paper() {
         }
         assert_ne!(engine.outputs(), start, "{id}");
         assert!(engine.energy().is_none_or(|energy| energy > 0.0), "{id}");
+    }
+}
+
+#[test]
+fn only_the_pendulum_and_its_oscillator_are_sampled_where_inner_steps_start() {
+    for (id, model) in models() {
+        let expected = if id == "pendulum-oscillator" { MicroSampling::Start } else { MicroSampling::End };
+        for part in &model.parts {
+            let mut subsystem = part.subsystem(&Solver::Euler(1e-5)).unwrap();
+            assert_eq!(subsystem.micro_recorder().unwrap().sampling(), expected, "{id}");
+        }
     }
 }
 

@@ -1,14 +1,16 @@
 //! A subsystem that costep integrates itself: equations plus an integrator.
 
+mod handles;
+
 use costep_core::{
-    Companion, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, MicroSampling,
-    Result, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
+    Description, EnvironmentModel, Experiment, InputSegment, Interval, LocalModel, Result, StateReader,
+    StateWriter, StepOutcome, Subsystem,
 };
 
-use crate::companion::{CompanionStep, companion_step};
+use crate::beside::{StepBeside, step_beside};
 use crate::dynamics::Dynamics;
 use crate::euler::Euler;
-use crate::integrator::{DIAGNOSTICS, Integrator, Sampler};
+use crate::integrator::{Integrator, Sampler};
 use crate::ode::Ode;
 use crate::solver::Solver;
 use crate::stepper::{Path, Stepper};
@@ -16,7 +18,7 @@ use crate::stepper::{Path, Stepper};
 /// Equations with an integrator and a present state.
 pub struct Native<S> {
     equations: Watched<S>,
-    /// That of the equations, with the kind of micro samples that the integrator takes.
+    /// That of the equations, with the order of inputs that integrators take.
     description: Description,
     integrator: Chosen<Watched<S>>,
     t: f64,
@@ -34,8 +36,8 @@ pub struct Native<S> {
 /// Steps beside a model of the rest of the system; made when they are first asked for.
 struct Beside<S> {
     solver: Solver,
-    make: MakeCompanionStep<S>,
-    stepper: Option<Box<dyn CompanionStep>>,
+    make: MakeStepBeside<S>,
+    stepper: Option<Box<dyn StepBeside>>,
     /// The experiment, if micro samples are asked for.
     micro: Option<Experiment>,
     /// What a checkpoint holds for the stepper, until it is made.
@@ -44,17 +46,19 @@ struct Beside<S> {
 
 impl<S: Ode> Beside<S> {
     /// The stepper, made at first use.
-    fn stepper(&mut self, ode: &S, rest: &Companion) -> Result<&mut dyn CompanionStep> {
+    fn stepper(&mut self, ode: &S, environment: &EnvironmentModel) -> Result<&mut dyn StepBeside> {
         if self.stepper.is_none() {
-            let mut stepper = (self.make)(ode, &self.solver, rest)?;
-            if let Some(experiment) = &self.micro {
-                stepper.subsystem_mut().record_micro_samples(true, experiment);
+            let mut stepper = (self.make)(ode, &self.solver, environment)?;
+            if let (Some(experiment), Some(recorder)) =
+                (&self.micro, stepper.subsystem_mut().micro_recorder())
+            {
+                recorder.record(true, experiment);
             }
             if !self.saved.is_empty() {
-                stepper.subsystem_mut().load(&mut StateReader::new(&self.saved))?;
+                stepper.subsystem_mut().demand_persistence_mut()?.load(&mut StateReader::new(&self.saved))?;
             }
             // Nothing can be restored before something has been remembered.
-            stepper.subsystem_mut().snapshot()?;
+            stepper.subsystem_mut().demand_rollback()?.snapshot()?;
             self.stepper = Some(stepper);
         }
         match &mut self.stepper {
@@ -64,7 +68,7 @@ impl<S: Ode> Beside<S> {
     }
 }
 
-type MakeCompanionStep<S> = fn(&S, &Solver, &Companion) -> Result<Box<dyn CompanionStep>>;
+type MakeStepBeside<S> = fn(&S, &Solver, &EnvironmentModel) -> Result<Box<dyn StepBeside>>;
 
 /// The integrator of a native subsystem. The smallest one is at hand: thousands of subsystems with it have to fit
 /// into the caches, and a call through a table would be felt.
@@ -176,10 +180,7 @@ impl<S: Ode> Dynamics for Watched<S> {
 impl<S: Ode + 'static> Native<S> {
     /// Equations under an integrator.
     pub fn new(ode: S, solver: &Solver) -> Result<Self> {
-        let mut description = ode.description().clone();
-        if !matches!(solver, Solver::Euler(_)) {
-            description.capabilities.micro_samples = Some(MicroSampling::Continuous);
-        }
+        let description = Description { input_order: usize::MAX, ..ode.description().clone() };
         let (states, inputs) = (ode.states(), ode.description().inputs.len());
         let mut equations = Watched { ode, micro: None, path: None };
         let integrator = match *solver {
@@ -216,27 +217,22 @@ impl<S: Ode + 'static> Native<S> {
     }
 
     /// Lets it step beside a model of the rest of the system.
-    pub(crate) fn with_companions(mut self, solver: &Solver) -> Self
+    pub(crate) fn with_environment(mut self, solver: &Solver) -> Self
     where
         S: Clone,
     {
-        let beside = Beside {
-            solver: *solver,
-            make: companion_step::<S>,
-            stepper: None,
-            micro: None,
-            saved: Vec::new(),
-        };
+        let beside =
+            Beside { solver: *solver, make: step_beside::<S>, stepper: None, micro: None, saved: Vec::new() };
         self.beside = Some(Box::new(beside));
         self
     }
 
     /// What steps beside a model of the rest, if such a step has been taken.
-    fn companion_stepper(&self) -> Option<&dyn Subsystem> {
+    fn stepper_beside(&self) -> Option<&dyn Subsystem> {
         Some(self.beside.as_ref()?.stepper.as_ref()?.subsystem())
     }
 
-    fn companion_stepper_mut(&mut self) -> Option<&mut dyn Subsystem> {
+    fn stepper_beside_mut(&mut self) -> Option<&mut dyn Subsystem> {
         Some(self.beside.as_mut()?.stepper.as_mut()?.subsystem_mut())
     }
 
@@ -302,144 +298,7 @@ impl<S: Ode + 'static> Subsystem for Native<S> {
         Ok(StepOutcome { reached: self.t })
     }
 
-    fn step_with(
-        &mut self,
-        interval: Interval,
-        input: InputSegment<'_>,
-        rest: &Companion,
-        y: &mut [f64],
-    ) -> Result<StepOutcome> {
-        let Some(beside) = &mut self.beside else {
-            return Err(self.unsupported("a model of the rest beside its own states"));
-        };
-        let stepper = beside.stepper(&self.equations.ode, rest)?;
-        stepper.step(interval, input, rest, &mut self.x, (y, &mut self.u))?;
-        self.t = interval.end;
-        Ok(StepOutcome { reached: self.t })
-    }
-
-    fn input_at_end(&self) -> Option<&[f64]> {
-        self.companion_stepper().is_some().then_some(&self.u[..])
-    }
-
-    fn snapshot(&mut self) -> Result<()> {
-        self.saved.t = self.t;
-        self.saved.x.copy_from_slice(&self.x);
-        self.saved.u.copy_from_slice(&self.u);
-        self.integrator.get_mut().snapshot();
-        self.companion_stepper_mut().map_or(Ok(()), Subsystem::snapshot)
-    }
-
-    fn restore(&mut self) -> Result<()> {
-        self.t = self.saved.t;
-        self.x.copy_from_slice(&self.saved.x);
-        self.u.copy_from_slice(&self.saved.u);
-        self.integrator.get_mut().restore();
-        self.companion_stepper_mut().map_or(Ok(()), Subsystem::restore)
-    }
-
-    fn states(&self) -> usize {
-        self.x.len()
-    }
-
-    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.equations.ode.jacobians(self.t, &self.x, u, model);
-        model.x.copy_from_slice(&self.x);
-        self.equations.ode.derivatives(self.t, &self.x, u, &mut model.x_dot);
-        self.equations.ode.nominal_state(&mut model.nominal);
-        model.is_constant = self.equations.ode.is_linear();
-        model.euler_step = if let Chosen::Euler(euler) = &self.integrator { euler.micro_step() } else { 0.0 };
-        Ok(())
-    }
-
-    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
-        copy_few(&self.x, x);
-        self.equations.ode.derivatives(self.t, &self.x, u, x_dot);
-        Ok(true)
-    }
-
-    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
-        // Too many are refused in `initialise`; here they must only not be asked for.
-        let integrator = self.integrator.get();
-        if let Some(beside) = &mut self.beside {
-            beside.micro = on.then_some(*experiment);
-        }
-        let too_many = integrator.check_step(experiment.step).is_err();
-        let points = if too_many { 0 } else { integrator.points(experiment.step) };
-        self.equations.micro = on.then(|| {
-            let outputs = Vec::with_capacity(points * self.description.outputs.len());
-            Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
-        });
-        self.sampler = on.then(|| Box::new(Sampler::new(self.x.len(), self.u.len())));
-    }
-
-    fn pause_micro_samples(&mut self, on: bool) {
-        if on == self.saved.paused.is_none() {
-            std::mem::swap(&mut self.saved.paused, &mut self.equations.micro);
-            std::mem::swap(&mut self.saved.paused_sampler, &mut self.sampler);
-        }
-    }
-
-    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        if let Some(stepper) = self.companion_stepper() {
-            return stepper.micro_samples();
-        }
-        let buffer = self.equations.micro.as_ref()?;
-        Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
-    }
-
-    fn diagnostic_names(&self) -> &[&'static str] {
-        if self.integrator.get().diagnostics().is_some() { &DIAGNOSTICS } else { &[] }
-    }
-
-    fn diagnostics(&self, row: &mut [f64]) {
-        match (self.companion_stepper(), self.integrator.get().diagnostics()) {
-            (Some(stepper), _) => stepper.diagnostics(row),
-            (None, Some(numbers)) => row.copy_from_slice(&numbers),
-            (None, None) => {}
-        }
-    }
-
-    fn solver_counts(&self) -> Option<SolverCounts> {
-        match self.companion_stepper() {
-            Some(stepper) => stepper.solver_counts(),
-            None => self.integrator.get().counts(),
-        }
-    }
-
-    fn energy(&self) -> Option<f64> {
-        self.equations.ode.energy(&self.x, &self.u)
-    }
-
-    fn save(&self, out: &mut StateWriter) -> Result<()> {
-        out.real(self.t);
-        out.reals(&self.x);
-        out.reals(&self.u);
-        self.integrator.get().save(out);
-        if let Some(beside) = &self.beside {
-            match self.companion_stepper() {
-                None => out.block(&beside.saved),
-                Some(stepper) => {
-                    let mut saved = StateWriter::default();
-                    stepper.save(&mut saved)?;
-                    out.block(&saved.into_bytes());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.t = from.real()?;
-        from.reals(&mut self.x)?;
-        from.reals(&mut self.u)?;
-        self.integrator.get_mut().load(from)?;
-        if let Some(beside) = &mut self.beside {
-            beside.saved = from.block()?.to_vec();
-            beside.stepper = None;
-        }
-        Ok(())
-    }
+    fn terminate(&mut self) {}
 }
 
 impl<S: Ode + 'static> Stepper for Native<S> {

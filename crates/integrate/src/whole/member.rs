@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use costep_core::{
-    Capabilities, Connection, Description, Experiment, External, InputPolynomials, InputSegment, Interval,
-    Linearisation, MicroSamples, MicroSampling, Result, SolverCounts, StateReader, StateWriter, StepOutcome,
-    Subsystem,
+    Connection, Description, Experiment, External, InputPolynomials, InputSegment, Interval, MicroRecorder,
+    MicroSamples, MicroSampling, Persistence, Result, SolverCounts, StateReader, StateWriter, StepLengths,
+    StepOutcome, Subsystem, Telemetry, handles,
 };
 
 use super::{Component, MicroBuffer, Whole};
@@ -28,7 +28,7 @@ pub fn members(
     let mut whole = Whole::new(parts, connections, externals)?;
     let states = whole.states();
     let integrator = solver.integrator(&mut whole)?;
-    let micro_samples = match solver {
+    let sampling = match solver {
         Solver::Euler(_) => MicroSampling::End,
         _ => MicroSampling::Continuous,
     };
@@ -45,15 +45,18 @@ pub fn members(
         phase: Phase::New,
     };
     let shared = Arc::new(Mutex::new(running));
-    let member = |(index, mut description): (usize, Description)| -> Box<dyn Subsystem> {
-        description.capabilities = Capabilities {
-            rollback: false,
-            input_order: 0,
-            linearisation: Linearisation::None,
-            micro_samples: Some(micro_samples),
-        };
-        let shared = Arc::clone(&shared);
-        Box::new(Member { shared, index, description, energy: None, inputs: Vec::new(), micro: None })
+    let member = |(index, description): (usize, Description)| -> Box<dyn Subsystem> {
+        Box::new(Member {
+            shared: Arc::clone(&shared),
+            index,
+            // What a simulator of its own would take does not matter here.
+            description: Description { input_order: 0, step_lengths: StepLengths::Any, ..description },
+            energy: None,
+            inputs: Vec::new(),
+            sampling,
+            micro: None,
+            is_paused: false,
+        })
     };
     Ok(descriptions.into_iter().enumerate().map(member).collect())
 }
@@ -166,8 +169,10 @@ struct Member {
     energy: Option<f64>,
     /// The inputs at the end of the last step; none before the first.
     inputs: Vec<f64>,
-    /// Its own outputs inside the last step.
+    sampling: MicroSampling,
+    /// Its own outputs inside the last step that was not paused.
     micro: Option<Box<MicroBuffer>>,
+    is_paused: bool,
 }
 
 impl Member {
@@ -205,7 +210,8 @@ impl Subsystem for Member {
         self.energy = parts[self.index].energy(x, u);
         self.inputs.clear();
         self.inputs.extend_from_slice(u);
-        if let (Some(buffer), Some(micro)) = (&mut self.micro, micro) {
+        let buffer = self.micro.as_mut().filter(|_| !self.is_paused);
+        if let (Some(buffer), Some(micro)) = (buffer, micro) {
             buffer.times.clone_from(&micro.times);
             buffer.outputs.clear();
             for row in micro.outputs.chunks_exact(all.len().max(1)) {
@@ -215,21 +221,50 @@ impl Subsystem for Member {
         Ok(StepOutcome { reached: running.t })
     }
 
-    fn input_at_end(&self) -> Option<&[f64]> {
-        // Before the first step there are none.
-        (self.inputs.len() == self.description.inputs.len()).then_some(&self.inputs[..])
+    fn terminate(&mut self) {
+        let mut running = self.running();
+        running.whole.parts[self.index].terminate();
+        running.phase = Phase::New;
+    }
+}
+
+// No part of the whole can go back alone.
+handles!(Member {
+    rollback: none,
+    linearised: none,
+    micro_recorder: some,
+    environment: none,
+    persistence: some,
+    telemetry: some,
+    row_member: none
+});
+
+impl MicroRecorder for Member {
+    fn sampling(&self) -> MicroSampling {
+        self.sampling
     }
 
-    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
+    fn record(&mut self, on: bool, experiment: &Experiment) {
         if self.index == 0 {
             self.running().record(on, experiment);
         }
         self.micro = on.then(Box::default);
     }
 
+    fn pause(&mut self, on: bool) {
+        self.is_paused = on;
+    }
+}
+
+impl Telemetry for Member {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        let buffer = self.micro.as_ref()?;
-        Some(MicroSamples { times: &buffer.times, outputs: &buffer.outputs })
+        let MicroBuffer { times, outputs } = &**self.micro.as_ref()?;
+        Some(MicroSamples { times, outputs, sampling: self.sampling })
+    }
+
+    fn input_at_end(&self) -> Option<&[f64]> {
+        // Before the first step there are none.
+        (self.inputs.len() == self.description.inputs.len()).then_some(&self.inputs[..])
     }
 
     fn diagnostic_names(&self) -> &[&'static str] {
@@ -250,7 +285,9 @@ impl Subsystem for Member {
     fn energy(&self) -> Option<f64> {
         self.energy
     }
+}
 
+impl Persistence for Member {
     /// The first one speaks for all.
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         if self.index == 0 { self.running().save(out) } else { Ok(()) }
@@ -258,11 +295,5 @@ impl Subsystem for Member {
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         if self.index == 0 { self.running().load(from) } else { Ok(()) }
-    }
-
-    fn terminate(&mut self) {
-        let mut running = self.running();
-        running.whole.parts[self.index].terminate();
-        running.phase = Phase::New;
     }
 }

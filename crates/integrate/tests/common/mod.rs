@@ -1,10 +1,7 @@
 //! Equations with known solutions.
 #![allow(dead_code, reason = "each test binary uses its own share")]
 
-use costep_core::{
-    Capabilities, Description, Experiment, InputPolynomials, Interval, Linearisation, LocalModel,
-    MicroSampling, Port, Subsystem,
-};
+use costep_core::{Description, Experiment, InputPolynomials, Interval, LocalModel, Port, Subsystem};
 use costep_integrate::{Native, Ode, Renamable, Solver};
 
 pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> Description {
@@ -14,12 +11,7 @@ pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> D
         inputs: (0..inputs).map(|i| port("u", i)).collect(),
         outputs: (0..feedthrough.len()).map(|i| port("y", i)).collect(),
         feedthrough: feedthrough.iter().map(|inputs| inputs.to_vec()).collect(),
-        capabilities: Capabilities {
-            rollback: true,
-            input_order: usize::MAX,
-            linearisation: Linearisation::Full,
-            micro_samples: Some(MicroSampling::End),
-        },
+        ..Description::default()
     }
 }
 

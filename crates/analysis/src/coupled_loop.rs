@@ -321,15 +321,15 @@ mod tests {
             let mut subsystem = part.subsystem(&Solver::Dopri5(1e-12)).unwrap();
             subsystem.initialise(&Experiment { start: 0.0, stop: 1.0, step: h }).unwrap();
             let outputs = subsystem.description().outputs.len();
-            let mut local = LocalModel::new(subsystem.states(), u.len(), outputs);
-            subsystem.local_model(u, &mut local).unwrap();
+            let mut local = LocalModel::new(subsystem.linearised().unwrap().states(), u.len(), outputs);
+            subsystem.linearised().unwrap().local_model(u, &mut local).unwrap();
             x.extend_from_slice(&local.x);
             models.push(local.clone());
             let mut held = InputPolynomials::new(u.len(), 0);
             held.coefficients_mut(0).copy_from_slice(u);
             let mut y = vec![0.0; outputs];
             subsystem.step(Interval::new(0.0, h), held.segment(0..u.len(), 0), &mut y).unwrap();
-            subsystem.local_model(u, &mut local).unwrap();
+            subsystem.linearised().unwrap().local_model(u, &mut local).unwrap();
             x_end.extend_from_slice(&local.x);
             y_end.extend(y);
         }

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use costep_core::Subsystem;
+use costep_core::{Layout, MicroView};
 
 /// Number of windows.
 pub(crate) const WINDOWS: usize = 5;
@@ -81,16 +81,14 @@ impl Amplitudes {
 
     /// Takes the outputs inside the last step too, where the subsystems show them: with half a period per step an
     /// oscillation may pass through zero at every communication point.
-    pub(crate) fn add_inner(&mut self, share: f64, subsystems: &[Box<dyn Subsystem>]) {
-        let mut start = 0;
-        for subsystem in subsystems {
-            let width = subsystem.description().outputs.len();
-            let rows = subsystem.micro_samples().map_or(&[][..], |samples| samples.outputs);
-            for row in rows.chunks_exact(width.max(1)) {
-                let own = self.0[start..start + width].iter_mut();
+    pub(crate) fn add_inner(&mut self, share: f64, layout: &Layout, inside: &dyn MicroView) {
+        for i in 0..layout.subsystems() {
+            let range = layout.output_range(i);
+            let rows = inside.micro_samples(i).map_or(&[][..], |samples| samples.outputs);
+            for row in rows.chunks_exact(range.len().max(1)) {
+                let own = self.0[range.clone()].iter_mut();
                 own.zip(row).for_each(|(fifths, y)| fifths.add(windows_at(share), *y));
             }
-            start += width;
         }
     }
 

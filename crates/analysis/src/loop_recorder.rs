@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use costep_core::{
-    Code, Error, Experiment, InterfaceModel, Linearisation, LocalModel, ModelQuality, ModelSource,
-    Observation, Result, StateReader, StateWriter, Subsystem,
+    Capabilities, Code, Description, Error, Experiment, InterfaceModel, Linearisation, LocalModel,
+    ModelQuality, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem,
 };
 use costep_engine::{Engine, Flow, Observer};
 use costep_linalg::Matrix;
@@ -227,22 +227,25 @@ impl ModelSource for Tap {
         self.source.name()
     }
 
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
+    fn prepare(
+        &mut self,
+        descriptions: &[Description],
+        capabilities: &[Capabilities],
+        experiment: &Experiment,
+    ) -> Result<()> {
         let mut seen = lock(&self.seen);
-        let all_local = subsystems
-            .iter()
-            .all(|part| part.description().capabilities.linearisation == Linearisation::Full);
+        let all_local = capabilities.iter().all(|can| can.linearisation == Linearisation::Full);
         let plant = if all_local { Plant::Local } else { Plant::Identified };
         if *seen.plant.get_or_insert(plant) == Plant::Local {
-            let model = |part: &dyn Subsystem| {
-                let of = part.description();
-                LocalModel::new(part.states(), of.inputs.len(), of.outputs.len())
+            let model = |(of, can): (&Description, &Capabilities)| {
+                LocalModel::new(can.states, of.inputs.len(), of.outputs.len())
             };
-            seen.local = subsystems.iter().map(|part| model(&**part)).collect();
+            seen.local = descriptions.iter().zip(capabilities).map(model).collect();
         }
-        seen.identified = vec![None; subsystems.len()];
-        (seen.u, seen.y) = (vec![Vec::new(); subsystems.len()], vec![Vec::new(); subsystems.len()]);
-        self.source.prepare(subsystems, experiment)
+        let count = descriptions.len();
+        seen.identified = vec![None; count];
+        (seen.u, seen.y) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        self.source.prepare(descriptions, capabilities, experiment)
     }
 
     fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, at: &Observation<'_>) -> Result<()> {
@@ -251,7 +254,7 @@ impl ModelSource for Tap {
         seen.identified[i] = self.source.interface(i).cloned();
         (seen.u[i], seen.y[i]) = (at.u.to_vec(), at.y.to_vec());
         match seen.local.get_mut(i) {
-            Some(model) => subsystem.local_model(at.u, model),
+            Some(model) => subsystem.demand_linearised()?.local_model(at.u, model),
             None => Ok(()),
         }
     }

@@ -259,12 +259,7 @@ mod tests {
             inputs: Vec::new(),
             outputs: outputs.iter().map(|name| costep_core::Port::new(name, "1", 1.0)).collect(),
             feedthrough: vec![Vec::new(); outputs.len()],
-            capabilities: costep_core::Capabilities {
-                rollback: false,
-                input_order: 0,
-                linearisation: costep_core::Linearisation::None,
-                micro_samples: None,
-            },
+            ..Description::default()
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use costep_core::{Code, Error, Experiment, InputPolynomials, Linearisation, LocalModel, Result, Subsystem};
+use costep_core::{
+    Capabilities, Code, Error, Experiment, InputPolynomials, Linearisation, LocalModel, Result, Subsystem,
+};
 use costep_integrate::{Part, Solver};
 
 /// Macro steps that are tried.
@@ -47,14 +49,14 @@ pub fn probe(part: &dyn Part, solver: &Solver, experiment: &Experiment, u: &[f64
     let mut first = Trial::start(part, solver, experiment, u)?;
     let mut taken_back = None;
     let (mut rows, mut times) = (Vec::new(), Vec::new());
-    let offers_rollback = first.subsystem.description().capabilities.rollback;
+    let offers_rollback = first.subsystem.rollback().is_some();
     for k in 0..STEPS {
         if k == STORED_AT && offers_rollback {
-            first.subsystem.snapshot()?;
+            first.subsystem.demand_rollback()?.snapshot()?;
             let once = first.step(k, u)?;
-            first.subsystem.restore()?;
+            first.subsystem.demand_rollback()?.restore()?;
             taken_back = Some(same_bits(&once, &first.step(k, u)?));
-            first.subsystem.restore()?;
+            first.subsystem.demand_rollback()?.restore()?;
         }
         let start = Instant::now();
         rows.extend(first.step(k, u)?);
@@ -144,12 +146,12 @@ fn derivative_error(
     let (model, base) = {
         let mut trial = Trial::start(part, solver, experiment, u)?;
         let description = trial.subsystem.description().clone();
-        if description.capabilities.linearisation < Linearisation::Full {
+        let can = Capabilities::of(&mut *trial.subsystem);
+        if can.linearisation < Linearisation::Full {
             return Ok(None);
         }
-        let (states, outputs) = (trial.subsystem.states(), description.outputs.len());
-        let mut model = LocalModel::new(states, u.len(), outputs);
-        trial.subsystem.local_model(u, &mut model)?;
+        let mut model = LocalModel::new(can.states, u.len(), description.outputs.len());
+        trial.subsystem.demand_linearised()?.local_model(u, &mut model)?;
         (model, trial.step(0, u)?)
     };
     let nominal: Vec<f64> =

@@ -1,6 +1,6 @@
 //! References: the same parts solved as one system, or, where equations are not known, coupled at a much smaller step.
 
-use costep_core::{Code, Error, Experiment, InputPolynomials, Interval, Result, Subsystem};
+use costep_core::{Capable, Code, Error, Experiment, InputPolynomials, Interval, Layout, Result, Subsystem};
 use costep_engine::{Engine, Observer};
 use costep_integrate::{Native, Solver};
 use costep_models::Model;
@@ -43,7 +43,7 @@ impl Reference {
         let outputs = model.layout().outputs();
         let mut trace = Trace::new(outputs, micro);
         let amplitudes = solve(model, solver, experiment, |k, y, twin| {
-            trace.push(experiment.time(k), y, twin[0].energy(), twin);
+            trace.push(experiment.time(k), y, twin[0].telemetry().and_then(|last| last.energy()), twin);
         })?;
         Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
     }
@@ -90,7 +90,7 @@ fn sampled(engine: &mut Engine, steps: u64, refinement: u64) -> Result<(Trace, A
         engine.step()?;
         let share = k as f64 / (steps * refinement) as f64;
         amplitudes.add(share, engine.outputs());
-        amplitudes.add_inner(share, engine.subsystems());
+        amplitudes.add_inner(share, engine.layout(), engine.micro());
         if k % refinement == 0 {
             trace.observe(engine)?;
         }
@@ -131,14 +131,17 @@ fn solve(
     model: &Model,
     solver: Solver,
     experiment: &Experiment,
-    mut show: impl FnMut(u64, &[f64], &[Box<dyn Subsystem>]),
+    mut show: impl FnMut(u64, &[f64], &Vec<Box<dyn Subsystem>>),
 ) -> Result<Amplitudes> {
     let mut twin = Native::new(model.monolithic()?, &solver)?;
-    twin.record_micro_samples(true, experiment);
+    if let Some(recorder) = twin.micro_recorder() {
+        recorder.record(true, experiment);
+    }
     twin.initialise(experiment)?;
     let mut y = vec![0.0; twin.description().outputs.len()];
     twin.initial_outputs(&[], &mut y)?;
-    let mut twin: [Box<dyn Subsystem>; 1] = [Box::new(twin)];
+    let layout = Layout::of(std::slice::from_ref(twin.description()));
+    let mut twin: Vec<Box<dyn Subsystem>> = vec![Box::new(twin)];
     let (mut amplitudes, steps) = (Amplitudes::new(y.len()), experiment.steps());
     amplitudes.add(0.0, &y);
     show(0, &y, &twin);
@@ -148,7 +151,7 @@ fn solve(
         twin[0].step(interval, nothing.segment(0..0, 0), &mut y)?;
         check_finite(&y, interval.end)?;
         amplitudes.add(share(k + 1, steps), &y);
-        amplitudes.add_inner(share(k + 1, steps), &twin);
+        amplitudes.add_inner(share(k + 1, steps), &layout, &twin);
         show(k + 1, &y, &twin);
     }
     Ok(amplitudes)

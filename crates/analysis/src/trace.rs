@@ -1,6 +1,6 @@
 //! The outputs of a run in memory, at the communication points and inside the steps.
 
-use costep_core::{Result, Subsystem};
+use costep_core::{MicroView, Result};
 use costep_engine::{Engine, Flow, Observer};
 
 /// How many values are kept of the points inside the steps; longer runs are measured at the communication
@@ -42,10 +42,10 @@ impl Trace {
         &self.rows[k * self.outputs..(k + 1) * self.outputs]
     }
 
-    /// Adds a communication point, with the subsystems whose outputs make it up.
-    pub(crate) fn push(&mut self, t: f64, y: &[f64], energy: Option<f64>, subsystems: &[Box<dyn Subsystem>]) {
+    /// Adds a communication point, with the outputs inside the step that led there.
+    pub(crate) fn push(&mut self, t: f64, y: &[f64], energy: Option<f64>, inside: &dyn MicroView) {
         if !self.times.is_empty() {
-            self.push_micro(subsystems);
+            self.push_micro(inside);
         } else if let Some(micro) = &mut self.micro {
             micro.times.push(t);
             micro.rows.extend_from_slice(y);
@@ -55,9 +55,9 @@ impl Trace {
         self.energy.extend(energy);
     }
 
-    fn push_micro(&mut self, subsystems: &[Box<dyn Subsystem>]) {
+    fn push_micro(&mut self, inside: &dyn MicroView) {
         let Some(micro) = &mut self.micro else { return };
-        let samples = || subsystems.iter().map(|subsystem| subsystem.micro_samples());
+        let samples = || (0..inside.subsystems()).map(|i| inside.micro_samples(i));
         let Some(Some(first)) = samples().next() else {
             self.micro = None;
             return;
@@ -80,7 +80,7 @@ impl Trace {
 
 impl Observer for Trace {
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        self.push(engine.time(), engine.outputs(), engine.energy(), engine.subsystems());
+        self.push(engine.time(), engine.outputs(), engine.energy(), engine.micro());
         Ok(Flow::Continue)
     }
 }

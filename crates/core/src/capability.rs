@@ -243,17 +243,83 @@ fn gone() -> Error {
 
 /// Micro samples of subsystems by their numbers.
 pub trait MicroView {
+    /// How many subsystems there are.
+    fn subsystems(&self) -> usize;
+
     /// Those of one subsystem.
     fn micro_samples(&self, subsystem: usize) -> Option<MicroSamples<'_>>;
 }
 
-impl MicroView for [Box<dyn Subsystem>] {
+impl MicroView for Vec<Box<dyn Subsystem>> {
+    fn subsystems(&self) -> usize {
+        self.len()
+    }
+
     fn micro_samples(&self, subsystem: usize) -> Option<MicroSamples<'_>> {
         self[subsystem].telemetry()?.micro_samples()
     }
 }
 
-/// Descriptions of subsystems.
-pub fn descriptions(subsystems: &[Box<dyn Subsystem>]) -> Vec<Description> {
-    subsystems.iter().map(|subsystem| subsystem.description().clone()).collect()
+/// What subsystems look like and what they can do, as methods and model sources are told.
+pub fn profiles(subsystems: &mut [Box<dyn Subsystem>]) -> (Vec<Description>, Vec<Capabilities>) {
+    let of = |subsystem: &mut Box<dyn Subsystem>| {
+        (subsystem.description().clone(), Capabilities::of(&mut **subsystem))
+    };
+    subsystems.iter_mut().map(of).unzip()
+}
+
+/// Implements [`Capable`] for a type that has each handle always (`some`, it is the handle itself) or never (`none`).
+/// All of them have to be named.
+///
+/// ```
+/// use costep_core::{Rollback, handles};
+/// struct Toy;
+/// impl Rollback for Toy {
+///     fn snapshot(&mut self) -> costep_core::Result<()> { Ok(()) }
+///     fn restore(&mut self) -> costep_core::Result<()> { Ok(()) }
+/// }
+/// handles!(Toy { rollback: some, linearised: none, micro_recorder: none, environment: none, persistence: none,
+///     telemetry: none, row_member: none });
+/// ```
+#[macro_export]
+macro_rules! handles {
+    (@one none, $subsystem:expr) => { None };
+    (@one some, $subsystem:expr) => { Some($subsystem) };
+    ($type:ty { rollback: $rollback:ident, linearised: $linearised:ident, micro_recorder: $micro:ident,
+        environment: $environment:ident, persistence: $persistence:ident, telemetry: $telemetry:ident,
+        row_member: $row:ident $(,)? }) => {
+        impl $crate::Capable for $type {
+            fn rollback(&mut self) -> Option<&mut dyn $crate::Rollback> {
+                $crate::handles!(@one $rollback, self)
+            }
+
+            fn linearised(&mut self) -> Option<&mut dyn $crate::Linearised> {
+                $crate::handles!(@one $linearised, self)
+            }
+
+            fn micro_recorder(&mut self) -> Option<&mut dyn $crate::MicroRecorder> {
+                $crate::handles!(@one $micro, self)
+            }
+
+            fn environment(&mut self) -> Option<&mut dyn $crate::EnvironmentStep> {
+                $crate::handles!(@one $environment, self)
+            }
+
+            fn persistence(&self) -> Option<&dyn $crate::Persistence> {
+                $crate::handles!(@one $persistence, self)
+            }
+
+            fn persistence_mut(&mut self) -> Option<&mut dyn $crate::Persistence> {
+                $crate::handles!(@one $persistence, self)
+            }
+
+            fn telemetry(&self) -> Option<&dyn $crate::Telemetry> {
+                $crate::handles!(@one $telemetry, self)
+            }
+
+            fn row_member(&mut self) -> Option<&mut dyn $crate::RowMember> {
+                $crate::handles!(@one $row, self)
+            }
+        }
+    };
 }

@@ -56,15 +56,15 @@ impl Interval {
 
     /// Equal pieces. Each begins where the one before ends, bit for bit, and the last one ends where the whole does.
     pub fn split(self, pieces: usize) -> impl ExactSizeIterator<Item = Self> {
-        let length = self.length / pieces as f64;
-        let time = move |j: usize| if j == pieces { self.end } else { self.start + j as f64 * length };
-        (0..pieces).map(move |j| Self { start: time(j), end: time(j + 1), length })
+        (0..pieces).map(move |j| self.piece(j, pieces))
     }
 
-    /// A later interval of the same length, which begins where this one ends: the `j`-th after it.
-    pub fn shifted(self, j: usize) -> Self {
-        let time = |j: usize| if j == 0 { self.start } else { self.start + j as f64 * self.length };
-        Self { start: time(j), end: time(j + 1), length: self.length }
+    /// Piece `j` of so many. Beyond the last one the pieces go on with the same length.
+    #[inline]
+    pub fn piece(self, j: usize, pieces: usize) -> Self {
+        let length = self.length / pieces as f64;
+        let time = |j: usize| if j == pieces { self.end } else { self.start + j as f64 * length };
+        Self { start: time(j), end: time(j + 1), length }
     }
 }
 

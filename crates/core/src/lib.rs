@@ -22,6 +22,7 @@ pub mod options;
 pub mod pattern;
 pub mod polynomial;
 pub mod quantity;
+pub mod restricted;
 pub mod row;
 pub mod state;
 pub mod subsystem;
@@ -30,7 +31,7 @@ pub mod wrapper;
 
 pub use capability::{
     Capabilities, Capable, EnvironmentStep, Linearised, MicroRecorder, MicroView, Persistence, Rollback,
-    RowMember, SolverCounts, Telemetry,
+    RowMember, SolverCounts, Telemetry, profiles,
 };
 pub use codes::{Code, ExitClass};
 pub use coupling::{Connection, Coupling};
@@ -51,6 +52,7 @@ pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
 pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};
 pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
+pub use restricted::Restricted;
 pub use row::{Row, StepAlone};
 pub use state::{StateReader, StateWriter};
 pub use subsystem::{StepOutcome, Subsystem, unsupported};

@@ -134,6 +134,11 @@ impl StepContext {
     pub fn interval(&self) -> Interval {
         Interval { start: self.t, end: self.t_next, length: self.h }
     }
+
+    /// A piece of the step.
+    pub fn over(&self, piece: Interval) -> Self {
+        Self { t: piece.start, t_next: piece.end, h: piece.length, ..*self }
+    }
 }
 
 /// The signals of the whole system. A method fills the polynomials of its own inputs only.

@@ -1,7 +1,7 @@
 //! What has to be right about a system before it is run.
 
 use costep_core::{
-    Code, Connection, Description, Error, Experiment, External, InputSet, Layout, Needs, Result,
+    Capabilities, Code, Connection, Description, Error, Experiment, External, InputSet, Layout, Needs, Result,
 };
 
 use crate::guard::Bounds;
@@ -61,6 +61,7 @@ pub(crate) fn check_needs(
     group: &Group,
     needs: &Needs,
     descriptions: &[Description],
+    capabilities: &[Capabilities],
     layout: &Layout,
 ) -> Result<()> {
     let missing = |name: &str, what: &str| {
@@ -71,12 +72,12 @@ pub(crate) fn check_needs(
         InputSet::Some(list) => Box::new(list.iter().map(|j| layout.input_owner(*j))),
     };
     for description in owners.map(|i| &descriptions[i]).filter(|d| !d.inputs.is_empty()) {
-        if description.capabilities.input_order < needs.input_order && !needs.limits_order {
+        if description.input_order < needs.input_order && !needs.limits_order {
             return missing(&description.name, &format!("input polynomials of order {}", needs.input_order));
         }
     }
-    match descriptions.iter().find(|d| needs.rollback && !d.capabilities.rollback) {
-        Some(description) => missing(&description.name, "rollback"),
+    match descriptions.iter().zip(capabilities).find(|(_, can)| needs.rollback && !can.rollback) {
+        Some((description, _)) => missing(&description.name, "rollback"),
         None => Ok(()),
     }
 }

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use costep_core::{
-    Code, Companion, Coupling, Description, Error, InputPolynomials, InputSegment, Interval, Layout, Place,
-    Result, SegmentPlace, StepOutcome, Subsystem,
+    Code, Coupling, Description, EnvironmentModel, Error, InputPolynomials, InputSegment, Interval, Layout,
+    Place, Result, SegmentPlace, StepOutcome, Subsystem,
 };
 
 use crate::blame::blame;
@@ -28,7 +28,7 @@ pub(crate) struct Job<'a> {
     /// The clocks of all subsystems, if this step is timed.
     pub(crate) clocks: Option<&'a [Clock]>,
     /// The rest of the system as each subsystem sees it; empty if nobody asks.
-    pub(crate) companions: &'a [Companion],
+    pub(crate) environments: &'a [EnvironmentModel],
 }
 
 /// Steps the subsystems of a stage one after the other, or lane by lane.
@@ -130,8 +130,10 @@ fn step_with_more(
     subsystem: &mut dyn Subsystem,
     y: &mut [f64],
 ) -> Result<StepOutcome> {
-    let mut step = || match job.companions.get(i) {
-        Some(rest) if rest.is_active() => subsystem.step_with(job.interval, job.segment(i), rest, y),
+    let mut step = || match job.environments.get(i) {
+        Some(environment) if environment.is_active() => {
+            subsystem.demand_environment()?.step_with(job.interval, job.segment(i), environment, y)
+        }
         _ => subsystem.step(job.interval, job.segment(i), y),
     };
     match job.clocks {
@@ -164,7 +166,7 @@ impl Job<'_> {
     /// Whether steps are neither timed nor beside a model of the rest.
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        self.clocks.is_none() && self.companions.is_empty()
+        self.clocks.is_none() && self.environments.is_empty()
     }
 
     #[inline(always)]

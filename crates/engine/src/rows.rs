@@ -28,7 +28,7 @@ impl Lane {
 
     /// Whether the next subsystem becomes part of the row.
     fn takes(&mut self, i: usize, subsystem: &mut dyn Subsystem, layout: &Layout) -> bool {
-        let joined = self.row.is_some() && self.subsystems.end == i && subsystem.join_row(&mut self.row);
+        let joined = self.row.is_some() && self.subsystems.end == i && joins(subsystem, &mut self.row);
         if joined {
             self.positions.end += 1;
             self.subsystems.end += 1;
@@ -54,7 +54,7 @@ pub(crate) fn lanes(
         }
         let mut lane = Lane::new(position, i, layout);
         if is_free {
-            subsystem.join_row(&mut lane.row);
+            joins(subsystem, &mut lane.row);
         }
         match lanes.last_mut() {
             Some(last) if last.row.is_none() && lane.row.is_none() => last.positions.end += 1,
@@ -62,4 +62,8 @@ pub(crate) fn lanes(
         }
     }
     lanes
+}
+
+fn joins(subsystem: &mut dyn Subsystem, row: &mut Option<Box<dyn Row>>) -> bool {
+    subsystem.row_member().is_some_and(|member| member.join_row(row))
 }

@@ -142,7 +142,7 @@ fn known_inputs(stages: &[Vec<usize>], layout: &Layout, coupling: &Coupling) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use costep_core::{Capabilities, Connection, Port};
+    use costep_core::{Connection, Port};
 
     fn part(name: &str, feedthrough: bool) -> Description {
         let port = |name| Port { name: String::from(name), ..Port::default() };
@@ -151,12 +151,7 @@ mod tests {
             inputs: vec![port("u")],
             outputs: vec![port("y")],
             feedthrough: vec![if feedthrough { vec![0] } else { vec![] }],
-            capabilities: Capabilities {
-                rollback: false,
-                input_order: 0,
-                linearisation: costep_core::Linearisation::None,
-                micro_samples: None,
-            },
+            ..Description::default()
         }
     }
 

@@ -2,34 +2,33 @@
 //! polynomials over it.
 
 use costep_core::{
-    Code, Description, Error, Experiment, InputPolynomials, InputSegment, Interval, LocalModel, MicroSamples,
-    Needs, Result, StateReader, StateWriter, StepLengths, StepOutcome, Subsystem,
+    Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
+    MicroRecorder, MicroSamples, Needs, Result, SolverCounts, StepOutcome, Subsystem, Telemetry, Wrapper,
 };
 
-/// Divides the steps of the chosen subsystems that take less than the method gives. Gives their numbers.
+/// Divides the steps of the chosen subsystems that take less than the method gives.
 pub(crate) fn divide_steps(
     subsystems: &mut Vec<Box<dyn Subsystem>>,
     (needs, step): (&Needs, f64),
     is_chosen: impl Fn(usize) -> bool,
-) -> Result<Vec<usize>> {
-    let takes_less = |s: &dyn Subsystem| s.description().capabilities.input_order < needs.input_order;
-    let chosen: Vec<_> =
-        (0..subsystems.len()).filter(|i| is_chosen(*i) && takes_less(&*subsystems[*i])).collect();
-    chosen.iter().try_for_each(|i| check_parts(&*subsystems[*i], step, needs.substeps))?;
-    let all = std::mem::take(subsystems);
+) -> Result<()> {
+    let is_chosen =
+        |(i, s): (usize, &dyn Subsystem)| is_chosen(i) && s.description().input_order < needs.input_order;
+    let mut each = subsystems.iter().enumerate().filter(|(i, s)| is_chosen((*i, &***s)));
+    each.try_for_each(|(_, s)| check_parts(s.description(), step, needs.substeps))?;
     let divide = |(i, subsystem): (usize, Box<dyn Subsystem>)| -> Box<dyn Subsystem> {
-        if chosen.contains(&i) { Box::new(Divided::new(subsystem, needs)) } else { subsystem }
+        if is_chosen((i, &*subsystem)) { Box::new(Divided::new(subsystem, needs)) } else { subsystem }
     };
-    *subsystems = all.into_iter().enumerate().map(divide).collect();
-    Ok(chosen)
+    *subsystems = std::mem::take(subsystems).into_iter().enumerate().map(divide).collect();
+    Ok(())
 }
 
 /// Whether a subsystem can do the parts of a step. One that wants all its steps to be equal can: they are.
-fn check_parts(subsystem: &dyn Subsystem, step: f64, parts: usize) -> Result<()> {
-    if !subsystem.can_step_by(step) || subsystem.can_step_by(step / parts as f64) {
+fn check_parts(description: &Description, step: f64, parts: usize) -> Result<()> {
+    if !description.can_step_by(step) || description.can_step_by(step / parts as f64) {
         return Ok(());
     }
-    let name = &subsystem.description().name;
+    let name = &description.name;
     Err(Error::new(
         Code::NeedsMissing,
         format!("`{name}` cannot do steps of {} s, {parts} per macro step", step / parts as f64),
@@ -60,9 +59,7 @@ struct Divided {
 impl Divided {
     fn new(inner: Box<dyn Subsystem>, needs: &Needs) -> Self {
         let mut description = inner.description().clone();
-        description.capabilities.input_order = needs.input_order;
-        // Those of the last part would pass for those of the whole step.
-        description.capabilities.micro_samples = None;
+        description.input_order = needs.input_order;
         let inputs = description.inputs.len();
         Self {
             inner,
@@ -74,9 +71,13 @@ impl Divided {
     }
 }
 
-impl Subsystem for Divided {
-    fn solver_counts(&self) -> Option<costep_core::SolverCounts> {
-        self.inner.solver_counts()
+impl Wrapper for Divided {
+    fn inner(&self) -> &dyn Subsystem {
+        &*self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut *self.inner
     }
 
     fn description(&self) -> &Description {
@@ -87,19 +88,12 @@ impl Subsystem for Divided {
         self.inner.initialise(&Experiment { step: experiment.step / self.steps as f64, ..*experiment })
     }
 
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.inner.initial_outputs(u, y)
-    }
-
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        let length = interval.length / self.steps as f64;
-        let time = |j: usize| if j == self.steps { interval.end } else { interval.start + j as f64 * length };
         let mut outcome = StepOutcome { reached: interval.start };
         self.stepped = true;
-        for j in 0..self.steps {
-            let from = j as f64 * length;
-            mean(u, (from, from + length), self.means.coefficients_mut(0));
-            let part = Interval { start: time(j), end: time(j + 1), length };
+        for (j, part) in interval.split(self.steps).enumerate() {
+            let from = j as f64 * part.length;
+            mean(u, (from, from + part.length), self.means.coefficients_mut(0));
             let inputs = self.description.inputs.len();
             outcome = self.inner.step(part, self.means.segment(0..inputs, 0), y)?;
             if outcome.reached != part.end {
@@ -109,52 +103,46 @@ impl Subsystem for Divided {
         Ok(outcome)
     }
 
-    fn step_lengths(&self) -> StepLengths {
-        self.inner.step_lengths()
+    /// Samples of the last part would pass for those of the whole step.
+    fn micro_recorder(&mut self) -> Option<&mut dyn MicroRecorder> {
+        None
+    }
+
+    /// The environment would not be seen in parts.
+    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
+        None
+    }
+
+    fn telemetry(&self) -> Option<&dyn Telemetry> {
+        Some(self)
+    }
+}
+
+impl Telemetry for Divided {
+    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
+        None
     }
 
     fn input_at_end(&self) -> Option<&[f64]> {
         self.stepped.then_some(self.means.coefficients(0))
     }
 
-    fn snapshot(&mut self) -> Result<()> {
-        self.inner.snapshot()
+    fn diagnostic_names(&self) -> &[&'static str] {
+        self.inner.telemetry().map_or(&[], |last| last.diagnostic_names())
     }
 
-    fn restore(&mut self) -> Result<()> {
-        self.inner.restore()
+    fn diagnostics(&self, row: &mut [f64]) {
+        if let Some(last) = self.inner.telemetry() {
+            last.diagnostics(row);
+        }
     }
 
-    fn states(&self) -> usize {
-        self.inner.states()
-    }
-
-    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.inner.local_model(u, model)
-    }
-
-    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
-        self.inner.read_state(u, x, x_dot)
-    }
-
-    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        None
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        self.inner.telemetry()?.solver_counts()
     }
 
     fn energy(&self) -> Option<f64> {
-        self.inner.energy()
-    }
-
-    fn save(&self, out: &mut StateWriter) -> Result<()> {
-        self.inner.save(out)
-    }
-
-    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.inner.load(from)
-    }
-
-    fn terminate(&mut self) {
-        self.inner.terminate();
+        self.inner.telemetry()?.energy()
     }
 }
 

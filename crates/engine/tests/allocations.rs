@@ -8,10 +8,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{coupled, model};
-use costep_core::{
-    Companion, Description, Experiment, InputSegment, Interval, LocalModel, MicroSamples, Result,
-    StepOutcome, Subsystem,
-};
+use costep_core::{EnvironmentStep, InputSegment, Interval, Result, StepOutcome, Subsystem, Wrapper};
 use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
@@ -34,17 +31,13 @@ fn count() {
 /// A subsystem that marks the threads which step it.
 struct Marking(Box<dyn Subsystem>);
 
-impl Subsystem for Marking {
-    fn description(&self) -> &Description {
-        self.0.description()
+impl Wrapper for Marking {
+    fn inner(&self) -> &dyn Subsystem {
+        &*self.0
     }
 
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.0.initialise(experiment)
-    }
-
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.0.initial_outputs(u, y)
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut *self.0
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
@@ -52,43 +45,9 @@ impl Subsystem for Marking {
         self.0.step(interval, u, y)
     }
 
-    fn step_with(
-        &mut self,
-        interval: Interval,
-        u: InputSegment<'_>,
-        rest: &Companion,
-        y: &mut [f64],
-    ) -> Result<StepOutcome> {
+    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
         STEPS.set(true);
-        self.0.step_with(interval, u, rest, y)
-    }
-
-    fn input_at_end(&self) -> Option<&[f64]> {
-        self.0.input_at_end()
-    }
-
-    fn snapshot(&mut self) -> Result<()> {
-        self.0.snapshot()
-    }
-
-    fn restore(&mut self) -> Result<()> {
-        self.0.restore()
-    }
-
-    fn states(&self) -> usize {
-        self.0.states()
-    }
-
-    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.0.local_model(u, model)
-    }
-
-    fn record_micro_samples(&mut self, on: bool, experiment: &Experiment) {
-        self.0.record_micro_samples(on, experiment);
-    }
-
-    fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        self.0.micro_samples()
+        self.0.environment()
     }
 }
 

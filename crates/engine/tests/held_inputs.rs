@@ -4,60 +4,27 @@ mod common;
 
 use common::{coupled, method, model};
 use costep_core::{
-    Code, Description, Experiment, InputSegment, Interval, LocalModel, Result, StepLengths, StepOutcome,
-    Subsystem,
+    Code, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem, Wrapper,
 };
 use costep_engine::Engine;
 use costep_integrate::Solver;
 
-/// A subsystem that takes inputs up to an order only, and steps that are multiples of a length.
-struct Limited {
-    inner: Box<dyn Subsystem>,
-    description: Description,
-    least: f64,
-}
+/// A subsystem that is held to its description: orders of inputs and lengths of steps.
+struct Strict(Box<dyn Subsystem>);
 
-impl Subsystem for Limited {
-    fn description(&self) -> &Description {
-        &self.description
+impl Wrapper for Strict {
+    fn inner(&self) -> &dyn Subsystem {
+        &*self.0
     }
 
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.inner.initialise(experiment)
-    }
-
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.inner.initial_outputs(u, y)
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut *self.0
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        assert!(u.order() <= self.description.capabilities.input_order);
-        assert!(self.can_step_by(interval.length));
-        self.inner.step(interval, u, y)
-    }
-
-    fn step_lengths(&self) -> StepLengths {
-        StepLengths::MultiplesOf(self.least)
-    }
-
-    fn snapshot(&mut self) -> Result<()> {
-        self.inner.snapshot()
-    }
-
-    fn restore(&mut self) -> Result<()> {
-        self.inner.restore()
-    }
-
-    fn states(&self) -> usize {
-        self.inner.states()
-    }
-
-    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.inner.local_model(u, model)
-    }
-
-    fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
-        self.inner.read_state(u, x, x_dot)
+        assert!(u.order() <= self.0.description().input_order);
+        assert!(self.0.description().can_step_by(interval.length));
+        self.0.step(interval, u, y)
     }
 }
 
@@ -69,10 +36,11 @@ fn limited(label: &str, orders: [usize; 2], least: f64) -> Result<Engine> {
     let mut system = coupled(&linear, &Solver::Exact, &method(label), 0.1, STEP);
     let parts = std::mem::take(&mut system.subsystems).into_iter().zip(orders);
     let limit = |(inner, order): (Box<dyn Subsystem>, usize)| -> Box<dyn Subsystem> {
-        let mut description = inner.description().clone();
-        description.capabilities.input_order = order;
-        description.capabilities.micro_samples = None;
-        Box::new(Limited { inner, description, least })
+        let limited = Restricted::new(inner).without_micro_samples().without_environment();
+        let limited = limited.describe(|description| {
+            (description.input_order, description.step_lengths) = (order, StepLengths::MultiplesOf(least));
+        });
+        Box::new(Strict(limited.boxed()))
     };
     system.subsystems = parts.map(limit).collect();
     Engine::new(system)

@@ -1,10 +1,7 @@
 //! One macro step of linearly implicit stabilisation as a matrix, against an independent prototype in Python, whose
 //! table lies in `data`; and the steps at which it becomes unstable.
 
-use costep_core::{
-    Capabilities, Connection, Description, Experiment, InputSet, Linearisation, LocalModel, MicroSampling,
-    Port,
-};
+use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Part, Renamable, Solver};
 use costep_methods::MethodSpec;
@@ -63,12 +60,8 @@ fn after_one_step(label: &str, omega_tau: f64, h: f64, x: Vector4<f64>) -> Vecto
             inputs: vec![Port::new("u", "1", 1.0)],
             outputs: ["y", "x0", "x1"].map(|name| Port::new(name, "1", 1.0)).into(),
             feedthrough: vec![vec![]; 3],
-            capabilities: Capabilities {
-                rollback: true,
-                input_order: usize::MAX,
-                linearisation: Linearisation::Full,
-                micro_samples: Some(MicroSampling::End),
-            },
+            input_order: usize::MAX,
+            ..Description::default()
         },
         is_left,
         leak: OMEGA / omega_tau,

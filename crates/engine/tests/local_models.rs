@@ -4,8 +4,8 @@ mod common;
 
 use common::{coupled, method, model};
 use costep_core::{
-    Capabilities, Code, Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation,
-    LocalModel, Port, Result, StepOutcome, Subsystem,
+    Code, Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation, Linearised,
+    LocalModel, ModelOrigin, Port, Result, Rollback, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
@@ -13,21 +13,23 @@ use costep_integrate::Solver;
 /// y = gain u, with Jacobians as given.
 struct Gain {
     description: Description,
+    level: Linearisation,
     gain: f64,
     d: f64,
 }
 
 impl Gain {
-    fn boxed(name: &str, gain: f64, d: f64, capabilities: Capabilities) -> Box<dyn Subsystem> {
+    fn boxed(name: &str, gain: f64, d: f64, level: Linearisation) -> Box<dyn Subsystem> {
         let port = |name: &str| vec![Port { name: name.into(), ..Port::default() }];
         let description = Description {
             name: name.into(),
             inputs: port("u"),
             outputs: port("y"),
             feedthrough: vec![vec![0]],
-            capabilities,
+            input_order: 8,
+            ..Description::default()
         };
-        Box::new(Self { description, gain, d })
+        Box::new(Self { description, level, gain, d })
     }
 }
 
@@ -51,14 +53,40 @@ impl Subsystem for Gain {
         Ok(StepOutcome { reached: interval.end })
     }
 
+    fn terminate(&mut self) {}
+}
+
+costep_core::handles!(Gain {
+    rollback: none,
+    linearised: some,
+    micro_recorder: none,
+    environment: none,
+    persistence: none,
+    telemetry: none,
+    row_member: none
+});
+
+impl Linearised for Gain {
+    fn level(&self) -> Linearisation {
+        self.level
+    }
+
+    fn states(&self) -> usize {
+        0
+    }
+
+    fn origin(&self) -> ModelOrigin {
+        ModelOrigin::Exact
+    }
+
     fn local_model(&mut self, _u: &[f64], model: &mut LocalModel) -> Result<()> {
         model.d[0] = self.d;
         Ok(())
     }
-}
 
-fn able(linearisation: Linearisation) -> Capabilities {
-    Capabilities { rollback: false, input_order: 8, linearisation, micro_samples: None }
+    fn read_state(&mut self, _u: &[f64], _x: &mut [f64], _x_dot: &mut [f64]) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Two gains in a loop.
@@ -89,8 +117,8 @@ const MODEL_BASED: [&str; 6] =
 fn a_subsystem_without_jacobians_is_named() {
     for label in MODEL_BASED {
         let parts = vec![
-            Gain::boxed("known", 0.5, 0.5, able(Linearisation::Full)),
-            Gain::boxed("dark", 0.5, 0.5, able(Linearisation::None)),
+            Gain::boxed("known", 0.5, 0.5, Linearisation::Full),
+            Gain::boxed("dark", 0.5, 0.5, Linearisation::None),
         ];
         let error = looped(label, parts).unwrap_err();
         assert_eq!(error.code(), Code::NeedsMissing, "{label}: {error}");
@@ -98,12 +126,12 @@ fn a_subsystem_without_jacobians_is_named() {
     }
     // What needs D alone takes it.
     for (label, enough) in [("feedthrough", true), ("zoh:feedthrough=true", true), ("mbcorr", false)] {
-        let gains = ["a", "b"].map(|name| Gain::boxed(name, 0.5, 0.5, able(Linearisation::Feedthrough)));
+        let gains = ["a", "b"].map(|name| Gain::boxed(name, 0.5, 0.5, Linearisation::Feedthrough));
         assert_eq!(looped(label, gains.into()).is_ok(), enough, "{label}");
     }
     let parts = vec![
-        Gain::boxed("known", 0.5, 0.5, able(Linearisation::Full)),
-        Gain::boxed("dark", 0.5, 0.5, able(Linearisation::None)),
+        Gain::boxed("known", 0.5, 0.5, Linearisation::Full),
+        Gain::boxed("dark", 0.5, 0.5, Linearisation::None),
     ];
     let error = looped("predictive:source=finite-difference", parts).unwrap_err();
     assert!(error.code() == Code::NeedsMissing && error.to_string().contains("rollback"), "{error}");
@@ -114,8 +142,8 @@ fn a_singular_loop_is_an_algebraic_loop() {
     for label in MODEL_BASED {
         // The parts settle, but their Jacobians claim a loop of gain one.
         let parts = vec![
-            Gain::boxed("a", 0.5, 2.0, able(Linearisation::Full)),
-            Gain::boxed("b", 0.5, 0.5, able(Linearisation::Full)),
+            Gain::boxed("a", 0.5, 2.0, Linearisation::Full),
+            Gain::boxed("b", 0.5, 0.5, Linearisation::Full),
         ];
         let error = looped(label, parts).unwrap_err();
         assert_eq!(error.code(), Code::AlgebraicLoop, "{label}: {error}");
@@ -127,8 +155,8 @@ fn jacobians_that_are_not_finite_are_refused() {
     for bad in [f64::NAN, f64::INFINITY] {
         for label in MODEL_BASED {
             let parts = vec![
-                Gain::boxed("a", 0.5, bad, able(Linearisation::Full)),
-                Gain::boxed("b", 0.5, 0.5, able(Linearisation::Full)),
+                Gain::boxed("a", 0.5, bad, Linearisation::Full),
+                Gain::boxed("b", 0.5, 0.5, Linearisation::Full),
             ];
             let error = looped(label, parts).unwrap_err();
             assert_eq!(error.code(), Code::NotFinite, "{label}: {error}");
@@ -142,8 +170,8 @@ fn jacobians_that_are_not_finite_are_refused() {
 fn zero_jacobians_leave_a_hold() {
     for label in MODEL_BASED {
         let parts = vec![
-            Gain::boxed("a", 0.5, 0.0, able(Linearisation::Full)),
-            Gain::boxed("b", 0.5, 0.0, able(Linearisation::Full)),
+            Gain::boxed("a", 0.5, 0.0, Linearisation::Full),
+            Gain::boxed("b", 0.5, 0.0, Linearisation::Full),
         ];
         looped(label, parts).unwrap();
     }
@@ -210,7 +238,8 @@ impl Limited {
             inputs: port("u"),
             outputs: port("y"),
             feedthrough: vec![vec![]],
-            capabilities: Capabilities { rollback: true, ..able(Linearisation::None) },
+            input_order: 8,
+            ..Description::default()
         };
         Box::new(Self { description, x: 0.0, kept: 0.0 })
     }
@@ -238,6 +267,20 @@ impl Subsystem for Limited {
         Ok(StepOutcome { reached: interval.end })
     }
 
+    fn terminate(&mut self) {}
+}
+
+costep_core::handles!(Limited {
+    rollback: some,
+    linearised: none,
+    micro_recorder: none,
+    environment: none,
+    persistence: none,
+    telemetry: none,
+    row_member: none
+});
+
+impl Rollback for Limited {
     fn snapshot(&mut self) -> Result<()> {
         self.kept = self.x;
         Ok(())

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use costep_core::{
-    Capabilities, Code, Connection, Description, Error, Experiment, InputSegment, InputSet, Interval,
-    Linearisation, Place, Port, Result, Row, StepAlone, StepOutcome, Subsystem,
+    Code, Connection, Description, Error, Experiment, InputSegment, InputSet, Interval, Place, Port, Result,
+    Row, RowMember, StepAlone, StepOutcome, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_methods::MethodSpec;
@@ -74,6 +74,20 @@ impl Subsystem for Lag {
         Ok(StepOutcome { reached: interval.end })
     }
 
+    fn terminate(&mut self) {}
+}
+
+costep_core::handles!(Lag {
+    rollback: none,
+    linearised: none,
+    micro_recorder: none,
+    environment: none,
+    persistence: none,
+    telemetry: none,
+    row_member: some
+});
+
+impl RowMember for Lag {
     fn join_row(&mut self, row: &mut Option<Box<dyn Row>>) -> bool {
         if self.joins && row.is_none() {
             *row = Some(Box::new(LagRow(Arc::clone(&self.lags))));
@@ -118,12 +132,7 @@ fn ring(joins: bool, fault: Fault) -> (Engine, Arc<Mutex<Lags>>) {
             inputs: vec![port("u")],
             outputs: vec![port("y")],
             feedthrough: vec![vec![]],
-            capabilities: Capabilities {
-                rollback: false,
-                input_order: 0,
-                linearisation: Linearisation::None,
-                micro_samples: None,
-            },
+            ..Description::default()
         };
         Box::new(Lag { description, i, lags: Arc::clone(&lags), joins })
     };

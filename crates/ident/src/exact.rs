@@ -1,8 +1,8 @@
 //! Exact local models: A, B, C, D from the subsystem itself (native Jacobians, directional derivatives).
 
 use costep_core::{
-    Code, Error, Experiment, Linearisation, LocalModel, ModelSource, Observation, Result, StateReader,
-    StateWriter, Subsystem,
+    Capabilities, Code, Description, Error, Experiment, Linearisation, LocalModel, ModelSource, Observation,
+    Result, StateReader, StateWriter, Subsystem,
 };
 
 use crate::renewal::{Refresh, Renewed};
@@ -55,7 +55,7 @@ impl Exact {
         if !read || known.is_due(self.refresh, seen.k, seen.u, seen.y) {
             // What one subsystem leaves at zero must not be what another has written.
             fresh.clear();
-            subsystem.local_model(seen.u, fresh)?;
+            subsystem.demand_linearised()?.local_model(seen.u, fresh)?;
             if !read {
                 known.model.x.copy_from_slice(&fresh.x);
                 known.model.x_dot.copy_from_slice(&fresh.x_dot);
@@ -80,20 +80,26 @@ impl ModelSource for Exact {
         "exact"
     }
 
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], _experiment: &Experiment) -> Result<()> {
-        let gives = |s: &dyn Subsystem| s.description().capabilities.linearisation;
-        if let Some(subsystem) = subsystems.iter().find(|s| gives(&***s) < self.least) {
-            return Err(missing(&subsystem.description().name, gives(&**subsystem)));
+    fn prepare(
+        &mut self,
+        descriptions: &[Description],
+        capabilities: &[Capabilities],
+        _: &Experiment,
+    ) -> Result<()> {
+        let mut each = descriptions.iter().zip(capabilities);
+        if let Some((description, can)) = each.find(|(_, can)| can.linearisation < self.least) {
+            return Err(missing(&description.name, can.linearisation));
         }
-        self.models = subsystems.iter().map(|s| Renewed::new(room_for(&**s), self.refresh)).collect();
-        self.constant = vec![false; subsystems.len()];
+        let each = descriptions.iter().zip(capabilities);
+        self.models = each.map(|(d, can)| Renewed::new(room_for(d, can), self.refresh)).collect();
+        self.constant = vec![false; descriptions.len()];
         self.rooms.clear();
         self.room_of = self.models.iter().map(|known| room_of(&mut self.rooms, &known.model)).collect();
         self.starts = vec![0];
         for known in &self.models {
             self.starts.push(self.starts[self.starts.len() - 1] + 2 * known.model.states);
         }
-        self.states = vec![0.0; self.starts[subsystems.len()]];
+        self.states = vec![0.0; self.starts[descriptions.len()]];
         Ok(())
     }
 
@@ -170,7 +176,6 @@ fn room_of(rooms: &mut Vec<LocalModel>, model: &LocalModel) -> usize {
 }
 
 /// A model of the size of a subsystem.
-pub(crate) fn room_for(subsystem: &dyn Subsystem) -> LocalModel {
-    let description = subsystem.description();
-    LocalModel::new(subsystem.states(), description.inputs.len(), description.outputs.len())
+pub(crate) fn room_for(description: &Description, can: &Capabilities) -> LocalModel {
+    LocalModel::new(can.states, description.inputs.len(), description.outputs.len())
 }

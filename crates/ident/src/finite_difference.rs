@@ -14,8 +14,8 @@
 //! steps start anew from the present state and end within one macro step; they are as long as the subsystem can do.
 
 use costep_core::{
-    Code, Description, Error, Experiment, InputPolynomials, Interval, Linearisation, LocalModel, ModelSource,
-    Observation, Result, StateReader, StateWriter, Subsystem,
+    Capabilities, Code, Description, Error, Experiment, InputPolynomials, Interval, Linearisation,
+    LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, unsupported,
 };
 use costep_linalg::{Matrix, PseudoInverse};
 
@@ -50,37 +50,21 @@ impl ModelSource for FiniteDifference {
         "finite-difference"
     }
 
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
-        for subsystem in subsystems {
-            let description = subsystem.description();
-            let lacks = |what: &str, hint: &str| {
-                Err(Error::new(
-                    Code::NeedsMissing,
-                    format!("finite differences need {what}, which `{}` does not offer", description.name),
-                )
-                .hint(hint))
-            };
-            if !description.capabilities.rollback {
-                return lacks(
-                    "rollback",
-                    "use `source=exact` if it gives Jacobians, or a method without local models",
-                );
-            }
-            // A subsystem that gives local models and has no states has none; of others nobody knows.
-            if subsystem.states() == 0 && description.capabilities.linearisation < Linearisation::Full {
-                return lacks(
-                    "states that can be read",
-                    "use a method without local models: `costep methods`",
-                );
-            }
-        }
+    fn prepare(
+        &mut self,
+        descriptions: &[Description],
+        capabilities: &[Capabilities],
+        experiment: &Experiment,
+    ) -> Result<()> {
+        let each = || descriptions.iter().zip(capabilities);
+        each().try_for_each(|(description, can)| check(description, can))?;
         (self.stop, self.step) = (experiment.stop, experiment.step);
-        self.models = subsystems.iter().map(|s| Renewed::new(room_for(&**s), self.refresh)).collect();
-        let probe = |s: &dyn Subsystem| {
-            let parts = trial_parts(s, experiment.step)?;
-            Ok(Probe::new(s.description(), room_for(s), parts))
+        self.models = each().map(|(d, can)| Renewed::new(room_for(d, can), self.refresh)).collect();
+        let probe = |(description, can): (&Description, &Capabilities)| {
+            let parts = trial_parts(description, can.states + 1, experiment.step)?;
+            Ok(Probe::new(description, room_for(description, can), parts))
         };
-        self.probes = subsystems.iter().map(|s| probe(&**s)).collect::<Result<_>>()?;
+        self.probes = each().map(probe).collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -88,7 +72,7 @@ impl ModelSource for FiniteDifference {
         let (known, probe) = (&mut self.models[i], &mut self.probes[i]);
         let LocalModel { x, x_dot, .. } = &mut known.model;
         if !x.is_empty() && !subsystem.read_state(seen.u, x, x_dot)? {
-            return Err(subsystem.unsupported("reading its states"));
+            return Err(unsupported(subsystem.description(), "reading its states"));
         }
         // At the end of the run there is no room for trial steps, and no need.
         let has_room = seen.interval.end + 0.5 * self.step < self.stop;
@@ -122,13 +106,26 @@ impl ModelSource for FiniteDifference {
     }
 }
 
+/// Whether differences can be taken of a subsystem.
+fn check(description: &Description, can: &Capabilities) -> Result<()> {
+    let (what, hint) = if !can.rollback {
+        ("rollback", "use `source=exact` if it gives Jacobians, or a method without local models")
+    } else if can.states == 0 && can.linearisation < Linearisation::Full {
+        // A subsystem that gives local models and has no states has none; of others nobody knows.
+        ("states that can be read", "use a method without local models: `costep methods`")
+    } else {
+        return Ok(());
+    };
+    let message = format!("finite differences need {what}, which `{}` does not offer", description.name);
+    Err(Error::new(Code::NeedsMissing, message).hint(hint))
+}
+
 /// The least number of parts of a macro step that has room for one trial step per state and one more, and whose parts
 /// the subsystem can do.
-fn trial_parts(subsystem: &dyn Subsystem, step: f64) -> Result<usize> {
-    let least = subsystem.states() + 1;
-    let can = |parts: &usize| subsystem.can_step_by(step / *parts as f64);
+fn trial_parts(description: &Description, least: usize, step: f64) -> Result<usize> {
+    let can = |parts: &usize| description.can_step_by(step / *parts as f64);
     (least..=MOST_PARTS.max(least)).find(can).ok_or_else(|| {
-        let name = &subsystem.description().name;
+        let name = &description.name;
         let message = format!("finite differences need steps shorter than {step} s, which `{name}` cannot do");
         Error::new(Code::NeedsMissing, message)
             .because(format!("{least} trial steps have to end within one macro step"))
@@ -185,15 +182,10 @@ impl Probe {
         present: &LocalModel,
     ) -> Result<()> {
         self.sizes.iter_mut().zip(u).for_each(|(size, u)| *size = size.max(u.abs()));
-        subsystem.snapshot()?;
-        subsystem.pause_micro_samples(true);
         let mut base = std::mem::take(&mut self.base);
-        let outcome = self.runs(subsystem, (t, h), u, &mut base);
+        let outcome = subsystem.trial(|subsystem| self.runs(subsystem, (t, h), u, &mut base));
         self.base = base;
-        // Also after a failure: the subsystem must stand where it stood.
-        subsystem.pause_micro_samples(false);
-        subsystem.restore()?;
-        outcome?;
+        outcome??;
         self.solve();
         self.model.x.copy_from_slice(&present.x);
         self.model.x_dot.copy_from_slice(&present.x_dot);
@@ -214,7 +206,7 @@ impl Probe {
             for sign in [1.0, -1.0] {
                 let size = if self.sizes[q] > 0.0 { self.sizes[q] } else { 1.0 };
                 let change = sign * MOVE * size;
-                subsystem.restore()?;
+                subsystem.demand_rollback()?.restore()?;
                 self.trial(subsystem, span, u, Some((q, change)), &mut moved)?;
                 row = self.note(row, (q, change), base, &moved);
             }
@@ -240,13 +232,12 @@ impl Probe {
             if let (0, Some((q, change))) = (j, change) {
                 held[q] += change;
             }
-            let time = |j: usize| t + h * j as f64 / count as f64;
-            let interval = Interval { start: time(j), end: time(j + 1), length: h / count as f64 };
+            let step = Interval { start: t, end: t + h, length: h };
             let (states, y) = point.split_at_mut(2 * n);
-            subsystem.step(interval, self.inputs.segment(0..m, 0), y)?;
+            subsystem.step(step.piece(j, count), self.inputs.segment(0..m, 0), y)?;
             let (x, x_dot) = states.split_at_mut(n);
             if n > 0 && !subsystem.read_state(self.inputs.coefficients(0), x, x_dot)? {
-                return Err(subsystem.unsupported("reading its states"));
+                return Err(unsupported(subsystem.description(), "reading its states"));
             }
         }
         Ok(())

@@ -9,8 +9,8 @@
 use std::path::PathBuf;
 
 use costep_core::{
-    Description, Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource,
-    Observation, Result, StateReader, StateWriter, Subsystem,
+    Capabilities, Description, Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality,
+    ModelSource, Observation, Result, StateReader, StateWriter, Subsystem,
 };
 
 use crate::estimator::{Algorithm, Estimator};
@@ -88,8 +88,14 @@ impl Learning {
         Self { settings, earlier: Some(Earlier::Models(models)), parts: Vec::new() }
     }
 
-    fn begin(&self, descriptions: &[&Description], step: f64, earlier: &Earlier) -> Result<Vec<Part>> {
-        let (parts, at) = (descriptions.iter().copied(), (step, InputForm::Hold));
+    fn begin(
+        &self,
+        descriptions: &[Description],
+        capabilities: &[Capabilities],
+        step: f64,
+        earlier: &Earlier,
+    ) -> Result<Vec<Part>> {
+        let (parts, at) = (descriptions.iter(), (step, InputForm::Hold));
         let stored;
         let (file, starts) = match earlier {
             Earlier::Models(models) => (models, models.fit(parts, at)?),
@@ -104,13 +110,13 @@ impl Learning {
         {
             settings.algorithm = Algorithm::Rls(RlsSettings { outputs: 1, inputs: 1, forgetting, start });
         }
-        let part = |(description, start): (&&Description, Option<InitialModel>)| {
-            let mut part = Part::new(description, &settings);
+        let part = |((description, can), start): ((&Description, &Capabilities), Option<InitialModel>)| {
+            let mut part = Part::new(description, can, &settings);
             // One that says less than a hold would only mislead: the part learns anew, and inputs come from signals until it has.
             start.iter().filter(|start| start.beats_hold).for_each(|start| part.begin(start));
             part
         };
-        Ok(descriptions.iter().zip(starts).map(part).collect())
+        Ok(descriptions.iter().zip(capabilities).zip(starts).map(part).collect())
     }
 }
 
@@ -124,11 +130,18 @@ impl ModelSource for Learning {
         }
     }
 
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
-        let descriptions: Vec<_> = subsystems.iter().map(|subsystem| subsystem.description()).collect();
+    fn prepare(
+        &mut self,
+        descriptions: &[Description],
+        capabilities: &[Capabilities],
+        experiment: &Experiment,
+    ) -> Result<()> {
         self.parts = match &self.earlier {
-            None => descriptions.iter().map(|part| Part::new(part, &self.settings)).collect(),
-            Some(earlier) => self.begin(&descriptions, experiment.step, earlier)?,
+            None => {
+                let each = descriptions.iter().zip(capabilities);
+                each.map(|(part, can)| Part::new(part, can, &self.settings)).collect()
+            }
+            Some(earlier) => self.begin(descriptions, capabilities, experiment.step, earlier)?,
         };
         Ok(())
     }
@@ -137,7 +150,7 @@ impl ModelSource for Learning {
         let part = &mut self.parts[i];
         if part.started {
             part.judge_ahead(seen);
-            part.learn(seen, subsystem.micro_samples());
+            part.learn(seen, subsystem.telemetry().and_then(|last| last.micro_samples()));
             part.renew();
             part.judge_behind(seen);
         } else {
@@ -179,9 +192,9 @@ impl ModelSource for Learning {
 }
 
 impl Part {
-    fn new(description: &Description, settings: &LearningSettings) -> Self {
+    fn new(description: &Description, can: &Capabilities, settings: &LearningSettings) -> Self {
         let (m, n) = (description.inputs.len(), description.outputs.len());
-        let inner = description.capabilities.micro_samples.is_some();
+        let inner = can.micro_samples.is_some();
         Self {
             estimator: Estimator::new(m, n, settings.algorithm),
             samples: if inner { settings.samples.max(1) } else { 1 },

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use costep_core::{
     Code, Error, Experiment, InterfaceModel, Interval, ModelSource, Observation, Place, Result, StateReader,
-    StateWriter, Subsystem,
+    StateWriter, Subsystem, profiles,
 };
 use costep_ident::{
     Algorithm, InputForm, Learning, LearningSettings, ModelFile, NamedModel, StoredModels, resample,
@@ -63,8 +63,9 @@ fn write(folder: &Path, text: &str) -> std::path::PathBuf {
 fn started(path: &Path, step: f64) -> Result<Learning> {
     let algorithm = Algorithm::IjRls { forgetting: 0.98, start: 1e6 };
     let mut source = Learning::from_file(LearningSettings { algorithm, samples: 1, range: 100 }, path);
-    let parts: Vec<Box<dyn Subsystem>> = vec![Box::new(pair())];
-    source.prepare(&parts, &Experiment { start: 0.0, stop: 10.0, step })?;
+    let mut parts: Vec<Box<dyn Subsystem>> = vec![Box::new(pair())];
+    let (descriptions, capabilities) = profiles(&mut parts);
+    source.prepare(&descriptions, &capabilities, &Experiment { start: 0.0, stop: 10.0, step })?;
     Ok(source)
 }
 

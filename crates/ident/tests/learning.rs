@@ -7,6 +7,7 @@ mod ports;
 use common::{Generator, System, assert_close};
 use costep_core::{
     Experiment, InterfaceModel, Interval, ModelSource, Observation, StateReader, StateWriter, Subsystem,
+    profiles,
 };
 use costep_ident::{Algorithm, InputForm, Learning, LearningSettings, RlsSettings, resample};
 use costep_linalg::Matrix;
@@ -26,8 +27,9 @@ const ALGORITHMS: [Algorithm; 3] = [
 
 fn source(algorithm: Algorithm, samples: usize, micro: bool) -> Learning {
     let mut source = Learning::new(LearningSettings { algorithm, samples, range: 0 });
-    let subsystems: Vec<Box<dyn Subsystem>> = vec![Box::new(shown(micro))];
-    source.prepare(&subsystems, &Experiment { start: 0.0, stop: 1.0, step: 1.0 }).unwrap();
+    let mut subsystems: Vec<Box<dyn Subsystem>> = vec![Box::new(shown(micro))];
+    let (descriptions, capabilities) = profiles(&mut subsystems);
+    source.prepare(&descriptions, &capabilities, &Experiment { start: 0.0, stop: 1.0, step: 1.0 }).unwrap();
     source
 }
 

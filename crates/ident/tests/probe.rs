@@ -1,8 +1,9 @@
 //! Models from a short excitation: what they are, and that the subsystem does not notice.
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, InputPolynomials, InputSegment, Interval,
-    Linearisation, LocalModel, ModelSource, Observation, Port, Result, StepOutcome, Subsystem,
+    Capable, Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
+    Linearised, LocalModel, MicroRecorder, ModelSource, Observation, Persistence, Port, Result, Rollback,
+    RowMember, StepOutcome, Subsystem, Telemetry, profiles,
 };
 use costep_ident::{Exact, Probe, Refresh};
 use costep_integrate::Solver;
@@ -46,7 +47,8 @@ fn look(
     u: &[f64],
 ) -> Result<Box<dyn Subsystem>> {
     let mut all = vec![subsystem];
-    source.prepare(&all, &EXPERIMENT)?;
+    let (descriptions, capabilities) = profiles(&mut all);
+    source.prepare(&descriptions, &capabilities, &EXPERIMENT)?;
     let mut y = vec![0.0; all[0].description().outputs.len()];
     all[0].initial_outputs(u, &mut y)?;
     let interval = Interval { start: 0.0, end: 0.0, length: 0.0 };
@@ -121,6 +123,7 @@ fn the_run_does_not_notice() {
 /// y = f(x, u) with x' = u - x, and what goes wrong with it.
 struct Odd {
     description: Description,
+    rollback: bool,
     x: f64,
     kept: f64,
     output: fn(f64, f64) -> f64,
@@ -140,14 +143,9 @@ fn with_event(output: fn(f64, f64) -> f64, rollback: bool, event: f64) -> Odd {
         inputs: port("u"),
         outputs: port("y"),
         feedthrough: vec![vec![0]],
-        capabilities: Capabilities {
-            rollback,
-            input_order: 0,
-            linearisation: Linearisation::None,
-            micro_samples: None,
-        },
+        ..Description::default()
     };
-    Odd { description, x: 0.0, kept: 0.0, output, event, is_beyond: false }
+    Odd { description, rollback, x: 0.0, kept: 0.0, output, event, is_beyond: false }
 }
 
 impl Subsystem for Odd {
@@ -173,6 +171,10 @@ impl Subsystem for Odd {
         Ok(StepOutcome { reached: interval.end })
     }
 
+    fn terminate(&mut self) {}
+}
+
+impl Rollback for Odd {
     fn snapshot(&mut self) -> Result<()> {
         self.kept = self.x;
         Ok(())
@@ -184,6 +186,40 @@ impl Subsystem for Odd {
         }
         self.x = self.kept;
         Ok(())
+    }
+}
+
+impl Capable for Odd {
+    fn rollback(&mut self) -> Option<&mut dyn Rollback> {
+        if self.rollback { Some(self) } else { None }
+    }
+
+    fn linearised(&mut self) -> Option<&mut dyn Linearised> {
+        None
+    }
+
+    fn micro_recorder(&mut self) -> Option<&mut dyn MicroRecorder> {
+        None
+    }
+
+    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
+        None
+    }
+
+    fn persistence(&self) -> Option<&dyn Persistence> {
+        None
+    }
+
+    fn persistence_mut(&mut self) -> Option<&mut dyn Persistence> {
+        None
+    }
+
+    fn telemetry(&self) -> Option<&dyn Telemetry> {
+        None
+    }
+
+    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
+        None
     }
 }
 
@@ -246,7 +282,8 @@ fn watch(
     points: u64,
 ) -> Result<Vec<(u64, usize, Vec<f64>)>> {
     let (mut all, u) = (vec![subsystem], [0.5]);
-    source.prepare(&all, &experiment)?;
+    let (descriptions, capabilities) = profiles(&mut all);
+    source.prepare(&descriptions, &capabilities, &experiment)?;
     let mut y = [0.0];
     all[0].initial_outputs(&u, &mut y)?;
     let mut interval = Interval { start: 0.0, end: 0.0, length: 0.0 };

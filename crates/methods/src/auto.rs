@@ -51,10 +51,12 @@ fn defaults(entry: &MethodEntry, given: &[(String, Value)]) -> Options {
 
 impl CouplingMethod for Auto {
     fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
-        let gives_less =
-            |least| system.descriptions.iter().find(move |d| d.capabilities.linearisation < least);
+        let gives_less = |least| {
+            let mut each = system.descriptions.iter().zip(system.capabilities);
+            each.find(move |(_, can)| can.linearisation < least).map(|(description, _)| description)
+        };
         if let Some(first) = gives_less(Linearisation::Full) {
-            let takes_ramps = |d: &Description| d.inputs.is_empty() || d.capabilities.input_order > 0;
+            let takes_ramps = |d: &Description| d.inputs.is_empty() || d.input_order > 0;
             let form = if system.descriptions.iter().all(takes_ramps) { "ramp" } else { "hold" };
             let follows_at_once = |d: &Description| d.feedthrough.iter().any(|inputs| !inputs.is_empty());
             let feedthrough = gives_less(Linearisation::Feedthrough).is_none()
@@ -72,14 +74,13 @@ impl CouplingMethod for Auto {
         }
         self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY, &[]));
         self.picked.choose(system)?;
-        let held =
-            system.descriptions.iter().find(|d| !d.inputs.is_empty() && d.capabilities.input_order < ORDER);
+        let held = system.descriptions.iter().find(|d| !d.inputs.is_empty() && d.input_order < ORDER);
         self.reason = match held {
             None => format!("predictive of order {ORDER}, because all subsystems give local models"),
             Some(first) => format!(
                 "predictive, because all subsystems give local models; with inputs of order {} where `{}` and others take \
                  no higher ones",
-                first.capabilities.input_order, first.name
+                first.input_order, first.name
             ),
         };
         Ok(())

@@ -15,8 +15,9 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Arrival, Code, Companion, CompanionForm, Condition, CouplingMethod, Error, InputSet, Layout, LocalModel,
-    MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals, StepContext, SystemView,
+    Arrival, Code, Condition, CouplingMethod, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout,
+    LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals, StepContext,
+    SystemView,
 };
 use costep_linalg::{Lu, Matrix};
 
@@ -57,9 +58,9 @@ const MOST_STATES: usize = 400;
 fn build(options: &Options) -> Box<dyn CouplingMethod> {
     let implicitness = options.real("implicitness");
     let form = match options.text("form") {
-        "rate" => CompanionForm::Rate(implicitness),
-        "value" => CompanionForm::Value(implicitness),
-        _ => CompanionForm::Exact,
+        "rate" => EnvironmentForm::Rate(implicitness),
+        "value" => EnvironmentForm::Value(implicitness),
+        _ => EnvironmentForm::Exact,
     };
     Box::new(Lis {
         form,
@@ -72,7 +73,7 @@ fn build(options: &Options) -> Box<dyn CouplingMethod> {
 }
 
 struct Lis {
-    form: CompanionForm,
+    form: EnvironmentForm,
     /// Coupled inputs without stale feed-through: the linearisation starts from consistent values.
     outputs: SeenOutputs,
     inputs: InputSet,
@@ -119,7 +120,7 @@ impl CouplingMethod for Lis {
             local_models: true,
             local_states: true,
             keeps_known_inputs: true,
-            companions: true,
+            environments: true,
             ..Needs::default()
         }
     }
@@ -180,7 +181,7 @@ impl Lis {
                     return Err(no_model(signals, member.subsystem));
                 };
                 let us = self.layout.input_range(member.subsystem);
-                let rates = &mut signals.companions[s].model.x_dot[at..at + model.states];
+                let rates = &mut signals.environments[s].model.x_dot[at..at + model.states];
                 for (i, rate) in rates.iter_mut().enumerate() {
                     let row = &model.b[i * model.inputs..(i + 1) * model.inputs];
                     let jump = |(b, j): (&f64, usize)| b * (signals.coupled[j] - signals.u_end[j]);
@@ -249,7 +250,7 @@ impl Rest {
     fn assemble(
         &mut self,
         own: usize,
-        form: CompanionForm,
+        form: EnvironmentForm,
         layout: &Layout,
         signals: &mut Signals<'_>,
     ) -> Result<()> {
@@ -266,9 +267,9 @@ impl Rest {
         if states > MOST_STATES {
             return Err(too_large(states));
         }
-        let companion = &mut signals.companions[own];
-        if companion.model.states != states || self.room.is_none() {
-            *companion = Companion { form, model: LocalModel::new(states, own_outputs, own_inputs) };
+        let environment = &mut signals.environments[own];
+        if environment.model.states != states || self.room.is_none() {
+            *environment = EnvironmentModel { form, model: LocalModel::new(states, own_outputs, own_inputs) };
             self.room = Some(Room {
                 factors: Lu::new(inputs),
                 answer: Matrix::zeros(inputs, states + own_outputs),
@@ -276,10 +277,10 @@ impl Rest {
             });
         }
         self.solve_inputs(models, states)?;
-        self.fill(models, companion);
+        self.fill(models, environment);
         let passes = |i: usize| models.model(i).is_some_and(|model| model.d.iter().any(|d| *d != 0.0));
-        if companion.model.d.iter().any(|d| *d != 0.0) && passes(own) {
-            let name = &signals.subsystems[own].description().name;
+        if environment.model.d.iter().any(|d| *d != 0.0) && passes(own) {
+            let name = &signals.descriptions[own].name;
             return Err(straight_loop(name));
         }
         Ok(())
@@ -324,9 +325,9 @@ impl Rest {
         Ok(())
     }
 
-    fn fill(&self, models: &dyn costep_core::ModelSource, companion: &mut Companion) {
+    fn fill(&self, models: &dyn costep_core::ModelSource, environment: &mut EnvironmentModel) {
         let Some(Room { answer, .. }) = &self.room else { return };
-        let LocalModel { states: n, inputs: m, a, b, c, d, nominal, .. } = &mut companion.model;
+        let LocalModel { states: n, inputs: m, a, b, c, d, nominal, .. } = &mut environment.model;
         let (n, m) = (*n, *m);
         [&mut *a, b, c, d].into_iter().for_each(|block| block.fill(0.0));
         // Per unit of column j: the inputs of a member.

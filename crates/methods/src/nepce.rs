@@ -135,8 +135,8 @@ impl CouplingMethod for Nepce {
     fn post_step(&mut self, _step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
         mean_outputs(
             self.sampling,
-            (signals.subsystems, &self.layout),
-            0..signals.subsystems.len(),
+            (signals.micro, &self.layout),
+            0..self.layout.subsystems(),
             (signals.y, signals.y_next),
             &mut self.mean,
         );

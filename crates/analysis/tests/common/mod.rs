@@ -3,8 +3,8 @@
 
 use costep_analysis::{Measures, Reference, Trace, measure};
 use costep_core::{
-    Code, Description, Experiment, External, InputSegment, InputSet, Interval, Linearisation, LocalModel,
-    Result, StepLengths, StepOutcome, Subsystem,
+    Code, Description, Experiment, External, InputSegment, InputSet, Interval, LocalModel, Restricted,
+    Result, StepLengths, StepOutcome, Subsystem, Wrapper,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Renamable, Solver};
@@ -87,9 +87,8 @@ pub(crate) fn eps(model: &Model, method: &str, step: f64, stop: f64) -> f64 {
     Case::new(model, step, stop).eps(method, plain)
 }
 
-/// A subsystem that can do nothing but a plain step of one length.
+/// A subsystem that can do nothing but a step of one length under held inputs.
 pub(crate) struct BlackBox {
-    description: Description,
     inner: Box<dyn Subsystem>,
     /// Standard deviation of noise on each output.
     noise: Vec<f64>,
@@ -98,13 +97,19 @@ pub(crate) struct BlackBox {
 
 impl BlackBox {
     pub(crate) fn new(inner: Box<dyn Subsystem>) -> Self {
-        let mut description = inner.description().clone();
-        description.capabilities.rollback = false;
-        description.capabilities.linearisation = Linearisation::None;
-        description.capabilities.input_order = 0;
-        description.capabilities.micro_samples = None;
-        let noise = vec![0.0; description.outputs.len()];
-        Self { description, inner, noise, random: 1 }
+        Self::with_noise(inner, 0, 0.0)
+    }
+
+    /// With noise of this share of the nominal values of its outputs.
+    fn with_noise(inner: Box<dyn Subsystem>, order: usize, share: f64) -> Self {
+        let lengths = if share > 0.0 { StepLengths::Any } else { StepLengths::MacroSteps };
+        let ports = &inner.description().outputs;
+        let noise = ports.iter().map(|port| share * port.nominal.unwrap_or(1.0)).collect();
+        let inner = Restricted::black_box(inner)
+            .describe(|d| (d.input_order, d.step_lengths) = (order, lengths))
+            .without_persistence()
+            .boxed();
+        Self { inner, noise, random: 1 }
     }
 
     /// Nearly Gaussian, of variance 1: the sum of twelve uniform numbers.
@@ -118,17 +123,13 @@ impl BlackBox {
     }
 }
 
-impl Subsystem for BlackBox {
-    fn description(&self) -> &Description {
-        &self.description
+impl Wrapper for BlackBox {
+    fn inner(&self) -> &dyn Subsystem {
+        &*self.inner
     }
 
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.inner.initialise(experiment)
-    }
-
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.inner.initial_outputs(u, y)
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut *self.inner
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
@@ -138,10 +139,6 @@ impl Subsystem for BlackBox {
         }
         Ok(outcome)
     }
-
-    fn step_lengths(&self) -> StepLengths {
-        if self.noise.iter().any(|noise| *noise > 0.0) { StepLengths::Any } else { StepLengths::MacroSteps }
-    }
 }
 
 /// Noise on all outputs: a level in dB below their nominal values.
@@ -149,11 +146,7 @@ pub(crate) const NOISES: [(u32, Wrap); 2] =
     [(40, |_, part| noisy(part, 0.01)), (60, |_, part| noisy(part, 0.001))];
 
 fn noisy(part: Box<dyn Subsystem>, share: f64) -> Box<dyn Subsystem> {
-    let mut part = BlackBox::new(part);
-    part.description.capabilities.input_order = 1;
-    let nominal = part.description.outputs.iter().map(|port| share * port.nominal.unwrap_or(1.0));
-    part.noise = nominal.collect();
-    Box::new(part)
+    Box::new(BlackBox::with_noise(part, 1, share))
 }
 
 /// A mass whose spring becomes twice as stiff at half time.

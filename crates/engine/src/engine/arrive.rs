@@ -40,7 +40,9 @@ impl Engine {
     /// each of them may, later on.
     #[cold]
     fn find_own_ends(&mut self) {
-        let may = |i: &usize| !self.companions.is_empty() || self.subsystems[*i].input_at_end().is_some();
+        let own_end =
+            |i: usize| self.subsystems[i].telemetry().is_some_and(|last| last.input_at_end().is_some());
+        let may = |i: &usize| !self.environments.is_empty() || own_end(*i);
         self.own_ends = (0..self.subsystems.len()).filter(may).collect();
     }
 
@@ -97,7 +99,7 @@ impl Engine {
                 u_end: &self.u_end,
                 external: &self.external,
                 coupling: &self.coupling,
-                subsystems: &self.subsystems,
+                micro: &self.subsystems,
                 models: &*self.models,
             };
             self.groups[g].method.form_coupled(&arrival, &mut self.coupled)?;
@@ -110,7 +112,7 @@ impl Engine {
     pub(super) fn evaluate_inputs(&self, length: f64, u: &mut [f64]) {
         self.inputs.evaluate(length, u);
         for i in self.own_ends.iter().copied() {
-            if let Some(end) = self.subsystems[i].input_at_end() {
+            if let Some(end) = self.subsystems[i].telemetry().and_then(|last| last.input_at_end()) {
                 u[self.layout.input_range(i)].copy_from_slice(end);
             }
         }

@@ -1,8 +1,8 @@
 //! From a description of a system to an engine that stands at its start.
 
 use costep_core::{
-    Code, Companion, Coupling, Division, Error, History, InputPolynomials, Interval, Layout, Needs, Result,
-    SystemView,
+    Code, Coupling, Division, EnvironmentModel, Error, History, InputPolynomials, Interval, Layout, Needs,
+    Result, SystemView, profiles,
 };
 
 use super::Engine;
@@ -31,7 +31,7 @@ impl Engine {
             ..
         } = system;
         check_experiment(&experiment)?;
-        let mut descriptions: Vec<_> = subsystems.iter().map(|s| s.description().clone()).collect();
+        let (mut descriptions, mut capabilities) = profiles(&mut subsystems);
         let layout = Layout::of(&descriptions);
         check_groups(&groups, &layout)?;
         let held = take_held(&mut groups, &descriptions);
@@ -47,11 +47,12 @@ impl Engine {
         let coupling = Coupling::new(layout.inputs(), &connections);
         let mut schedule = Schedule::new(&scheduling, &descriptions, &layout, &coupling)?;
         let step = experiment.step;
-        let division = Division::of(&subsystems, step);
+        let division = Division::of(&descriptions, step);
         for group in &mut groups {
             let inputs = &group.inputs;
             let view = SystemView {
                 descriptions: &descriptions,
+                capabilities: &capabilities,
                 layout: &layout,
                 coupling: &coupling,
                 inputs,
@@ -62,20 +63,20 @@ impl Engine {
         }
         let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
         if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
-            subsystems.iter_mut().for_each(|subsystem| subsystem.record_micro_samples(true, &experiment));
+            let recorders = subsystems.iter_mut().filter_map(|subsystem| subsystem.micro_recorder());
+            recorders.for_each(|recorder| recorder.record(true, &experiment));
         }
         for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
             let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
-            for i in divide_steps(&mut subsystems, (needs, step), is_ours)? {
-                descriptions[i] = subsystems[i].description().clone();
-            }
+            divide_steps(&mut subsystems, (needs, step), is_ours)?;
+            (descriptions, capabilities) = profiles(&mut subsystems);
         }
         let mut input_orders = vec![0; layout.inputs()];
         let mut hold_known_mean = vec![false; layout.inputs()];
         for (group, needs) in groups.iter_mut().zip(&needs) {
-            check_needs(group, needs, &descriptions, &layout)?;
+            check_needs(group, needs, &descriptions, &capabilities, &layout)?;
             for j in group.inputs.iter() {
-                let takes = descriptions[layout.input_owner(j)].capabilities.input_order;
+                let takes = descriptions[layout.input_owner(j)].input_order;
                 input_orders[j] = needs.input_order.min(takes);
                 hold_known_mean[j] = needs.hold_known_mean;
             }
@@ -84,6 +85,7 @@ impl Engine {
             }
             group.method.prepare(&SystemView {
                 descriptions: &descriptions,
+                capabilities: &capabilities,
                 layout: &layout,
                 coupling: &coupling,
                 inputs: &group.inputs,
@@ -100,7 +102,7 @@ impl Engine {
         let place = |i: usize| polynomials.place(layout.input_range(i), segment_order(i));
         let places: Vec<_> = (0..segments).map(place).collect();
         let needs_models = needs.iter().any(|needs| needs.local_models || needs.feedthrough);
-        let wants_companions = needs.iter().any(|needs| needs.companions);
+        let wants_environments = needs.iter().any(|needs| needs.environments);
         if needs_models {
             if !needs.iter().any(|needs| needs.local_states) {
                 models.leave_out_states();
@@ -108,7 +110,7 @@ impl Engine {
             if !needs.iter().any(|needs| needs.local_models) {
                 models.settle_for_feedthrough();
             }
-            models.prepare(&subsystems, &experiment)?;
+            models.prepare(&descriptions, &capabilities, &experiment)?;
         }
         let those = |asked: fn(&Needs) -> bool| (0..needs.len()).filter(|g| asked(&needs[*g])).collect();
         let mut engine = Self {
@@ -125,7 +127,7 @@ impl Engine {
             looking_back: those(|needs| needs.looks_back || needs.rollback),
             models,
             needs_models,
-            companions: vec![Companion::default(); if wants_companions { segments } else { 0 }],
+            environments: vec![EnvironmentModel::default(); if wants_environments { segments } else { 0 }],
             mean: vec![0.0; outputs],
             u_end: vec![0.0; inputs],
             own_ends: Vec::new(),

@@ -27,7 +27,7 @@ macro_rules! job {
             inputs: &$engine.inputs,
             segments: &$engine.segments,
             clocks: $clocks,
-            companions: &$engine.companions,
+            environments: &$engine.environments,
         }
     };
 }
@@ -40,8 +40,8 @@ mod step;
 mod view;
 
 use costep_core::{
-    Companion, Coupling, Description, Experiment, External, History, InputPolynomials, Layout, ModelSource,
-    SegmentPlace, Subsystem,
+    Coupling, Description, EnvironmentModel, Experiment, External, History, InputPolynomials, Layout,
+    ModelSource, SegmentPlace, Subsystem,
 };
 
 use crate::clocks::Clocks;
@@ -92,7 +92,7 @@ pub struct Engine {
     models: Box<dyn ModelSource>,
     needs_models: bool,
     /// The rest of the system as each subsystem sees it, if a method asks for it.
-    companions: Vec<Companion>,
+    environments: Vec<EnvironmentModel>,
     /// Room for means of outputs over the step.
     mean: Vec<f64>,
     /// u(T^k) at the end of the last step, if somebody needs it.

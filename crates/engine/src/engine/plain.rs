@@ -17,7 +17,7 @@ impl Engine {
             && self.schedule.known_inputs.iter().all(Vec::is_empty)
             && self.externals.is_empty()
             && self.forming.is_empty()
-            && self.companions.is_empty()
+            && self.environments.is_empty()
             && !self.needs_models
     }
 

@@ -22,7 +22,7 @@ impl Engine {
         self.history.save(&mut out);
         self.models.save(&mut out);
         self.groups.iter().for_each(|group| group.method.save(&mut out));
-        self.subsystems.iter().try_for_each(|subsystem| subsystem.save(&mut out))?;
+        self.subsystems.iter().try_for_each(|subsystem| subsystem.demand_persistence()?.save(&mut out))?;
         Ok(out.into_bytes())
     }
 
@@ -40,7 +40,8 @@ impl Engine {
         self.history.load(&mut from)?;
         self.models.load(&mut from)?;
         self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
-        self.subsystems.iter_mut().try_for_each(|subsystem| subsystem.load(&mut from))?;
+        let mut each = self.subsystems.iter_mut();
+        each.try_for_each(|subsystem| subsystem.demand_persistence_mut()?.load(&mut from))?;
         from.finish()?;
         self.sample_externals(self.experiment.time(self.k), self.experiment.time(self.k + 1));
         self.resumed = true;

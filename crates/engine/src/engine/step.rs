@@ -1,7 +1,7 @@
 //! One macro step, from T^k to T^(k+1).
 
 use costep_core::{
-    Code, Error, Place, Result, SampleRule, Signals, StepContext, Subsystem, Verdict, mean_outputs,
+    Code, Error, MicroView, Place, Result, SampleRule, Signals, StepContext, Subsystem, Verdict, mean_outputs,
 };
 
 use super::Engine;
@@ -21,9 +21,10 @@ macro_rules! signals {
             coupling: &$engine.coupling,
             history: &$engine.history,
             inputs: &mut $engine.inputs,
-            subsystems: &$engine.subsystems,
+            micro: &$engine.subsystems,
+            descriptions: &$engine.descriptions,
             models: &*$engine.models,
-            companions: &mut $engine.companions,
+            environments: &mut $engine.environments,
             u_end: &$engine.u_end,
         }
     };
@@ -77,11 +78,11 @@ impl Engine {
     fn step_in_parts(&mut self, whole: &StepContext) -> Result<()> {
         self.divided_steps += 1;
         for part in 0..self.parts {
-            let context = part_of(whole, part, self.parts);
+            let context = whole.over(whole.interval().piece(part, self.parts));
             self.sample_externals(context.t, context.t_next);
             self.step_to_the_end_of(&context)?;
             if part + 1 < self.parts {
-                self.sample_externals(context.t_next, part_of(whole, part + 1, self.parts).t_next);
+                self.sample_externals(context.t_next, whole.interval().piece(part + 1, self.parts).end);
                 self.look_around(&context)?;
             } else {
                 self.arrive(&context)?;
@@ -117,13 +118,13 @@ impl Engine {
 
     #[inline(never)]
     fn step_until_accepted(&mut self, mut context: StepContext) -> Result<()> {
-        self.with_each(&context, |subsystem| subsystem.snapshot())?;
+        self.with_each(&context, |subsystem| subsystem.demand_rollback()?.snapshot())?;
         while self.try_step(&context)? == Verdict::Repeat {
             if context.repetition == MAX_REPETITIONS {
                 return Err(self.no_convergence(&context));
             }
             context.repetition += 1;
-            self.with_each(&context, |subsystem| subsystem.restore())?;
+            self.with_each(&context, |subsystem| subsystem.demand_rollback()?.restore())?;
         }
         Ok(())
     }
@@ -231,7 +232,8 @@ impl Engine {
     /// Means over the step of the outputs of a stage, where a later stage may want them.
     fn take_means(&mut self, stage: usize) {
         if self.needs_known_means && stage + 1 < self.schedule.stages.len() {
-            let (parts, outputs) = ((&self.subsystems[..], &self.layout), (&self.y[..], &self.y_next[..]));
+            let (parts, outputs) =
+                ((&self.subsystems as &dyn MicroView, &self.layout), (&self.y[..], &self.y_next[..]));
             let chosen = self.schedule.stages[stage].iter().copied();
             mean_outputs(SampleRule::Declared, parts, chosen, outputs, &mut self.mean);
         }
@@ -257,11 +259,4 @@ impl Engine {
             step: context.k,
         })
     }
-}
-
-/// A part of a macro step. Each begins where the last one ends, bit for bit.
-fn part_of(whole: &StepContext, part: usize, parts: usize) -> StepContext {
-    let length = whole.h / parts as f64;
-    let time = |part: usize| if part == parts { whole.t_next } else { whole.t + part as f64 * length };
-    StepContext { t: time(part), t_next: time(part + 1), h: length, ..*whole }
 }

@@ -1,8 +1,8 @@
 //! What can be seen of an engine between two steps.
 
 use costep_core::{
-    Coupling, Description, Experiment, InputPolynomials, InterfaceModel, Layout, ModelSource, SolverCounts,
-    Subsystem,
+    Coupling, Description, Experiment, InputPolynomials, InterfaceModel, Layout, MicroView, ModelSource,
+    SolverCounts, Subsystem,
 };
 
 use super::Engine;
@@ -66,6 +66,11 @@ impl Engine {
         &self.layout
     }
 
+    /// Outputs inside the last step.
+    pub fn micro(&self) -> &dyn MicroView {
+        &self.subsystems
+    }
+
     /// The subsystems.
     pub fn subsystems(&self) -> &[Box<dyn Subsystem>] {
         &self.subsystems
@@ -78,7 +83,7 @@ impl Engine {
 
     /// Sum of the energies the subsystems report; nothing if one of them does not.
     pub fn energy(&self) -> Option<f64> {
-        self.subsystems.iter().map(|subsystem| subsystem.energy()).sum()
+        self.subsystems.iter().map(|subsystem| subsystem.telemetry()?.energy()).sum()
     }
 
     /// How many steps of single subsystems were done, repetitions included.
@@ -93,7 +98,7 @@ impl Engine {
 
     /// What the integrator of each subsystem has done, where it chooses its steps itself.
     pub fn solver_counts(&self) -> Vec<Option<SolverCounts>> {
-        self.subsystems.iter().map(|subsystem| subsystem.solver_counts()).collect()
+        self.subsystems.iter().map(|subsystem| subsystem.telemetry()?.solver_counts()).collect()
     }
 
     /// Seconds that this process has spent in the steps of each subsystem: the mean of the steps that were timed, times
@@ -151,7 +156,8 @@ impl Engine {
         let names = self.groups.iter().map(|group| group.method.diagnostic_names());
         let of_methods = names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n)));
         let of_subsystems = self.subsystems.iter().zip(&self.descriptions).flat_map(|(subsystem, of)| {
-            subsystem.diagnostic_names().iter().map(move |name| format!("{}.{name}", of.name))
+            let names = subsystem.telemetry().map_or(&[][..], |last| last.diagnostic_names());
+            names.iter().map(move |name| format!("{}.{name}", of.name))
         });
         of_methods.chain(of_subsystems).collect()
     }
@@ -164,9 +170,9 @@ impl Engine {
             group.method.diagnostics(own);
             rest = others;
         }
-        for subsystem in &self.subsystems {
-            let (own, others) = rest.split_at_mut(subsystem.diagnostic_names().len());
-            subsystem.diagnostics(own);
+        for last in self.subsystems.iter().filter_map(|subsystem| subsystem.telemetry()) {
+            let (own, others) = rest.split_at_mut(last.diagnostic_names().len());
+            last.diagnostics(own);
             rest = others;
         }
     }

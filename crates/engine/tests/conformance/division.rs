@@ -1,8 +1,8 @@
 //! Macro steps that are done in parts.
 
 use costep_core::{
-    CouplingMethod, Description, Experiment, InputSegment, InputSet, Interval, Needs, PARTS, Result, Signals,
-    StateReader, StateWriter, StepContext, StepLengths, StepOutcome, Subsystem, SystemView,
+    CouplingMethod, InputSegment, InputSet, Interval, Needs, PARTS, Restricted, Result, Signals, StateReader,
+    StateWriter, StepContext, StepLengths, StepOutcome, Subsystem, SystemView, Wrapper,
 };
 use costep_engine::{Engine, Group};
 use costep_integrate::Solver;
@@ -118,26 +118,18 @@ struct Bound {
     lengths: StepLengths,
 }
 
-impl Subsystem for Bound {
-    fn description(&self) -> &Description {
-        self.inner.description()
+impl Wrapper for Bound {
+    fn inner(&self) -> &dyn Subsystem {
+        &*self.inner
     }
 
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.inner.initialise(experiment)
-    }
-
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.inner.initial_outputs(u, y)
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut *self.inner
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         assert!(interval.length == STEP || self.lengths.allow(interval.length), "{}", interval.length);
         self.inner.step(interval, u, y)
-    }
-
-    fn step_lengths(&self) -> StepLengths {
-        self.lengths
     }
 }
 
@@ -147,7 +139,8 @@ const STEP: f64 = 2e-3;
 fn start_of_identified(lengths: StepLengths) -> (u64, Vec<String>) {
     let chain = model("chain", &[("n", 3.0)]);
     let mut system = coupled(&chain, &Solver::Exact, &method("identified"), 1.0, STEP);
-    let inner = system.subsystems.remove(1);
+    let inner = Restricted::new(system.subsystems.remove(1));
+    let inner = inner.describe(|description| description.step_lengths = lengths).boxed();
     system.subsystems.insert(1, Box::new(Bound { inner, lengths }));
     let mut engine = Engine::new(system).unwrap();
     engine.step().unwrap();

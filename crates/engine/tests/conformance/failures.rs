@@ -124,7 +124,19 @@ impl costep_core::Subsystem for Nasty {
         self.1.store(true, std::sync::atomic::Ordering::Relaxed);
         std::panic::panic_any(Bomb);
     }
+
+    fn terminate(&mut self) {}
 }
+
+costep_core::handles!(Nasty {
+    rollback: none,
+    linearised: none,
+    micro_recorder: none,
+    environment: none,
+    persistence: none,
+    telemetry: none,
+    row_member: none
+});
 
 #[test]
 fn a_panic_that_panics_again_neither_hangs_nor_escapes() {

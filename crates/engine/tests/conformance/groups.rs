@@ -1,9 +1,6 @@
 //! Connections in groups, each with its own method.
 
-use costep_core::{
-    Code, Description, Experiment, InputSegment, InputSet, Interval, LocalModel, Result, StepOutcome,
-    Subsystem,
-};
+use costep_core::{Code, InputSet, Restricted};
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -73,52 +70,15 @@ fn every_input_is_in_exactly_one_group() {
     assert_eq!(code(&[&[0, 1, 2, 3]]), Code::BadValue);
 }
 
-/// A subsystem whose inputs are those of discrete signals.
-struct Discrete(Box<dyn Subsystem>, Description);
-
-impl Subsystem for Discrete {
-    fn description(&self) -> &Description {
-        &self.1
-    }
-
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.0.initialise(experiment)
-    }
-
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.0.initial_outputs(u, y)
-    }
-
-    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        self.0.step(interval, u, y)
-    }
-
-    fn snapshot(&mut self) -> Result<()> {
-        self.0.snapshot()
-    }
-
-    fn restore(&mut self) -> Result<()> {
-        self.0.restore()
-    }
-
-    fn states(&self) -> usize {
-        self.0.states()
-    }
-
-    fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.0.local_model(u, model)
-    }
-}
-
 #[test]
 fn discrete_inputs_are_held_whatever_the_method() {
     for method in ["zoh", "foh", "soh", "predictive"].map(method) {
         let mut system = grouped(&[(&method, &[0, 1, 2])]);
         // The inputs of the second part, position and velocity.
         let second = system.subsystems.remove(1);
-        let mut description = second.description().clone();
-        description.inputs.iter_mut().for_each(|port| port.held = true);
-        system.subsystems.push(Box::new(Discrete(second, description)));
+        let discrete = Restricted::new(second)
+            .describe(|description| description.inputs.iter_mut().for_each(|port| port.held = true));
+        system.subsystems.push(discrete.boxed());
         let mut engine = Engine::new(system).unwrap();
         for _ in 0..20 {
             let now = engine.coupled().to_vec();

@@ -1,8 +1,8 @@
 //! Methods that repeat steps, and subsystems that cannot.
 
 use costep_core::{
-    Code, CouplingMethod, InputSet, Needs, Result, Signals, StateReader, StateWriter, StepContext,
-    SystemView, Verdict,
+    Code, CouplingMethod, InputSet, Needs, Restricted, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView, Verdict,
 };
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
@@ -88,8 +88,7 @@ fn too_many_repetitions_are_an_error() {
 
 #[test]
 fn repeating_needs_subsystems_that_can_go_back() {
-    let mut rigid = Toy::listener("rigid").0;
-    rigid.description.capabilities.rollback = false;
+    let rigid = Restricted::new(Toy::listener("rigid").0.boxed()).without_rollback();
     let mut system = wired(vec![rigid.boxed()], &[(0, 0)], &method("zoh"));
     system.groups[0].method = Box::new(Stubborn { asks: true, inner: method("zoh").build(), repetitions: 1 });
     let error = error_of(system);
@@ -103,7 +102,7 @@ fn inputs_are_of_an_order_that_the_subsystem_takes() {
         let order = method(entry.id).build().needs().input_order;
         for offered in 0..=2 {
             let mut toy = Toy::listener("simple").0;
-            toy.description.capabilities.input_order = offered;
+            toy.description.input_order = offered;
             let system = wired(vec![toy.boxed()], &[(0, 0)], &method(entry.id));
             let code = Engine::new(system).err().map(|error| error.code());
             assert_eq!(code, (offered < order).then_some(Code::NeedsMissing), "{} {offered}", entry.id);

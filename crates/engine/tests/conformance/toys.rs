@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use costep_core::{
-    Capabilities, Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation,
-    LocalModel, MicroSampling, Port, Result, StateReader, StateWriter, StepOutcome, Subsystem,
+    Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation, Linearised,
+    LocalModel, ModelOrigin, Persistence, Port, Result, Rollback, StateReader, StateWriter, StepOutcome,
+    Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Renamable};
@@ -78,12 +79,8 @@ fn describe(name: &str, inputs: usize, outputs: usize, feedthrough: bool) -> Des
         inputs: (0..inputs).map(|i| port("u", i)).collect(),
         outputs: (0..outputs).map(|i| port("y", i)).collect(),
         feedthrough: vec![through; outputs],
-        capabilities: Capabilities {
-            rollback: true,
-            input_order: usize::MAX,
-            linearisation: Linearisation::Full,
-            micro_samples: None,
-        },
+        input_order: usize::MAX,
+        ..Description::default()
     }
 }
 
@@ -107,13 +104,44 @@ impl Subsystem for Toy {
         Ok(StepOutcome { reached: interval.end + self.overshoot })
     }
 
-    /// A model without states that does not know the rule: right for constants, and a prediction of constants
-    /// otherwise.
+    fn terminate(&mut self) {}
+}
+
+costep_core::handles!(Toy {
+    rollback: some,
+    linearised: some,
+    micro_recorder: none,
+    environment: none,
+    persistence: some,
+    telemetry: none,
+    row_member: none
+});
+
+/// A model without states that does not know the rule: right for constants, and a prediction of constants otherwise.
+impl Linearised for Toy {
+    fn level(&self) -> Linearisation {
+        Linearisation::Full
+    }
+
+    fn states(&self) -> usize {
+        0
+    }
+
+    fn origin(&self) -> ModelOrigin {
+        ModelOrigin::Exact
+    }
+
     fn local_model(&mut self, _u: &[f64], model: &mut LocalModel) -> Result<()> {
         model.d.fill(0.0);
         Ok(())
     }
 
+    fn read_state(&mut self, _u: &[f64], _x: &mut [f64], _x_dot: &mut [f64]) -> Result<bool> {
+        Ok(false)
+    }
+}
+
+impl Rollback for Toy {
     fn snapshot(&mut self) -> Result<()> {
         Ok(())
     }
@@ -121,7 +149,9 @@ impl Subsystem for Toy {
     fn restore(&mut self) -> Result<()> {
         Ok(())
     }
+}
 
+impl Persistence for Toy {
     fn save(&self, _out: &mut StateWriter) -> Result<()> {
         Ok(())
     }
@@ -141,9 +171,7 @@ pub(crate) struct Lag {
 
 impl Lag {
     pub(crate) fn new(name: &str, gain: f64, start: f64) -> Self {
-        let mut description = describe(name, 1, 1, false);
-        description.capabilities.micro_samples = Some(MicroSampling::End);
-        Self { description, gain, start }
+        Self { description: describe(name, 1, 1, false), gain, start }
     }
 }
 

@@ -16,8 +16,8 @@ mod realise;
 mod trial;
 
 use costep_core::{
-    Code, Error, Experiment, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter,
-    Subsystem,
+    Capabilities, Code, Description, Error, Experiment, LocalModel, ModelSource, Observation, Result,
+    StateReader, StateWriter, Subsystem,
 };
 
 use crate::renewal::{Refresh, Renewed};
@@ -83,11 +83,15 @@ impl ModelSource for Probe {
         "probe"
     }
 
-    fn prepare(&mut self, subsystems: &[Box<dyn Subsystem>], experiment: &Experiment) -> Result<()> {
+    fn prepare(
+        &mut self,
+        descriptions: &[Description],
+        capabilities: &[Capabilities],
+        experiment: &Experiment,
+    ) -> Result<()> {
         self.experiment = Some(*experiment);
-        let part = |subsystem: &dyn Subsystem| {
-            let description = subsystem.description();
-            if !description.capabilities.rollback {
+        let part = |(description, can): (&Description, &Capabilities)| {
+            if !can.rollback {
                 let message =
                     format!("`source=probe` needs rollback, which `{}` does not offer", description.name);
                 return Err(Error::new(Code::NeedsMissing, message)
@@ -98,14 +102,14 @@ impl ModelSource for Probe {
             }
             let (m, n) = (description.inputs.len(), description.outputs.len());
             Ok(Part {
-                parts: trial_parts(subsystem, experiment.step),
+                parts: trial_parts(description, experiment.step),
                 sizes: description.inputs.iter().map(|port| port.nominal.map_or(0.0, f64::abs)).collect(),
                 amplitude: self.amplitude,
                 known: Renewed::new(LocalModel::new(0, m, n), self.refresh),
                 finder: None,
             })
         };
-        self.parts = subsystems.iter().map(|subsystem| part(&**subsystem)).collect::<Result<_>>()?;
+        self.parts = descriptions.iter().zip(capabilities).map(part).collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -181,8 +185,8 @@ impl ModelSource for Probe {
 }
 
 /// The number of parts of a macro step, [`PARTS`] or the next that the subsystem can do: more if possible, else fewer.
-fn trial_parts(subsystem: &dyn Subsystem, step: f64) -> usize {
-    let can = |parts: &usize| subsystem.can_step_by(step / *parts as f64);
+fn trial_parts(description: &Description, step: f64) -> usize {
+    let can = |parts: &usize| description.can_step_by(step / *parts as f64);
     (PARTS..=MOST_PARTS).find(can).or_else(|| (1..PARTS).rev().find(can)).unwrap_or(1)
 }
 
@@ -206,7 +210,7 @@ impl Part {
         let fresh = if samples < SAMPLES.1 {
             Err(hopeless(subsystem).because("the run is too short for trial steps"))
         } else {
-            trial::and_back(subsystem, |subsystem| match is_first {
+            subsystem.trial(|subsystem| match is_first {
                 true => self.search_scale(subsystem, &mut clock, seen.u, samples),
                 false => self.search(subsystem, &clock, seen.u, samples, false),
             })?
@@ -238,8 +242,8 @@ impl Part {
         let (amplitude, mut model, mut shorter) = (self.amplitude, first.clone(), *clock);
         while !self.explains_inside(subsystem, &shorter, u, &model)? {
             shorter.parts *= SHORTER.0;
-            let is_possible =
-                shorter.parts <= SHORTER.1 * clock.parts && subsystem.can_step_by(shorter.spacing());
+            let is_possible = shorter.parts <= SHORTER.1 * clock.parts
+                && subsystem.description().can_step_by(shorter.spacing());
             let fresh = is_possible.then(|| self.search(subsystem, &shorter, u, samples, true));
             let Some(Ok(fresh)) = fresh else {
                 self.amplitude = amplitude;
@@ -260,10 +264,10 @@ impl Part {
         model: &LocalModel,
     ) -> Result<bool> {
         let inside = Clock { start: clock.start, step: clock.spacing(), parts: SHORTER.0 };
-        if u.is_empty() || model.outputs == 0 || !subsystem.can_step_by(inside.spacing()) {
+        if u.is_empty() || model.outputs == 0 || !subsystem.description().can_step_by(inside.spacing()) {
             return Ok(true);
         }
-        subsystem.restore()?;
+        subsystem.demand_rollback()?.restore()?;
         let responses = trial::responses(subsystem, &inside, (u, self.pulses(self.amplitude)), SHORTER.0);
         Ok(responses.ok().flatten().is_none_or(|responses| responses.are_explained_by(model)))
     }
@@ -291,7 +295,7 @@ impl Part {
         let is_known = self.sizes.iter().all(|size| *size > 0.0);
         let greatest = amplitude.max(if is_known { 1.0 } else { GREATEST });
         for _ in 0..TRIES {
-            subsystem.restore()?;
+            subsystem.demand_rollback()?.restore()?;
             let doubt = match trial::responses(subsystem, clock, (u, self.pulses(amplitude)), samples) {
                 Ok(Some(responses)) => responses.answer(&mut best, amplitude),
                 Ok(None) => f64::NAN,

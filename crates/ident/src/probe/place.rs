@@ -96,9 +96,7 @@ impl Finder {
         }
         self.seen[..n].copy_from_slice(y);
         let ahead = &mut self.seen[n..];
-        trial::and_back(subsystem, |subsystem| {
-            trial::run(subsystem, clock, &mut self.held, u, None, ahead)
-        })??;
+        subsystem.trial(|subsystem| trial::run(subsystem, clock, &mut self.held, u, None, ahead))??;
         let change = |q: usize| u[q] - self.u[q];
         for (row, seen) in self.seen.iter().enumerate() {
             let forced: f64 = (0..m).map(|q| self.forced[(row, q)] * change(q)).sum();

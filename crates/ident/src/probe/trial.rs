@@ -20,23 +20,8 @@ impl Clock {
     }
 
     fn interval(&self, j: usize) -> Interval {
-        let time = |j: usize| self.start + self.step * j as f64 / self.parts as f64;
-        Interval { start: time(j), end: time(j + 1), length: self.spacing() }
+        Interval { start: self.start, end: self.start + self.step, length: self.step }.piece(j, self.parts)
     }
-}
-
-/// Does something with a subsystem and puts it back, whatever came of it: the inner result. One that does not go back is an error that
-/// nobody may pass over, since the run would go on from where the trial has led.
-pub(super) fn and_back<T>(
-    subsystem: &mut dyn Subsystem,
-    trial: impl FnOnce(&mut dyn Subsystem) -> Result<T>,
-) -> Result<Result<T>> {
-    subsystem.snapshot()?;
-    subsystem.pause_micro_samples(true);
-    let outcome = trial(subsystem);
-    subsystem.pause_micro_samples(false);
-    subsystem.restore()?;
-    Ok(outcome)
 }
 
 /// A change of an input, over one of the steps.
@@ -83,7 +68,7 @@ pub(super) fn responses(
     let late = samples / 2;
     for (input, size) in pulses.iter().copied().enumerate() {
         for (which, size, step) in [(1, size, 0), (2, -size, 0), (3, size, late)] {
-            subsystem.restore()?;
+            subsystem.demand_rollback()?.restore()?;
             run(subsystem, clock, &mut held, u, Some(Pulse { input, size, step }), &mut runs[which])?;
         }
         for at in 0..samples * n {

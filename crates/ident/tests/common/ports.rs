@@ -1,12 +1,14 @@
 //! A subsystem with ports and nothing behind them: identification looks at signals alone, and the test plays its part.
 
 use costep_core::{
-    Capabilities, Description, Experiment, InputSegment, Interval, Linearisation, MicroSamples,
-    MicroSampling, Port, Result, StepOutcome, Subsystem,
+    Capable, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearised, MicroRecorder,
+    MicroSamples, MicroSampling, Persistence, Port, Result, Rollback, RowMember, SolverCounts, StepOutcome,
+    Subsystem, Telemetry,
 };
 
 pub(crate) struct Ports {
     pub(crate) description: Description,
+    pub(crate) shows_inside: bool,
     /// What it shows of the inside of its last step.
     pub(crate) times: Vec<f64>,
     pub(crate) outputs: Vec<f64>,
@@ -21,13 +23,9 @@ impl Ports {
                 inputs: ports(inputs),
                 outputs: ports(outputs),
                 feedthrough: vec![vec![]; outputs.len()],
-                capabilities: Capabilities {
-                    rollback: false,
-                    input_order: 0,
-                    linearisation: Linearisation::None,
-                    micro_samples: shows_inside.then_some(MicroSampling::End),
-                },
+                ..Description::default()
             },
+            shows_inside,
             times: Vec::new(),
             outputs: Vec::new(),
         }
@@ -51,7 +49,74 @@ impl Subsystem for Ports {
         Ok(StepOutcome { reached: interval.end })
     }
 
+    fn terminate(&mut self) {}
+}
+
+impl Capable for Ports {
+    fn rollback(&mut self) -> Option<&mut dyn Rollback> {
+        None
+    }
+
+    fn linearised(&mut self) -> Option<&mut dyn Linearised> {
+        None
+    }
+
+    fn micro_recorder(&mut self) -> Option<&mut dyn MicroRecorder> {
+        if self.shows_inside { Some(self) } else { None }
+    }
+
+    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
+        None
+    }
+
+    fn persistence(&self) -> Option<&dyn Persistence> {
+        None
+    }
+
+    fn persistence_mut(&mut self) -> Option<&mut dyn Persistence> {
+        None
+    }
+
+    fn telemetry(&self) -> Option<&dyn Telemetry> {
+        Some(self)
+    }
+
+    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
+        None
+    }
+}
+
+impl MicroRecorder for Ports {
+    fn sampling(&self) -> MicroSampling {
+        MicroSampling::End
+    }
+
+    fn record(&mut self, _on: bool, _experiment: &Experiment) {}
+
+    fn pause(&mut self, _on: bool) {}
+}
+
+impl Telemetry for Ports {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        (self.times.len() > 1).then_some(MicroSamples { times: &self.times, outputs: &self.outputs })
+        let (times, outputs, sampling) = (&self.times[..], &self.outputs[..], MicroSampling::End);
+        (times.len() > 1).then_some(MicroSamples { times, outputs, sampling })
+    }
+
+    fn input_at_end(&self) -> Option<&[f64]> {
+        None
+    }
+
+    fn diagnostic_names(&self) -> &[&'static str] {
+        &[]
+    }
+
+    fn diagnostics(&self, _row: &mut [f64]) {}
+
+    fn solver_counts(&self) -> Option<SolverCounts> {
+        None
+    }
+
+    fn energy(&self) -> Option<f64> {
+        None
     }
 }

@@ -48,8 +48,8 @@ pub(crate) struct Decision {
 
 /// eps_SI,global [T (2.93)]; infinite if a model is missing.
 pub(crate) fn eps_si(signals: &Signals<'_>) -> f64 {
-    let each = (0..signals.subsystems.len()).map(|i| {
-        if signals.subsystems[i].description().outputs.is_empty() {
+    let each = (0..signals.descriptions.len()).map(|i| {
+        if signals.descriptions[i].outputs.is_empty() {
             return 0.0;
         }
         match signals.models.interface(i) {

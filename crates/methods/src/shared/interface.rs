@@ -258,23 +258,18 @@ mod tests {
     /// An interface of subsystems with so many (inputs, outputs).
     fn interface(sizes: &[(usize, usize)], connections: &[Connection]) -> Interface {
         let port = |_| Port { name: "p".into(), ..Port::default() };
-        let capabilities = Capabilities {
-            rollback: false,
-            input_order: 0,
-            linearisation: costep_core::Linearisation::Full,
-            micro_samples: None,
-        };
         let describe = |(inputs, outputs): &(usize, usize)| Description {
             name: "s".into(),
             inputs: (0..*inputs).map(port).collect(),
             outputs: (0..*outputs).map(port).collect(),
             feedthrough: vec![Vec::new(); *outputs],
-            capabilities: capabilities.clone(),
+            ..Description::default()
         };
         let descriptions: Vec<_> = sizes.iter().map(describe).collect();
         let layout = Layout::of(&descriptions);
         let system = SystemView {
             descriptions: &descriptions,
+            capabilities: &vec![Capabilities::default(); sizes.len()],
             coupling: &Coupling::new(layout.inputs(), connections),
             inputs: &InputSet::All(layout.inputs()),
             layout: &layout,

@@ -77,8 +77,8 @@ impl SeenOutputs {
         if self.smooth {
             mean_outputs(
                 SampleRule::Declared,
-                (arrival.subsystems, &self.layout),
-                0..arrival.subsystems.len(),
+                (arrival.micro, &self.layout),
+                0..self.layout.subsystems(),
                 (arrival.y_before, arrival.y),
                 &mut self.seen,
             );

@@ -1,14 +1,13 @@
 //! A subsystem whose outputs are seen with noise.
 
 use costep_core::{
-    Description, Experiment, InputSegment, Interval, Linearisation, Result, StateReader, StateWriter,
-    StepLengths, StepOutcome, Subsystem,
+    InputSegment, Interval, Persistence, Restricted, Result, StateReader, StateWriter, StepOutcome,
+    Subsystem, Wrapper,
 };
 
 /// White Gaussian noise on every output, the same in every run.
 pub(super) struct Noisy {
     inner: Box<dyn Subsystem>,
-    description: Description,
     /// Standard deviation per output.
     deviation: Vec<f64>,
     random: u64,
@@ -16,14 +15,12 @@ pub(super) struct Noisy {
 
 impl Noisy {
     pub(super) fn new(inner: Box<dyn Subsystem>, deviation: &[f64], seed: u64) -> Self {
-        let mut description = inner.description().clone();
-        // What cannot be seen without the noise is not offered.
-        description.capabilities.rollback = false;
-        description.capabilities.linearisation = Linearisation::None;
-        description.capabilities.micro_samples = None;
         // A multiple of an odd number, so that neighbouring seeds begin far apart.
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        Self { inner, description, deviation: deviation.to_vec(), random }
+        // What cannot be seen without the noise is not offered.
+        let inner = Restricted::new(inner).without_rollback().without_linearisation();
+        let inner = inner.without_micro_samples().without_environment().boxed();
+        Self { inner, deviation: deviation.to_vec(), random }
     }
 
     /// Between 0 and 1, neither included.
@@ -40,17 +37,13 @@ impl Noisy {
     }
 }
 
-impl Subsystem for Noisy {
-    fn description(&self) -> &Description {
-        &self.description
+impl Wrapper for Noisy {
+    fn inner(&self) -> &dyn Subsystem {
+        &*self.inner
     }
 
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.inner.initialise(experiment)
-    }
-
-    fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.inner.initial_outputs(u, y)
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut *self.inner
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
@@ -61,18 +54,24 @@ impl Subsystem for Noisy {
         Ok(outcome)
     }
 
-    fn step_lengths(&self) -> StepLengths {
-        self.inner.step_lengths()
+    fn persistence(&self) -> Option<&dyn Persistence> {
+        Some(self)
     }
 
+    fn persistence_mut(&mut self) -> Option<&mut dyn Persistence> {
+        Some(self)
+    }
+}
+
+impl Persistence for Noisy {
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         out.integer(self.random);
-        self.inner.save(out)
+        self.inner.demand_persistence()?.save(out)
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.random = from.integer()?;
-        self.inner.load(from)
+        self.inner.demand_persistence_mut()?.load(from)
     }
 }
 

@@ -7,8 +7,9 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Code, Connection, Experiment, InputPolynomials, InputSet, Interval, Linearisation, LocalModel,
-    StateReader, StateWriter, Subsystem,
+    Capabilities, Code, Connection, Experiment, InputPolynomials, InputSet, Interval, Linearisation,
+    Linearised, LocalModel, MicroRecorder, Persistence, Rollback, StateReader, StateWriter, Subsystem,
+    Telemetry,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputWays};
@@ -170,7 +171,8 @@ fn step(subsystem: &mut dyn Subsystem, k: u64, u: &[f64]) -> Vec<f64> {
 #[test]
 fn descriptions_come_from_the_model_description() {
     for fmi in BOTH {
-        let subsystem = instance(&build(fmi, "S2").load(), "s2");
+        let mut subsystem = instance(&build(fmi, "S2").load(), "s2");
+        let capabilities = Capabilities::of(&mut subsystem);
         let description = subsystem.description();
         assert_eq!(description.name, "s2");
         let names =
@@ -178,11 +180,10 @@ fn descriptions_come_from_the_model_description() {
         assert_eq!(names(&description.inputs), ["u1", "u2"]);
         assert_eq!(names(&description.outputs), ["F", "x", "v"]);
         assert_eq!(description.feedthrough, [vec![0, 1], vec![], vec![]]);
-        let capabilities = &description.capabilities;
         assert!(capabilities.rollback && capabilities.linearisation == Linearisation::Full);
-        assert_eq!(capabilities.input_order, if fmi == Fmi::V2 { 1 } else { 8 });
+        assert_eq!(description.input_order, if fmi == Fmi::V2 { 1 } else { 8 });
         assert_eq!(capabilities.micro_samples.is_some(), fmi == Fmi::V3);
-        assert_eq!(subsystem.states(), 2);
+        assert_eq!(capabilities.states, 2);
     }
 }
 
@@ -191,7 +192,7 @@ fn descriptions_come_from_the_model_description() {
 fn inside_a_step_outputs_are_got_before_inputs_are_set() {
     let library = build(Fmi::V3, "S2").load();
     let (mut subsystem, _) = started(&library, &[0.1, 0.0]);
-    subsystem.record_micro_samples(true, &RUN);
+    subsystem.record(true, &RUN);
     let mut inputs = InputPolynomials::new(2, 1);
     let mut y = [0.0; 3];
     for k in 0..3 {
@@ -256,14 +257,14 @@ fn without_states_the_feedthrough_is_known() {
     for fmi in BOTH {
         let mut parts = without_states(fmi);
         for part in &mut parts {
-            assert_eq!(part.description().capabilities.linearisation, Linearisation::Feedthrough);
-            assert_eq!(part.states(), 0);
+            let capabilities = Capabilities::of(&mut **part);
+            assert_eq!((capabilities.linearisation, capabilities.states), (Linearisation::Feedthrough, 0));
         }
         let s2 = &mut parts[1];
         s2.initialise(&RUN).unwrap();
         s2.initial_outputs(&[0.1, 0.0], &mut [0.0; 3]).unwrap();
         let mut model = LocalModel::new(0, 2, 3);
-        s2.local_model(&[0.1, 0.0], &mut model).unwrap();
+        s2.demand_linearised().unwrap().local_model(&[0.1, 0.0], &mut model).unwrap();
         assert_eq!(model.d, [-1e5, -1e3, 0.0, 0.0, 0.0, 0.0]);
     }
 }
@@ -307,7 +308,7 @@ fn adjoint_derivatives_give_the_same_local_model() {
     };
     let filled = |library: &Arc<FmuLibrary>| {
         let (mut subsystem, _) = started(library, &[0.1, 0.0]);
-        assert_eq!(subsystem.description().capabilities.linearisation, Linearisation::Full);
+        assert_eq!(subsystem.level(), Linearisation::Full);
         let mut model = LocalModel::new(2, 2, 3);
         subsystem.local_model(&[0.2, 0.0], &mut model).unwrap();
         model
@@ -325,8 +326,8 @@ fn adjoint_derivatives_have_to_be_promised() {
         [("", Linearisation::None), ("providesAdjointDerivatives=\"true\"", Linearisation::Full)]
     {
         let variant = Variant { flag: "-DNO_DIRECTIONAL", attributes, ..Variant::default() };
-        let subsystem = instance(&build_as(Fmi::V3, "S2", "S2", variant).load(), "s");
-        assert_eq!(subsystem.description().capabilities.linearisation, expected, "{attributes}");
+        let mut subsystem = instance(&build_as(Fmi::V3, "S2", "S2", variant).load(), "s");
+        assert_eq!(Capabilities::of(&mut subsystem).linearisation, expected, "{attributes}");
     }
 }
 

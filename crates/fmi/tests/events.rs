@@ -5,7 +5,8 @@
 mod fmus;
 
 use costep_core::{
-    Code, Experiment, InputPolynomials, Interval, Result, StateReader, StateWriter, Subsystem,
+    Code, Experiment, InputPolynomials, Interval, Persistence, Result, Rollback, StateReader, StateWriter,
+    Subsystem,
 };
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem};
 use fmus::{Fmi, Variant, build_as, build_ticker, build_ticker_with, options};

@@ -5,7 +5,7 @@ mod fmus;
 
 use std::sync::Arc;
 
-use costep_core::{Code, Error, Experiment, InputPolynomials, Result, Subsystem};
+use costep_core::{Code, Error, Experiment, InputPolynomials, Result, Rollback, Subsystem};
 use costep_fmi::{FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::{Fmu, Use, Values};
 use costep_integrate::Solver;

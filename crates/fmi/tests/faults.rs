@@ -7,7 +7,8 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Code, Connection, Error, Experiment, InputPolynomials, InputSet, NoModels, Result, StepOutcome, Subsystem,
+    Code, Connection, Error, Experiment, InputPolynomials, InputSet, NoModels, Result, Rollback, StepOutcome,
+    Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Status};

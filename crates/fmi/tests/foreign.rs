@@ -2,7 +2,7 @@
 //! Runs each over a hundred steps and prints what came out. With `COSTEP_SOLVER=dopri5:1e-8` they are integrated, if they
 //! are for Model Exchange.
 
-use costep_core::{Experiment, InputPolynomials, Result, Subsystem};
+use costep_core::{Capabilities, Experiment, InputPolynomials, Result, Subsystem};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
 };
@@ -32,6 +32,7 @@ fn run_steps(library: &FmuLibrary, subsystem: &mut dyn Subsystem) -> Result<Stri
     let start = defaults.start_time.unwrap_or(0.0);
     let stop = defaults.stop_time.unwrap_or(start + 1.0);
     let run = Experiment { start, stop, step: defaults.step_size.unwrap_or((stop - start) / 100.0) };
+    let capabilities = Capabilities::of(subsystem);
     let description = subsystem.description().clone();
     let (m, r) = (description.inputs.len(), description.outputs.len());
     let (u, mut y) = (InputPolynomials::new(m, 0), vec![0.0; r]);
@@ -39,10 +40,10 @@ fn run_steps(library: &FmuLibrary, subsystem: &mut dyn Subsystem) -> Result<Stri
     subsystem.initial_outputs(&vec![0.0; m], &mut y)?;
     let first = y.clone();
     for k in 0..run.steps().min(100) {
-        if description.capabilities.rollback {
-            subsystem.snapshot()?;
+        if capabilities.rollback {
+            subsystem.demand_rollback()?.snapshot()?;
             let before = subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y).map(|_| y.clone())?;
-            subsystem.restore()?;
+            subsystem.demand_rollback()?.restore()?;
             subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y)?;
             if before != y {
                 println!("  step {k} differs after going back: {before:?} {y:?}");
@@ -52,7 +53,6 @@ fn run_steps(library: &FmuLibrary, subsystem: &mut dyn Subsystem) -> Result<Stri
         }
     }
     subsystem.terminate();
-    let capabilities = &description.capabilities;
     Ok(format!("{m} inputs, {r} outputs, {capabilities:?}\n  {first:?}\n  {y:?}"))
 }
 

@@ -7,8 +7,8 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Code, Connection, Experiment, InputPolynomials, InputSet, LocalModel, ModelOrigin, StateReader,
-    StateWriter, Subsystem,
+    Capable, Code, Connection, Experiment, InputPolynomials, InputSet, Linearised, LocalModel, MicroRecorder,
+    ModelOrigin, Persistence, Rollback, StateReader, StateWriter, Subsystem, Telemetry,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{FmuLibrary, ModelExchangeSubsystem};
@@ -121,8 +121,10 @@ fn differences_are_nearly_as_good_as_directional_derivatives() {
     let solver = Solver::Rk4(2.5e-5);
     let native = native(solver, "predictive", 1e-4);
     for fmi in BOTH {
-        let (parts, connections) = coupled(&pair(fmi, true), solver);
-        assert!(parts.iter().all(|part| part.local_model_origin() == ModelOrigin::Differences));
+        let (mut parts, connections) = coupled(&pair(fmi, true), solver);
+        let by_differences =
+            |part: &mut Box<dyn Subsystem>| part.linearised().unwrap().origin() == ModelOrigin::Differences;
+        assert!(parts.iter_mut().all(by_differences));
         let worst = difference(&native, &run(system(parts, connections, "predictive", 1e-4)));
         assert!(worst <= 1e-8, "{fmi:?}: {worst:e}");
     }
@@ -151,7 +153,7 @@ fn local_models_are_the_jacobians() {
             near(&model.d, &[-1e5, -1e3, 0.0, 0.0, 0.0, 0.0]);
             near(&model.x_dot, &[0.0, 2e3]);
             let origin = if plain { ModelOrigin::Differences } else { ModelOrigin::Exact };
-            assert_eq!(subsystem.local_model_origin(), origin);
+            assert_eq!(subsystem.origin(), origin);
             assert_eq!(subsystem.notes().iter().any(|note| note.contains("differences")), plain);
         }
     }
@@ -222,7 +224,7 @@ fn bounces_are_located_to_a_nanosecond() {
     // The first samples after bounces: with samples at both sides of events their times are the bounces.
     let library = build_exchange(Fmi::V3, "Ball", false, "").load_exchange();
     let mut subsystem = exchange(&library, "ball", Solver::Dopri5(1e-10), &[("e", 0.8)]);
-    subsystem.record_micro_samples(true, &RUN);
+    subsystem.record(true, &RUN);
     begin(&mut subsystem, &[]);
     let mut found = Vec::new();
     for k in 0..40 {
@@ -383,7 +385,7 @@ fn without_stored_states_only_what_has_no_memory_goes_back() {
     for fmi in BOTH {
         let library = build_exchange(fmi, "S1", true, "").load_exchange();
         let mut subsystem = exchange(&library, "s1", Solver::Rk4(1e-3), &[("c", 1e3)]);
-        assert!(subsystem.description().capabilities.rollback);
+        assert!(subsystem.rollback().is_some());
         assert!(subsystem.notes().iter().any(|note| note.contains("put back by")));
         begin(&mut subsystem, &[0.0]);
         for k in 0..20 {
@@ -397,11 +399,12 @@ fn without_stored_states_only_what_has_no_memory_goes_back() {
         for model in ["Ball", "Sampler", "Chatter", "Stepper"] {
             let library = build_exchange(fmi, model, true, "").load_exchange();
             let mut subsystem = exchange(&library, "s", Solver::Rk4(1e-3), &[]);
-            assert!(!subsystem.description().capabilities.rollback, "{model}");
+            assert!(subsystem.rollback().is_none(), "{model}");
             let u = vec![0.0; subsystem.description().inputs.len()];
             begin(&mut subsystem, &u);
-            assert_eq!(subsystem.snapshot().unwrap_err().code(), Code::NeedsMissing);
-            assert_eq!(subsystem.save(&mut StateWriter::default()).unwrap_err().code(), Code::NeedsMissing);
+            let subsystem: &mut dyn Subsystem = &mut subsystem;
+            assert_eq!(subsystem.demand_rollback().err().unwrap().code(), Code::NeedsMissing);
+            assert_eq!(subsystem.demand_persistence().err().unwrap().code(), Code::NeedsMissing);
         }
     }
 }

@@ -7,7 +7,7 @@ mod fmus;
 use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
-use costep_core::{Experiment, InputPolynomials, LocalModel, Subsystem};
+use costep_core::{Experiment, InputPolynomials, Linearised, LocalModel, MicroRecorder, Rollback, Subsystem};
 use costep_integrate::Solver;
 use fmus::{BOTH, build, build_exchange, exchange, instance};
 
@@ -78,7 +78,7 @@ fn integrated_steps_take_no_memory() {
                 let mut subsystem = exchange(&library, "s2", solver, &[]);
                 let (mut y, mut model) = ([0.0; 3], LocalModel::new(2, 2, 3));
                 let mut inputs = InputPolynomials::new(2, 1);
-                subsystem.record_micro_samples(true, &run);
+                subsystem.record(true, &run);
                 subsystem.initialise(&run).unwrap();
                 subsystem.initial_outputs(&[0.0; 2], &mut y).unwrap();
                 subsystem.step(run.interval(0), inputs.segment(0..2, 1), &mut y).unwrap();

@@ -5,7 +5,8 @@
 mod fmus;
 
 use costep_core::{
-    Code, Description, Experiment, InputPolynomials, Interval, LocalModel, PortKind, Result, Subsystem,
+    Code, Description, Experiment, InputPolynomials, Interval, Linearised, LocalModel, PortKind, Result,
+    Subsystem,
 };
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, InputWays, ModelExchangeOptions, ModelExchangeSubsystem,

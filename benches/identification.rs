@@ -14,7 +14,7 @@ mod ports;
 use std::hint::black_box;
 use std::time::Instant;
 
-use costep_core::{Experiment, InputSet, Interval, ModelSource, Observation, Subsystem};
+use costep_core::{Experiment, InputSet, Interval, ModelSource, Observation, Subsystem, profiles};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_ident::{Algorithm, Learning, LearningSettings, RlsSettings};
 use costep_methods::MethodSpec;
@@ -60,8 +60,9 @@ fn costs(signals: usize, algorithms: &[Algorithm]) -> Vec<f64> {
         .map(|algorithm| {
             let mut source =
                 Learning::new(LearningSettings { algorithm: *algorithm, samples: 1, range: 100 });
-            let parts: Vec<Box<dyn Subsystem>> = vec![Box::new(ports(signals))];
-            source.prepare(&parts, &experiment).expect("ports");
+            let mut parts: Vec<Box<dyn Subsystem>> = vec![Box::new(ports(signals))];
+            let (descriptions, capabilities) = profiles(&mut parts);
+            source.prepare(&descriptions, &capabilities, &experiment).expect("ports");
             source
         })
         .collect();

@@ -1,9 +1,6 @@
 //! What the benchmarks share: a ring of lags, as a coupled system and as a hand-written loop.
 
-use costep_core::{
-    Capabilities, Connection, Description, Experiment, InputSet, Linearisation, LocalModel, MicroSampling,
-    Port,
-};
+use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Part, Renamable, Solver};
 use costep_methods::MethodSpec;
@@ -29,12 +26,7 @@ impl Lag {
                 inputs: vec![port("u")],
                 outputs: vec![port("y")],
                 feedthrough: vec![vec![]],
-                capabilities: Capabilities {
-                    rollback: true,
-                    input_order: usize::MAX,
-                    linearisation: Linearisation::Full,
-                    micro_samples: Some(MicroSampling::End),
-                },
+                ..Description::default()
             },
             time_constant: 0.1 + 0.01 * (i % 7) as f64,
             start: (i % 5) as f64,

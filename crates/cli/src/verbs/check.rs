@@ -67,7 +67,7 @@ fn impossible_methods(project: &Project) -> Vec<Error> {
     let Some(foreign) = foreign else { return Vec::new() };
     let name = &foreign.description().name;
     let needs_all =
-        |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().needs().companions;
+        |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().needs().environments;
     let refuse = |method: &MethodSpec| {
         let message = format!(
             "`{}` is not possible with `{name}`, which costep does not integrate itself",

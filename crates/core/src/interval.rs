@@ -62,9 +62,11 @@ impl Interval {
     /// Piece `j` of so many. Beyond the last one the pieces go on with the same length.
     #[inline]
     pub fn piece(self, j: usize, pieces: usize) -> Self {
-        let length = self.length / pieces as f64;
-        let time = |j: usize| if j == pieces { self.end } else { self.start + j as f64 * length };
-        Self { start: time(j), end: time(j + 1), length }
+        let time = |j: usize| match j == pieces {
+            true => self.end,
+            false => self.start + self.length * j as f64 / pieces as f64,
+        };
+        Self { start: time(j), end: time(j + 1), length: self.length / pieces as f64 }
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{Desk, Done, finished};
 use costep_results::Table;
-use fmus::{BOTH, Fmi, Variant, build, build_as, build_exchange};
+use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_exchange};
 
 /// The two-mass oscillator as two FMUs, with keys for both.
 fn pair(fmi: Fmi, exchange: bool, keys: &str) -> Desk {
@@ -62,6 +62,66 @@ fn results_are_the_same_bit_by_bit() {
                 assert_eq!(results[0][0].len(), 201);
                 assert!(results[0] == results[1], "{fmi:?} {exchange} {flags}");
             }
+        }
+    }
+}
+
+/// Names and bits of all columns, and the counts of the integrators, of a run of the pair.
+fn outcome(desk: &Desk, keys: &str, method: &str) -> (Vec<(String, Vec<u64>)>, serde_json::Value) {
+    desk.write("pair/system.toml", pair_with(keys));
+    let _ = std::fs::remove_dir_all(desk.path("out"));
+    let json = desk.run(&format!("run pair --out out --method {method} --json")).exits(0).json();
+    let path = desk.path("out/results.arrows");
+    let names =
+        Table::open(&path).unwrap().columns().iter().map(|column| column.name.clone()).collect::<Vec<_>>();
+    (names.into_iter().zip(bits(&path)).collect(), json["solvers"].clone())
+}
+
+#[test]
+fn what_integrators_tell_of_their_steps_comes_from_the_other_process() {
+    for fmi in BOTH {
+        let desk = pair(fmi, true, "");
+        for solver in ["bdf:1e-6", "adams:1e-7"] {
+            let keys = format!("interface = \"me\"\nsolver = \"{solver}\"");
+            for method in
+                ["zoh", "nepce", "predictive:source=finite-difference", "mbcorr:source=finite-difference"]
+            {
+                let here = outcome(&desk, &format!("{keys}\nisolation = \"none\""), method);
+                let there = outcome(&desk, &format!("{keys}\nisolation = \"process\""), method);
+                for name in ["s1.solver.order", "s1.solver.step", "s2.solver.steps"] {
+                    assert!(there.0.iter().any(|column| column.0 == name), "{solver} {method}: no {name}");
+                }
+                for part in ["s1", "s2"] {
+                    assert!(there.1[part]["steps"].as_u64() > Some(0), "{solver} {method}: {}", there.1);
+                }
+                assert_eq!(here.1, there.1, "{fmi:?} {solver} {method}");
+                assert!(here.0 == there.0, "{fmi:?} {solver} {method}");
+            }
+        }
+    }
+}
+
+/// Its states are of use to finite differences only: an FMU that can go back, but has no derivatives.
+#[test]
+fn states_without_derivatives_are_read_in_the_other_process() {
+    for fmi in BOTH {
+        let desk = pair(fmi, false, "");
+        for model in ["S1", "S2"] {
+            let attribute = match fmi {
+                Fmi::V2 => "providesDirectionalDerivative=\"true\"",
+                Fmi::V3 => "providesDirectionalDerivatives=\"true\"",
+            };
+            let plain = |text: String| {
+                assert!(text.contains(attribute));
+                text.replace(attribute, "")
+            };
+            std::fs::copy(build_edited(fmi, model, plain).path, desk.path(format!("pair/{model}.fmu")))
+                .unwrap();
+        }
+        for method in ["zoh", "predictive:source=finite-difference", "mbcorr:source=finite-difference"] {
+            let [here, there] = ["none", "process"]
+                .map(|isolation| outcome(&desk, &format!("isolation = \"{isolation}\""), method));
+            assert!(here == there, "{fmi:?} {method}");
         }
     }
 }

@@ -56,16 +56,16 @@ impl Interval {
 
     /// Equal pieces. Each begins where the one before ends, bit for bit, and the last one ends where the whole does.
     pub fn split(self, pieces: usize) -> impl ExactSizeIterator<Item = Self> {
-        (0..pieces).map(move |j| self.piece(j, pieces))
+        (0..pieces).map(move |j| {
+            let piece = self.piece(j, pieces);
+            if j + 1 == pieces { Self { end: self.end, ..piece } } else { piece }
+        })
     }
 
-    /// Piece `j` of so many. Beyond the last one the pieces go on with the same length.
+    /// Piece `j` of so many, by its length alone: there are more of them beyond the end of the whole.
     #[inline]
     pub fn piece(self, j: usize, pieces: usize) -> Self {
-        let time = |j: usize| match j == pieces {
-            true => self.end,
-            false => self.start + self.length * j as f64 / pieces as f64,
-        };
+        let time = |j: usize| self.start + self.length * j as f64 / pieces as f64;
         Self { start: time(j), end: time(j + 1), length: self.length / pieces as f64 }
     }
 }

@@ -77,15 +77,17 @@ impl Engine {
     #[inline(never)]
     fn step_in_parts(&mut self, whole: &StepContext) -> Result<()> {
         self.divided_steps += 1;
-        for part in 0..self.parts {
-            let context = whole.over(whole.interval().piece(part, self.parts));
+        let mut pieces = whole.interval().split(self.parts).peekable();
+        while let Some(piece) = pieces.next() {
+            let context = whole.over(piece);
             self.sample_externals(context.t, context.t_next);
             self.step_to_the_end_of(&context)?;
-            if part + 1 < self.parts {
-                self.sample_externals(context.t_next, whole.interval().piece(part + 1, self.parts).end);
-                self.look_around(&context)?;
-            } else {
-                self.arrive(&context)?;
+            match pieces.peek() {
+                Some(next) => {
+                    self.sample_externals(next.start, next.end);
+                    self.look_around(&context)?;
+                }
+                None => self.arrive(&context)?,
             }
         }
         Ok(())

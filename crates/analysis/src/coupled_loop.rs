@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use costep_core::{Coupling, InterfaceModel, Layout, LocalModel};
 use costep_linalg::{Exponential, Lu, Matrix, PseudoInverse};
-use costep_methods::prestep::{CUT, Phase};
+use costep_methods::papers::{CUT, Phase};
 
 use crate::law::LoopLaw;
 

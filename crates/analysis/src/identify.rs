@@ -1,9 +1,8 @@
 //! Identified models of a run, with how well they explain it.
 
-use costep_core::{Code, Error, InterfaceModel, Layout, Result};
+use costep_core::{Code, Error, InterfaceModel, Layout, ModelKind, Result};
 use costep_engine::{Engine, Flow, Observer};
-use costep_ident::sources::{self, SOURCE};
-use costep_ident::{ModelFile, NamedModel};
+use costep_ident::{ModelFile, NamedModel, sources};
 use costep_methods::MethodSpec;
 
 /// Most steps, and most numbers, that are kept to judge the models by.
@@ -83,16 +82,16 @@ impl Identification {
             Ok(NamedModel::new(part, &model, eps, sizes))
         };
         let with_outputs = (0..layout.subsystems()).filter(|i| !layout.output_range(*i).is_empty());
-        let options = &method.options;
-        let has_source = sources::identifies(options);
-        let source = if has_source { options.text(SOURCE.name) } else { method.entry.id };
-        let order = |name: &str| if source == "rls" { options.integer(name) as usize } else { 1 };
+        let models = &method.models;
+        let learns = models.entry.kind == ModelKind::Discrete;
+        let source = if learns { models.entry.id } else { method.entry.id };
+        let (n, m) = sources::arx_orders(&models.options);
         Ok(ModelFile {
             costep: env!("CARGO_PKG_VERSION").into(),
             system: system.into(),
             source: source.into(),
-            n: order("n"),
-            m: order("m"),
+            n,
+            m,
             step: engine.experiment().step,
             models: with_outputs.map(model).collect::<Result<_>>()?,
         })

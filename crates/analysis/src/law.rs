@@ -13,11 +13,10 @@
 //! (3.25) lacks a factor 2, and L; this is its corrected form. ph = 1/2 for outputs with direct feed-through. The bounds that keep inputs near
 //! the signals are left out: they make nothing grow.
 
-use costep_core::{Code, Description, Error, Result};
-use costep_ident::sources::identifies;
+use costep_core::{Code, Description, Error, ModelKind, Result};
 use costep_linalg::{Lu, Matrix};
-use costep_methods::MethodSpec;
-use costep_methods::prestep::{DiscreteForm, ErrorEquation};
+use costep_methods::papers::{DiscreteForm, ErrorEquation, PhaseOptions};
+use costep_methods::{MethodSpec, mbcorr};
 
 use crate::coupled_loop::{Chosen, Identified, State, minus, plus, times};
 
@@ -51,15 +50,15 @@ impl LoopLaw {
                      its macro steps are not linear maps",
                 ));
             }
-            "prestep" | "mbcorr" | "predictive" if !identifies(options) => {
+            "prestep" | "mbcorr" | "predictive" if method.models.entry.kind != ModelKind::Discrete => {
                 return Err(refused(method).because("its models are not identified while the run goes"));
             }
             "prestep" => Kind::PreStep(DiscreteForm::new(options)),
-            "mbcorr" => Kind::Corrector { alpha: options.real("alpha") },
+            "mbcorr" => Kind::Corrector { alpha: mbcorr::offset_gain(options) },
             "predictive" => Kind::Predictive,
             _ => return Err(refused(method)),
         };
-        let line = options.text("fallback") == "foh";
+        let line = PhaseOptions::read(options).on_line();
         Ok(Self { kind, method: method.entry.id, line, through: Vec::new() })
     }
 

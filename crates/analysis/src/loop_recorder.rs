@@ -8,7 +8,7 @@ use costep_core::{
 };
 use costep_engine::{Engine, Flow, Observer};
 use costep_linalg::Matrix;
-use costep_methods::prestep::Phase;
+use costep_methods::papers::Phase;
 
 use crate::coupled_loop::{Identified, Local, LoopStep, Places, coupling_matrix};
 use crate::law::LoopLaw;

@@ -179,23 +179,36 @@ pub(crate) struct CouplingArgs {
     /// project's]
     #[arg(long)]
     pub(crate) method: Option<String>,
+    /// Where the method takes models of the parts from, with options: `probe`, `rls:n=2,forgetting=0.98` (`costep
+    /// methods` lists sources) [default: the project's, or exact]
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) models: Option<String>,
     /// Macro step, with unit: `1ms`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) step: Option<String>,
 }
 
 impl CouplingArgs {
-    /// Both as changes of the project.
+    /// All as changes of the project.
     pub(crate) fn overrides(&self) -> Vec<Override> {
         let method =
             self.method.as_ref().map(|text| Override::new("method", text, format!("--method {text}")));
-        method.into_iter().chain(self.step_override()).collect()
+        method.into_iter().chain(self.models_override()).chain(self.step_override()).collect()
+    }
+
+    /// The source of models alone.
+    pub(crate) fn models_override(&self) -> Option<Override> {
+        models_override(self.models.as_deref())
     }
 
     /// The step alone.
     pub(crate) fn step_override(&self) -> Option<Override> {
         self.step.as_ref().map(|text| Override::new("step.size", text, format!("--step {text}")))
     }
+}
+
+fn models_override(text: Option<&str>) -> Option<Override> {
+    text.map(|text| Override::new("models", text, format!("--models {text}")))
 }
 
 #[derive(Args)]
@@ -254,6 +267,9 @@ pub(crate) struct CompareArgs {
     /// Coupling methods: `zoh,nepce:reference=applied,alpha=1` [default: all]
     #[arg(long)]
     pub(crate) methods: Option<String>,
+    /// Where those of them that can take models of the parts from: `probe`, `rls:n=2` [default: the project's, or exact]
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) models: Option<String>,
     /// Macro steps: `0.5ms,1ms` [default: the system's]
     #[arg(long, value_name = "TIMES", allow_hyphen_values = true)]
     pub(crate) steps: Option<String>,
@@ -264,6 +280,13 @@ pub(crate) struct CompareArgs {
     /// Folder for a recording of every run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+impl CompareArgs {
+    /// The source of models as a change of the project.
+    pub(crate) fn models_override(&self) -> Option<Override> {
+        models_override(self.models.as_deref())
+    }
 }
 
 #[derive(Args)]

@@ -7,6 +7,7 @@ use costep_core::{Code, Error, Experiment, ModelSource, Result};
 use costep_engine::{Engine, Group, Observer, Scheduling, StopFlag, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
+use costep_methods::monolithic::{Integrator, MonolithicOptions};
 use costep_methods::{MethodSpec, monolithic};
 use costep_project::{Override, Project, Source};
 use costep_supervise::stopping_exceptions;
@@ -116,11 +117,12 @@ pub(crate) fn whole(
 
 /// The integrator that `monolithic` asks for.
 fn whole_solver(project: &Project, method: &MethodSpec) -> Result<Solver> {
-    let tolerance = method.options.real("tolerance");
-    Ok(match method.options.text("solver") {
-        "adams" => Solver::Multistep(Family::Adams, tolerance, AtPoint::Proceed),
-        "dopri5" => Solver::Dopri5(tolerance),
-        "project" => {
+    let MonolithicOptions { solver, tolerance } = MonolithicOptions::read(&method.options);
+    Ok(match solver {
+        Integrator::Bdf => Solver::Multistep(Family::Bdf, tolerance, AtPoint::Proceed),
+        Integrator::Adams => Solver::Multistep(Family::Adams, tolerance, AtPoint::Proceed),
+        Integrator::Dopri5 => Solver::Dopri5(tolerance),
+        Integrator::Project => {
             // FMUs bring solvers of their own; what stands in for that of a project without native parts is no choice.
             if !project.given.solver && project.model_id.is_none() && project.given.natives.is_empty() {
                 let message = "`monolithic:solver=project` has no solver to take: the project names none";
@@ -129,7 +131,6 @@ fn whole_solver(project: &Project, method: &MethodSpec) -> Result<Solver> {
             }
             project.model.solver
         }
-        _ => Solver::Multistep(Family::Bdf, tolerance, AtPoint::Proceed),
     })
 }
 

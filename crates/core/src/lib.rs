@@ -18,6 +18,8 @@ pub mod local_model;
 pub mod method;
 pub mod micro;
 pub mod model_source;
+pub mod models_spec;
+pub mod option_types;
 pub mod options;
 pub mod pattern;
 pub mod polynomial;
@@ -46,10 +48,13 @@ pub use interface_model::InterfaceModel;
 pub use interval::{Experiment, Interval};
 pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
-    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, Signals, StepContext, SystemView, Verdict,
+    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PaperOptions, Signals, StepContext, SystemView,
+    Verdict,
 };
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
 pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};
+pub use models_spec::{Learning, ModelKind, ModelsOffer, ModelsSpec, SourceEntry};
+pub use option_types::{Choice, OptionType};
 pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use restricted::Restricted;

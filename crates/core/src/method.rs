@@ -1,9 +1,7 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Capabilities, Coupling, Description, Division, EnvironmentModel, External, History, InputPolynomials,
-    InterfaceModel, Interval, Layout, MicroView, ModelSource, OptionSpec, Options, Result, StateReader,
-    StateWriter,
+    Capabilities, Coupling, Description, Division, EnvironmentModel, External, History, InputPolynomials, InterfaceModel, Interval, Layout, MicroView, ModelSource, OptionSpec, Options, Result, StateReader, StateWriter, ModelKind, ModelsSpec, Subsystem,
 };
 
 /// What a coupling method needs from the engine and the subsystems.
@@ -287,8 +285,22 @@ pub struct MethodEntry {
     /// motion. Outputs with direct feed-through show the input at the end of the step, so they are no better than
     /// its polynomial: one more than `Needs::input_order`.
     pub convergence_order: u32,
+    /// The kinds of models of the subsystems that it can work with; empty if there is no choice.
+    pub models: &'static [ModelKind],
     /// Its options.
     pub options: &'static [OptionSpec],
-    /// Builds it from checked options.
-    pub build: fn(&Options) -> Box<dyn CouplingMethod>,
+    /// Options that exist to follow a paper to the letter, apart from what users choose from.
+    pub papers: Option<&'static PaperOptions>,
+    /// Builds it from checked options, for models from this source.
+    pub build: fn(&Options, &ModelsSpec) -> Box<dyn CouplingMethod>,
+}
+
+/// Options of a method that exist to follow a paper to the letter.
+pub struct PaperOptions {
+    /// The paper, as in comments: `[T]`.
+    pub tag: &'static str,
+    /// The options.
+    pub options: &'static [OptionSpec],
+    /// Sets the defaults of the paper, in the method and in the source, where they are asked for.
+    pub settle: fn(&mut Options, &mut ModelsSpec),
 }

@@ -1,15 +1,44 @@
-//! Options of coupling methods: declared once, checked once, read by name.
+//! Options of coupling methods and of sources of models: declared once, checked once, read as a struct.
+//!
+//! [`options!`](crate::options!) declares the struct, from which the table of [`OptionSpec`]s and the values come; a
+//! [`choice!`](crate::choice!) is an enum of words, so that a word that nobody handles does not compile.
+//!
+//! ```
+//! use costep_core::{Options, Value, choice, options};
+//!
+//! choice! {
+//!     /// Shape of an input.
+//!     pub enum Form { Hold = "hold", Ramp = "ramp" }
+//! }
+//!
+//! options! {
+//!     /// What a method takes.
+//!     pub struct Settings {
+//!         /// shape of the inputs
+//!         form: Form;
+//!         /// gain of the correction
+//!         alpha: f64 = 1.0 in 0.0..=2.0;
+//!     }
+//! }
+//!
+//! let given = [("form".to_owned(), Value::parse("ramp"))];
+//! let checked = Options::check("method `mine`", &[Settings::SPECS], &given)?;
+//! let settings = Settings::read(&checked);
+//! assert_eq!((settings.form, settings.alpha), (Form::Ramp, 1.0));
+//! # Ok::<(), costep_core::Error>(())
+//! ```
 
 use std::fmt;
 
-use crate::{Code, Error, Result};
+use crate::option_types::OptionType;
+use crate::{Code, Error, ModelKind, Result};
 
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// true or false.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number.
     Real(f64),
@@ -51,7 +80,7 @@ pub enum OptionKind {
         /// Taken when nothing is said.
         default: bool,
     },
-    /// A whole number from `min` to `max`.
+    /// An integer from `min` to `max`.
     Integer {
         /// Taken when nothing is said.
         default: i64,
@@ -91,7 +120,7 @@ impl OptionKind {
     pub fn allowed(&self) -> String {
         match self {
             Self::Bool { .. } => "true or false".into(),
-            Self::Integer { min, max, .. } => format!("a whole number from {min} to {max}"),
+            Self::Integer { min, max, .. } => format!("an integer from {min} to {max}"),
             Self::Real { min, max, .. } => format!("a number from {min} to {max}"),
             Self::Choice(words) => words.join(" | "),
             Self::File => "a file".into(),
@@ -114,7 +143,7 @@ impl OptionKind {
     }
 }
 
-/// An option of a coupling method.
+/// An option of a coupling method or of a source of models.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptionSpec {
     /// Its name.
@@ -127,29 +156,46 @@ pub struct OptionSpec {
     pub only_with: &'static [Condition],
 }
 
-/// That another option of the method, a choice or a truth value, has one of some values.
+/// What an option depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Condition {
-    /// Name of the other option.
-    pub option: &'static str,
-    /// The values.
-    pub among: &'static [&'static str],
+pub enum Condition {
+    /// Another option, a choice or a Boolean, has one of some values.
+    Option {
+        /// Name of the other option.
+        name: &'static str,
+        /// The values.
+        among: &'static [&'static str],
+    },
+    /// The models of the subsystems are of one of some kinds.
+    Models(&'static [ModelKind]),
 }
 
 impl Condition {
-    /// Whether checked options fulfil it.
-    ///
-    /// # Panics
-    /// If the method did not declare the option.
-    pub fn holds(&self, options: &Options) -> bool {
-        let value = options.get(self.option).to_string();
-        self.among.contains(&value.as_str())
+    /// That another option has one of some values.
+    pub const fn on(name: &'static str, among: &'static [&'static str]) -> Self {
+        Self::Option { name, among }
+    }
+
+    /// Whether checked options fulfil it, beside models of this kind.
+    pub fn holds(&self, options: &Options, models: ModelKind) -> bool {
+        match self {
+            Self::Option { name, among } => {
+                options.get(name).is_some_and(|value| among.contains(&value.to_string().as_str()))
+            }
+            Self::Models(kinds) => kinds.contains(&models),
+        }
     }
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.option, self.among.join("|"))
+        match self {
+            Self::Option { name, among } => write!(f, "{name}={}", among.join("|")),
+            Self::Models(kinds) => {
+                let titles: Vec<_> = kinds.iter().map(|kind| kind.title()).collect();
+                f.write_str(&titles.join(" or "))
+            }
+        }
     }
 }
 
@@ -172,133 +218,99 @@ pub const fn join<const N: usize>(lists: &[&[OptionSpec]]) -> [OptionSpec; N] {
     all
 }
 
-/// A checked value for every option of a method.
+/// The help of an option from its doc comment.
+pub const fn help(doc: &'static str) -> &'static str {
+    match doc.as_bytes() {
+        [b' ', ..] => doc.split_at(1).1,
+        _ => doc,
+    }
+}
+
+/// A checked value for every option of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    values: Vec<(&'static str, Value)>,
-    /// Which of them were asked for, rather than left to their defaults.
-    given: Vec<bool>,
+    values: Vec<Checked>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Checked {
+    name: &'static str,
+    value: Value,
+    /// Whether it was asked for, rather than left to its default.
+    given: bool,
 }
 
 impl Options {
-    /// The given values, checked against the declaration, with defaults for the others.
-    pub fn check(method: &str, specs: &'static [OptionSpec], given: &[(String, Value)]) -> Result<Self> {
-        let mut values: Vec<_> = specs.iter().map(|spec| (spec.name, spec.kind.default_value())).collect();
-        let mut asked_for = vec![false; specs.len()];
+    /// The given values, checked against the tables of their owner, with defaults for the others. The owner is named
+    /// in messages, as in "method `zoh`".
+    pub fn check(owner: &str, tables: &[&'static [OptionSpec]], given: &[(String, Value)]) -> Result<Self> {
+        let specs: Vec<_> = tables.iter().copied().flatten().collect();
+        let default =
+            |spec: &&OptionSpec| Checked { name: spec.name, value: spec.kind.default_value(), given: false };
+        let mut values: Vec<_> = specs.iter().map(default).collect();
         for (name, value) in given {
-            let index = specs.iter().position(|spec| spec.name == name).ok_or_else(|| {
-                let error =
-                    Error::new(Code::UnknownOption, format!("method `{method}` has no option `{name}`"));
-                if specs.is_empty() {
-                    error.hint("it has none")
-                } else {
-                    error.suggest(name, specs.iter().map(|s| s.name))
-                }
+            let index = specs.iter().position(|spec| spec.name == name);
+            let index = index.ok_or_else(|| unknown(owner, name, specs.iter().map(|spec| spec.name)))?;
+            let kind = &specs[index].kind;
+            values[index].value = kind.accept(value).ok_or_else(|| {
+                let message = format!("option `{name}` of {owner} cannot be `{value}`");
+                Error::new(Code::BadOption, message).hint(format!("allowed: {}", kind.allowed()))
             })?;
-            values[index].1 = specs[index].kind.accept(value).ok_or_else(|| {
-                let message = format!("option `{name}` of method `{method}` cannot be `{value}`");
-                Error::new(Code::BadOption, message).hint(format!("allowed: {}", specs[index].kind.allowed()))
-            })?;
-            if std::mem::replace(&mut asked_for[index], true) {
-                let message = format!("option `{name}` of method `{method}` is given twice");
+            if std::mem::replace(&mut values[index].given, true) {
+                let message = format!("option `{name}` of {owner} is given twice");
                 return Err(Error::new(Code::BadOption, message).hint("leave one of them out"));
             }
         }
-        Ok(Self { values, given: asked_for })
+        Ok(Self { values })
     }
 
     /// The options that were given and change nothing, each with the conditions under which they would.
     pub fn without_effect<'a>(
         &'a self,
-        specs: &'a [OptionSpec],
+        specs: impl IntoIterator<Item = &'a OptionSpec> + 'a,
+        models: ModelKind,
     ) -> impl Iterator<Item = (&'static str, Vec<Condition>)> + 'a {
-        let missing = |spec: &OptionSpec| {
-            spec.only_with.iter().filter(|condition| !condition.holds(self)).copied().collect::<Vec<_>>()
+        let missing = move |spec: &OptionSpec| {
+            let fails = |condition: &&Condition| !condition.holds(self, models);
+            spec.only_with.iter().filter(fails).copied().collect::<Vec<_>>()
         };
-        let given = specs.iter().filter(|spec| self.is_given(spec.name));
+        let given = specs.into_iter().filter(|spec| self.is_given(spec.name));
         given.map(move |spec| (spec.name, missing(spec))).filter(|(_, missing)| !missing.is_empty())
     }
 
-    /// The same with other defaults, as an option that stands for a set of others asks for: what was given keeps its value.
-    ///
-    /// # Panics
-    /// If the method did not declare one of them.
-    #[must_use]
-    pub fn with_defaults(mut self, defaults: &[(&str, Value)]) -> Self {
-        for (name, value) in defaults {
-            let index = self.index(name);
-            if !self.given[index] {
-                self.values[index].1 = value.clone();
-            }
-        }
-        self
+    /// Another default, as an option that stands for a set of others asks for: what was given keeps its value, and
+    /// what is not declared is left out.
+    pub fn set_default(&mut self, name: &str, value: Value) {
+        let known = self.values.iter_mut().find(|known| known.name == name && !known.given);
+        known.into_iter().for_each(|known| known.value = value.clone());
     }
 
     /// Whether the user has said it.
-    ///
-    /// # Panics
-    /// If the method did not declare it.
     pub fn is_given(&self, name: &str) -> bool {
-        self.given[self.index(name)]
+        self.values.iter().any(|known| known.name == name && known.given)
     }
 
     /// All names and values, in the order of the declaration.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
-        self.values.iter().map(|(name, value)| (*name, value))
+        self.values.iter().map(|known| (known.name, &known.value))
     }
 
-    /// A true-or-false option.
-    ///
-    /// # Panics
-    /// If the method did not declare it so; the conformance tests build every method.
-    pub fn bool(&self, name: &str) -> bool {
-        match self.get(name) {
-            Value::Bool(value) => *value,
-            other => panic!("option `{name}` is {other}, not a truth value"),
-        }
+    /// The value of an option; none if it is not declared.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|known| known.name == name).map(|known| &known.value)
     }
 
-    /// A whole-number option.
-    ///
-    /// # Panics
-    /// If the method did not declare it so.
-    pub fn integer(&self, name: &str) -> i64 {
-        match self.get(name) {
-            Value::Integer(value) => *value,
-            other => panic!("option `{name}` is {other}, not a whole number"),
-        }
+    /// The same in its own type. Structs of [`options!`](crate::options!) read themselves by it.
+    pub fn read<T: OptionType>(&self, name: &str) -> Option<T> {
+        self.get(name).and_then(T::from_value)
     }
+}
 
-    /// A number option.
-    ///
-    /// # Panics
-    /// If the method did not declare it so.
-    pub fn real(&self, name: &str) -> f64 {
-        match self.get(name) {
-            Value::Real(value) => *value,
-            other => panic!("option `{name}` is {other}, not a number"),
-        }
-    }
-
-    /// A choice, or the path of a file.
-    ///
-    /// # Panics
-    /// If the method did not declare it so.
-    pub fn text(&self, name: &str) -> &str {
-        match self.get(name) {
-            Value::Text(value) => value,
-            other => panic!("option `{name}` is {other}, not a word"),
-        }
-    }
-
-    fn get(&self, name: &str) -> &Value {
-        &self.values[self.index(name)].1
-    }
-
-    fn index(&self, name: &str) -> usize {
-        let found = self.values.iter().position(|(declared, _)| *declared == name);
-        found.unwrap_or_else(|| panic!("option `{name}` is not declared"))
-    }
+/// An option that is not in the table.
+pub fn unknown<'a>(owner: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let known: Vec<_> = known.collect();
+    let error = Error::new(Code::UnknownOption, format!("{owner} has no option `{name}`"));
+    if known.is_empty() { error.hint("it has none") } else { error.suggest(name, known) }
 }
 
 #[cfg(test)]
@@ -310,7 +322,7 @@ mod tests {
             name: "alpha",
             kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
             help: "",
-            only_with: &[Condition { option: "reference", among: &["applied"] }],
+            only_with: &[Condition::on("reference", &["applied"])],
         },
         OptionSpec {
             name: "reference",
@@ -320,14 +332,21 @@ mod tests {
         },
     ];
 
+    fn word(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+
     fn check(name: &str, value: &str) -> Result<Options> {
-        Options::check("nepce", SPECS, &[(name.into(), Value::parse(value))])
+        Options::check("method `nepce`", &[SPECS], &[(name.into(), Value::parse(value))])
     }
 
     #[test]
     fn defaults_and_whole_numbers_as_reals() {
         let options = check("alpha", "2").unwrap();
-        assert_eq!((options.real("alpha"), options.text("reference")), (2.0, "uncorrected"));
+        assert_eq!(
+            (options.read("alpha"), options.get("reference")),
+            (Some(2.0), Some(&word("uncorrected")))
+        );
     }
 
     #[test]
@@ -335,12 +354,12 @@ mod tests {
         let given = |texts: &[(&str, &str)]| {
             let given: Vec<_> =
                 texts.iter().map(|(name, value)| ((*name).to_owned(), Value::parse(value))).collect();
-            Options::check("nepce", SPECS, &given)
+            Options::check("method `nepce`", &[SPECS], &given)
         };
         assert_eq!(given(&[("alpha", "1"), ("alpha", "1")]).unwrap_err().code(), Code::BadOption);
         let idle = |options: Options| {
             options
-                .without_effect(SPECS)
+                .without_effect(SPECS, ModelKind::Local)
                 .map(|(name, missing)| format!("{name} {}", missing[0]))
                 .collect::<Vec<_>>()
         };
@@ -351,9 +370,11 @@ mod tests {
 
     #[test]
     fn other_defaults_leave_what_was_given() {
-        let other = [("alpha", Value::Real(0.5)), ("reference", Value::Text("applied".into()))];
-        let options = check("alpha", "2").unwrap().with_defaults(&other);
-        assert_eq!((options.real("alpha"), options.text("reference")), (2.0, "applied"));
+        let mut options = check("alpha", "2").unwrap();
+        options.set_default("alpha", Value::Real(0.5));
+        options.set_default("reference", word("applied"));
+        options.set_default("colour", Value::Bool(true));
+        assert_eq!((options.read("alpha"), options.get("reference")), (Some(2.0), Some(&word("applied"))));
     }
 
     #[test]

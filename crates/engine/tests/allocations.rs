@@ -12,6 +12,7 @@ use costep_core::{EnvironmentStep, InputSegment, Interval, Result, StepOutcome, 
 use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
+use costep_methods::registry::sources_of;
 use costep_methods::{METHODS, MethodSpec};
 use costep_models::Model;
 
@@ -125,14 +126,15 @@ fn no_method_takes_memory_in_the_loop() {
             let smooth = MethodSpec::parse(&format!("{}:smooth=true", entry.id)).unwrap();
             assert_eq!(allocations(system(&smooth, &euler, 1), 2_000), 0, "{}", smooth.label());
         }
-        if entry.options.iter().any(|option| option.name == "amplitude") {
+        let takes = |id: &str| method.uses_models() && sources_of(entry).any(|source| source.id == id);
+        if takes("probe") {
             // Renewals take memory: the number of states is not known before.
             let probe = MethodSpec::parse(&format!("{}:source=probe", entry.id)).unwrap();
             assert_eq!(allocations(system(&probe, &euler, 1), 2_000), 0, "{}", probe.label());
         }
-        if entry.options.iter().any(|option| option.name == "learning") {
-            for source in ["rls", "ij-rls", "moesp", "ij-rls,samples=4"] {
-                let text = format!("{}:source={source},learning=30,interval=3,window=40", entry.id);
+        if takes("rls") {
+            for source in ["rls", "ij-rls", "moesp,interval=3,window=40", "ij-rls,samples=4"] {
+                let text = format!("{}:source={source},learning=30", entry.id);
                 let learnt = MethodSpec::parse(&text).unwrap();
                 assert_eq!(allocations(system(&learnt, &euler, 1), 2_000), 0, "{text}");
             }

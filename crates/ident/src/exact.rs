@@ -1,11 +1,30 @@
 //! Exact local models: A, B, C, D from the subsystem itself (native Jacobians, directional derivatives).
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, Linearisation, LocalModel, ModelSource, Observation,
-    Result, StateReader, StateWriter, Subsystem,
+    Capabilities, Code, Description, Error, Experiment, Linearisation, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, Learning, ModelKind, ModelsOffer, SourceEntry,
 };
 
-use crate::renewal::{Refresh, Renewed};
+use crate::renewal::{Refresh, RenewalOptions, Renewed};
+
+/// Row of the registry.
+pub(crate) const ENTRY: SourceEntry = SourceEntry {
+    id: "exact",
+    title: "Jacobians of the subsystems",
+    summary: "Asks each subsystem for A, B, C and D at communication points: native models have exact Jacobians, FMUs \
+              directional derivatives.",
+    needs: "Jacobians; for methods that use D alone the direct feed-through",
+    source: "costep",
+    kind: ModelKind::Local,
+    options: RenewalOptions::SPECS,
+    settle: |_| {},
+    offer: |options| ModelsOffer {
+        kind: ModelKind::Local,
+        current: RenewalOptions::read(options).refresh() == Refresh::Every(1),
+        learning: Learning::Nothing,
+        micro_samples: false,
+    },
+    build: |options| Box::new(Exact::new(RenewalOptions::read(options).refresh())),
+};
 
 /// Exact models. Between renewals only the states are read; the models of linear subsystems are read once.
 pub struct Exact {

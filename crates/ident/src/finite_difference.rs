@@ -14,13 +14,32 @@
 //! steps start anew from the present state and end within one macro step; they are as long as the subsystem can do.
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, InputPolynomials, Interval, Linearisation,
-    LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, unsupported,
+    Capabilities, Code, Description, Error, Experiment, InputPolynomials, Interval, Linearisation, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, unsupported, Learning, ModelKind, ModelsOffer, SourceEntry,
 };
 use costep_linalg::{Matrix, PseudoInverse};
 
 use crate::exact::room_for;
-use crate::renewal::{Refresh, Renewed};
+use crate::renewal::{Refresh, RenewalOptions, Renewed};
+
+/// Row of the registry.
+pub(crate) const ENTRY: SourceEntry = SourceEntry {
+    id: "finite-difference",
+    title: "differences between trial steps",
+    summary: "Moves each input a little over trial steps, goes back, and makes A, B, C and D of the differences. For \
+              subsystems whose states can be read but that give no Jacobians.",
+    needs: "rollback and states that can be read",
+    source: "costep",
+    kind: ModelKind::Local,
+    options: RenewalOptions::SPECS,
+    settle: |_| {},
+    offer: |_| ModelsOffer {
+        kind: ModelKind::Local,
+        current: false,
+        learning: Learning::Nothing,
+        micro_samples: false,
+    },
+    build: |options| Box::new(FiniteDifference::new(RenewalOptions::read(options).refresh())),
+};
 
 /// Relative change of an input. Its square is what nonlinearity adds, its inverse what round-off is multiplied by.
 const MOVE: f64 = 1e-4;

@@ -2,10 +2,32 @@
 //! between the data and S_y, S_u, S_p. One covariance serves all outputs; regressors are scaled by their size; the
 //! constant is for subsystems that do not rest at zero.
 
-use costep_core::{InterfaceModel, Result, StateReader, StateWriter};
+use costep_core::{
+    InterfaceModel, Learning as Learns, ModelKind, Result, SourceEntry, StateReader, StateWriter, join,
+};
 
 use crate::covariance::Forgetting;
+use crate::estimator::Algorithm;
+use crate::learning::{Learning, RecursiveOptions, SampleOptions, discrete};
 use crate::scaled_rls::ScaledRls;
+
+/// Row of the registry.
+pub(crate) const ENTRY: SourceEntry = SourceEntry {
+    id: "ij-rls",
+    title: "recursive least squares, Interface Jacobians directly",
+    summary: "Identifies S_y, S_u, S_p and a constant while the run goes, from inputs and outputs alone, without a \
+              realisation between the data and the model.",
+    needs: "nothing; with `samples` micro samples",
+    source: "costep; after [T] section 2.3.2",
+    kind: ModelKind::Discrete,
+    options: &join::<4>(&[RecursiveOptions::SPECS, SampleOptions::SPECS]),
+    settle: |_| {},
+    offer: |options| discrete(Learns::Recursive, options),
+    build: |options| {
+        let RecursiveOptions { forgetting, variance } = RecursiveOptions::read(options);
+        Box::new(Learning::by(Algorithm::IjRls { forgetting, start: variance }, options))
+    },
+};
 
 /// Values below this share of the greatest seen are round-off.
 const ROUND_OFF: f64 = 1e-12;

@@ -9,8 +9,7 @@
 use std::path::PathBuf;
 
 use costep_core::{
-    Capabilities, Description, Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality,
-    ModelSource, Observation, Result, StateReader, StateWriter, Subsystem,
+    Capabilities, Description, Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, Learning as Learns, ModelKind, ModelsOffer, Options, options,
 };
 
 use crate::estimator::{Algorithm, Estimator};
@@ -18,7 +17,6 @@ use crate::file::{InitialModel, ModelFile, StoredModels};
 use crate::judge::Judge;
 use crate::resample::{InputForm, Resampler};
 use crate::rls::RlsSettings;
-use crate::sources::FROM_FILE;
 
 /// Settings of [`Learning`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +27,32 @@ pub struct LearningSettings {
     pub samples: usize,
     /// Points that the range in eps_SI is taken from; 0 for the whole past.
     pub range: usize,
+}
+
+options! {
+    /// Options of sources that learn from a run.
+    pub(crate) struct SampleOptions {
+        /// samples per macro step to identify from, where a subsystem gives micro samples
+        samples: usize = 1 in 1..=100;
+        /// communication points that the ranges of the outputs in eps_SI are taken from; 0: all so far
+        range: usize = 100 in 0..=100_000;
+    }
+}
+
+options! {
+    /// Options of recursive least squares. Defaults: [T table 3.12].
+    pub(crate) struct RecursiveOptions {
+        /// lambda per sample
+        forgetting: f64 = 0.996 in 0.5..=1.0;
+        /// diagonal of the covariance at the start
+        variance: f64 = 1e6 in 1e-6..=1e12;
+    }
+}
+
+/// What sources give that learn while the run goes.
+pub(crate) fn discrete(learning: Learns, options: &Options) -> ModelsOffer {
+    let micro_samples = SampleOptions::read(options).samples > 1;
+    ModelsOffer { kind: ModelKind::Discrete, current: false, learning, micro_samples }
 }
 
 /// The source.
@@ -77,6 +101,12 @@ impl Learning {
         Self { settings, earlier: None, parts: Vec::new() }
     }
 
+    /// The same from the samples that checked options ask for.
+    pub(crate) fn by(algorithm: Algorithm, options: &Options) -> Self {
+        let SampleOptions { samples, range } = SampleOptions::read(options);
+        Self::new(LearningSettings { algorithm, samples, range })
+    }
+
     /// Starts from the models of an earlier run. They go on as what they were if that was ARX with N = M = 1, which [T (4.13), (4.14)] take
     /// over to another step, else as Interface Jacobians. `settings` say how fast, not which; they learn from communication points alone.
     pub fn from_file(settings: LearningSettings, file: impl Into<PathBuf>) -> Self {
@@ -123,7 +153,7 @@ impl Learning {
 impl ModelSource for Learning {
     fn name(&self) -> &'static str {
         match self.settings.algorithm {
-            _ if self.earlier.is_some() => FROM_FILE,
+            _ if self.earlier.is_some() => "from-file",
             Algorithm::Rls(_) => "rls",
             Algorithm::IjRls { .. } => "ij-rls",
             Algorithm::Moesp { .. } => "moesp",

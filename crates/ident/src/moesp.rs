@@ -13,11 +13,52 @@
 //! ends with y^k. Its Interface Jacobians are S_y = C A C^+, S_u = C B - S_y D, S_p = D; they are sound where C is
 //! square, so the order should be the number of outputs.
 
-use costep_core::{InterfaceModel, Result, StateReader, StateWriter};
+use costep_core::{
+    InterfaceModel, Learning as Learns, ModelKind, Result, SourceEntry, StateReader, StateWriter, join,
+    options,
+};
 use costep_linalg::{Matrix, PseudoInverse, Svd};
 
+use crate::estimator::Algorithm;
+use crate::learning::{Learning, SampleOptions, discrete};
 use crate::quality::excitation;
 use crate::window::Window;
+
+/// Row of the registry.
+pub(crate) const ENTRY: SourceEntry = SourceEntry {
+    id: "moesp",
+    title: "subspace identification over a moving window",
+    summary: "Identifies a state-space model while the run goes, from the last inputs and outputs alone (MOESP), and \
+              takes its Interface Jacobians.",
+    needs: "nothing; with `samples` micro samples",
+    source: "[T] section 2.3.1, table 3.13; [H18]",
+    kind: ModelKind::Discrete,
+    options: &join::<7>(&[MoespOptions::SPECS, SampleOptions::SPECS]),
+    settle: |_| {},
+    offer: |options| discrete(Learns::Window, options),
+    build: |options| {
+        let MoespOptions { model_order: order, block_rows, window, cut, interval } =
+            MoespOptions::read(options);
+        Box::new(Learning::by(Algorithm::Moesp { order, block_rows, window, cut, interval }, options))
+    },
+};
+
+options! {
+    /// Options of the source. Defaults: [T table 3.13].
+    struct MoespOptions {
+        /// number of states of each model; 0: by the singular values
+        model_order: usize = 1 in 0..=20;
+        /// block rows r of the Hankel matrices; 0: two more than the states need
+        block_rows: usize = 0 in 0..=30;
+        /// samples in the window
+        window: usize = 778 in 10..=100_000;
+        /// singular values of the inputs below this share of the greatest carry no information
+        cut: f64 = 1e-3 in 1e-14..=0.5;
+        /// samples between two realisations, which cost two singular value decompositions; the window itself moves
+        /// with every sample
+        interval: usize = 50 in 1..=10_000;
+    }
+}
 
 /// Settings.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! When a local model is renewed, and whether that changes it.
 
-use costep_core::{Code, Error, LocalModel, Result, StateReader, StateWriter};
+use costep_core::{Code, Condition, Error, LocalModel, Result, StateReader, StateWriter, choice, options};
 
 /// When A, B, C, D are renewed. States are read at every communication point all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,41 @@ pub enum Refresh {
     Changed,
     /// Those of the start are kept.
     Never,
+}
+
+choice! {
+    /// When matrices are renewed, as a word.
+    pub(crate) enum Renewal {
+        /// At every `every`-th communication point.
+        Always = "always",
+        /// When they no longer explain x' and y.
+        Changed = "changed",
+        /// Not at all.
+        Never = "never",
+    }
+}
+
+/// Of the number of steps between renewals.
+pub(crate) const RENEWED: Condition = Condition::on("refresh", &[Renewal::Always.word()]);
+
+options! {
+    /// Options of sources whose matrices belong to a communication point.
+    pub(crate) struct RenewalOptions {
+        /// renew local models at every `every`-th communication point, when they no longer explain x' and y, or never
+        refresh: Renewal;
+        /// number of macro steps between renewals of local models
+        every: usize = 1 in 1..=1_000_000, only [RENEWED];
+    }
+}
+
+impl RenewalOptions {
+    pub(crate) fn refresh(&self) -> Refresh {
+        match self.refresh {
+            Renewal::Always => Refresh::Every(self.every as u64),
+            Renewal::Changed => Refresh::Changed,
+            Renewal::Never => Refresh::Never,
+        }
+    }
 }
 
 impl From<u64> for Refresh {

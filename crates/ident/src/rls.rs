@@ -9,10 +9,51 @@
 //! S_y = diag(a_1 / max(N, M)), S_p = first Markov parameters b_j1, S_u = 0. For N = M = 1 that is the model itself;
 //! for more it depends on the arbitrary choice of a realisation, which is why N = M = 1 is best.
 
-use costep_core::{InterfaceModel, Result, StateReader, StateWriter};
+use costep_core::{
+    InterfaceModel, Learning as Learns, ModelKind, Options, Result, SourceEntry, StateReader, StateWriter,
+    join, options,
+};
 
 use crate::covariance::{Covariance, Forgetting};
+use crate::estimator::Algorithm;
 use crate::lags::Lags;
+use crate::learning::{Learning, RecursiveOptions, SampleOptions, discrete};
+
+/// Row of the registry.
+pub(crate) const ENTRY: SourceEntry = SourceEntry {
+    id: "rls",
+    title: "recursive least squares, an ARX model per output",
+    summary: "Identifies while the run goes, from inputs and outputs alone: y_i^(k+1) by N past values of the output \
+              itself and M values of every input.",
+    needs: "nothing; with `samples` micro samples",
+    source: "[T] section 2.3.2, table 3.12",
+    kind: ModelKind::Discrete,
+    options: &join::<6>(&[RlsOptions::SPECS, RecursiveOptions::SPECS, SampleOptions::SPECS]),
+    settle: |_| {},
+    offer: |options| discrete(Learns::Recursive, options),
+    build: |options| {
+        let (outputs, inputs) = arx_orders(options);
+        let RecursiveOptions { forgetting, variance } = RecursiveOptions::read(options);
+        let algorithm = Algorithm::Rls(RlsSettings { outputs, inputs, forgetting, start: variance });
+        Box::new(Learning::by(algorithm, options))
+    },
+};
+
+options! {
+    /// Options of the source. Defaults: [T table 3.12].
+    struct RlsOptions {
+        /// past outputs N of the ARX model
+        n: usize = 1 in 1..=4;
+        /// inputs M of the ARX model
+        m: usize = 1 in 1..=4;
+    }
+}
+
+/// N and M of checked options.
+pub fn arx_orders(options: &Options) -> (usize, usize) {
+    let options = RlsOptions::read(options);
+    (options.n, options.m)
+}
 
 /// Settings; the defaults are those of [T table 3.12].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,11 +6,12 @@
 //! what it could learn.
 
 use costep_core::{
-    Arrival, CouplingMethod, Description, InterfaceModel, Linearisation, MethodEntry, Needs, Options, Result,
-    Signals, StateReader, StateWriter, StepContext, SystemView, Value, Verdict,
+    Arrival, CouplingMethod, Description, InterfaceModel, Linearisation, MethodEntry, ModelsSpec, Needs,
+    Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict,
 };
 
-use crate::{identified, predictive};
+use crate::identified::{self, IdentifiedOptions, InputShape};
+use crate::predictive;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -22,7 +23,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "those of the method it picks",
     source: "costep",
     convergence_order: 6,
+    models: &[],
     options: &[],
+    papers: None,
     build,
 };
 
@@ -33,20 +36,23 @@ const ORDER: usize = 2;
 struct Auto {
     picked: Box<dyn CouplingMethod>,
     reason: String,
+    /// None of its own: what it picks reads its defaults from them.
+    options: Options,
+    models: ModelsSpec,
 }
 
-fn build(_options: &Options) -> Box<dyn CouplingMethod> {
-    Box::new(Auto { picked: identified("hold", false), reason: String::new() })
+fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    Box::new(Auto {
+        picked: identified(options, InputShape::Hold, false),
+        reason: String::new(),
+        options: options.clone(),
+        models: models.clone(),
+    })
 }
 
 /// For subsystems without local models.
-fn identified(form: &str, feedthrough: bool) -> Box<dyn CouplingMethod> {
-    let given = [("form".into(), Value::Text(form.into())), ("feedthrough".into(), Value::Bool(feedthrough))];
-    (identified::ENTRY.build)(&defaults(&identified::ENTRY, &given))
-}
-
-fn defaults(entry: &MethodEntry, given: &[(String, Value)]) -> Options {
-    Options::check(entry.id, entry.options, given).expect("its own options are valid")
+fn identified(options: &Options, form: InputShape, feedthrough: bool) -> Box<dyn CouplingMethod> {
+    identified::with_options(IdentifiedOptions { form, feedthrough, ..IdentifiedOptions::read(options) })
 }
 
 impl CouplingMethod for Auto {
@@ -57,11 +63,13 @@ impl CouplingMethod for Auto {
         };
         if let Some(first) = gives_less(Linearisation::Full) {
             let takes_ramps = |d: &Description| d.inputs.is_empty() || d.input_order > 0;
-            let form = if system.descriptions.iter().all(takes_ramps) { "ramp" } else { "hold" };
+            let form =
+                if system.descriptions.iter().all(takes_ramps) { InputShape::Ramp } else { InputShape::Hold };
             let follows_at_once = |d: &Description| d.feedthrough.iter().any(|inputs| !inputs.is_empty());
             let feedthrough = gives_less(Linearisation::Feedthrough).is_none()
                 && system.descriptions.iter().any(follows_at_once);
-            self.picked = identified(form, feedthrough);
+            self.picked = identified(&self.options, form, feedthrough);
+            let form = form.word();
             self.reason = match feedthrough {
                 true => format!(
                     "identified:form={form},feedthrough=true, because all subsystems give their direct feed-through, but \
@@ -72,7 +80,7 @@ impl CouplingMethod for Auto {
             };
             return Ok(());
         }
-        self.picked = (predictive::ENTRY.build)(&defaults(&predictive::ENTRY, &[]));
+        self.picked = (predictive::ENTRY.build)(&self.options, &self.models);
         self.picked.choose(system)?;
         let held = system.descriptions.iter().find(|d| !d.inputs.is_empty() && d.input_order < ORDER);
         self.reason = match held {

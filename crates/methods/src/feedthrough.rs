@@ -5,8 +5,7 @@
 //! new inputs ([H18 (2)] with B_d = 0). Same as `zoh:feedthrough=true`. One small solve per step, the factors are
 //! kept while D does not change; moves the stability limit of the dual-mass oscillator from 3 ms to above 5 ms.
 
-use costep_core::{CouplingMethod, MethodEntry, Options};
-use costep_ident::sources;
+use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::SeenOutputs;
@@ -20,10 +19,12 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = L y + r,  (I - D L) y = (y^k - D u_end) + D r",
     source: "[H18] (2) with B_d = 0",
     convergence_order: 1,
-    options: &sources::LOCAL,
+    models: ModelKind::CONTINUOUS,
+    options: &[],
+    papers: None,
     build,
 };
 
-fn build(_options: &Options) -> Box<dyn CouplingMethod> {
+fn build(_options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     Box::new(Extrapolation::new(0, SeenOutputs::corrected()))
 }

@@ -3,10 +3,10 @@
 //! Order 2. At the first step, and after a reset of the history, it holds. Amplifies fast oscillations: in
 //! stiff couplings it is unstable at smaller steps than its accuracy would suggest.
 
-use costep_core::{CouplingMethod, MethodEntry, Options};
+use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
-use crate::shared::seen_outputs::{FEEDTHROUGH, SMOOTH, SeenOutputs};
+use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -17,10 +17,12 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k + (z^k - z^(k-1)) (t - T^k) / (T^k - T^(k-1)),  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 2,
-    options: &[SMOOTH, FEEDTHROUGH],
+    models: ModelKind::CONTINUOUS,
+    options: SeenOptions::SPECS,
+    papers: None,
     build,
 };
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
+fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     Box::new(Extrapolation::new(1, SeenOutputs::new(options)))
 }

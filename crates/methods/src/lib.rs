@@ -6,16 +6,17 @@ pub mod auto;
 pub mod feedthrough;
 pub mod foh;
 pub mod identified;
-mod learnt;
 pub mod lis;
 pub mod mbcorr;
 pub mod monolithic;
 pub mod nepce;
+pub mod papers;
 pub mod predictive;
 pub mod prestep;
 pub mod registry;
 pub mod shared;
 pub mod soh;
+mod spelling;
 pub mod zoh;
 
 pub use registry::{METHODS, MethodSpec, find, models};

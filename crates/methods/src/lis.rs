@@ -15,9 +15,7 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Arrival, Code, Condition, CouplingMethod, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout,
-    LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals, StepContext,
-    SystemView,
+    Arrival, Code, Condition, CouplingMethod, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals, StepContext, SystemView, ModelsSpec, PaperOptions, choice, options,
 };
 use costep_linalg::{Lu, Matrix};
 
@@ -35,35 +33,50 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
     convergence_order: 2,
-    options: &[
-        OptionSpec {
-            name: "form",
-            kind: OptionKind::Choice(&["exact", "rate", "value"]),
-            help: "integrate the model of the others, or take one implicit step for its rate or its value",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "implicitness",
-            kind: OptionKind::Real { default: 1.0, min: 0.0, max: 1.0 },
-            help: "only of the forms rate and value: 1 backward Euler, 1/2 trapezoidal",
-            only_with: &[Condition { option: "form", among: &["rate", "value"] }],
-        },
-    ],
+    // It asks for Jacobians at every communication point.
+    models: &[],
+    options: &[],
+    papers: Some(&FORMS),
     build,
 };
 
 /// Loops with more states than this are refused: every subsystem would integrate all of them.
 const MOST_STATES: usize = 400;
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
-    let implicitness = options.real("implicitness");
-    let form = match options.text("form") {
-        "rate" => EnvironmentForm::Rate(implicitness),
-        "value" => EnvironmentForm::Value(implicitness),
-        _ => EnvironmentForm::Exact,
-    };
+choice! {
+    /// What a subsystem does with the model of the others.
+    enum Form {
+        /// Integrates it.
+        Exact = "exact",
+        /// Takes one implicit step for its rate.
+        Rate = "rate",
+        /// Takes one implicit step for its value.
+        Value = "value",
+    }
+}
+
+/// The forms of the paper.
+static FORMS: PaperOptions = PaperOptions { tag: "[V14]", options: LisOptions::SPECS, settle: |_, _| {} };
+
+options! {
+    /// What follows the paper.
+    struct LisOptions {
+        /// integrate the model of the others, or take one implicit step for its rate or its value
+        form: Form;
+        /// only of the forms rate and value: 1 backward Euler, 1/2 trapezoidal
+        implicitness: f64 = 1.0 in 0.0..=1.0,
+            only [Condition::on("form", &[Form::Rate.word(), Form::Value.word()])];
+    }
+}
+
+fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    let LisOptions { form, implicitness } = LisOptions::read(options);
     Box::new(Lis {
-        form,
+        form: match form {
+            Form::Exact => EnvironmentForm::Exact,
+            Form::Rate => EnvironmentForm::Rate(implicitness),
+            Form::Value => EnvironmentForm::Value(implicitness),
+        },
         outputs: SeenOutputs::corrected(),
         inputs: InputSet::All(0),
         layout: Layout::default(),

@@ -13,16 +13,14 @@
 //! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
 
 use costep_core::{
-    CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options,
-    Result, Signals, StateReader, StateWriter, StepContext, SystemView, join,
+    CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
+    Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
 };
-use costep_ident::sources::{ALL, LOCAL_MODELS};
 use costep_linalg::Matrix;
 
-use crate::learnt;
-use crate::learnt::options::PHASES;
+use crate::papers::{learnt, thesis};
 use crate::shared::interface::Interface;
-use crate::shared::models::singular_interface;
+use crate::shared::models::{CONTINUOUS_MODELS, singular_interface};
 use crate::shared::parts::{Parts, RAMP};
 use crate::shared::response::{Response, Workshop};
 
@@ -36,30 +34,38 @@ pub const ENTRY: MethodEntry = MethodEntry {
                 u = L y_corr + alpha (L mean(y_corr) - u_bar)",
     source: "[H18] (2), (3)",
     convergence_order: 1,
-    options: &join::<{ OWN.len() + ALL.len() + PHASES.len() }>(&[&OWN, &ALL, &PHASES]),
+    models: ModelKind::ALL,
+    options: CorrectorOptions::SPECS,
+    papers: Some(&thesis::PHASES),
     build,
 };
 
-const OWN: [OptionSpec; 3] = [
-    OptionSpec {
-        name: "order",
-        kind: OptionKind::Integer { default: 0, min: 0, max: 1 },
-        help: "hold the corrected values, or go on along their line",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "discretisation",
-        kind: OptionKind::Choice(&["exact", "euler"]),
-        help: "B_d by the matrix exponential, or B h",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "alpha",
-        kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
-        help: "gain of the offset",
-        only_with: &[],
-    },
-];
+choice! {
+    /// How B_d follows from B.
+    enum Discretisation {
+        /// By the matrix exponential.
+        Exact = "exact",
+        /// B h.
+        Euler = "euler",
+    }
+}
+
+options! {
+    /// What users choose from.
+    struct CorrectorOptions {
+        /// hold the corrected values, or go on along their line
+        order: usize = 0 in 0..=1, only [CONTINUOUS_MODELS];
+        /// B_d by the matrix exponential, or B h
+        discretisation: Discretisation, only [CONTINUOUS_MODELS];
+        /// gain of the offset
+        alpha: f64 = 1.0 in 0.0..=2.0;
+    }
+}
+
+/// alpha of checked options.
+pub fn offset_gain(options: &Options) -> f64 {
+    CorrectorOptions::read(options).alpha
+}
 
 struct Corrector {
     order: usize,
@@ -96,14 +102,18 @@ struct Part {
     total: Matrix,
 }
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
-    if costep_ident::sources::identifies(options) {
-        return learnt::corrector(options);
+fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    let CorrectorOptions { order, discretisation, alpha } = CorrectorOptions::read(options);
+    if models.entry.kind == ModelKind::Discrete {
+        return learnt::corrector(alpha, options, models);
     }
     Box::new(Corrector {
-        order: options.integer("order") as usize,
-        euler: options.text("discretisation") == "euler",
-        alpha: options.real("alpha"),
+        order,
+        euler: match discretisation {
+            Discretisation::Exact => false,
+            Discretisation::Euler => true,
+        },
+        alpha,
         inputs: InputSet::All(0),
         layout: Layout::default(),
         interface: Interface::default(),

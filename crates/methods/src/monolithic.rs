@@ -5,8 +5,8 @@
 //! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
 
 use costep_core::{
-    Code, Condition, CouplingMethod, Error, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
-    Signals, StepContext, SystemView,
+    Code, Condition, CouplingMethod, Error, MethodEntry, ModelsSpec, Needs, Options, Result, Signals,
+    StepContext, SystemView, choice, options,
 };
 
 use crate::registry::MethodSpec;
@@ -22,22 +22,38 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "x' = f(t, x, u),  y = g(t, x, u),  u = L y + r(t)",
     source: "classical",
     convergence_order: 0,
-    options: &[
-        OptionSpec {
-            name: "solver",
-            kind: OptionKind::Choice(&["bdf", "adams", "dopri5", "project"]),
-            help: "the integrator; `project`: that of the project, with its own settings",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "tolerance",
-            kind: OptionKind::Real { default: 1e-8, min: 1e-14, max: 0.1 },
-            help: "relative tolerance of the integrator",
-            only_with: &[Condition { option: "solver", among: &["bdf", "adams", "dopri5"] }],
-        },
-    ],
+    models: &[],
+    options: MonolithicOptions::SPECS,
+    papers: None,
     build,
 };
+
+choice! {
+    /// The integrator of the whole.
+    pub enum Integrator {
+        /// Backward differentiation formulas.
+        Bdf = "bdf",
+        /// Adams-Moulton formulas.
+        Adams = "adams",
+        /// Dormand-Prince 5(4).
+        Dopri5 = "dopri5",
+        /// That of the project.
+        Project = "project",
+    }
+}
+
+const OWN_TOLERANCE: Condition =
+    Condition::on("solver", &[Integrator::Bdf.word(), Integrator::Adams.word(), Integrator::Dopri5.word()]);
+
+options! {
+    /// What users choose from.
+    pub struct MonolithicOptions {
+        /// the integrator; `project`: that of the project, with its own settings
+        solver: Integrator;
+        /// relative tolerance of the integrator
+        tolerance: f64 = 1e-8 in 1e-14..=0.1, only [OWN_TOLERANCE];
+    }
+}
 
 /// Whether the parts are to be solved as one.
 pub fn is_monolithic(spec: &MethodSpec) -> bool {
@@ -49,7 +65,7 @@ pub fn hold() -> Result<MethodSpec> {
     MethodSpec::new(zoh::ENTRY.id, Vec::new())
 }
 
-fn build(_options: &Options) -> Box<dyn CouplingMethod> {
+fn build(_options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     Box::new(Refused)
 }
 

@@ -16,11 +16,12 @@
 //! An input whose source has already stepped needs no correction: its mean over the step is known.
 
 use costep_core::{
-    Arrival, CouplingMethod, InputSet, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
-    SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, mean_outputs,
+    Arrival, CouplingMethod, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
+    SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, choice, join,
+    mean_outputs, options,
 };
 
-use crate::shared::seen_outputs::{FEEDTHROUGH, SMOOTH, SeenOutputs};
+use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -31,31 +32,45 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k + c^k,  c^k = alpha/h * integral_{T^(k-1)}^{T^k} (z - u_ref) dt,  z = L y + r",
     source: "[G18] section 3.2; [T] section 2.1; Benedikt & Hofer 2013",
     convergence_order: 2,
-    options: &[
-        OptionSpec {
-            name: "reference",
-            kind: OptionKind::Choice(&["uncorrected", "applied"]),
-            help: "u_ref: the held signal without its correction (energy telescopes), or with it",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "alpha",
-            kind: OptionKind::Real { default: 1.0, min: 0.0, max: 2.0 },
-            help: "gain of the correction; 0 is a plain hold",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "sampling",
-            kind: OptionKind::Choice(&["declared", "start", "end", "trapezoid", "communication"]),
-            help: "how the integral is summed over inner steps: as the subsystem declares, by the values at their \
-                   start, end or both; or over communication points only",
-            only_with: &[],
-        },
-        SMOOTH,
-        FEEDTHROUGH,
-    ],
+    models: ModelKind::CONTINUOUS,
+    options: &join::<5>(&[NepceOptions::SPECS, SeenOptions::SPECS]),
+    papers: None,
     build,
 };
+
+choice! {
+    /// u_ref.
+    enum Reference {
+        /// The held signal without its correction: energy telescopes.
+        Uncorrected = "uncorrected",
+        /// The signal with it, as the figures of [G18] suggest.
+        Applied = "applied",
+    }
+}
+
+choice! {
+    /// How the integral is summed over inner steps.
+    enum Sampling {
+        Declared = "declared",
+        Start = "start",
+        End = "end",
+        Trapezoid = "trapezoid",
+        Communication = "communication",
+    }
+}
+
+options! {
+    /// What users choose from.
+    struct NepceOptions {
+        /// u_ref: the held signal without its correction (energy telescopes), or with it
+        reference: Reference;
+        /// gain of the correction; 0 is a plain hold
+        alpha: f64 = 1.0 in 0.0..=2.0;
+        /// how the integral is summed over inner steps: as the subsystem declares, by the values at their start, end
+        /// or both; or over communication points only
+        sampling: Sampling;
+    }
+}
 
 struct Nepce {
     correct_applied: bool,
@@ -72,18 +87,21 @@ struct Nepce {
     mean: Vec<f64>,
 }
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
-    let sampling = match options.text("sampling") {
-        "start" => SampleRule::Start,
-        "end" => SampleRule::End,
-        "trapezoid" => SampleRule::Trapezoid,
-        "communication" => SampleRule::CommunicationPoints,
-        _ => SampleRule::Declared,
-    };
+fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    let NepceOptions { reference, alpha, sampling } = NepceOptions::read(options);
     Box::new(Nepce {
-        correct_applied: options.text("reference") == "applied",
-        alpha: options.real("alpha"),
-        sampling,
+        correct_applied: match reference {
+            Reference::Uncorrected => false,
+            Reference::Applied => true,
+        },
+        alpha,
+        sampling: match sampling {
+            Sampling::Declared => SampleRule::Declared,
+            Sampling::Start => SampleRule::Start,
+            Sampling::End => SampleRule::End,
+            Sampling::Trapezoid => SampleRule::Trapezoid,
+            Sampling::Communication => SampleRule::CommunicationPoints,
+        },
         outputs: SeenOutputs::new(options),
         inputs: InputSet::All(0),
         layout: Layout::default(),

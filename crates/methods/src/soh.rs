@@ -3,10 +3,10 @@
 //! Order 3 for small steps; the first of the holds to diverge at large ones. Starts as a hold, then a line: the
 //! hold of the first step leaves an error of order 2 behind when the run does not begin at rest.
 
-use costep_core::{CouplingMethod, MethodEntry, Options};
+use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
-use crate::shared::seen_outputs::{FEEDTHROUGH, SMOOTH, SeenOutputs};
+use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -17,10 +17,12 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = parabola through (T^(k-2), z^(k-2)), (T^(k-1), z^(k-1)), (T^k, z^k),  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 3,
-    options: &[SMOOTH, FEEDTHROUGH],
+    models: ModelKind::CONTINUOUS,
+    options: SeenOptions::SPECS,
+    papers: None,
     build,
 };
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
+fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     Box::new(Extrapolation::new(2, SeenOutputs::new(options)))
 }

@@ -3,10 +3,10 @@
 //! What every other open co-simulation tool does. Order 1, no memory, cheapest of all; the held value lags
 //! half a step behind and, through outputs with direct feed-through, one and a half ([T] section 2.1).
 
-use costep_core::{CouplingMethod, MethodEntry, Options};
+use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
-use crate::shared::seen_outputs::{FEEDTHROUGH, SMOOTH, SeenOutputs};
+use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -17,10 +17,12 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k,  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 1,
-    options: &[SMOOTH, FEEDTHROUGH],
+    models: ModelKind::CONTINUOUS,
+    options: SeenOptions::SPECS,
+    papers: None,
     build,
 };
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
+fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     Box::new(Extrapolation::new(0, SeenOutputs::new(options)))
 }

@@ -1,10 +1,11 @@
 //! `[method]` and `[group.NAME]`: which coupling method forms which inputs.
 
-use costep_core::{Code, Error, InputSet, OptionKind, OptionSpec, Value as OptionValue};
-use costep_methods::MethodSpec;
+use costep_core::{Code, Error, InputSet};
+use costep_methods::{MethodSpec, registry};
 
 use crate::connections::GroupWish;
-use crate::document::{Entry, Node, Origin, Table, Value};
+use crate::document::{Entry, Node, Origin, Table};
+use crate::models::{self, Models, names_a_file, read_options};
 use crate::overrides::DEFAULT_METHOD;
 use crate::parts::check_name;
 use crate::problems::{Problems, shortened, suggest};
@@ -36,10 +37,12 @@ struct Draft<'a> {
 pub(crate) fn read(
     root: &Table,
     wishes: &[GroupWish],
+    models: Option<&Models>,
     signals: &Signals,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<GroupSpec>> {
-    let drafts = read_drafts(root, problems);
+    let drafts = read_drafts(root, models, problems);
+    let method_origin = drafts[0].section.origin_of("id");
     let owners = assign(&drafts, wishes, signals, problems);
     let mut groups = Vec::new();
     for (index, draft) in drafts.into_iter().enumerate() {
@@ -60,11 +63,14 @@ pub(crate) fn read(
         let inputs = if alone { InputSet::All(owners.len()) } else { InputSet::Some(inputs) };
         Some(GroupSpec { name, method: method?, inputs })
     };
-    groups.into_iter().map(group).collect()
+    let groups: Vec<_> = groups.into_iter().map(group).collect::<Option<_>>()?;
+    models::warn_if_unused(models, &groups, method_origin, problems);
+    Some(groups)
 }
 
-fn read_drafts<'a>(root: &'a Table, problems: &mut Problems<'_>) -> Vec<Draft<'a>> {
-    let mut drafts = vec![draft(DEFAULT_GROUP, root.get("method"), "[method]".into(), false, problems)];
+fn read_drafts<'a>(root: &'a Table, models: Option<&Models>, problems: &mut Problems<'_>) -> Vec<Draft<'a>> {
+    let mut drafts =
+        vec![draft(DEFAULT_GROUP, root.get("method"), "[method]".into(), false, models, problems)];
     for Entry { key, key_origin, node } in
         Section::open_free(root.get("group"), "[group]", problems).entries()
     {
@@ -76,7 +82,7 @@ fn read_drafts<'a>(root: &'a Table, problems: &mut Problems<'_>) -> Vec<Draft<'a
             });
         }
         let label = format!("[group.{}]", shortened(key));
-        drafts.push(draft(key, Some(node), label, true, problems));
+        drafts.push(draft(key, Some(node), label, true, models, problems));
     }
     drafts
 }
@@ -86,73 +92,34 @@ fn draft<'a>(
     node: Option<&'a Node>,
     label: String,
     has_inputs: bool,
+    models: Option<&Models>,
     problems: &mut Problems<'_>,
 ) -> Draft<'a> {
     let section = Section::open_free(node, label, problems);
     let is_option = |entry: &&Entry| entry.key != "id" && !(has_inputs && entry.key == "inputs");
-    let options: Vec<_> = section.entries().iter().filter(is_option).collect();
-    let method = read_method(&section, &options, problems);
+    let method = read_method(&section, section.entries().iter().filter(is_option), models, problems);
     Draft { name, method, section }
 }
 
-/// Each option is checked by itself, so that all mistakes are found.
-fn read_method(section: &Section<'_>, options: &[&Entry], problems: &mut Problems<'_>) -> Option<MethodSpec> {
+fn read_method<'a>(
+    section: &Section<'_>,
+    options: impl Iterator<Item = &'a Entry>,
+    models: Option<&Models>,
+    problems: &mut Problems<'_>,
+) -> Option<MethodSpec> {
     let id = match section.get("id") {
         Some(_) => section.text("id", problems)?,
         None => DEFAULT_METHOD,
     };
-    if let Err(error) = costep_methods::find(id) {
-        problems.report(section.origin_of("id"), || error);
-        return None;
-    }
-    let mut given = Vec::new();
-    let mut good = true;
-    for entry in options {
-        let checked = option_value(entry)
-            .map(|value| found_from_here(id, entry, value, problems))
-            .and_then(|value| MethodSpec::new(id, vec![(entry.key.clone(), value.clone())]).map(|_| value));
-        match checked {
-            Ok(value) => given.push((entry.key.clone(), value)),
-            Err(error) => {
-                good = false;
-                problems.report(entry.key_origin, || error);
-            }
-        }
-    }
-    let spec = MethodSpec::new(id, given).map_err(|error| problems.report(section.origin, || error));
-    let spec = spec.ok().filter(|_| good)?;
+    let entry =
+        costep_methods::find(id).map_err(|error| problems.report(section.origin_of("id"), || error)).ok()?;
+    let is_file = |name: &str| names_a_file(registry::all_options(entry), name);
+    let check = |given| MethodSpec::new(id, given).map(|_| ());
+    let given = read_options(options, is_file, check, problems);
+    let spec = MethodSpec::new(id, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
     spec.warnings().for_each(|warning| problems.warn(section.origin, || warning));
-    Some(spec)
-}
-
-/// Names of files in a project are relative to it; those of the command line to the present folder.
-fn found_from_here(id: &str, entry: &Entry, value: OptionValue, problems: &Problems<'_>) -> OptionValue {
-    match value {
-        OptionValue::Text(file)
-            if matches!(entry.node.origin, Origin::File(_)) && names_a_file(id, &entry.key) =>
-        {
-            let path = problems.folder().join(file);
-            OptionValue::Text(std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned())
-        }
-        value => value,
-    }
-}
-
-/// Whether an option of a method is the path of a file.
-pub(crate) fn names_a_file(id: &str, option: &str) -> bool {
-    let is_file = |spec: &OptionSpec| spec.name == option && spec.kind == OptionKind::File;
-    costep_methods::find(id).is_ok_and(|entry| entry.options.iter().any(is_file))
-}
-
-fn option_value(entry: &Entry) -> costep_core::Result<OptionValue> {
-    match &entry.node.value {
-        Value::Text(text) => Ok(OptionValue::Text(text.clone())),
-        Value::Integer(integer) => Ok(OptionValue::Integer(*integer)),
-        Value::Real(real) => Ok(OptionValue::Real(*real)),
-        Value::Truth(truth) => Ok(OptionValue::Bool(*truth)),
-        other => Err(Error::new(Code::BadOption, format!("option `{}` is {}", entry.key, other.kind()))
-            .hint("options are numbers, words, true or false")),
-    }
+    let Some(models) = models else { return Some(spec) };
+    spec.with_models(&models.spec).map_err(|error| problems.report(models.origin, || error)).ok()
 }
 
 /// The group of each input.

@@ -16,6 +16,7 @@ mod groups;
 mod kinds;
 mod maps;
 mod marks;
+mod models;
 mod overrides;
 mod parse;
 mod parts;

@@ -1,10 +1,12 @@
 //! Overrides of the command line: they change the document before it is checked.
 
-use costep_core::{Code, Error, Result, Value as OptionValue};
+use costep_core::{Code, Error, OptionSpec, Result, Value as OptionValue};
+use costep_ident::sources;
 use costep_methods::MethodSpec;
 
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FMU_KEYS;
+use crate::models;
 use crate::parse::{self, MAX_KEY};
 use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::project::TABLES;
@@ -22,7 +24,8 @@ const PART_KINDS: [(&str, &[&str]); 2] = [("native", NATIVE_KEYS), ("fmu", FMU_K
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// Where it goes: `step.size`, `parameters.ck`, `method.alpha`; short forms are `ck` for a parameter of a
-    /// built-in model and `s1.ck` for one of a part. `method` and `group.NAME` take `nepce:alpha=0.5`.
+    /// built-in model and `s1.ck` for one of a part. `method` and `group.NAME` take `nepce:alpha=0.5`,
+    /// `models` takes `rls:n=2`.
     pub path: String,
     /// The value, as in a project file but text needs no quotes.
     pub value: String,
@@ -51,8 +54,20 @@ fn apply_one(root: &mut Table, given: &Override, origin: Origin) -> Result<()> {
     let path = resolved(root, split_path(&given.path)?)?;
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     let mut node = parse::value(&given.value, origin);
-    if let (["method"] | ["group", _], Value::Text(text)) = (&names[..], &node.value) {
-        node = method_table(root, &names, text, origin)?;
+    match (&names[..], &node.value) {
+        (["method"] | ["group", _], Value::Text(text)) => {
+            let spec = read_text(text, Code::UnknownMethod, MethodSpec::parse)?;
+            if spec.names_models() {
+                drop_models_of_file(root);
+            }
+            node = method_table(root, &names, &spec, origin);
+        }
+        (["models"], Value::Text(text)) => {
+            let spec = read_text(text, Code::BadOption, sources::parse)?;
+            drop_sources_of_file(root);
+            node = table(models::SOURCE, spec.entry.id, spec.given(), origin);
+        }
+        _ => {}
     }
     drop_dependents(root, &names, &node.value);
     insert(root, &names, node)
@@ -87,7 +102,7 @@ fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
     let head = path[0].clone();
     if TABLES.contains(&head.as_str()) {
         match head.as_str() {
-            "method" => {}
+            "method" | "models" => {}
             _ if path.len() == 1 => return Err(table_named(&head)),
             kind if PART_KINDS.iter().any(|(part, _)| *part == kind) => {
                 let is_key =
@@ -151,27 +166,67 @@ fn unknown_path(root: &Table, path: &[String]) -> Error {
     }
 }
 
+/// Reads a method or source with options, unless it is too long to be one.
+fn read_text<T>(text: &str, code: Code, parse: fn(&str) -> Result<T>) -> Result<T> {
+    const MAX_TEXT: usize = 1000;
+    if text.len() > MAX_TEXT {
+        return Err(Error::new(code, format!("unknown coupling method or source `{}`", shortened(text))));
+    }
+    parse(text)
+}
+
 /// The table that `nepce:alpha=0.5` stands for; the inputs of a group stay.
-fn method_table(root: &Table, path: &[&str], text: &str, origin: Origin) -> Result<Node> {
-    const MAX_METHOD: usize = 1000;
-    if text.len() > MAX_METHOD {
-        return Err(Error::new(
-            Code::UnknownMethod,
-            format!("unknown coupling method `{}`", shortened(text)),
-        ));
-    }
-    let spec = MethodSpec::parse(text)?;
-    let mut table = Table::default();
-    table.set("id", Node { value: Value::Text(spec.entry.id.into()), origin });
-    for (name, value) in spec.given() {
-        table.set(name, Node { value: option_value(value), origin });
-    }
-    if let ["group", name] = path
+fn method_table(root: &Table, path: &[&str], spec: &MethodSpec, origin: Origin) -> Node {
+    let mut node = table("id", spec.entry.id, spec.given(), origin);
+    if let (["group", name], Value::Table(table)) = (path, &mut node.value)
         && let Some(inputs) = root.table("group").and_then(|groups| groups.table(name)?.get("inputs"))
     {
         table.set("inputs", inputs.clone());
     }
-    Ok(Node { value: Value::Table(table), origin })
+    node
+}
+
+/// A name under this key, and options beside it.
+fn table(key: &str, id: &str, given: &[(String, OptionValue)], origin: Origin) -> Node {
+    let mut table = Table::default();
+    table.set(key, Node { value: Value::Text(id.into()), origin });
+    for (name, value) in given {
+        table.set(name, Node { value: option_value(value), origin });
+    }
+    Node { value: Value::Table(table), origin }
+}
+
+/// Whoever names a source with the method does not mean the models of the file.
+fn drop_models_of_file(root: &mut Table) {
+    root.entries.retain(|entry| entry.key != "models" || from_flag(entry.key_origin));
+}
+
+/// Whoever names a source beside the method does not mean those that the file names with methods.
+fn drop_sources_of_file(root: &mut Table) {
+    let of_source = |key: &str| {
+        key == models::SOURCE || sources::SOURCES.iter().any(|source| names_option(source.options, key))
+    };
+    let drop_from = |table: &mut Table| {
+        let method = costep_methods::find(table.text("id").unwrap_or(DEFAULT_METHOD));
+        let is_own = |key: &str| method.as_ref().is_ok_and(|entry| names_option(entry.options, key));
+        table
+            .entries
+            .retain(|entry| from_flag(entry.key_origin) || is_own(&entry.key) || !of_source(&entry.key));
+    };
+    root.table_mut("method").into_iter().for_each(drop_from);
+    for entry in root.table_mut("group").into_iter().flat_map(|groups| &mut groups.entries) {
+        if let Value::Table(table) = &mut entry.node.value {
+            drop_from(table);
+        }
+    }
+}
+
+fn names_option(specs: &[OptionSpec], name: &str) -> bool {
+    specs.iter().any(|spec| spec.name == name)
+}
+
+fn from_flag(origin: Origin) -> bool {
+    matches!(origin, Origin::Flag(_))
 }
 
 fn option_value(value: &OptionValue) -> Value {
@@ -187,7 +242,6 @@ fn option_value(value: &OptionValue) -> Value {
 /// stays, so that their order does not matter.
 fn drop_dependents(root: &mut Table, path: &[&str], value: &Value) {
     let Value::Text(chosen) = value else { return };
-    let from_flag = |origin: Origin| matches!(origin, Origin::Flag(_));
     let keep_flags = |table: &mut Table, kept: &str| {
         table.entries.retain(|entry| from_flag(entry.key_origin) || entry.key == kept);
     };
@@ -205,6 +259,11 @@ fn drop_dependents(root: &mut Table, path: &[&str], value: &Value) {
             };
             if let Some(table) = table.filter(|t| t.text("id").unwrap_or(DEFAULT_METHOD) != chosen) {
                 keep_flags(table, "inputs");
+            }
+        }
+        ["models", models::SOURCE] => {
+            if let Some(table) = root.table_mut("models").filter(|t| t.text(models::SOURCE) != Some(chosen)) {
+                keep_flags(table, "");
             }
         }
         ["schedule", "kind"] if chosen != "sequential" => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use costep_core::{Code, Error, External};
+use costep_core::{Code, Error, External, ModelsSpec};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
 use costep_models::Model;
@@ -15,6 +15,7 @@ use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::{self, FmuSpec};
 use crate::groups::{self, GroupSpec};
 use crate::maps::ValueMap;
+use crate::models;
 use crate::overrides::{self, Override};
 use crate::parse;
 use crate::parts::{self, NativeSpec, Parts};
@@ -30,6 +31,7 @@ pub(crate) const TABLES: &[&str] = &[
     "parameters",
     "step",
     "method",
+    "models",
     "schedule",
     "native",
     "fmu",
@@ -55,6 +57,8 @@ pub struct Project {
     pub model: Model,
     /// Coupling methods and their inputs; the first is the default group.
     pub groups: Vec<GroupSpec>,
+    /// Where models of the parts come from, if that is said beside the methods.
+    pub models: Option<ModelsSpec>,
     /// In which order parts step.
     pub scheduling: Scheduling,
     /// Threads.
@@ -189,7 +193,9 @@ fn read_project(
     let experiment = settings::read_experiment(root, &system, &parts, problems);
     let solver = settings::read_solver(&system, &parts, problems);
     let wiring = connections::read(root, &parts, problems);
-    let groups = groups::read(root, &wiring.wishes, &parts.signals, problems);
+    let models = models::read(root, problems);
+    let chosen = models.as_ref().ok().and_then(Option::as_ref);
+    let groups = groups::read(root, &wiring.wishes, chosen, &parts.signals, problems);
     let scheduling = settings::read_schedule(root, &parts.signals, problems);
     let record = settings::read_record(root, &parts.signals, problems);
     let bounds = settings::read_guard(root, &parts.signals, problems);
@@ -219,6 +225,7 @@ fn read_project(
         parameters: parts.parameters,
         model: Model { experiment: experiment?, solver, ..model },
         groups: groups?,
+        models: models.ok()?.map(|models| models.spec),
         scheduling: scheduling?,
         threads,
         bounds,

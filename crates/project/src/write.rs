@@ -6,11 +6,11 @@ use std::path::Path;
 use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
-use costep_methods::MethodSpec;
+use costep_methods::{MethodSpec, registry};
 
 use crate::fmus::{Isolation, file_in, path_in, written};
-use crate::groups::names_a_file;
 use crate::maps;
+use crate::models::names_a_file;
 use crate::project::Project;
 use crate::signals::{Side, Signals};
 
@@ -34,6 +34,7 @@ impl Project {
         self.write_natives(&mut out);
         self.write_fmus(folder, &mut out);
         self.write_methods(folder, &signals, &mut out);
+        self.write_models(folder, &mut out);
         self.write_schedule(&signals, &mut out);
         self.write_connections(&signals, &mut out);
         self.write_externals(&signals, &mut out);
@@ -110,6 +111,13 @@ impl Project {
                 out.key("inputs", list(inputs.iter().map(|input| quoted(&names[*input]))));
             }
         }
+    }
+
+    fn write_models(&self, folder: Option<&Path>, out: &mut Writer) {
+        let Some(models) = &self.models else { return };
+        out.table("[models]");
+        out.key("source", quoted(models.entry.id));
+        write_options(models.given(), |name| names_a_file(models.entry.options, name), folder, out);
     }
 
     fn write_schedule(&self, signals: &Signals, out: &mut Writer) {
@@ -200,12 +208,22 @@ impl Project {
 
 fn write_method(method: &MethodSpec, folder: Option<&Path>, out: &mut Writer) {
     out.key("id", quoted(method.entry.id));
-    for (name, value) in method.given() {
+    let is_file = |name: &str| names_a_file(registry::all_options(method.entry), name);
+    write_options(method.given(), is_file, folder, out);
+}
+
+fn write_options(
+    given: &[(String, Value)],
+    is_file: impl Fn(&str) -> bool,
+    folder: Option<&Path>,
+    out: &mut Writer,
+) {
+    for (name, value) in given {
         match value {
             Value::Bool(truth) => out.key(name, truth),
             Value::Integer(integer) => out.key(name, integer),
             Value::Real(value) => out.key(name, real(*value)),
-            Value::Text(file) if !file.is_empty() && names_a_file(method.entry.id, name) => {
+            Value::Text(file) if !file.is_empty() && is_file(name) => {
                 out.key(name, quoted(&path_in(Path::new(file), folder).to_string_lossy()));
             }
             Value::Text(text) => out.key(name, quoted(text)),

@@ -97,7 +97,8 @@ impl Case {
     /// The same from models of an earlier run.
     pub(crate) fn run_from(&self, method: &str, step: f64, models: &ModelFile) -> Result<Run> {
         let method = MethodSpec::parse(method)?;
-        let models = Learning::from_models(sources::learning(&method.options), models.clone());
+        let models =
+            Learning::from_models(sources::learning_from_file(&method.models.options), models.clone());
         finish(self.engine(&method, Box::new(models), (step, false), |_, part| part)?, false)
     }
 

@@ -9,7 +9,8 @@ use crate::flat::{Component, Flat, Link};
 use crate::model::{Implementation, Value};
 
 /// Tables of a project file that an annotation may give, and keys of components and links.
-const TABLES: [&str; 8] = ["step", "method", "schedule", "group", "external", "record", "guard", "run"];
+const TABLES: [&str; 9] =
+    ["step", "method", "models", "schedule", "group", "external", "record", "guard", "run"];
 const COMPONENT_KEYS: [&str; 5] = ["interface", "solver", "isolation", "step_timeout", "retry_discarded"];
 const LINK_KEYS: [&str; 3] = ["group", "bond", "sum"];
 /// The only key of `[system]` that the structure itself does not say.

@@ -25,12 +25,13 @@ use crate::supervision;
 use crate::table::{Cell, number, percent, render, wall};
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failure> {
-    let project = session::load(&args.system, first_step(args.steps.as_deref()).into_iter().collect())?;
+    let overrides = first_step(args.steps.as_deref()).into_iter().chain(args.models_override());
+    let project = session::load(&args.system, overrides.collect())?;
     if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
         return Ok(code);
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
-    let methods = methods(args.methods.as_deref())?;
+    let methods = with_models(methods(args.methods.as_deref())?, &project, args.models.is_some())?;
     methods.iter().flat_map(MethodSpec::warnings).for_each(|warning| output.remark(&warning.to_string()));
     let steps = steps(args.steps.as_deref(), &project.model.experiment)?;
     let choice = ReferenceChoice::parse(&project, &args.reference)?;
@@ -146,6 +147,37 @@ fn methods(text: Option<&str>) -> Result<Vec<MethodSpec>, Error> {
         }
     };
     if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
+}
+
+/// The methods with the models of the project or command line, as far as they can work with them. Models that were asked
+/// for and that nobody can work with are a mistake.
+fn with_models(
+    methods: Vec<MethodSpec>,
+    project: &Project,
+    asked_for: bool,
+) -> Result<Vec<MethodSpec>, Error> {
+    let Some(models) = &project.models else { return Ok(methods) };
+    let (mut any, mut refusal) = (false, None);
+    let one = |method: MethodSpec| {
+        if method.names_models() || !method.uses_models() {
+            return method;
+        }
+        match method.clone().with_models(models) {
+            Ok(with) => {
+                any = true;
+                with
+            }
+            Err(error) => {
+                refusal.get_or_insert(error);
+                method
+            }
+        }
+    };
+    let methods = methods.into_iter().map(one).collect();
+    match refusal.filter(|_| asked_for && !any) {
+        Some(error) => Err(error),
+        None => Ok(methods),
+    }
 }
 
 /// The first of the steps as that of the project, which then needs none of its own.

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use costep_analysis::Identification;
 use costep_core::quantity::format_time;
-use costep_core::{Code, Error, Result};
+use costep_core::{Code, Error, Learning, ModelKind, Result};
 use costep_engine::StopFlag;
-use costep_ident::{ModelFile, NamedModel, StoredModels, sources};
+use costep_ident::{ModelFile, NamedModel, StoredModels};
 use costep_methods::MethodSpec;
+use costep_methods::identified::{IdentifiedOptions, InputShape};
 use costep_project::Project;
 use serde_json::json;
 
@@ -28,7 +29,8 @@ use crate::words::argument;
 const DEFAULT_METHOD: &str = "identified";
 
 pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failure> {
-    let project = session::load(&args.system, args.coupling.step_override().into_iter().collect())?;
+    let overrides = args.coupling.step_override().into_iter().chain(args.coupling.models_override());
+    let project = session::load(&args.system, overrides.collect())?;
     let method = method(args, &project)?;
     check_target(&args.out)?;
     if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
@@ -53,7 +55,10 @@ fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
         let own = &project.groups[0].method;
         return if learns(own) { Ok(own.clone()) } else { MethodSpec::parse(DEFAULT_METHOD) };
     };
-    let spec = MethodSpec::parse(text)?;
+    let mut spec = MethodSpec::parse(text)?;
+    if let Some(models) = project.models.as_ref().filter(|_| !spec.names_models()) {
+        spec = spec.with_models(models)?;
+    }
     if learns(&spec) {
         return Ok(spec);
     }
@@ -64,16 +69,17 @@ fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
             .hint("leave out `form`; runs with `form=ramp` can start from the file all the same"));
     }
     Err(Error::new(Code::BadOption, format!("`{text}` identifies no models of its own")).hint(
-        "`identified` does, and `prestep`, `mbcorr` and `predictive` with `source=rls`, `source=ij-rls` or `source=moesp`",
+        "`identified` does, and `prestep`, `mbcorr` and `predictive` with `source=rls`, `source=ij-rls` or `source=moesp` (`--models rls`)",
     ))
 }
 
 /// Whether a method learns models of steps with held inputs.
 fn learns(spec: &MethodSpec) -> bool {
     if spec.entry.id == DEFAULT_METHOD {
-        return spec.options.text("form") == "hold";
+        return IdentifiedOptions::read(&spec.options).form == InputShape::Hold;
     }
-    sources::identifies(&spec.options) && spec.options.text(sources::SOURCE.name) != sources::FROM_FILE
+    let offer = spec.models.offer();
+    offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier
 }
 
 /// Whether the file may be written: said before hours of work, not after them.

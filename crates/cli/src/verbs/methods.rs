@@ -1,9 +1,10 @@
-//! `costep methods`: the registry of coupling methods, for people and machines.
+//! `costep methods`: the registries of coupling methods and of sources of models, for people and machines.
 
 use std::process::ExitCode;
 
-use costep_core::{MethodEntry, OptionSpec, Result};
-use costep_methods::{find, registry};
+use costep_core::{MethodEntry, OptionSpec, Result, SourceEntry};
+use costep_ident::sources;
+use costep_methods::{MethodSpec, find, registry};
 use serde_json::{Value, json};
 
 use crate::args::ListArgs;
@@ -12,18 +13,25 @@ use crate::style::{Output, STRONG, paint, print, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> {
-    match (&args.id, output.json) {
-        (None, true) => print_json(&registry::all().map(to_json).collect::<Vec<_>>())?,
-        (None, false) => list()?,
-        (Some(id), true) => print_json(&to_json(find(id)?))?,
-        (Some(id), false) => explain(find(id)?)?,
+    let source = args.id.as_deref().and_then(|id| sources::find(id).ok());
+    match (&args.id, source, output.json) {
+        (None, _, true) => print_json(&registry::all().map(to_json).collect::<Vec<_>>())?,
+        (None, _, false) => list()?,
+        (_, Some(source), true) => print_json(&source_to_json(source))?,
+        (_, Some(source), false) => explain_source(source)?,
+        (Some(id), None, true) => print_json(&to_json(find(id)?))?,
+        (Some(id), None, false) => explain(find(id)?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn list() -> Result<()> {
-    let row = |entry: &MethodEntry| vec![Cell::styled(entry.id, STRONG), Cell::new(entry.title)];
-    print(&render(&["method", ""], &registry::all().map(row).collect::<Vec<_>>()))?;
+    let row = |id, title| vec![Cell::styled(id, STRONG), Cell::new(title)];
+    let methods: Vec<_> = registry::all().map(|entry| row(entry.id, entry.title)).collect();
+    print(&render(&["method", ""], &methods))?;
+    let sources: Vec<_> = sources::SOURCES.iter().map(|entry| row(entry.id, entry.title)).collect();
+    say!("")?;
+    print(&render(&["models from", ""], &sources))?;
     say!("\n  `costep methods ID` explains one.")
 }
 
@@ -36,28 +44,50 @@ fn explain(entry: &MethodEntry) -> Result<()> {
         order => say!("  order    {order}")?,
     }
     say!("  needs    {}", needs(entry).join(", "))?;
-    say!("  source   {}\n", entry.source)?;
-    let rows: Vec<_> = entry
-        .options
-        .iter()
-        .map(|option| {
-            let help = match &only_with(option)[..] {
-                [] => option.help.to_owned(),
-                conditions => format!("{} [only with {}]", option.help, conditions.join(", ")),
-            };
-            [option.name, &option.kind.default_value().to_string(), &option.kind.allowed(), &help]
-                .into_iter()
-                .map(Cell::new)
-                .collect()
-        })
-        .collect();
-    print(&render(&["option", "default", "allowed", ""], &rows))
+    let sources: Vec<_> = registry::sources_of(entry).map(|source| source.id).collect();
+    if !sources.is_empty() {
+        say!("  models   from {} (`--models`, `costep methods SOURCE`)", sources.join(", "))?;
+    }
+    say!("  source   {}", entry.source)?;
+    print_options("option", entry.options)?;
+    match entry.papers {
+        Some(papers) => print_options(&format!("to follow {} to the letter", papers.tag), papers.options),
+        None => Ok(()),
+    }
+}
+
+fn explain_source(entry: &SourceEntry) -> Result<()> {
+    say!("{}  {}\n", paint(STRONG, entry.id), entry.title)?;
+    say!("  {}\n", entry.summary)?;
+    say!("  gives    {}", entry.kind.title())?;
+    say!("  needs    {}", entry.needs)?;
+    let fits = |method: &&MethodEntry| method.models.contains(&entry.kind);
+    let methods: Vec<_> = registry::all().filter(fits).map(|method| method.id).collect();
+    say!("  methods  {}", methods.join(", "))?;
+    say!("  source   {}", entry.source)?;
+    print_options("option", entry.options)
+}
+
+fn print_options(title: &str, options: &[OptionSpec]) -> Result<()> {
+    if options.is_empty() {
+        return Ok(());
+    }
+    let row = |option: &OptionSpec| {
+        let help = match &only_with(option)[..] {
+            [] => option.help.to_owned(),
+            conditions => format!("{} [only with {}]", option.help, conditions.join(", ")),
+        };
+        let default = option.kind.default_value().to_string();
+        [option.name, &default, &option.kind.allowed(), &help].into_iter().map(Cell::new).collect()
+    };
+    say!("")?;
+    print(&render(&[title, "default", "allowed", ""], &options.iter().map(row).collect::<Vec<_>>()))
 }
 
 /// What the method asks of the subsystems with its default options.
 fn needs(entry: &MethodEntry) -> Vec<String> {
-    let Ok(options) = costep_core::Options::check(entry.id, entry.options, &[]) else { return Vec::new() };
-    let needs = (entry.build)(&options).needs();
+    let Ok(spec) = MethodSpec::new(entry.id, Vec::new()) else { return Vec::new() };
+    let needs = spec.build().needs();
     let mut list = Vec::new();
     if needs.input_order > 0 {
         list.push(format!("input polynomials of order {}", needs.input_order));
@@ -82,23 +112,52 @@ fn needs(entry: &MethodEntry) -> Vec<String> {
 
 /// What an option belongs to.
 fn only_with(option: &OptionSpec) -> Vec<String> {
-    option.only_with.iter().map(ToString::to_string).collect()
+    option.only_with.iter().map(registry::condition_text).collect()
+}
+
+/// An option, with what it is one of.
+fn option_to_json(option: &OptionSpec, of: &str) -> Value {
+    json!({
+        "name": option.name,
+        "default": option.kind.default_value().to_string(),
+        "allowed": option.kind.allowed(),
+        "help": option.help,
+        "only_with": only_with(option),
+        "of": of,
+    })
+}
+
+/// All that may be written as options of a method, those of its sources among them.
+fn options_to_json(entry: &MethodEntry) -> Vec<Value> {
+    let mut options: Vec<_> = entry.options.iter().map(|option| option_to_json(option, "method")).collect();
+    if let Some(papers) = entry.papers {
+        options.extend(papers.options.iter().map(|option| option_to_json(option, papers.tag)));
+    }
+    let sources: Vec<_> = registry::sources_of(entry).collect();
+    if let [first, ..] = &sources[..] {
+        let ids: Vec<_> = sources.iter().map(|source| source.id).collect();
+        options.push(json!({
+            "name": "source",
+            "default": first.id,
+            "allowed": ids.join(" | "),
+            "help": "where models of the subsystems come from",
+            "only_with": [],
+            "of": "models",
+        }));
+    }
+    for source in sources {
+        for option in source.options {
+            let mut object = option_to_json(option, "models");
+            let mut conditions = vec![format!("source={}", source.id)];
+            conditions.extend(only_with(option));
+            object["only_with"] = json!(conditions);
+            options.push(object);
+        }
+    }
+    options
 }
 
 fn to_json(entry: &MethodEntry) -> Value {
-    let options: Vec<_> = entry
-        .options
-        .iter()
-        .map(|option| {
-            json!({
-                "name": option.name,
-                "default": option.kind.default_value().to_string(),
-                "allowed": option.kind.allowed(),
-                "help": option.help,
-                "only_with": only_with(option),
-            })
-        })
-        .collect();
     json!({
         "id": entry.id,
         "title": entry.title,
@@ -107,6 +166,19 @@ fn to_json(entry: &MethodEntry) -> Value {
         "source": entry.source,
         "convergence_order": entry.convergence_order,
         "needs": needs(entry),
-        "options": options,
+        "models": registry::sources_of(entry).map(|source| source.id).collect::<Vec<_>>(),
+        "options": options_to_json(entry),
+    })
+}
+
+fn source_to_json(entry: &SourceEntry) -> Value {
+    json!({
+        "id": entry.id,
+        "title": entry.title,
+        "summary": entry.summary,
+        "source": entry.source,
+        "needs": entry.needs,
+        "gives": entry.kind.title(),
+        "options": entry.options.iter().map(|option| option_to_json(option, "models")).collect::<Vec<_>>(),
     })
 }

@@ -1,6 +1,6 @@
 //! A system at rest stays at rest.
 
-use costep_core::{External, Value};
+use costep_core::External;
 use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Part, Solver};
@@ -81,12 +81,9 @@ fn uses_models(method: &MethodSpec) -> bool {
 
 /// Maps that are powers of the matrix of one of a hundred inner steps carry its round-off a hundred times.
 fn tolerance(method: &MethodSpec) -> f64 {
-    let by_trials = ["finite-difference", "probe"].map(|source| ("source", Value::Text(source.into())));
-    let is_by_trials =
-        |(name, value): (&str, &Value)| by_trials.iter().any(|(n, v)| (*n, v) == (name, value));
     match uses_models(method) {
         // Trial steps are as exact as round-off over a small change.
-        true if method.options.iter().any(is_by_trials) => 1e-10,
+        true if ["finite-difference", "probe"].contains(&method.models.entry.id) => 1e-10,
         true => 1e-13,
         false => 1e-14,
     }

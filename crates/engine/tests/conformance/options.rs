@@ -1,6 +1,8 @@
 //! Options that a method does not have, or values it does not allow, are refused.
 
-use costep_core::{Code, OptionKind, Value};
+use costep_core::{Code, ModelsSpec, OptionKind, Value};
+use costep_ident::sources::SOURCES;
+use costep_methods::registry::all_options;
 use costep_methods::{METHODS, MethodSpec};
 
 fn refusal(id: &str, name: &str, value: Value) -> Option<Code> {
@@ -37,10 +39,25 @@ fn bad_values(kind: &OptionKind) -> Vec<Value> {
 #[test]
 fn values_out_of_range_or_of_another_type_are_refused() {
     for entry in METHODS {
-        for option in entry.options {
+        for option in all_options(entry) {
             for value in bad_values(&option.kind) {
                 let code = refusal(entry.id, option.name, value.clone());
                 assert_eq!(code, Some(Code::BadOption), "{}: {} = {value}", entry.id, option.name);
+            }
+        }
+        if !entry.models.is_empty() {
+            for value in bad_values(&OptionKind::Choice(&["exact"])) {
+                let code = refusal(entry.id, "source", value.clone());
+                assert_eq!(code, Some(Code::BadOption), "{}: source = {value}", entry.id);
+            }
+        }
+    }
+    for source in SOURCES {
+        for option in source.options {
+            for value in bad_values(&option.kind) {
+                let code = ModelsSpec::new(source, vec![(option.name.into(), value.clone())]).err();
+                let code = code.map(|error| error.code());
+                assert_eq!(code, Some(Code::BadOption), "{}: {} = {value}", source.id, option.name);
             }
         }
     }
@@ -50,7 +67,7 @@ fn values_out_of_range_or_of_another_type_are_refused() {
 fn unknown_options_are_refused() {
     for entry in METHODS {
         assert_eq!(refusal(entry.id, "colour", Value::Bool(true)), Some(Code::UnknownOption));
-        for option in entry.options {
+        for option in all_options(entry) {
             let slip = format!("{}s", option.name);
             assert_eq!(refusal(entry.id, &slip, option.kind.default_value()), Some(Code::UnknownOption));
         }
@@ -60,7 +77,9 @@ fn unknown_options_are_refused() {
 #[test]
 fn defaults_may_be_given() {
     for entry in METHODS {
-        let given = entry.options.iter().map(|option| (option.name.into(), option.kind.default_value()));
+        let of_papers = entry.papers.iter().flat_map(|papers| papers.options);
+        let all = entry.options.iter().chain(of_papers);
+        let given = all.map(|option| (option.name.into(), option.kind.default_value()));
         let spelt_out = MethodSpec::new(entry.id, given.collect()).unwrap();
         let defaults = MethodSpec::new(entry.id, vec![]).unwrap();
         assert!(spelt_out.options.iter().eq(defaults.options.iter()), "{}", entry.id);

@@ -7,12 +7,50 @@
 mod check;
 mod read;
 
-use costep_core::{Code, Description, Error, InterfaceModel, Port, Result};
+use costep_core::{
+    Code, Description, Error, InterfaceModel, Learning as Learns, ModelKind, Options, Port, Result,
+    SourceEntry, join, options,
+};
 use serde::{Deserialize, Serialize};
 
+use crate::estimator::Algorithm;
+use crate::learning::{Learning, LearningSettings, RecursiveOptions, discrete};
 use crate::resample::{InputForm, resample_by};
 use check::Misfit;
 pub use read::StoredModels;
+
+/// Row of the registry.
+pub(crate) const ENTRY: SourceEntry = SourceEntry {
+    id: "from-file",
+    title: "models of an earlier run",
+    summary: "Starts from models that `costep identify` has written, for any step, and goes on learning from inputs and \
+              outputs.",
+    needs: "parts and ports of the names in the file",
+    source: "costep; [T] (4.13), (4.14)",
+    kind: ModelKind::Discrete,
+    options: &join::<4>(&[FileOptions::SPECS, RecursiveOptions::SPECS]),
+    settle: |_| {},
+    offer: |options| discrete(Learns::Earlier, options),
+    build: |options| Box::new(Learning::from_file(learning(options), FileOptions::read(options).file)),
+};
+
+options! {
+    /// Options of the source.
+    struct FileOptions {
+        /// the models, as `costep identify` writes them
+        file: String;
+        /// communication points that the ranges of the outputs in eps_SI are taken from; 0: all so far
+        range: usize = 100 in 0..=100_000;
+    }
+}
+
+/// How models of an earlier run go on learning, by checked options.
+pub fn learning(options: &Options) -> LearningSettings {
+    let RecursiveOptions { forgetting, variance } = RecursiveOptions::read(options);
+    // The file says which of the two recursive ways goes on.
+    let algorithm = Algorithm::IjRls { forgetting, start: variance };
+    LearningSettings { algorithm, samples: 1, range: FileOptions::read(options).range }
+}
 
 /// How much longer or shorter than the step of the file another may be.
 const MAX_RATIO: f64 = 1e4;

@@ -16,14 +16,73 @@ mod realise;
 mod trial;
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, LocalModel, ModelSource, Observation, Result,
-    StateReader, StateWriter, Subsystem,
+    Capabilities, Code, Description, Error, Experiment, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, Learning, ModelKind, ModelsOffer, SourceEntry, Value, choice, options,
 };
 
-use crate::renewal::{Refresh, Renewed};
+use crate::renewal::{RENEWED, Refresh, Renewal, RenewalOptions, Renewed};
 use place::Finder;
 use realise::Responses;
 use trial::Clock;
+
+/// Row of the registry.
+pub(crate) const ENTRY: SourceEntry = SourceEntry {
+    id: "probe",
+    title: "a short excitation that is taken back",
+    summary: "Moves each input up and down for a moment before the first step, puts the subsystem back, and makes A, B, C \
+              and D, with as many states as the responses show, of them. Where a subsystem stands is found by a few trial \
+              steps per macro step. Not renewed unless that is asked for.",
+    needs: "rollback",
+    source: "Kung's realisation",
+    kind: ModelKind::Realised,
+    options: ProbeOptions::SPECS,
+    // Who says how often, says that they are renewed.
+    settle: |options| {
+        if options.is_given("every") {
+            options.set_default("refresh", Value::Text(Renewal::Always.word().into()));
+        }
+    },
+    offer: |_| ModelsOffer {
+        kind: ModelKind::Realised,
+        // Its offsets are measured at every point, whatever the age of the matrices.
+        current: true,
+        learning: Learning::Nothing,
+        micro_samples: false,
+    },
+    build: |options| {
+        let options = ProbeOptions::read(options);
+        let renewal = RenewalOptions { refresh: options.refresh.into(), every: options.every };
+        Box::new(Probe::new(renewal.refresh(), options.amplitude))
+    },
+};
+
+choice! {
+    /// When matrices are renewed, as a word; the first is the default here.
+    enum ProbeRenewal { Never = "never", Always = "always", Changed = "changed" }
+}
+
+impl From<ProbeRenewal> for Renewal {
+    fn from(refresh: ProbeRenewal) -> Self {
+        match refresh {
+            ProbeRenewal::Never => Self::Never,
+            ProbeRenewal::Always => Self::Always,
+            ProbeRenewal::Changed => Self::Changed,
+        }
+    }
+}
+
+options! {
+    /// Options of the source.
+    struct ProbeOptions {
+        /// renew local models at every `every`-th communication point, when they no longer explain x' and y, or never;
+        /// never, unless this or `every` is given
+        refresh: ProbeRenewal;
+        /// number of macro steps between renewals of local models
+        every: usize = 1 in 1..=1_000_000, only [RENEWED];
+        /// greatest pulse of an input, as a share of its nominal value or of the greatest so far; smaller ones are
+        /// tried too
+        amplitude: f64 = 0.01 in 1e-8..=10.0;
+    }
+}
 
 /// Trial steps per macro step, where the subsystem can do them: responses over the step to come.
 const PARTS: usize = 16;

@@ -35,8 +35,8 @@ mod trial;
 use std::path::Path;
 
 use costep_core::{
-    CouplingMethod, InputSet, InterfaceModel, Layout, MethodEntry, Needs, OptionKind, OptionSpec, Options,
-    PARTS, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
+    CouplingMethod, InputSet, InterfaceModel, Layout, MethodEntry, ModelsSpec, Needs, Options, PARTS, Result,
+    Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 
@@ -60,47 +60,52 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "y^(k+1) = F + S u by recursive least squares; u = L (y^k + y^(k+1))/2 + r (hold) or u^(k+1) = L y^(k+1) + r (ramp)",
     source: "costep; after [T] chapters 2.3, 2.4 and [H18]",
     convergence_order: 1,
-    options: &[
-        OptionSpec {
-            name: "form",
-            kind: OptionKind::Choice(&["hold", "ramp"]),
-            help: "inputs held at the mean of the coupling signal, or linear over the step (more accurate, where all \
-                   subsystems take it)",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "start",
-            kind: OptionKind::Choice(&["small", "plain"]),
-            help: "small: about an eighth of the step until the models are trusted, where the subsystems can; plain: a hold",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "feedthrough",
-            kind: OptionKind::Bool { default: false },
-            help: "what is not trusted yet is extrapolated without its direct feed-through; needs subsystems that give D",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "forgetting",
-            kind: OptionKind::Real { default: 0.98, min: 0.5, max: 1.0 },
-            help: "lambda, of the excited direction",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "parameters",
-            kind: OptionKind::Bool { default: false },
-            help: "also record the identified gains of all outputs to their inputs",
-            only_with: &[],
-        },
-        OptionSpec {
-            name: "file",
-            kind: OptionKind::File,
-            help: "start from the models of an earlier run (`costep identify`), for any step; they are trusted as soon as they prove right",
-            only_with: &[],
-        },
-    ],
+    // Of the subsystems it wants D at most.
+    models: &[],
+    options: IdentifiedOptions::SPECS,
+    papers: None,
     build,
 };
+
+choice! {
+    /// Shape of the inputs over a step, as a word.
+    pub enum InputShape {
+        /// Held at the mean of the coupling signal.
+        Hold = "hold",
+        /// Linear.
+        Ramp = "ramp",
+    }
+}
+
+choice! {
+    /// How a run begins.
+    pub enum StartKind {
+        /// With parts of the macro step.
+        Small = "small",
+        /// With a hold over whole steps.
+        Plain = "plain",
+    }
+}
+
+options! {
+    /// What users choose from.
+    pub struct IdentifiedOptions {
+        /// inputs held at the mean of the coupling signal, or linear over the step (more accurate, where all subsystems
+        /// take it)
+        form: InputShape;
+        /// small: about an eighth of the step until the models are trusted, where the subsystems can; plain: a hold
+        start: StartKind;
+        /// what is not trusted yet is extrapolated without its direct feed-through; needs subsystems that give D
+        feedthrough: bool = false;
+        /// lambda, of the excited direction
+        forgetting: f64 = 0.98 in 0.5..=1.0;
+        /// also record the identified gains of all outputs to their inputs
+        parameters: bool = false;
+        /// start from the models of an earlier run (`costep identify`), for any step; they are trusted as soon as they
+        /// prove right
+        file: String;
+    }
+}
 
 /// What is known of a subsystem.
 struct Part {
@@ -169,14 +174,25 @@ struct Identified {
     names: Vec<String>,
 }
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
+fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    with_options(IdentifiedOptions::read(options))
+}
+
+/// The method with these options.
+pub(crate) fn with_options(options: IdentifiedOptions) -> Box<dyn CouplingMethod> {
     Box::new(Identified {
-        form: if options.text("form") == "ramp" { Form::Ramp } else { Form::Hold },
-        wants_small_start: options.text("start") == "small",
-        forgetting: options.real("forgetting"),
-        with_parameters: options.bool("parameters"),
-        knows_feedthrough: options.bool("feedthrough"),
-        file: options.text("file").into(),
+        form: match options.form {
+            InputShape::Hold => Form::Hold,
+            InputShape::Ramp => Form::Ramp,
+        },
+        wants_small_start: match options.start {
+            StartKind::Small => true,
+            StartKind::Plain => false,
+        },
+        forgetting: options.forgetting,
+        with_parameters: options.parameters,
+        knows_feedthrough: options.feedthrough,
+        file: options.file,
         inputs: InputSet::All(0),
         layout: Layout::default(),
         law: Law::default(),

@@ -36,10 +36,11 @@ mod plain;
 mod settings;
 
 use costep_core::{
-    CouplingMethod, InputSet, Layout, MethodEntry, Needs, Options, Result, Signals, StateReader, StateWriter,
-    StepContext, SystemView,
+    CouplingMethod, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result, Signals,
+    StateReader, StateWriter, StepContext, SystemView,
 };
 
+use crate::papers::{learnt, thesis};
 use crate::shared::interface::Interface;
 use crate::shared::legendre;
 use crate::shared::models::singular_interface;
@@ -49,7 +50,7 @@ use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use part::Part;
 use plain::PlainParts;
-use settings::{Fit, Settings};
+use settings::{Fit, PredictiveOptions, Settings};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -61,7 +62,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "(I - M_u L) eta = M_x x + M_b b + e_0 beta + M_u r,  u = L eta + r  in Legendre coefficients",
     source: "costep",
     convergence_order: 6,
-    options: settings::OPTIONS,
+    models: ModelKind::ALL,
+    options: PredictiveOptions::SPECS,
+    papers: Some(&thesis::PHASES),
     build,
 };
 
@@ -94,12 +97,12 @@ enum Predictor {
     Closed(Box<ClosedLoop>),
 }
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
-    if costep_ident::sources::identifies(options) {
-        return crate::learnt::predicted(options);
+fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    if models.entry.kind == ModelKind::Discrete {
+        return learnt::predicted(options, models);
     }
     Box::new(Predictive {
-        settings: Settings::new(options),
+        settings: Settings::new(options, &models.offer()),
         inputs: InputSet::All(0),
         layout: Layout::default(),
         orders: Vec::new(),

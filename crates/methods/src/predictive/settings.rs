@@ -1,88 +1,70 @@
 //! The options of predictive coupling.
 
-use costep_core::{Code, Condition, Error, OptionKind, OptionSpec, Options, Result, join};
-use costep_ident::sources::{ALL, EVERY, LOCAL_MODELS, PROBE, REFRESH, SOURCE};
+use costep_core::{Code, Condition, Error, ModelKind, ModelsOffer, Options, Result, choice, options};
 
-use crate::learnt::options::PHASES;
+use crate::shared::models::CONTINUOUS_MODELS;
 
-/// As declared in the registry.
-pub(super) const OPTIONS: &[OptionSpec] =
-    &join::<{ OWN.len() + ALL.len() + PHASES.len() }>(&[&OWN, &ALL, &PHASES]);
+choice! {
+    /// What the inputs are made to equal.
+    pub(crate) enum Fit {
+        /// The projection of the outputs that they cause.
+        Galerkin = "galerkin",
+        /// The same, predicted with degree p + 2 and end states matched.
+        Sharp = "sharp",
+        /// The projection of the coupled models' solution.
+        L2 = "l2",
+        /// The same with end states matched.
+        End = "end",
+    }
+}
 
-const OBSERVED: Condition = Condition { option: "states", among: &["kalman", "disturbance"] };
+choice! {
+    /// Where states come from, as a word.
+    pub(crate) enum StatesWord {
+        Readable = "readable",
+        Kalman = "kalman",
+        Disturbance = "disturbance",
+        Outputs = "outputs",
+    }
+}
 
-const OWN: [OptionSpec; 10] = [
-    OptionSpec {
-        name: "order",
-        kind: OptionKind::Integer { default: 2, min: 0, max: 3 },
-        help: "degree p of the input polynomials; less where a subsystem takes less",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "fit",
-        kind: OptionKind::Choice(&["galerkin", "sharp", "l2", "end"]),
-        help: "inputs that equal the projection of the outputs they cause; predicted with degree p + 2 and end states \
-               matched; projection of the coupled models' solution, without and with end states matched",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "states",
-        kind: OptionKind::Choice(&["readable", "kalman", "disturbance", "outputs"]),
-        help: "take the states from the subsystem, from a Kalman filter, from one that also estimates a disturbance of \
-               the inputs, or z = y - D u with Interface Jacobians",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "offsets",
-        kind: OptionKind::Choice(&["auto", "held", "persistent", "off"]),
-        help: "carry what the linear model does not know as constant offsets: held where models are exact and fresh, \
-               else as far as they proved to last; always the one or the other; not at all",
-        only_with: &[LOCAL_MODELS, Condition { option: "states", among: &["readable", "outputs"] }],
-    },
-    OptionSpec {
-        name: "inner_steps",
-        kind: OptionKind::Bool { default: true },
-        help: "respond as the explicit Euler steps of a subsystem do, where it tells their length",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "euler_step",
-        kind: OptionKind::Real { default: 0.0, min: 0.0, max: 1e3 },
-        help: "length in s of the explicit Euler steps of subsystems that do not tell; 0: not of that kind",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "substeps",
-        kind: OptionKind::Integer { default: 1, min: 1, max: 1000 },
-        help: "divide the step of subsystems that take no input derivatives; each part gets the mean of its inputs",
-        only_with: &[LOCAL_MODELS],
-    },
-    OptionSpec {
-        name: "input_error",
-        kind: OptionKind::Real { default: 0.1, min: 1e-6, max: 10.0 },
-        help: "of the Kalman filter: typical error of inputs, relative to their size",
-        only_with: &[LOCAL_MODELS, OBSERVED],
-    },
-    OptionSpec {
-        name: "output_error",
-        kind: OptionKind::Real { default: 1e-4, min: 1e-9, max: 10.0 },
-        help: "of the Kalman filter: typical error of outputs, relative to their size",
-        only_with: &[LOCAL_MODELS, OBSERVED],
-    },
-    OptionSpec {
-        name: "state_error",
-        kind: OptionKind::Real { default: 1e-4, min: 1e-9, max: 10.0 },
-        help: "of the Kalman filter: typical error of states per step, relative to their size",
-        only_with: &[LOCAL_MODELS, OBSERVED],
-    },
-];
+choice! {
+    /// What is done about what the models do not know, as a word.
+    pub(crate) enum OffsetsWord { Auto = "auto", Held = "held", Persistent = "persistent", Off = "off" }
+}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fit {
-    Galerkin,
-    Sharp,
-    L2,
-    End,
+const OBSERVED: Condition =
+    Condition::on("states", &[StatesWord::Kalman.word(), StatesWord::Disturbance.word()]);
+const NOT_OBSERVED: Condition =
+    Condition::on("states", &[StatesWord::Readable.word(), StatesWord::Outputs.word()]);
+
+options! {
+    /// What users choose from.
+    pub(crate) struct PredictiveOptions {
+        /// degree p of the input polynomials; less where a subsystem takes less
+        order: usize = 2 in 0..=3, only [CONTINUOUS_MODELS];
+        /// inputs that equal the projection of the outputs they cause; predicted with degree p + 2 and end states
+        /// matched; projection of the coupled models' solution, without and with end states matched
+        fit: Fit, only [CONTINUOUS_MODELS];
+        /// take the states from the subsystem, from a Kalman filter, from one that also estimates a disturbance of
+        /// the inputs, or z = y - D u with Interface Jacobians
+        states: StatesWord, only [CONTINUOUS_MODELS];
+        /// carry what the linear model does not know as constant offsets: held where models are exact and fresh,
+        /// else as far as they proved to last; always the one or the other; not at all
+        offsets: OffsetsWord, only [CONTINUOUS_MODELS, NOT_OBSERVED];
+        /// respond as the explicit Euler steps of a subsystem do, where it tells their length
+        inner_steps: bool = true, only [CONTINUOUS_MODELS];
+        /// length in s of the explicit Euler steps of subsystems that do not tell; 0: not of that kind
+        euler_step: f64 = 0.0 in 0.0..=1e3, only [CONTINUOUS_MODELS];
+        /// divide the step of subsystems that take no input derivatives; each part gets the mean of its inputs
+        substeps: usize = 1 in 1..=1000, only [CONTINUOUS_MODELS];
+        /// of the Kalman filter: typical error of inputs, relative to their size
+        input_error: f64 = 0.1 in 1e-6..=10.0, only [CONTINUOUS_MODELS, OBSERVED];
+        /// of the Kalman filter: typical error of outputs, relative to their size
+        output_error: f64 = 1e-4 in 1e-9..=10.0, only [CONTINUOUS_MODELS, OBSERVED];
+        /// of the Kalman filter: typical error of states per step, relative to their size
+        state_error: f64 = 1e-4 in 1e-9..=10.0, only [CONTINUOUS_MODELS, OBSERVED];
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,45 +106,36 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn new(options: &Options) -> Self {
-        let states = match options.text("states") {
-            "kalman" => States::Observed { disturbance: false },
-            "disturbance" => States::Observed { disturbance: true },
-            "outputs" => States::Outputs,
-            _ => States::Readable,
+    pub(super) fn new(options: &Options, models: &ModelsOffer) -> Self {
+        let options = PredictiveOptions::read(options);
+        let states = match options.states {
+            StatesWord::Readable => States::Readable,
+            StatesWord::Kalman => States::Observed { disturbance: false },
+            StatesWord::Disturbance => States::Observed { disturbance: true },
+            StatesWord::Outputs => States::Outputs,
         };
-        let fresh = match options.text(SOURCE.name) {
-            "exact" => options.text(REFRESH.name) == "always" && options.integer(EVERY.name) == 1,
-            // Its offsets are measured at every point, whatever the age of the matrices.
-            source => source == PROBE,
-        };
-        let offsets = match options.text("offsets") {
+        let offsets = match options.offsets {
             // An observer has its own way with what the model does not know.
             _ if matches!(states, States::Observed { .. }) => Offsets::Off,
-            "off" => Offsets::Off,
-            "persistent" => Offsets::Persistent,
-            "auto" if !fresh => Offsets::Persistent,
-            _ => Offsets::Held,
+            OffsetsWord::Off => Offsets::Off,
+            OffsetsWord::Persistent => Offsets::Persistent,
+            OffsetsWord::Auto if !models.current => Offsets::Persistent,
+            OffsetsWord::Auto | OffsetsWord::Held => Offsets::Held,
         };
         Self {
-            order: options.integer("order") as usize,
-            fit: match options.text("fit") {
-                "sharp" => Fit::Sharp,
-                "l2" => Fit::L2,
-                "end" => Fit::End,
-                _ => Fit::Galerkin,
-            },
+            order: options.order,
+            fit: options.fit,
             states,
             offsets,
             noise: Noise {
-                input: options.real("input_error"),
-                output: options.real("output_error"),
-                state: options.real("state_error"),
+                input: options.input_error,
+                output: options.output_error,
+                state: options.state_error,
             },
-            substeps: options.integer("substeps") as usize,
-            inner_steps: options.bool("inner_steps"),
-            euler_step: options.real("euler_step"),
-            probes: options.text(SOURCE.name) == PROBE,
+            substeps: options.substeps,
+            inner_steps: options.inner_steps,
+            euler_step: options.euler_step,
+            probes: models.kind == ModelKind::Realised,
         }
     }
 

@@ -28,18 +28,17 @@ mod settings;
 mod sparse;
 
 use costep_core::{
-    Code, CouplingMethod, Error, InputSet, Layout, MethodEntry, Needs, Options, Result, Signals, StateReader,
-    StateWriter, StepContext, SystemView,
+    Code, CouplingMethod, Error, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options,
+    Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
 
-pub use crate::learnt::phases::Phase;
-pub use crate::learnt::prestep::{CUT, DiscreteForm, ErrorEquation};
-
+use crate::papers::{learnt, thesis};
 use crate::shared::parts::Parts;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use maps::Maps;
 use part::{Part, Scope, Shop};
+pub(crate) use settings::PreStepOptions;
 use settings::Settings;
 use sparse::{Forcing, SparseLoop};
 
@@ -52,7 +51,10 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "yhat = e^(Ahat h) (y + delta),  u: phi_A (y - D u_end) + P u = yhat",
     source: "[T] section 2.2.1; [G18] section 2",
     convergence_order: 1,
-    options: settings::OPTIONS,
+    // Not those from responses: C A C^+ depends on the coordinates of the states, which responses do not tell.
+    models: &[ModelKind::Local, ModelKind::Discrete],
+    options: PreStepOptions::SPECS,
+    papers: Some(&thesis::PRESTEP),
     build,
 };
 
@@ -101,9 +103,9 @@ struct Memory {
     eps: Vec<f64>,
 }
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
-    if costep_ident::sources::identifies(options) {
-        return crate::learnt::prestep(options);
+fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    if models.entry.kind == ModelKind::Discrete {
+        return learnt::prestep(options, models);
     }
     Box::new(PreStep {
         settings: Settings::new(options),

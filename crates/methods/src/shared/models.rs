@@ -1,6 +1,11 @@
-//! Errors of methods that need local models.
+//! Which models options of methods are for, and errors of methods that need local models.
 
-use costep_core::{Code, Error, Place, Signals, StepContext};
+use costep_core::{Code, Condition, Error, ModelKind, Place, Signals, StepContext};
+
+/// Of options that mean something for local models A, B, C, D only.
+pub(crate) const CONTINUOUS_MODELS: Condition = Condition::Models(ModelKind::CONTINUOUS);
+/// Of options that mean something for discrete models only.
+pub(crate) const DISCRETE_MODELS: Condition = Condition::Models(&[ModelKind::Discrete]);
 
 /// A subsystem has no local model.
 #[cold]

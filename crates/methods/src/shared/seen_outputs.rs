@@ -9,28 +9,21 @@
 //! parallel linear correction, MBCorr with B_d = 0 ([H18 (2)]).
 
 use costep_core::{
-    Arrival, Code, Error, InputSet, Layout, OptionKind, OptionSpec, Options, Result, SampleRule, SystemView,
-    mean_outputs,
+    Arrival, Code, Error, InputSet, Layout, Options, Result, SampleRule, SystemView, mean_outputs, options,
 };
 use costep_linalg::Matrix;
 
 use super::interface::Interface;
 
-/// The option `smooth`.
-pub const SMOOTH: OptionSpec = OptionSpec {
-    name: "smooth",
-    kind: OptionKind::Bool { default: false },
-    help: "couple the mean of each output over the last macro step (anti-aliasing)",
-    only_with: &[],
-};
-
-/// The option `feedthrough`.
-pub const FEEDTHROUGH: OptionSpec = OptionSpec {
-    name: "feedthrough",
-    kind: OptionKind::Bool { default: false },
-    help: "remove the stale input from outputs with direct feed-through; needs local models",
-    only_with: &[],
-};
+options! {
+    /// Options of methods that form inputs from signals.
+    pub(crate) struct SeenOptions {
+        /// couple the mean of each output over the last macro step (anti-aliasing)
+        smooth: bool = false;
+        /// remove the stale input from outputs with direct feed-through; needs local models
+        feedthrough: bool = false;
+    }
+}
 
 /// How the coupled inputs of a group are formed from outputs.
 #[derive(Default)]
@@ -47,7 +40,8 @@ pub(crate) struct SeenOutputs {
 impl SeenOutputs {
     /// As the options say.
     pub(crate) fn new(options: &Options) -> Self {
-        Self { smooth: options.bool(SMOOTH.name), correct: options.bool(FEEDTHROUGH.name), ..Self::default() }
+        let SeenOptions { smooth, feedthrough } = SeenOptions::read(options);
+        Self { smooth, correct: feedthrough, ..Self::default() }
     }
 
     /// Always with the stale feed-through removed.

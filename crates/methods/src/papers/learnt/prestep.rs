@@ -10,13 +10,12 @@
 //! uhat = L yhat + r: least squares with more outputs than inputs, the input nearest to uhat with fewer ((2.71) lacks a factor 2),
 //! in units of the ranges of the signals. Without step 1 and with S_u = 0 (ARX of first order) step 3 changes nothing: u = uhat.
 
-use costep_core::{
-    InputSet, InterfaceModel, Layout, Options, Result, StateReader, StateWriter, SystemView, Value,
-};
-use costep_ident::sources::SOURCE;
+use costep_core::{InputSet, InterfaceModel, Layout, Options, Result, StateReader, StateWriter, SystemView};
 use costep_linalg::{Matrix, PseudoInverse};
 
 use super::{ModelLaw, Point};
+use crate::papers::thesis::ThesisOptions;
+use crate::prestep::PreStepOptions;
 use crate::shared::interface::Interface;
 use crate::shared::parts::row;
 
@@ -43,28 +42,18 @@ pub struct DiscreteForm {
     pub modified: bool,
     /// Step 3 is done in units of the ranges of the signals.
     pub scaled: bool,
-    /// Inputs from signals are on the line through the last two values, not held.
-    pub line: bool,
 }
 
 impl DiscreteForm {
     /// Of checked options of `prestep`.
     pub fn new(options: &Options) -> Self {
-        // useErrDiffEqu of [T table 3.12] and [T table 3.13].
-        let of_the_thesis = [("ede", Value::Bool(options.text(SOURCE.name) != "moesp"))];
-        let of_the_thesis = options.clone().with_defaults(&of_the_thesis);
-        let options = if options.bool("paper") { &of_the_thesis } else { options };
-        let errors = match (options.bool("ede"), options.bool("ede_fresh")) {
+        let PreStepOptions { ede, modified, scaled, .. } = PreStepOptions::read(options);
+        let errors = match (ede, ThesisOptions::read(options).ede_fresh) {
             (false, _) => ErrorEquation::Off,
             (true, true) => ErrorEquation::Fresh,
             (true, false) => ErrorEquation::Carried,
         };
-        Self {
-            errors,
-            modified: options.bool("modified"),
-            scaled: options.bool("scaled"),
-            line: options.text("fallback") == "foh",
-        }
+        Self { errors, modified, scaled }
     }
 }
 

@@ -8,7 +8,7 @@
 //! u is the input that was applied. The offset is measured against u_bar, the input without the last offset: against u it would be a recursion
 //! with an eigenvalue of -1. Of the models only S_p is used, so a wrong S_y does no harm.
 
-use costep_core::{InputSet, Layout, Options, Result, StateReader, StateWriter, SystemView};
+use costep_core::{InputSet, Layout, Result, StateReader, StateWriter, SystemView};
 use costep_linalg::Matrix;
 
 use super::{ModelLaw, Point};
@@ -31,9 +31,9 @@ pub(super) struct Corrector {
 }
 
 impl Corrector {
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn new(alpha: f64) -> Self {
         Self {
-            alpha: options.real("alpha"),
+            alpha,
             inputs: InputSet::All(0),
             layout: Layout::default(),
             interface: Interface::default(),

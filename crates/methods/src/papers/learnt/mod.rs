@@ -1,5 +1,5 @@
 //! Coupling with models that are identified while the run goes [T 2.4]: what `prestep`, `mbcorr` and `predictive` do when
-//! their `source` is `rls`, `ij-rls` or `moesp`.
+//! their models are discrete: from `rls`, `ij-rls`, `moesp` or `from-file`.
 //!
 //! The source gives per subsystem y^(k+1) = S_y y^k + S_u u^k + S_p u^(k+1) + c [T (2.15)]. A law (`prestep.rs`, `corrector.rs`,
 //! `predicted.rs`) makes inputs of all of them together; `phases.rs` says how far it is followed, and what is left is formed
@@ -14,8 +14,8 @@ pub(crate) mod prestep;
 mod watch;
 
 use costep_core::{
-    Coupling, CouplingMethod, InputSet, Layout, ModelSource, Needs, Options, Result, Signals, StateReader,
-    StateWriter, StepContext, SystemView,
+    Coupling, CouplingMethod, InputSet, Layout, ModelSource, ModelsSpec, Needs, Options, Result, Signals,
+    StateReader, StateWriter, StepContext, SystemView,
 };
 
 use options::Settings;
@@ -72,24 +72,24 @@ struct Learnt {
 }
 
 /// `prestep` in discrete form.
-pub(crate) fn prestep(options: &Options) -> Box<dyn CouplingMethod> {
-    learnt("prestep", options, Box::new(prestep::PreStep::new(options)))
+pub(crate) fn prestep(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    learnt("prestep", Settings::new(options, models), Box::new(prestep::PreStep::new(options)))
 }
 
-/// `mbcorr` with identified models.
-pub(crate) fn corrector(options: &Options) -> Box<dyn CouplingMethod> {
-    learnt("mbcorr", options, Box::new(corrector::Corrector::new(options)))
+/// `mbcorr` with identified models and this gain of the offset.
+pub(crate) fn corrector(alpha: f64, options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    learnt("mbcorr", Settings::new(options, models), Box::new(corrector::Corrector::new(alpha)))
 }
 
 /// `predictive` with identified models.
-pub(crate) fn predicted(options: &Options) -> Box<dyn CouplingMethod> {
-    learnt("predictive", options, Box::new(predicted::Predicted::new()))
+pub(crate) fn predicted(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    learnt("predictive", Settings::new(options, models), Box::new(predicted::Predicted::new()))
 }
 
-fn learnt(name: &'static str, options: &Options, law: Box<dyn ModelLaw>) -> Box<dyn CouplingMethod> {
+fn learnt(name: &'static str, settings: Settings, law: Box<dyn ModelLaw>) -> Box<dyn CouplingMethod> {
     Box::new(Learnt {
         name,
-        settings: Settings::new(options),
+        settings,
         law,
         inputs: InputSet::All(0),
         layout: Layout::default(),

@@ -132,7 +132,7 @@ fn refused(method: &MethodSpec) -> Error {
         method.label()
     );
     Error::new(Code::NeedsMissing, message).hint(
-        "`--method prestep:source=rls`, or another of them with `rls`, `ij-rls`, `moesp` or `from-file`; `costep compare` tells for every \
+        "`--method prestep --models rls`, or another of them with `rls`, `ij-rls`, `moesp` or `from-file`; `costep compare` tells for every \
          method whether a run is stable",
     )
 }

@@ -29,8 +29,8 @@ pub(crate) struct Cli {
 }
 
 const STABILITY_METHOD: &str = "`prestep`, `mbcorr` or `predictive` with identified models, and options: \
-    `prestep:source=rls`, `mbcorr:source=moesp` [default: the project's]";
-const IDENTIFY_METHOD: &str = "Coupling method that identifies, with options: `identified`, `mbcorr:source=rls`, \
+    `prestep --models rls`, `mbcorr:source=moesp` [default: the project's]";
+const IDENTIFY_METHOD: &str = "Coupling method that identifies, with options: `identified`, `mbcorr --models rls`, \
     `prestep:source=moesp,model_order=2` [default: the project's if it does, else identified]";
 
 #[derive(Subcommand)]
@@ -59,7 +59,7 @@ pub(crate) enum Verb {
     /// Learn models of the parts by a run, for other runs to start from
     #[command(after_help = examples::IDENTIFY, mut_arg("method", |arg| arg.help(IDENTIFY_METHOD)))]
     Identify(IdentifyArgs),
-    /// List the coupling methods, or explain one
+    /// List the coupling methods and sources of models, or explain one
     #[command(after_help = examples::METHODS)]
     Methods(ListArgs),
     /// List the built-in models, or explain one

@@ -32,6 +32,7 @@ pub(crate) const RUN: &str = "\
 Examples:
   costep run dual-mass --method predictive --step 5ms --out rig
   costep run dual-mass --set ck=2e5 --t-end 0.2s --out soft
+  costep run dual-mass --method predictive --models probe --no-record
   costep run pair
   costep run pair --method zoh --reference same --no-record";
 
@@ -50,19 +51,20 @@ Methods that diverge are results: the exit code is 0 unless a run fails (its cod
 
 pub(crate) const STABILITY: &str = "\
 Examples:
-  costep stability dual-mass-nonlinear --bohl --method prestep:source=rls
+  costep stability dual-mass-nonlinear --bohl --method prestep --models rls
   costep stability dual-mass-nonlinear --bohl --method prestep:source=moesp --windows 10,400";
 
 pub(crate) const IDENTIFY: &str = "\
 Examples:
   costep identify dual-mass --step 1ms --t-end 1s --out models.toml
-  costep identify dual-mass --method prestep:source=rls --step 1ms --t-end 1s --out arx.toml
-  costep run dual-mass --method predictive:source=from-file,file=models.toml --step 2ms --no-record";
+  costep identify dual-mass --method prestep --models rls --step 1ms --t-end 1s --out arx.toml
+  costep run dual-mass --method predictive --models from-file:file=models.toml --step 2ms --no-record";
 
 pub(crate) const METHODS: &str = "\
 Examples:
   costep methods
-  costep methods predictive";
+  costep methods predictive
+  costep methods rls";
 
 pub(crate) const MODELS: &str = "\
 Examples:

@@ -117,9 +117,15 @@ fn read_method<'a>(
     let check = |given| MethodSpec::new(id, given).map(|_| ());
     let given = read_options(options, is_file, check, problems);
     let spec = MethodSpec::new(id, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
+    let spec = match models {
+        Some(models) => {
+            spec.with_models(&models.spec).map_err(|error| problems.report(models.origin, || error))
+        }
+        None => Ok(spec),
+    };
+    let spec = spec.ok()?;
     spec.warnings().for_each(|warning| problems.warn(section.origin, || warning));
-    let Some(models) = models else { return Some(spec) };
-    spec.with_models(&models.spec).map_err(|error| problems.report(models.origin, || error)).ok()
+    Some(spec)
 }
 
 /// The group of each input.

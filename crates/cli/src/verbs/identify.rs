@@ -69,7 +69,7 @@ fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
             .hint("leave out `form`; runs with `form=ramp` can start from the file all the same"));
     }
     Err(Error::new(Code::BadOption, format!("`{text}` identifies no models of its own")).hint(
-        "`identified` does, and `prestep`, `mbcorr` and `predictive` with `source=rls`, `source=ij-rls` or `source=moesp` (`--models rls`)",
+        "`identified` does, and `prestep`, `mbcorr` and `predictive` with models from `rls`, `ij-rls` or `moesp`: `--models rls`, or `source=rls` among the options",
     ))
 }
 

@@ -42,6 +42,22 @@ impl OptionType for String {
 }
 
 /// An enum of words that an option can be, the default first.
+///
+/// A word that nobody handles does not compile:
+///
+/// ```compile_fail,E0004
+/// costep_core::choice! {
+///     /// Shape of an input.
+///     pub enum Form { Hold = "hold", Ramp = "ramp", Parabola = "parabola" }
+/// }
+///
+/// fn order(form: Form) -> usize {
+///     match form {
+///         Form::Hold => 0,
+///         Form::Ramp => 1,
+///     }
+/// }
+/// ```
 #[macro_export]
 macro_rules! choice {
     ($(#[$about:meta])* $vis:vis enum $Name:ident {

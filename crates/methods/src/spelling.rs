@@ -76,20 +76,22 @@ pub(crate) fn split(entry: &MethodEntry, given: &[(String, Value)]) -> Result<Sp
 /// The source that the option `source` names.
 fn named_source(entry: &MethodEntry, value: &Value) -> Result<&'static SourceEntry> {
     let source = SOURCES.iter().find(|source| *value == Value::Text(source.id.into()));
-    let source = source.ok_or_else(|| refused(entry, &value.to_string()))?;
+    let source = source.ok_or_else(|| not_allowed(entry, &value.to_string()))?;
     check_kind(entry, source)?;
     Ok(source)
 }
 
 /// Whether a method can work with the models of a source.
 pub(crate) fn check_kind(entry: &MethodEntry, source: &SourceEntry) -> Result<()> {
-    if entry.models.contains(&source.kind) {
-        return Ok(());
-    }
-    Err(refused(entry, source.id).because(format!("it gives {}", source.kind.title())))
+    if entry.models.contains(&source.kind) { Ok(()) } else { Err(refused(entry, source)) }
 }
 
-fn refused(entry: &MethodEntry, source: &str) -> Error {
+/// A method cannot work with the models of a source.
+pub(crate) fn refused(entry: &MethodEntry, source: &SourceEntry) -> Error {
+    not_allowed(entry, source.id).because(format!("it gives {}", source.kind.title()))
+}
+
+fn not_allowed(entry: &MethodEntry, source: &str) -> Error {
     let message = format!("the source of models of method `{}` cannot be `{source}`", entry.id);
     let ids: Vec<_> = sources_of(entry).map(|source| source.id).collect();
     Error::new(Code::BadOption, message).hint(match &ids[..] {

@@ -10,7 +10,7 @@ use common::Desk;
 fn both_spellings_give_the_same_recording() {
     let desk = Desk::new();
     let run = |flags: &str, out: &str| {
-        let line = format!("run dual-mass --step 5ms --t-end 0.5s {flags} --out {out} --json");
+        let line = format!("run dual-mass --step 1ms --t-end 0.2s {flags} --out {out} --json");
         let object = desk.run(&line).exits(0).json();
         desk.run(&format!("export {out} --to {out}.csv")).exits(0);
         (object, fs::read_to_string(desk.path(format!("{out}.csv"))).unwrap())
@@ -77,6 +77,6 @@ fn mistakes_are_named() {
     desk.run(both).exits(1).says("both say where models come from");
     let idle = desk.run("run dual-mass --no-record --method zoh --models rls").exits(0);
     idle.says("warning[W0302]: models from `rls` have no effect");
-    let line = "identify dual-mass --method mbcorr --models ij-rls --step 5ms --t-end 1s --out x.toml --json";
+    let line = "identify dual-mass --method mbcorr --models ij-rls --step 1ms --t-end 1s --out x.toml --json";
     assert_eq!(desk.run(line).exits(0).json()["source"], "ij-rls");
 }

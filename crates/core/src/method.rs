@@ -1,7 +1,9 @@
 //! The trait of coupling methods: how the inputs over a macro step are formed from what is known at its start.
 
 use crate::{
-    Capabilities, Coupling, Description, Division, EnvironmentModel, External, History, InputPolynomials, InterfaceModel, Interval, Layout, MicroView, ModelSource, OptionSpec, Options, Result, StateReader, StateWriter, ModelKind, ModelsSpec, Subsystem,
+    Capabilities, Coupling, Description, Division, EnvironmentModel, External, History, InputPolynomials,
+    InterfaceModel, Interval, Layout, MicroView, ModelKind, ModelSource, ModelsSpec, OptionSpec, Options,
+    Result, StateReader, StateWriter,
 };
 
 /// What a coupling method needs from the engine and the subsystems.

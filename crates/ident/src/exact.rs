@@ -1,7 +1,8 @@
 //! Exact local models: A, B, C, D from the subsystem itself (native Jacobians, directional derivatives).
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, Linearisation, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, Learning, ModelKind, ModelsOffer, SourceEntry,
+    Capabilities, Code, Description, Error, Experiment, Learning, Linearisation, LocalModel, ModelKind,
+    ModelSource, ModelsOffer, Observation, Result, SourceEntry, StateReader, StateWriter, Subsystem,
 };
 
 use crate::renewal::{Refresh, RenewalOptions, Renewed};

@@ -14,7 +14,9 @@
 //! steps start anew from the present state and end within one macro step; they are as long as the subsystem can do.
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, InputPolynomials, Interval, Linearisation, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, unsupported, Learning, ModelKind, ModelsOffer, SourceEntry,
+    Capabilities, Code, Description, Error, Experiment, InputPolynomials, Interval, Learning, Linearisation,
+    LocalModel, ModelKind, ModelSource, ModelsOffer, Observation, Result, SourceEntry, StateReader,
+    StateWriter, Subsystem, unsupported,
 };
 use costep_linalg::{Matrix, PseudoInverse};
 

@@ -9,7 +9,9 @@
 use std::path::PathBuf;
 
 use costep_core::{
-    Capabilities, Description, Experiment, InterfaceModel, LocalModel, MicroSamples, ModelQuality, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, Learning as Learns, ModelKind, ModelsOffer, Options, options,
+    Capabilities, Description, Experiment, InterfaceModel, Learning as Learns, LocalModel, MicroSamples,
+    ModelKind, ModelQuality, ModelSource, ModelsOffer, Observation, Options, Result, StateReader,
+    StateWriter, Subsystem, options,
 };
 
 use crate::estimator::{Algorithm, Estimator};

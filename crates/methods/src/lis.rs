@@ -15,7 +15,9 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Arrival, Code, Condition, CouplingMethod, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout, LocalModel, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result, Signals, StepContext, SystemView, ModelsSpec, PaperOptions, choice, options,
+    Arrival, Code, Condition, CouplingMethod, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout,
+    LocalModel, MethodEntry, ModelsSpec, Needs, Options, PaperOptions, Result, Signals, StepContext,
+    SystemView, choice, options,
 };
 use costep_linalg::{Lu, Matrix};
 

@@ -16,7 +16,9 @@ mod realise;
 mod trial;
 
 use costep_core::{
-    Capabilities, Code, Description, Error, Experiment, LocalModel, ModelSource, Observation, Result, StateReader, StateWriter, Subsystem, Learning, ModelKind, ModelsOffer, SourceEntry, Value, choice, options,
+    Capabilities, Code, Description, Error, Experiment, Learning, LocalModel, ModelKind, ModelSource,
+    ModelsOffer, Observation, Result, SourceEntry, StateReader, StateWriter, Subsystem, Value, choice,
+    options,
 };
 
 use crate::renewal::{RENEWED, Refresh, Renewal, RenewalOptions, Renewed};

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use costep_core::Code;
+use costep::{Code, Errors, Override, Source, System};
 use costep_core::quantity::parse_time;
-use costep_project::Override;
 
 use crate::examples;
 use crate::words::argument;
@@ -135,6 +134,13 @@ pub(crate) struct SystemArgs {
 }
 
 impl SystemArgs {
+    /// Finds and checks the system, with these further changes.
+    pub(crate) fn open(&self, more: Vec<Override>) -> Result<System, Errors> {
+        // What cannot be found is said before what cannot be changed.
+        Source::find(&self.system)?;
+        System::opening(&self.system).overridden(self.overrides()?).overridden(more).open()
+    }
+
     /// The changed parameters as words of another command, each after a blank.
     pub(crate) fn set_words(&self) -> String {
         self.set.iter().map(|set| format!(" --set {}", argument(Path::new(set)))).collect()

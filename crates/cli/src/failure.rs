@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use costep_core::{Error, ExitClass, Place};
-use serde_json::{Value, json};
+pub(crate) use costep::error_to_json as to_json;
+use costep::{Error, Errors, ExitClass};
+use serde_json::json;
 
 use crate::style;
 use crate::words::count;
@@ -20,6 +21,12 @@ impl From<Error> for Failure {
 impl From<Vec<Error>> for Failure {
     fn from(errors: Vec<Error>) -> Self {
         Self(errors)
+    }
+}
+
+impl From<Errors> for Failure {
+    fn from(errors: Errors) -> Self {
+        Self(errors.into())
     }
 }
 
@@ -40,25 +47,4 @@ impl Failure {
         let class = self.0.first().map_or(ExitClass::Bug, |error| error.code().entry().exit);
         crate::supervision::exit_code(class.code())
     }
-}
-
-/// An error as JSON.
-pub(crate) fn to_json(error: &Error) -> Value {
-    let details = error.details();
-    let place = match &details.place {
-        Place::Nowhere => Value::Null,
-        Place::File { path, line, text } => {
-            json!({ "file": path.display().to_string(), "line": line, "text": text })
-        }
-        Place::Run { subsystem, signal, time, step } => {
-            json!({ "subsystem": subsystem, "signal": signal, "time": time, "step": step })
-        }
-    };
-    json!({
-        "code": details.code.entry().id,
-        "message": details.message,
-        "place": place,
-        "cause": details.cause,
-        "help": error.help(),
-    })
 }

@@ -3,15 +3,8 @@
 mod args;
 mod examples;
 mod failure;
-mod folder;
 mod messages;
 mod progress;
-mod recorder;
-mod reference;
-mod report;
-mod runaway;
-mod session;
-mod solution;
 mod stop;
 mod style;
 mod supervision;

@@ -3,9 +3,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use costep_analysis::GrowthWatch;
-use costep_core::Result;
-use costep_engine::{Engine, Flow, Observer};
+use costep::Step;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::style::Output;
@@ -24,9 +22,8 @@ fn style(template: &str) -> ProgressStyle {
         .progress_chars("##-")
 }
 
-/// Watches a run: draws its bar and judges its growth.
+/// Watches a run and draws its bar.
 pub(crate) struct RunProgress {
-    pub(crate) watch: GrowthWatch,
     bar: Option<ProgressBar>,
     wanted: bool,
     start: Instant,
@@ -41,7 +38,6 @@ pub(crate) struct RunProgress {
 impl RunProgress {
     pub(crate) fn new(output: Output) -> Self {
         Self {
-            watch: GrowthWatch::default(),
             bar: None,
             wanted: wanted(output),
             start: Instant::now(),
@@ -59,7 +55,17 @@ impl RunProgress {
         }
     }
 
-    fn draw(&mut self, engine: &Engine) {
+    /// Sees a communication point.
+    pub(crate) fn see(&mut self, step: &Step<'_>) {
+        self.start_time.get_or_insert_with(|| step.time());
+        self.left = self.left.saturating_sub(1);
+        if self.wanted && self.left == 0 {
+            self.draw(step);
+        }
+    }
+
+    fn draw(&mut self, step: &Step<'_>) {
+        let engine = step.engine();
         let elapsed = self.start.elapsed();
         // Aim at reading the clock about every 10 ms.
         let since = elapsed.saturating_sub(self.last_read);
@@ -86,19 +92,8 @@ impl RunProgress {
             engine.time(),
             experiment.stop,
             simulated / elapsed.as_secs_f64(),
-            self.watch.coupling_error(),
+            step.coupling_error(),
         ));
-    }
-}
-
-impl Observer for RunProgress {
-    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        self.start_time.get_or_insert_with(|| engine.time());
-        self.left = self.left.saturating_sub(1);
-        if self.wanted && self.left == 0 {
-            self.draw(engine);
-        }
-        self.watch.observe(engine)
     }
 }
 

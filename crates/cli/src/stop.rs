@@ -2,15 +2,16 @@
 
 use std::io::IsTerminal;
 use std::process;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use costep_core::{Code, Error, ExitClass, Result};
+use costep::{Cancel, Error, ExitClass};
 
 use crate::failure::Failure;
 use crate::style::{Output, note};
 
 /// Raised by the first signal.
-static STOP: AtomicBool = AtomicBool::new(false);
+static STOP: LazyLock<Cancel> = LazyLock::new(Cancel::new);
 /// Whether somebody looks at the flag every now and then.
 static LOOKED_AT: AtomicBool = AtomicBool::new(false);
 
@@ -19,11 +20,11 @@ static LOOKED_AT: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen(output: Output) {
     LOOKED_AT.store(true, Ordering::SeqCst);
     let handler = move || {
-        if STOP.swap(true, Ordering::SeqCst) {
+        if STOP.raise() {
             process::exit(i32::from(ExitClass::Stopped.code()));
         }
         if !LOOKED_AT.load(Ordering::SeqCst) {
-            let _ = Failure::from(stopped()).report(output.json);
+            let _ = check().map_err(|stopped| Failure::from(stopped).report(output.json));
             process::exit(i32::from(ExitClass::Stopped.code()));
         }
         if std::io::stderr().is_terminal() {
@@ -36,22 +37,23 @@ pub(crate) fn listen(output: Output) {
 
 /// Does work that does not look at the flag and leaves nothing behind: a signal ends the program at once.
 pub(crate) fn deaf<T>(work: impl FnOnce() -> T) -> T {
-    LOOKED_AT.store(false, Ordering::SeqCst);
+    look(false);
     let result = work();
-    LOOKED_AT.store(true, Ordering::SeqCst);
+    look(true);
     result
 }
 
-/// For observers of a run.
-pub(crate) fn flag() -> &'static AtomicBool {
+/// Whether the work that begins now looks at the flag.
+pub(crate) fn look(looks: bool) {
+    LOOKED_AT.store(looks, Ordering::SeqCst);
+}
+
+/// For runs.
+pub(crate) fn flag() -> &'static Cancel {
     &STOP
 }
 
 /// An error once a signal came.
-pub(crate) fn check() -> Result<()> {
-    if STOP.load(Ordering::Relaxed) { Err(stopped()) } else { Ok(()) }
-}
-
-fn stopped() -> Error {
-    Error::new(Code::Stopped, "stopped by the user")
+pub(crate) fn check() -> Result<(), Error> {
+    STOP.check()
 }

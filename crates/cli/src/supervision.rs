@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use costep_core::Result;
-use costep_engine::{Engine, Flow, Observer};
 use costep_project::Project;
 
 use crate::args::LimitArgs;
@@ -22,16 +21,7 @@ pub(crate) fn exit_code(code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Shows the process that watches how far the run is, and stops when it says so.
-pub(crate) struct Shown;
-
-impl Observer for Shown {
-    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        system::observe(engine)
-    }
-}
-
-pub(crate) use system::{begin, elsewhere, end, hold_back, host, keep_row, show_checkpoint};
+pub(crate) use system::{begin, elsewhere, end, hold_back, host};
 
 /// Elsewhere all is done in one process.
 #[cfg(not(target_os = "linux"))]
@@ -54,14 +44,6 @@ mod system {
         false
     }
 
-    pub(crate) fn keep_row(_number: u64, _row: &[f64]) {}
-
-    pub(crate) fn show_checkpoint(_time: f64) {}
-
-    pub(super) fn observe(_engine: &Engine) -> Result<Flow> {
-        Ok(Flow::Continue)
-    }
-
     pub(crate) fn elsewhere(
         _project: &Project,
         _folder: Option<&Path>,
@@ -78,6 +60,7 @@ mod system {
     use std::sync::atomic::AtomicU64;
     use std::sync::{Mutex, PoisonError};
 
+    use costep::RECORDING;
     use costep_core::{Code, Error, Place};
     use costep_results::{Recording, Table};
     use costep_supervise::{
@@ -88,7 +71,6 @@ mod system {
 
     use super::*;
     use crate::failure::to_json;
-    use crate::folder::RECORDING;
     use crate::style::{note, print_error, print_json, written};
     use crate::words::{argument, count};
 
@@ -149,30 +131,6 @@ mod system {
             HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
         }
         watched().is_some()
-    }
-
-    /// Keeps a row of the recording in case this process dies.
-    pub(crate) fn keep_row(number: u64, row: &[f64]) {
-        if let Some(watched) = watched() {
-            watched.keep_row(number, row);
-        }
-    }
-
-    /// Tells the process that watches of a checkpoint.
-    pub(crate) fn show_checkpoint(time: f64) {
-        if let Some(watched) = watched() {
-            watched.show_checkpoint(time);
-        }
-    }
-
-    pub(super) fn observe(engine: &Engine) -> Result<Flow> {
-        let Some(watched) = watched() else { return Ok(Flow::Continue) };
-        watched.show_progress(engine.k(), engine.time());
-        if watched.is_asked_to_stop() {
-            let place = Place::Run { subsystem: None, signal: None, time: engine.time(), step: engine.k() };
-            return Err(Error::new(Code::Stopped, "stopped by the user").at(place));
-        }
-        Ok(Flow::Continue)
     }
 
     /// Has the present command done by a second process, if the project has FMUs; nothing if this process is to do it.

@@ -1,6 +1,8 @@
 //! Plain tables with aligned columns.
 
 use anstyle::Style;
+use costep::ReferenceKind;
+use costep_core::quantity::format_time;
 
 use crate::style::{STRONG, paint};
 
@@ -64,4 +66,21 @@ pub(crate) fn wall(seconds: f64) -> String {
         s if s < 1.0 => format!("{:.1} ms", 1e3 * s),
         s => format!("{s:.2} s"),
     }
+}
+
+/// A reference that changes more than this when its step is halved is not the solution.
+const TOO_COARSE: f64 = 0.02;
+
+/// What a reference is, for people; nothing about the usual one.
+pub(crate) fn reference_note(kind: &ReferenceKind) -> Option<String> {
+    let ReferenceKind::FineStep { step, method, own_error } = kind else { return None };
+    let mut text = format!(
+        "reference: the same system with `{method}` at a step of {}; at twice that step it differs by {}",
+        format_time(*step),
+        number(Some(*own_error)),
+    );
+    if *own_error > TOO_COARSE {
+        text += ": too much to measure by, choose a smaller one by `--reference step:TIME`";
+    }
+    Some(text)
 }

@@ -57,7 +57,7 @@ pub trait Ode: Send {
 
 /// Something that subsystems can be made of: equations, which may also become part of a monolithic system, or a
 /// simulator whose equations nobody knows, such as an FMU.
-pub trait Part: Send {
+pub trait Part: Send + Sync {
     /// Ports and direct feedthrough.
     fn description(&self) -> &Description;
 
@@ -92,7 +92,13 @@ pub trait Part: Send {
     fn renamed(&self, name: &str) -> Box<dyn Part>;
 }
 
-impl<S: Ode + Clone + Renamable + 'static> Part for S {
+impl Clone for Box<dyn Part> {
+    fn clone(&self) -> Self {
+        self.duplicate()
+    }
+}
+
+impl<S: Ode + Clone + Renamable + Sync + 'static> Part for S {
     fn description(&self) -> &Description {
         Ode::description(self)
     }

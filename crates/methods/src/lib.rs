@@ -19,4 +19,4 @@ pub mod soh;
 mod spelling;
 pub mod zoh;
 
-pub use registry::{METHODS, MethodSpec, find, models};
+pub use registry::{METHODS, MethodSpec, Methods, find, models};

@@ -62,7 +62,7 @@ pub fn is_monolithic(spec: &MethodSpec) -> bool {
 
 /// What fills the inputs of members.
 pub fn hold() -> Result<MethodSpec> {
-    MethodSpec::new(zoh::ENTRY.id, Vec::new())
+    MethodSpec::of(&zoh::ENTRY, Vec::new())
 }
 
 fn build(_options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {

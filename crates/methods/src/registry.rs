@@ -33,12 +33,70 @@ pub fn all() -> impl Iterator<Item = &'static MethodEntry> {
     METHODS.iter().chain([&monolithic::ENTRY])
 }
 
-/// The entry with this name.
+/// The entry with this name, of those that come with costep.
 pub fn find(id: &str) -> Result<&'static MethodEntry> {
-    all().find(|entry| entry.id == id).ok_or_else(|| {
-        Error::new(Code::UnknownMethod, format!("unknown coupling method `{id}`"))
-            .suggest(id, all().map(|entry| entry.id))
-    })
+    Methods::standard().find(id)
+}
+
+/// Coupling methods by their names: those that come with costep, and those of other crates.
+///
+/// ```
+/// use costep_methods::Methods;
+///
+/// let spec = Methods::standard().parse("predictive:order=3")?;
+/// assert_eq!((spec.entry.id, spec.options.integer("order")), ("predictive", 3));
+/// # Ok::<(), costep_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Methods(Vec<&'static MethodEntry>);
+
+impl Methods {
+    /// What comes with costep.
+    pub fn standard() -> Self {
+        Self(all().collect())
+    }
+
+    /// Adds a method; one of the same name is replaced.
+    pub fn with(mut self, entry: &'static MethodEntry) -> Self {
+        self.0.retain(|known| known.id != entry.id);
+        self.0.push(entry);
+        self
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &'static MethodEntry> {
+        self.0.iter().copied()
+    }
+
+    /// The entry with this name.
+    pub fn find(&self, id: &str) -> Result<&'static MethodEntry> {
+        self.iter().find(|entry| entry.id == id).ok_or_else(|| {
+            Error::new(Code::UnknownMethod, format!("unknown coupling method `{id}`"))
+                .suggest(id, self.iter().map(|entry| entry.id))
+        })
+    }
+
+    /// Reads `nepce` or `nepce:reference=applied,alpha=1`.
+    pub fn parse(&self, text: &str) -> Result<MethodSpec> {
+        let (id, given) = parse_label(text)?;
+        MethodSpec::of(self.find(id)?, given)
+    }
+
+    /// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a further
+    /// option of the method before it.
+    pub fn parse_list(&self, text: &str) -> Result<Vec<MethodSpec>> {
+        let mut items: Vec<String> = Vec::new();
+        for item in text.split(',').filter(|item| !item.trim().is_empty()) {
+            match items.last_mut() {
+                // A colon after the `=` belongs to the value.
+                Some(last) if item.split_once('=').is_some_and(|(name, _)| !name.contains(':')) => {
+                    *last = format!("{last},{item}");
+                }
+                _ => items.push(item.into()),
+            }
+        }
+        items.iter().map(|item| self.parse(item)).collect()
+    }
 }
 
 /// A method with checked options, and the source of the models that it works with.
@@ -68,20 +126,18 @@ enum Told {
 }
 
 impl MethodSpec {
-    /// The method with this name and these options, `source` and the options of sources among them.
-    pub fn new(id: &str, given: Vec<(String, Value)>) -> Result<Self> {
-        let entry = find(id)?;
+    /// A method with these options, `source` and the options of sources among them.
+    pub fn of(entry: &'static MethodEntry, given: Vec<(String, Value)>) -> Result<Self> {
         let Spelling { own, models, idle } = spelling::split(entry, &given)?;
         let told = if models.is_some() || !idle.is_empty() { Told::WithMethod } else { Told::Nowhere };
         let models = models.map_or_else(|| ModelsSpec::new(&SOURCES[0], Vec::new()), Ok)?;
-        let options = Options::check(&format!("method `{id}`"), &tables(entry), &own)?;
+        let options = Options::check(&format!("method `{}`", entry.id), &tables(entry), &own)?;
         Ok(Self { entry, options, models, given, told, idle }.settled())
     }
 
-    /// Reads `nepce` or `nepce:reference=applied,alpha=1`.
+    /// [`Methods::parse`] of the methods that come with costep.
     pub fn parse(text: &str) -> Result<Self> {
-        let (id, given) = parse_label(text)?;
-        Self::new(id, given)
+        Methods::standard().parse(text)
     }
 
     /// The same with models from this source, which is given beside the method. A method that uses no models with its
@@ -221,20 +277,4 @@ pub fn models<'a>(methods: impl IntoIterator<Item = &'a MethodSpec>) -> Result<B
         Some(other) => Err(spelling::refused(other.entry, first.models.entry)),
         None => Ok(first.models()),
     }
-}
-
-/// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a further
-/// option of the method before it.
-pub fn parse_list(text: &str) -> Result<Vec<MethodSpec>> {
-    let mut items: Vec<String> = Vec::new();
-    for item in text.split(',').filter(|item| !item.trim().is_empty()) {
-        match items.last_mut() {
-            // A colon after the `=` belongs to the value.
-            Some(last) if item.split_once('=').is_some_and(|(name, _)| !name.contains(':')) => {
-                *last = format!("{last},{item}");
-            }
-            _ => items.push(item.into()),
-        }
-    }
-    items.iter().map(|item| MethodSpec::parse(item)).collect()
 }

@@ -33,6 +33,7 @@ impl ModelEntry {
 }
 
 /// Parts and how they are connected.
+#[derive(Clone)]
 pub struct Model {
     /// The parts.
     pub parts: Vec<Box<dyn Part>>,

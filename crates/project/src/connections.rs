@@ -93,7 +93,9 @@ pub(crate) fn ways(wiring: &Wiring, parts: &Parts) -> Vec<InputWays> {
         let owner = layout.input_owner(input);
         let place = input - layout.input_range(owner).start;
         let name = parts.model.parts[owner].description().inputs[place].name.clone();
-        Some((owner.checked_sub(natives)?, name))
+        // Behind the FMUs are parts made in code.
+        let fmu = owner.checked_sub(natives).filter(|fmu| *fmu < parts.fmus.len())?;
+        Some((fmu, name))
     };
     for (input, _) in &wiring.held {
         if let Some((fmu, name)) = port(*input) {

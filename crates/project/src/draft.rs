@@ -3,17 +3,21 @@
 
 use std::path::PathBuf;
 
-use costep_core::{Error, Place};
+use costep_core::{Error, External, Place};
 use costep_fmu_file::Values;
+use costep_integrate::Part;
 
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;
 use crate::maps::ValueMap;
 use crate::overrides::Override;
 use crate::parse;
+use crate::parts::MadePart;
 use crate::problems::Problems;
-use crate::project::{self, Project};
+use crate::project::{self, Input, Project};
+use crate::registry::Registry;
 use crate::source::Source;
+use crate::write;
 
 /// Where a value of a [`Draft`] came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub enum DraftValue {
     Truth(bool),
     /// A list of texts.
     Texts(Vec<String>),
+    /// A list of numbers.
+    Numbers(Vec<f64>),
 }
 
 /// An FMU of a [`Draft`].
@@ -67,18 +73,24 @@ pub struct ConnectEntry {
 }
 
 /// A project while it is put together.
-#[derive(Clone, Debug)]
 pub struct Draft {
     name: String,
     file: PathBuf,
     root: Table,
     places: Vec<Place>,
+    made: Vec<MadePart>,
 }
 
 impl Draft {
     /// An empty project. `file` is what it is read from; names of files are relative to its folder.
     pub fn new(name: impl Into<String>, file: impl Into<PathBuf>) -> Self {
-        Self { name: name.into(), file: file.into(), root: Table::default(), places: Vec::new() }
+        Self {
+            name: name.into(),
+            file: file.into(),
+            root: Table::default(),
+            places: Vec::new(),
+            made: Vec::new(),
+        }
     }
 
     /// A place that values come from.
@@ -96,6 +108,9 @@ impl Draft {
             DraftValue::Number(number) => Value::Real(number),
             DraftValue::Truth(truth) => Value::Truth(truth),
             DraftValue::Texts(texts) => Value::List(texts.into_iter().map(text).collect()),
+            DraftValue::Numbers(numbers) => Value::List(
+                numbers.into_iter().map(|number| Node { value: Value::Real(number), origin }).collect(),
+            ),
         };
         self.set_node(path, Node { value, origin });
     }
@@ -136,6 +151,11 @@ impl Draft {
         }
     }
 
+    /// Adds a part that was made in code. Its name is that of its description.
+    pub fn add_part(&mut self, part: Box<dyn Part>, provenance: Provenance) {
+        self.made.push(MadePart { part, origin: Origin::Draft(provenance.0) });
+    }
+
     /// Adds a connection. Several into one input are added up.
     pub fn connect(&mut self, connection: ConnectEntry) {
         let origin = Origin::Draft(connection.provenance.0);
@@ -164,10 +184,19 @@ impl Draft {
 
     /// Adds a constant at an input.
     pub fn hold(&mut self, to: &str, value: f64, provenance: Provenance) {
+        self.drive(to, &External::Constant(value), false, provenance);
+    }
+
+    /// Adds an external input; with `sum` to what else feeds the input, else it is its only source.
+    pub fn drive(&mut self, to: &str, external: &External, sum: bool, provenance: Provenance) {
         let origin = Origin::Draft(provenance.0);
         let mut table = Table::default();
         table.set("to", Node { value: Value::Text(to.into()), origin });
-        table.set("value", Node { value: Value::Real(value), origin });
+        if sum {
+            table.set("sum", Node { value: Value::Truth(true), origin });
+        }
+        let (shape, value) = write::signal(external);
+        table.set(shape, parse::value(&value, origin));
         self.push("external", Node { value: Value::Table(table), origin });
     }
 
@@ -196,10 +225,11 @@ impl Draft {
     }
 
     /// Checks it like a project file. All mistakes are reported at once.
-    pub fn load(self, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+    pub fn load(self, registry: &Registry, overrides: &[Override]) -> Result<Project, Vec<Error>> {
         let problems = Problems::new(Some(&self.file), "", overrides).with_places(self.places);
-        project::check(self.root, Source::File(self.file.clone()), &self.name, problems, overrides)
-            .map_err(|refusal| refusal.errors)
+        let input =
+            Input { made: self.made, ..Input::new(self.root, Source::File(self.file.clone()), &self.name) };
+        project::check(input, registry, problems, overrides).map_err(|refusal| refusal.errors)
     }
 }
 

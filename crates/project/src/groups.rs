@@ -9,6 +9,7 @@ use crate::models::{self, Models, names_a_file, read_options};
 use crate::overrides::DEFAULT_METHOD;
 use crate::parts::check_name;
 use crate::problems::{Problems, shortened, suggest};
+use crate::registry::Registry;
 use crate::section::Section;
 use crate::signals::{Side, Signals};
 
@@ -36,12 +37,13 @@ struct Draft<'a> {
 /// Reads all groups, the default one first. Nothing if something was wrong.
 pub(crate) fn read(
     root: &Table,
+    registry: &Registry,
     wishes: &[GroupWish],
     models: Option<&Models>,
     signals: &Signals,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<GroupSpec>> {
-    let drafts = read_drafts(root, models, problems);
+    let drafts = read_drafts(root, registry, models, problems);
     let method_origin = drafts[0].section.origin_of("id");
     let owners = assign(&drafts, wishes, signals, problems);
     let mut groups = Vec::new();
@@ -68,9 +70,14 @@ pub(crate) fn read(
     Some(groups)
 }
 
-fn read_drafts<'a>(root: &'a Table, models: Option<&Models>, problems: &mut Problems<'_>) -> Vec<Draft<'a>> {
-    let mut drafts =
-        vec![draft(DEFAULT_GROUP, root.get("method"), "[method]".into(), false, models, problems)];
+fn read_drafts<'a>(
+    root: &'a Table,
+    registry: &Registry,
+    models: Option<&Models>,
+    problems: &mut Problems<'_>,
+) -> Vec<Draft<'a>> {
+    let default = (DEFAULT_GROUP, root.get("method"));
+    let mut drafts = vec![draft(default, "[method]".into(), false, (registry, models), problems)];
     for Entry { key, key_origin, node } in
         Section::open_free(root.get("group"), "[group]", problems).entries()
     {
@@ -82,41 +89,41 @@ fn read_drafts<'a>(root: &'a Table, models: Option<&Models>, problems: &mut Prob
             });
         }
         let label = format!("[group.{}]", shortened(key));
-        drafts.push(draft(key, Some(node), label, true, models, problems));
+        drafts.push(draft((key, Some(node)), label, true, (registry, models), problems));
     }
     drafts
 }
 
 fn draft<'a>(
-    name: &'a str,
-    node: Option<&'a Node>,
+    (name, node): (&'a str, Option<&'a Node>),
     label: String,
     has_inputs: bool,
-    models: Option<&Models>,
+    (registry, models): (&Registry, Option<&Models>),
     problems: &mut Problems<'_>,
 ) -> Draft<'a> {
     let section = Section::open_free(node, label, problems);
     let is_option = |entry: &&Entry| entry.key != "id" && !(has_inputs && entry.key == "inputs");
-    let method = read_method(&section, section.entries().iter().filter(is_option), models, problems);
+    let options = section.entries().iter().filter(is_option);
+    let method = read_method(&section, options, (registry, models), problems);
     Draft { name, method, section }
 }
 
 fn read_method<'a>(
     section: &Section<'_>,
     options: impl Iterator<Item = &'a Entry>,
-    models: Option<&Models>,
+    (registry, models): (&Registry, Option<&Models>),
     problems: &mut Problems<'_>,
 ) -> Option<MethodSpec> {
     let id = match section.get("id") {
         Some(_) => section.text("id", problems)?,
         None => DEFAULT_METHOD,
     };
-    let entry =
-        costep_methods::find(id).map_err(|error| problems.report(section.origin_of("id"), || error)).ok()?;
+    let entry = registry.methods().find(id);
+    let entry = entry.map_err(|error| problems.report(section.origin_of("id"), || error)).ok()?;
     let is_file = |name: &str| names_a_file(registry::all_options(entry), name);
-    let check = |given| MethodSpec::new(id, given).map(|_| ());
+    let check = |given| MethodSpec::of(entry, given).map(|_| ());
     let given = read_options(options, is_file, check, problems);
-    let spec = MethodSpec::new(id, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
+    let spec = MethodSpec::of(entry, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
     let spec = match models {
         Some(models) => {
             spec.with_models(&models.spec).map_err(|error| problems.report(models.origin, || error))

@@ -10,6 +10,7 @@ use crate::models;
 use crate::parse::{self, MAX_KEY};
 use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::project::TABLES;
+use crate::registry::Registry;
 
 /// The method of a group that does not name one.
 pub(crate) const DEFAULT_METHOD: &str = "auto";
@@ -41,22 +42,27 @@ impl Override {
 }
 
 /// Changes the document by all overrides, in their order.
-pub(crate) fn apply(root: &mut Table, overrides: &[Override], problems: &mut Problems<'_>) {
+pub(crate) fn apply(
+    root: &mut Table,
+    registry: &Registry,
+    overrides: &[Override],
+    problems: &mut Problems<'_>,
+) {
     for (index, given) in overrides.iter().enumerate() {
         let origin = Origin::Flag(index);
-        if let Err(error) = apply_one(root, given, origin) {
+        if let Err(error) = apply_one(root, registry, given, origin) {
             problems.report(origin, || error);
         }
     }
 }
 
-fn apply_one(root: &mut Table, given: &Override, origin: Origin) -> Result<()> {
+fn apply_one(root: &mut Table, registry: &Registry, given: &Override, origin: Origin) -> Result<()> {
     let path = resolved(root, split_path(&given.path)?)?;
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     let mut node = parse::value(&given.value, origin);
     match (&names[..], &node.value) {
         (["method"] | ["group", _], Value::Text(text)) => {
-            let spec = read_text(text, Code::UnknownMethod, MethodSpec::parse)?;
+            let spec = read_text(text, Code::UnknownMethod, |text| registry.method(text))?;
             if spec.names_models() {
                 drop_models_of_file(root);
             }
@@ -167,7 +173,7 @@ fn unknown_path(root: &Table, path: &[String]) -> Error {
 }
 
 /// Reads a method or source with options, unless it is too long to be one.
-fn read_text<T>(text: &str, code: Code, parse: fn(&str) -> Result<T>) -> Result<T> {
+fn read_text<T>(text: &str, code: Code, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     const MAX_TEXT: usize = 1000;
     if text.len() > MAX_TEXT {
         return Err(Error::new(code, format!("unknown coupling method or source `{}`", shortened(text))));

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use costep_core::{Code, Error, Experiment};
 use costep_fmu_file::{DefaultExperiment, ModelDescription};
 use costep_integrate::{Part, Solver};
-use costep_models::{Model, ModelEntry, Parameters, find};
+use costep_models::{Model, ModelEntry, Parameters};
 
 use crate::document::{Entry, Node, Origin, Table};
 use crate::fmus::{self, Fmu, FmuFile, FmuSpec, Opened};
 use crate::overrides::NATIVE_KEYS;
 use crate::problems::{Problems, shortened, suggest};
+use crate::registry::Registry;
 use crate::section::{Section, number, text};
 use crate::signals::Signals;
 
@@ -28,6 +29,12 @@ pub struct NativeSpec {
     pub set: Vec<(String, f64)>,
 }
 
+/// A part that was made in code.
+pub(crate) struct MadePart {
+    pub(crate) part: Box<dyn Part>,
+    pub(crate) origin: Origin,
+}
+
 /// What the parts are, as far as they could be built.
 pub(crate) struct Parts {
     pub(crate) model_id: Option<String>,
@@ -36,6 +43,8 @@ pub(crate) struct Parts {
     pub(crate) natives: Vec<NativeSpec>,
     /// The FMUs; their parts come after the native ones.
     pub(crate) fmus: Vec<(FmuSpec, Arc<FmuFile>)>,
+    /// Names of the parts made in code, which come after the FMUs.
+    pub(crate) made: Vec<String>,
     /// Unconnected if made of native parts and FMUs.
     pub(crate) model: Model,
     /// Where each part is declared.
@@ -87,13 +96,19 @@ impl Defaults {
 }
 
 /// Reads `[parameters]`, `[native.*]` and `[fmu.*]`; `model` is the value of `model` in `[system]`.
-pub(crate) fn read(root: &Table, model: Option<&Node>, problems: &mut Problems<'_>) -> Parts {
+pub(crate) fn read(
+    root: &Table,
+    registry: &Registry,
+    model: Option<&Node>,
+    made: Vec<MadePart>,
+    problems: &mut Problems<'_>,
+) -> Parts {
     match model {
         Some(model) => {
             refuse_with_whole_model(root, problems);
-            read_whole(root, model, problems)
+            read_whole(root, registry, model, problems)
         }
-        None => read_own(root, problems),
+        None => read_own(root, registry, made, problems),
     }
 }
 
@@ -109,9 +124,9 @@ fn refuse_with_whole_model(root: &Table, problems: &mut Problems<'_>) {
     }
 }
 
-fn read_whole(root: &Table, model: &Node, problems: &mut Problems<'_>) -> Parts {
+fn read_whole(root: &Table, registry: &Registry, model: &Node, problems: &mut Problems<'_>) -> Parts {
     let given = Section::open_free(root.get("parameters"), "[parameters]", problems);
-    let entry = find_model(model, problems);
+    let entry = find_model(registry, model, problems);
     let built = entry.and_then(|entry| {
         let set = read_set(entry, given.entries(), problems);
         entry.model(&set).map_err(|error| problems.report(given.origin, || error)).ok()
@@ -127,6 +142,7 @@ fn read_whole(root: &Table, model: &Node, problems: &mut Problems<'_>) -> Parts 
         parameters,
         natives: Vec::new(),
         fmus: Vec::new(),
+        made: Vec::new(),
         origins: Vec::new(),
         defaults: model.as_ref().map(Defaults::of).unwrap_or_default(),
         signals: signals(model.iter().flat_map(|model| &model.parts))
@@ -136,7 +152,7 @@ fn read_whole(root: &Table, model: &Node, problems: &mut Problems<'_>) -> Parts 
 }
 
 /// Parts under names of our own.
-fn read_own(root: &Table, problems: &mut Problems<'_>) -> Parts {
+fn read_own(root: &Table, registry: &Registry, made: Vec<MadePart>, problems: &mut Problems<'_>) -> Parts {
     refuse_parameters(root, problems);
     let sections =
         ["native", "fmu"].map(|key| Section::open_free(root.get(key), format!("[{key}]"), problems));
@@ -144,7 +160,7 @@ fn read_own(root: &Table, problems: &mut Problems<'_>) -> Parts {
     let (mut natives, mut fmus, mut parts, mut origins) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut broken, mut defaults) = (HashSet::new(), Vec::new());
     for entry in native_section.entries() {
-        match read_native(entry, problems) {
+        match read_native(entry, registry, problems) {
             Some((spec, part, own)) => {
                 natives.push(spec);
                 parts.push(part);
@@ -174,7 +190,25 @@ fn read_own(root: &Table, problems: &mut Problems<'_>) -> Parts {
             }
         }
     }
-    let none = sections.iter().all(|section| section.entries().is_empty());
+    let mut names = Vec::new();
+    for MadePart { part, origin } in made {
+        let name = part.description().name.clone();
+        let is_new = parts.iter().all(|other| other.description().name != name);
+        if !is_new {
+            problems.report(origin, || {
+                Error::new(Code::Duplicate, format!("there is another part `{}`", shortened(&name)))
+                    .hint("give one of them another name")
+            });
+        } else if check_name(&name, "part", origin, problems) {
+            signals.add_native(part.description());
+            parts.push(part);
+            origins.push(origin);
+            names.push(name);
+            continue;
+        }
+        broken.insert(name);
+    }
+    let none = sections.iter().all(|section| section.entries().is_empty()) && names.is_empty();
     let not_said = sections.iter().all(|section| section.origin == Origin::Nowhere);
     if none && (not_said || problems.is_empty()) {
         problems.report(native_section.origin, || {
@@ -188,6 +222,7 @@ fn read_own(root: &Table, problems: &mut Problems<'_>) -> Parts {
         parameters: set_parameters(&natives, fmus.iter().map(|(spec, _)| spec)),
         natives,
         fmus,
+        made: names,
         origins,
         defaults: Defaults::agreed(&defaults),
         signals: signals.with_broken(broken, parts.is_empty()),
@@ -232,12 +267,16 @@ fn refuse_parameters(root: &Table, problems: &mut Problems<'_>) {
     }
 }
 
-fn read_native(entry: &Entry, problems: &mut Problems<'_>) -> Option<(NativeSpec, Box<dyn Part>, Defaults)> {
+fn read_native(
+    entry: &Entry,
+    registry: &Registry,
+    problems: &mut Problems<'_>,
+) -> Option<(NativeSpec, Box<dyn Part>, Defaults)> {
     let label = format!("[native.{}]", shortened(&entry.key));
     let section = Section::open(Some(&entry.node), &label, NATIVE_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     section.require("model", "name a built-in model: `costep models` lists them", problems);
-    let model = find_model(section.get("model")?, problems)?;
+    let model = find_model(registry, section.get("model")?, problems)?;
     let given = Section::open_free(section.get("set"), format!("`set` in {label}"), problems);
     let set = read_set(model, given.entries(), problems);
     let (_, built) = model.model(&set).map_err(|error| problems.report(given.origin, || error)).ok()?;
@@ -257,9 +296,9 @@ fn read_native(entry: &Entry, problems: &mut Problems<'_>) -> Option<(NativeSpec
     })
 }
 
-fn find_model(node: &Node, problems: &mut Problems<'_>) -> Option<&'static ModelEntry> {
+fn find_model(registry: &Registry, node: &Node, problems: &mut Problems<'_>) -> Option<&'static ModelEntry> {
     let id = text(node, &"`model`", problems)?;
-    find(id).map_err(|error| problems.report(node.origin, || error)).ok()
+    registry.model(id).map_err(|error| problems.report(node.origin, || error)).ok()
 }
 
 /// Parameters with allowed values; the others are reported.

@@ -18,8 +18,9 @@ use crate::maps::ValueMap;
 use crate::models;
 use crate::overrides::{self, Override};
 use crate::parse;
-use crate::parts::{self, NativeSpec, Parts};
+use crate::parts::{self, MadePart, NativeSpec, Parts};
 use crate::problems::Problems;
+use crate::registry::Registry;
 use crate::section::{Section, refuse_unknown_keys};
 use crate::settings::{self, RecordSpec};
 use crate::source::{self, Source};
@@ -44,6 +45,7 @@ pub(crate) const TABLES: &[&str] = &[
 ];
 
 /// A system ready to be run.
+#[derive(Clone)]
 pub struct Project {
     /// Its name.
     pub name: String,
@@ -90,6 +92,8 @@ pub struct Given {
     pub natives: Vec<NativeSpec>,
     /// Its FMUs, whose parts come after the native ones.
     pub fmus: Vec<FmuSpec>,
+    /// Names of parts that were made in code, which come after the FMUs.
+    pub made: Vec<String>,
     /// Its signals from outside.
     pub externals: Vec<ExternalSpec>,
     /// Whether it names the solver.
@@ -111,40 +115,65 @@ impl From<Vec<Error>> for Refusal {
     }
 }
 
-/// Reads and checks a project. All mistakes are reported at once.
+/// [`Registry::load`] with the methods and models that come with costep.
 pub fn load(source: &Source, overrides: &[Override]) -> Result<Project, Vec<Error>> {
-    examine(source, overrides).map_err(|refusal| refusal.errors)
+    Registry::standard().load(source, overrides)
 }
 
-/// The same; a refusal comes with the warnings too.
-pub fn examine(source: &Source, overrides: &[Override]) -> Result<Project, Refusal> {
+/// [`Registry::load_text`] with the methods and models that come with costep.
+pub fn load_text(text: &str, path: &Path, overrides: &[Override]) -> Result<Project, Vec<Error>> {
+    Registry::standard().load_text(text, path, overrides)
+}
+
+pub(crate) fn examine(
+    registry: &Registry,
+    source: &Source,
+    overrides: &[Override],
+) -> Result<Project, Refusal> {
     match source {
-        Source::File(path) if costep_ssp::is_ssp(path) => ssp::load(path, overrides),
+        Source::File(path) if costep_ssp::is_ssp(path) => ssp::load(registry, path, overrides),
         Source::File(path) => {
             let path = source::project_file(path);
             let text = source::read(&path).map_err(|error| vec![error])?;
-            examine_text(&text, &path, overrides)
+            examine_text(registry, &text, &path, overrides)
         }
         Source::Builtin(id) => {
-            check(whole_model(id), source.clone(), id, Problems::new(None, "", overrides), overrides)
+            let problems = Problems::new(None, "", overrides);
+            check(Input::new(whole_model(id), source.clone(), id), registry, problems, overrides)
         }
     }
 }
 
-/// Reads and checks the text of a project file; `path` is only used for messages, as the source, and to find files that
-/// are named relative to it.
-pub fn load_text(text: &str, path: &Path, overrides: &[Override]) -> Result<Project, Vec<Error>> {
-    examine_text(text, path, overrides).map_err(|refusal| refusal.errors)
-}
-
-fn examine_text(text: &str, path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
+pub(crate) fn examine_text(
+    registry: &Registry,
+    text: &str,
+    path: &Path,
+    overrides: &[Override],
+) -> Result<Project, Refusal> {
     let mut problems = Problems::new(Some(path), text, overrides);
     match parse::document(text, &mut problems) {
         Some(root) => {
             let name = source::default_name(path).unwrap_or_else(|| "system".into());
-            check(root, Source::File(path.into()), &name, problems, overrides)
+            let input = Input::new(root, Source::File(path.into()), &name);
+            check(input, registry, problems, overrides)
         }
         None => Err(problems.into_errors().into()),
+    }
+}
+
+/// A document that is to become a project.
+pub(crate) struct Input {
+    pub(crate) root: Table,
+    pub(crate) source: Source,
+    /// The name of a project that does not say its own.
+    pub(crate) default_name: String,
+    /// Parts that were made in code, in addition to those of the document.
+    pub(crate) made: Vec<MadePart>,
+}
+
+impl Input {
+    pub(crate) fn new(root: Table, source: Source, default_name: &str) -> Self {
+        Self { root, source, default_name: default_name.into(), made: Vec::new() }
     }
 }
 
@@ -160,14 +189,13 @@ fn whole_model(id: &str) -> Table {
 
 /// Reads and checks a document.
 pub(crate) fn check(
-    mut root: Table,
-    source: Source,
-    default_name: &str,
+    mut input: Input,
+    registry: &Registry,
     mut problems: Problems<'_>,
     overrides: &[Override],
 ) -> Result<Project, Refusal> {
-    overrides::apply(&mut root, overrides, &mut problems);
-    match read_project(&root, source, default_name, &mut problems) {
+    overrides::apply(&mut input.root, registry, overrides, &mut problems);
+    match read_project(input, registry, &mut problems) {
         Some(project) if problems.is_empty() => {
             Ok(Project { warnings: problems.warnings, advice: problems.advice, ..project })
         }
@@ -179,23 +207,20 @@ pub(crate) fn check(
 }
 
 /// Reads every table, whatever is wrong with the others, so that all mistakes are found.
-fn read_project(
-    root: &Table,
-    source: Source,
-    default_name: &str,
-    problems: &mut Problems<'_>,
-) -> Option<Project> {
+fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) -> Option<Project> {
+    let Input { root, source, default_name, made } = input;
+    let root = &root;
     refuse_unknown_keys(root, "the project file", TABLES, problems);
     let known = &["name", "model", "start", "stop", "solver"];
     let system = Section::open(root.get("system"), "[system]", known, problems);
-    let name = read_name(&system, default_name, problems);
-    let mut parts = parts::read(root, system.get("model"), problems);
+    let name = read_name(&system, &default_name, problems);
+    let mut parts = parts::read(root, registry, system.get("model"), made, problems);
     let experiment = settings::read_experiment(root, &system, &parts, problems);
     let solver = settings::read_solver(&system, &parts, problems);
     let wiring = connections::read(root, &parts, problems);
     let models = models::read(root, problems);
     let chosen = models.as_ref().ok().and_then(Option::as_ref);
-    let groups = groups::read(root, &wiring.wishes, chosen, &parts.signals, problems);
+    let groups = groups::read(root, registry, &wiring.wishes, chosen, &parts.signals, problems);
     let scheduling = settings::read_schedule(root, &parts.signals, problems);
     let record = settings::read_record(root, &parts.signals, problems);
     let bounds = settings::read_guard(root, &parts.signals, problems);
@@ -214,7 +239,8 @@ fn read_project(
 
     let (solver, solver_given) = solver?;
     let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
-    let given = Given { natives, fmus, externals: wiring.externals.clone(), solver: solver_given };
+    let (made, externals) = (parts.made, wiring.externals.clone());
+    let given = Given { natives, fmus, made, externals, solver: solver_given };
     let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
     maps.resize(model.connections.len(), Vec::new());

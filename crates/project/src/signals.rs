@@ -90,10 +90,14 @@ impl Signals {
     pub(crate) fn new<'a>(descriptions: impl IntoIterator<Item = &'a Description>) -> Self {
         let mut signals = Self::default();
         for description in descriptions {
-            let unit = |port: &Port| port.unit.as_deref().map(PortUnit::native);
-            signals.add(description, unit);
+            signals.add_native(description);
         }
         signals
+    }
+
+    /// Adds a part whose equations are written here.
+    pub(crate) fn add_native(&mut self, description: &Description) {
+        self.add(description, |port| port.unit.as_deref().map(PortUnit::native));
     }
 
     /// Adds an FMU.

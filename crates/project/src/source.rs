@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Place, Result};
-use costep_models::MODELS;
+use costep_models::{MODELS, ModelEntry};
 
 /// The file that makes a folder a project.
 const PROJECT_FILE: &str = "system.toml";
@@ -25,6 +25,11 @@ pub enum Source {
 impl Source {
     /// Finds what the user means: a file, a folder with a system.toml, or the id of a built-in model.
     pub fn find(text: &str) -> Result<Self> {
+        Self::find_among(text, &MODELS.iter().collect::<Vec<_>>())
+    }
+
+    /// The same with these models.
+    pub(crate) fn find_among(text: &str, models: &[&ModelEntry]) -> Result<Self> {
         let path = Path::new(text);
         if path.is_dir() {
             let file = path.join(PROJECT_FILE);
@@ -34,14 +39,14 @@ impl Source {
         } else if path.exists() {
             return Ok(Self::File(path.into()));
         }
-        if MODELS.iter().any(|entry| entry.id == text) {
+        if models.iter().any(|entry| entry.id == text) {
             return Ok(Self::Builtin(text.into()));
         }
-        Err(not_found(text, path))
+        Err(not_found(text, path, models))
     }
 }
 
-fn not_found(text: &str, path: &Path) -> Error {
+fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
     const WHAT_IT_MAY_BE: &str = "a project is a TOML file or a folder with a system.toml";
     if path.is_dir() {
         let message = format!("the folder `{text}` has no {PROJECT_FILE}");
@@ -51,7 +56,7 @@ fn not_found(text: &str, path: &Path) -> Error {
         return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));
     }
     let error = Error::new(Code::UnknownModel, format!("`{text}` is neither a built-in model nor a file"))
-        .suggest(text, MODELS.iter().map(|entry| entry.id));
+        .suggest(text, models.iter().map(|entry| entry.id));
     match error.details().hint.clone() {
         Some(suggestion) => error.hint(format!("{suggestion} - or name a file: {WHAT_IT_MAY_BE}")),
         None => error.hint(WHAT_IT_MAY_BE),

@@ -14,13 +14,14 @@ use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::FmuInterface;
 use crate::overrides::Override;
 use crate::project::{Project, Refusal};
+use crate::registry::Registry;
 use crate::signals::split_signal;
 
 /// Folder for the FMUs of a package, inside of that of a run.
 const FMU_FOLDER: &str = "fmus";
 
 /// Reads and checks an .ssp or .ssd. The FMUs are unpacked into a temporary folder.
-pub(crate) fn load(path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
+pub(crate) fn load(registry: &Registry, path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
     let unpacked = temporary_folder().map_err(|error| vec![error])?;
     let flat = costep_ssp::open(path, unpacked.path()).map_err(|error| vec![error])?;
     let errors: Vec<Error> = flat.errors().map(Note::to_error).collect();
@@ -28,7 +29,7 @@ pub(crate) fn load(path: &Path, overrides: &[Override]) -> Result<Project, Refus
     if !errors.is_empty() {
         return Err(Refusal { errors, warnings });
     }
-    let mut project = draft(&flat, path).load(overrides)?;
+    let mut project = draft(&flat, path).load(registry, overrides)?;
     project.warnings.splice(0..0, warnings);
     project.unpacked = Some(Arc::new(unpacked));
     Ok(project)

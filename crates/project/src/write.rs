@@ -33,6 +33,7 @@ impl Project {
         self.write_system(&mut out);
         self.write_natives(&mut out);
         self.write_fmus(folder, &mut out);
+        self.given.made.iter().for_each(|name| out.comment(&format!("the part {name} is made in code")));
         self.write_methods(folder, &signals, &mut out);
         self.write_models(folder, &mut out);
         self.write_schedule(&signals, &mut out);
@@ -142,7 +143,7 @@ impl Project {
         let mut sources = vec![0; signals.names(Side::Input).len()];
         self.model.connections.iter().for_each(|connection| sources[connection.input] += 1);
         self.given.externals.iter().for_each(|external| sources[external.input] += 1);
-        let fmus = self.model.parts.len() - self.given.fmus.len();
+        let fmus = self.given.natives.len()..self.given.natives.len() + self.given.fmus.len();
         let layout = self.model.layout();
         let links = self.bonds.iter().zip(&self.offsets).zip(&self.maps);
         for (connection, ((bond, offset), map)) in self.model.connections.iter().zip(links) {
@@ -151,8 +152,8 @@ impl Project {
             out.key("to", quoted(&signals.names(Side::Input)[connection.input]));
             let unit = |side, index| signals.unit(side, index).map(|unit| unit.name());
             let same_unit = unit(Side::Output, connection.output) == unit(Side::Input, connection.input);
-            let of_fmu = layout.output_owner(connection.output) >= fmus
-                || layout.input_owner(connection.input) >= fmus;
+            let of_fmu = fmus.contains(&layout.output_owner(connection.output))
+                || fmus.contains(&layout.input_owner(connection.input));
             // A gain of 1 between different units says that they are meant to be so. FMUs may give the same name to
             // different units.
             if connection.gain != 1.0 || !same_unit || of_fmu {
@@ -231,7 +232,7 @@ fn write_options(
     }
 }
 
-fn signal(signal: &External) -> (&'static str, String) {
+pub(crate) fn signal(signal: &External) -> (&'static str, String) {
     match signal {
         External::Constant(value) => ("value", real(*value)),
         External::Step { value, start } => ("step", inline([("value", *value), ("start", *start)])),
@@ -258,6 +259,10 @@ struct Writer {
 }
 
 impl Writer {
+    fn comment(&mut self, text: &str) {
+        let _ = writeln!(self.text, "\n# {text}");
+    }
+
     fn table(&mut self, header: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');

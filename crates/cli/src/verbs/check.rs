@@ -2,10 +2,7 @@
 
 use std::process::ExitCode;
 
-use costep_analysis::{ProbeReport, probe};
-use costep_core::{Code, Error, Layout};
-use costep_methods::{MethodSpec, monolithic};
-use costep_project::{Project, Source};
+use costep::{Error, PartProbe, Project, Registry, Source, System};
 use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
@@ -18,25 +15,28 @@ use crate::words::count;
 pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure> {
     let source = Source::find(&args.system.system)?;
     let overrides = args.system.overrides()?;
-    let (project, errors, warnings) = match costep_project::examine(&source, &overrides) {
+    let registry = Registry::standard();
+    let (system, errors, warnings) = match registry.examine(&source, &overrides) {
         Ok(mut project) => {
             let mut warnings = std::mem::take(&mut project.warnings);
             warnings.append(&mut project.advice);
-            let errors = impossible_methods(&project);
-            (Some(project).filter(|_| errors.is_empty()), errors, warnings)
+            let system = System::new(project, registry);
+            let errors = system.impossible_methods();
+            (Some(system).filter(|_| errors.is_empty()), errors, warnings)
         }
         Err(refusal) => (None, refusal.errors, refusal.warnings),
     };
-    if let Some(project) = project.as_ref().filter(|_| args.probe)
+    let project = system.as_ref().map(System::project);
+    if let Some(project) = project.filter(|_| args.probe)
         && let Some(code) = supervision::elsewhere(project, None, None, output)?
     {
         return Ok(code);
     }
-    let probes = match &project {
-        Some(project) if args.probe => probe_all(project),
+    let probes = match &system {
+        Some(system) if args.probe => system.probe().into_iter().map(Card).collect(),
         _ => Vec::new(),
     };
-    let bad_probes = probes.iter().filter(|probe| !probe.is_good()).count();
+    let bad_probes = probes.iter().filter(|Card(probe)| !probe.is_good()).count();
     if output.json {
         let list = |errors: &[Error]| errors.iter().map(to_json).collect::<Vec<_>>();
         let probes: Vec<_> = probes.iter().map(Card::to_json).collect();
@@ -52,40 +52,12 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         for card in &probes {
             card.print()?;
         }
-        summary(project.as_ref(), &errors, &warnings, bad_probes)?;
+        summary(project, &errors, &warnings, bad_probes)?;
     }
     let first = errors.first().map(|error| error.code().entry().exit.code());
     let strict = (args.strict && !warnings.is_empty()).then_some(1);
     let failed = (bad_probes > 0).then_some(costep_core::ExitClass::Model.code());
     Ok(supervision::exit_code(first.or(failed).or(strict).unwrap_or(0)))
-}
-
-/// Methods of the project that work only with what costep integrates, where there is something else. Not an error of the
-/// project itself: a run may name another method.
-fn impossible_methods(project: &Project) -> Vec<Error> {
-    let foreign = project.model.parts.iter().find(|part| !part.can_be_component());
-    let Some(foreign) = foreign else { return Vec::new() };
-    let name = &foreign.description().name;
-    let needs_all =
-        |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().needs().environments;
-    let refuse = |method: &MethodSpec| {
-        let message = format!(
-            "`{}` is not possible with `{name}`, which costep does not integrate itself",
-            method.entry.id
-        );
-        let error = Error::new(Code::NeedsMissing, message)
-            .because(
-                "it is for native models and FMUs for Model Exchange that are not in a process of their own",
-            )
-            .hint(
-                "write `interface = \"me\"` for FMUs that offer it, or choose `predictive` or `identified`",
-            );
-        match &project.source {
-            Source::File(path) => error.in_file(path),
-            Source::Builtin(_) => error,
-        }
-    };
-    project.groups.iter().map(|group| &group.method).filter(needs_all).map(refuse).collect()
 }
 
 fn summary(
@@ -110,26 +82,14 @@ fn summary(
 }
 
 /// What was found out about one part by calling it.
-struct Card {
-    name: String,
-    report: Result<ProbeReport, Error>,
-}
+struct Card(PartProbe);
 
 impl Card {
-    /// Nothing contradicts what the part says about itself.
-    fn is_good(&self) -> bool {
-        self.report.as_ref().is_ok_and(|report| {
-            report.repeatable != Some(false)
-                && report.taken_back != Some(false)
-                && !report.derivatives_differ()
-        })
-    }
-
     fn to_json(&self) -> Value {
-        match &self.report {
-            Err(error) => json!({ "part": self.name, "error": to_json(error) }),
+        match &self.0.report {
+            Err(error) => json!({ "part": self.0.name, "error": to_json(error) }),
             Ok(report) => json!({
-                "part": self.name,
+                "part": self.0.name,
                 "error": null,
                 "repeatable": report.repeatable,
                 "taken_back": report.taken_back,
@@ -141,8 +101,8 @@ impl Card {
     }
 
     fn print(&self) -> Result<(), Error> {
-        let name = paint(STRONG, &self.name);
-        let report = match &self.report {
+        let name = paint(STRONG, &self.0.name);
+        let report = match &self.0.report {
             Ok(report) => report,
             Err(error) => {
                 say!("{name}   {}", paint(BAD, "failed"))?;
@@ -169,23 +129,4 @@ impl Card {
             word(report.taken_back, "not offered"),
         )
     }
-}
-
-/// Calls every part on its own, with its inputs at their initial values.
-fn probe_all(project: &Project) -> Vec<Card> {
-    let inputs = initial_inputs(project);
-    let layout: Layout = project.model.layout();
-    let (solver, experiment) = (&project.model.solver, &project.model.experiment);
-    let report = |i: usize| {
-        let u = inputs.as_ref().map_err(Clone::clone)?;
-        probe(&*project.model.parts[i], solver, experiment, &u[layout.input_range(i)])
-    };
-    let name = |i: usize| project.model.parts[i].description().name.clone();
-    (0..project.model.parts.len()).map(|i| Card { name: name(i), report: report(i) }).collect()
-}
-
-/// The consistent initial inputs of the coupled system.
-fn initial_inputs(project: &Project) -> Result<Vec<f64>, Error> {
-    let engine = crate::session::engine(project, &crate::session::Choice::of(project), false)?;
-    Ok(engine.coupled().to_vec())
 }

@@ -5,17 +5,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use costep::{Code, Comparison, ComparisonEvent, Error, Project, Registry, RunReport, System, head};
 use costep_core::quantity::format_time;
-use costep_core::{Code, Error};
-use costep_methods::registry;
-use costep_project::Project;
 use serde_json::json;
 
 use crate::args::DemoArgs;
 use crate::failure::Failure;
-use crate::reference::{self, ReferenceChoice};
-use crate::report::RunReport;
-use crate::session::{self, Choice};
 use crate::style::{FAINT, Output, print_json, say};
 use crate::table::{Cell, number, percent, render, wall};
 use crate::verbs::compare::verdict;
@@ -23,30 +18,29 @@ use crate::words::argument;
 
 /// The project the demo runs and leaves behind.
 const SYSTEM: &str = include_str!("demo_system.toml");
-const METHODS: &str = "zoh,foh,soh,nepce,mbcorr,predictive";
+const METHODS: [&str; 6] = ["zoh", "foh", "soh", "nepce", "mbcorr", "predictive"];
 
 pub(crate) fn run(args: &DemoArgs, output: Output) -> Result<ExitCode, Failure> {
     let file = args.out.join("system.toml");
     let is_new = write_project(&file)?;
     // The story is always told with the demo's own system, also when the folder holds an edited one.
-    let project = costep_project::load_text(SYSTEM, &file, &[])?;
-    let compared = ReferenceChoice::parse(&project, "same")?;
-    let step = project.model.experiment.step;
-    let start = Instant::now();
-    let reference = compared.make(&project, step)?;
-    let reference_seconds = start.elapsed().as_secs_f64();
-    let methods = registry::parse_list(METHODS)?;
-    let choices = methods.iter().map(|method| Choice { method, step });
-    let reports: Vec<_> =
-        choices.map(|choice| session::measured_run(&project, &choice, reference.as_ref(), &mut [])).collect();
+    let system = System::from_toml(SYSTEM, &file, Registry::standard())?;
+    let project = system.project();
+    let comparison = METHODS.into_iter().fold(Comparison::new(), Comparison::method);
+    let (start, mut reference_seconds) = (Instant::now(), None);
+    let compared = system.compare_with(&comparison, &mut |event| {
+        if let ComparisonEvent::Run(..) = event {
+            reference_seconds.get_or_insert_with(|| start.elapsed().as_secs_f64());
+        }
+    })?;
+    let reports = &compared.reports;
     if output.json {
-        let mut object =
-            session::head(&project, reference::to_json(reference.as_ref().map(|reference| &reference.kind)));
+        let mut object = head(project, compared.references.first());
         object.insert("runs".into(), json!(reports));
         object.insert("files".into(), json!({ "project": file.display().to_string() }));
         print_json(&object)?;
     } else {
-        tell(&project, &reports, reference_seconds)?;
+        tell(project, reports, reference_seconds.unwrap_or(0.0))?;
         next(&args.out, is_new)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -91,9 +85,9 @@ fn row(report: &RunReport) -> Vec<Cell> {
     vec![
         Cell::new(&report.method),
         verdict(report.verdict),
-        Cell::new(number(report.eps_mono)),
-        Cell::new(percent(report.energy_drift)),
-        Cell::styled(wall(report.wall_s), FAINT),
+        Cell::new(number(report.errors.eps_mono)),
+        Cell::new(percent(report.errors.energy_drift)),
+        Cell::styled(wall(report.work.wall_s), FAINT),
     ]
 }
 

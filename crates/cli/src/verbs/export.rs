@@ -18,8 +18,7 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
     if args.ssp {
         return write_ssp(args, output);
     }
-    let source =
-        if args.file.is_dir() { args.file.join(crate::folder::RECORDING) } else { args.file.clone() };
+    let source = if args.file.is_dir() { args.file.join(costep::RECORDING) } else { args.file.clone() };
     let Some(target) = &args.to else { return list(&source, output) };
     let ending = target.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let exported = match ending {

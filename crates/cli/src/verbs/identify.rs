@@ -4,82 +4,40 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use costep_analysis::Identification;
+use costep::{Code, Error, MethodSpec, ModelFile, Run, identifying_method, unwritable};
+use costep_core::Result;
 use costep_core::quantity::format_time;
-use costep_core::{Code, Error, Learning, ModelKind, Result};
-use costep_engine::StopFlag;
-use costep_ident::{ModelFile, NamedModel, StoredModels};
-use costep_methods::MethodSpec;
-use costep_methods::identified::{IdentifiedOptions, InputShape};
-use costep_project::Project;
+use costep_ident::{NamedModel, StoredModels};
 use serde_json::json;
 
 use crate::args::IdentifyArgs;
 use crate::failure::Failure;
-use crate::folder::unwritable;
 use crate::messages;
-use crate::session::{self, Choice};
 use crate::stop;
 use crate::style::{Output, print, print_json};
 use crate::supervision;
 use crate::table::{Cell, number, render};
 use crate::words::argument;
 
-/// Taken where neither command line nor project name a method that identifies: it needs no step at which a hold is stable.
-const DEFAULT_METHOD: &str = "identified";
-
 pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failure> {
     let overrides = args.coupling.step_override().into_iter().chain(args.coupling.models_override());
-    let project = session::load(&args.system, overrides.collect())?;
-    let method = method(args, &project)?;
+    let system = args.system.open(overrides.collect())?;
+    let project = system.project();
+    let method = identifying_method(project, system.registry(), args.coupling.method.as_deref())?;
     check_target(&args.out)?;
-    if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
+    if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     method.warnings().for_each(|warning| output.remark(&warning.to_string()));
     messages::listen(output);
     stop::listen(output);
-    let choice = Choice { method: &method, step: project.model.experiment.step };
     // FMUs may go to another folder.
     let target = std::path::absolute(&args.out).unwrap_or_else(|_| args.out.clone());
-    let models = learn(&project, &choice)?;
+    let models = system.identify(Run::new().method(&method).cancel(stop::flag()))?;
     fs::write(&target, models.to_toml()?).map_err(|cause| unwritable(&args.out, &cause))?;
-    show(&models, &choice, args, output)?;
+    show(&models, &method, args, output)?;
     Ok(supervision::exit_code(0))
-}
-
-/// What learns.
-fn method(args: &IdentifyArgs, project: &Project) -> Result<MethodSpec> {
-    let Some(text) = &args.coupling.method else {
-        let own = &project.groups[0].method;
-        return if learns(own) { Ok(own.clone()) } else { MethodSpec::parse(DEFAULT_METHOD) };
-    };
-    let mut spec = MethodSpec::parse(text)?;
-    if let Some(models) = project.models.as_ref().filter(|_| !spec.names_models()) {
-        spec = spec.with_models(models)?;
-    }
-    if learns(&spec) {
-        return Ok(spec);
-    }
-    if spec.entry.id == DEFAULT_METHOD {
-        let message = format!("models learnt by `{text}` cannot be kept");
-        return Err(Error::new(Code::BadOption, message)
-            .because("a file holds models of steps with held inputs")
-            .hint("leave out `form`; runs with `form=ramp` can start from the file all the same"));
-    }
-    Err(Error::new(Code::BadOption, format!("`{text}` identifies no models of its own")).hint(
-        "`identified` does, and `prestep`, `mbcorr` and `predictive` with models from `rls`, `ij-rls` or `moesp`: `--models rls`, or `source=rls` among the options",
-    ))
-}
-
-/// Whether a method learns models of steps with held inputs.
-fn learns(spec: &MethodSpec) -> bool {
-    if spec.entry.id == DEFAULT_METHOD {
-        return IdentifiedOptions::read(&spec.options).form == InputShape::Hold;
-    }
-    let offer = spec.models.offer();
-    offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier
 }
 
 /// Whether the file may be written: said before hours of work, not after them.
@@ -97,15 +55,7 @@ fn check_target(file: &Path) -> Result<()> {
     Ok(())
 }
 
-fn learn(project: &Project, choice: &Choice<'_>) -> Result<ModelFile> {
-    let mut engine = session::engine(project, choice, false)?;
-    let mut identification = Identification::new(&engine);
-    let (mut shown, mut stop) = (supervision::Shown, StopFlag(stop::flag()));
-    engine.run(&mut [&mut identification, &mut shown, &mut stop])?;
-    identification.models(&engine, &project.name, choice.method)
-}
-
-fn show(models: &ModelFile, choice: &Choice<'_>, args: &IdentifyArgs, output: Output) -> Result<()> {
+fn show(models: &ModelFile, method: &MethodSpec, args: &IdentifyArgs, output: Output) -> Result<()> {
     if output.json {
         let model = |model: &NamedModel| {
             json!({
@@ -118,7 +68,7 @@ fn show(models: &ModelFile, choice: &Choice<'_>, args: &IdentifyArgs, output: Ou
         };
         return print_json(&json!({
             "system": models.system,
-            "method": choice.method.label(),
+            "method": method.label(),
             "source": models.source,
             "n": models.n,
             "m": models.m,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use costep::{PROJECT_COPY, RECORDING};
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error};
 use costep_project::{Project, Source};
@@ -10,7 +11,6 @@ use costep_results::Table;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::folder::{PROJECT_COPY, RECORDING};
 use crate::style::{Output, STRONG, WARN, paint, print_json, say};
 use crate::words::{argument, count};
 

@@ -4,17 +4,14 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use costep::{Code, Error, OUTPUTS, RECORDING, Registry, STEP, Solution, System};
 use costep_core::quantity::{format_time, parse_time};
-use costep_core::{Code, Error};
 use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
 use costep_results::{Table, write_file};
 use serde_json::json;
 
 use crate::args::PlotArgs;
 use crate::failure::{Failure, to_json};
-use crate::folder::RECORDING;
-use crate::recorder::{OUTPUTS, STEP};
-use crate::solution::Solution;
 use crate::style::{Output, print_error, print_json};
 use crate::words::argument;
 
@@ -142,8 +139,8 @@ impl Recorded {
                 .in_file(&self.file)
                 .hint("plot it without `--reference`")
         })?;
-        let project = costep_project::load_text(text, &self.file.with_file_name("run.toml"), &[])?;
-        Ok(Solution::of(&project, self.table.values("t")?, args.to.unwrap_or(f64::INFINITY))?)
+        let system = System::from_toml(text, self.file.with_file_name("run.toml"), Registry::standard())?;
+        Ok(system.solution(self.table.values("t")?, args.to.unwrap_or(f64::INFINITY))?)
     }
 
     fn unit(&self, signal: &str) -> &str {

@@ -2,16 +2,14 @@
 
 use std::process::ExitCode;
 
-use costep_analysis::{BohlExponent, LoopLaw, LoopRecorder, Plant, RecordedLoop, bohl_exponent};
+use costep::{Code, Error, Project, head};
+use costep_analysis::{BohlExponent, Plant, RecordedLoop, bohl_exponent};
+use costep_core::Result;
 use costep_core::quantity::format_time;
-use costep_core::{Code, Error, Result};
-use costep_engine::{Observer, StopFlag};
-use costep_project::Project;
 use serde_json::{Value, json};
 
 use crate::args::StabilityArgs;
 use crate::failure::Failure;
-use crate::session::{self, Choice};
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, paint, print_json, say};
 use crate::supervision;
@@ -25,15 +23,16 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
             .into());
     }
     let windows = windows(&args.windows)?;
-    let project = session::load(&args.system, args.coupling.overrides())?;
-    let law = law(&project)?;
-    if let Some(code) = supervision::elsewhere(&project, None, None, output)? {
+    let system = args.system.open(args.coupling.overrides())?;
+    let project = system.project();
+    let law = system.loop_law()?;
+    if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     stop::listen(output);
-    let recorded = record(&project, law)?;
-    let found = Found::new(&project, recorded, windows)?;
+    let recorded = system.record_loop(law, stop::flag())?;
+    let found = Found::new(project, recorded, windows)?;
     if output.json {
         print_json(&found.to_json())?
     } else {
@@ -50,28 +49,6 @@ fn windows(texts: &[String]) -> Result<Vec<usize>> {
         Ok(window) => Ok(window),
     };
     texts.iter().map(window).collect()
-}
-
-/// Only a coupling that is linear in the signals and known step by step can be taken apart.
-fn law(project: &Project) -> Result<LoopLaw> {
-    if let [_, group, ..] = &project.groups[..] {
-        let message = format!(
-            "Bohl exponents need one method for all inputs, not `{}` beside it",
-            group.method.label()
-        );
-        return Err(Error::new(Code::NeedsMissing, message).hint("leave out the groups"));
-    }
-    LoopLaw::new(&project.groups[0].method)
-}
-
-/// Runs the project and takes its steps as linear maps.
-fn record(project: &Project, law: LoopLaw) -> Result<RecordedLoop> {
-    let choice = Choice::of(project);
-    let mut recorder = LoopRecorder::new(law, None);
-    let mut engine = session::watched_engine(project, &choice, false, |models| recorder.tap(models))?;
-    let (mut shown, mut stop) = (supervision::Shown, StopFlag(stop::flag()));
-    engine.run(&mut [&mut recorder as &mut dyn Observer, &mut shown, &mut stop])?;
-    recorder.finish()
 }
 
 /// What came out.
@@ -122,7 +99,7 @@ impl<'a> Found<'a> {
             })
         };
         let [full, modified, signal] = self.recorded.phases;
-        let mut object = session::head(self.project, Value::Null);
+        let mut object = head(self.project, None);
         object.insert("method".into(), json!(self.project.groups[0].method.label()));
         object.insert("step".into(), json!(step));
         object.insert("from".into(), json!(self.time(0)));

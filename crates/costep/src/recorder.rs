@@ -10,12 +10,12 @@ use costep_engine::{Checkpoints, Engine, Flow, Observer};
 use costep_project::{Project, RecordSpec};
 use costep_results::{Column, Recording};
 
-use crate::supervision;
+use crate::supervised;
 
 /// Key of the metadata that lists the columns of outputs.
-pub(crate) const OUTPUTS: &str = "outputs";
+pub const OUTPUTS: &str = "outputs";
 /// Key of the metadata for the macro step.
-pub(crate) const STEP: &str = "step";
+pub const STEP: &str = "step";
 
 /// What a recording holds: time, chosen outputs and inputs, energy, diagnostics of the methods.
 pub(crate) struct Plan {
@@ -161,7 +161,7 @@ impl Recorder {
         self.last_time = engine.time();
         self.recording.row_with(|row| {
             plan.fill(engine, inputs, row);
-            supervision::keep_row(number, row);
+            supervised::keep_row(number, row);
         })
     }
 
@@ -186,7 +186,7 @@ impl Recorder {
                 self.no_checkpoints = Some(error);
                 Ok(())
             }
-            outcome => outcome.inspect(|()| supervision::show_checkpoint(engine.time())),
+            outcome => outcome.inspect(|()| supervised::show_checkpoint(engine.time())),
         }
     }
 }

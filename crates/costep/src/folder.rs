@@ -2,30 +2,67 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use costep_core::{Code, Error, Result};
 
 /// The recording.
-pub(crate) const RECORDING: &str = "results.arrows";
+pub const RECORDING: &str = "results.arrows";
 /// The recording of the run before.
 pub(crate) const PREVIOUS_RECORDING: &str = "results.previous.arrows";
 /// The project as it was run.
-pub(crate) const PROJECT_COPY: &str = "run.toml";
+pub const PROJECT_COPY: &str = "run.toml";
 /// Holds the lock and the number of the process that has it. It stays: removing it could take it away from another run.
 const LOCK: &str = ".costep.lock";
 /// How long a lock may take to come free. A child sees the death of its parent within a second.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A folder that no other run may write into while this lives. The lock is the operating system's, so that it ends with
-/// the process, however that ends.
-#[derive(Debug)]
-pub(crate) struct Locked(#[expect(dead_code, reason = "held, not read")] Option<File>);
+/// A folder that no other run may write into while this or a copy of it lives. The lock is the operating system's, so that
+/// it ends with the process, however that ends.
+///
+/// ```
+/// let place = std::env::temp_dir().join(format!("costep-doc-{}", std::process::id()));
+/// let folder = costep::RunFolder::lock(&place)?;
+/// let outcome = costep::System::open("dual-mass")?.run(costep::Run::new().record(&folder))?;
+/// assert!(folder.recording().is_file() && outcome.recorded.unwrap().rows > 1);
+/// # std::fs::remove_dir_all(place).unwrap();
+/// # Ok::<(), costep::Errors>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    #[expect(dead_code, reason = "held, not read")]
+    lock: Arc<Option<File>>,
+}
 
-/// Makes the folder if it is not there, and locks it.
-pub(crate) fn lock(folder: &Path) -> Result<Locked> {
+impl RunFolder {
+    /// Makes the folder if it is not there, and locks it.
+    pub fn lock(folder: &Path) -> Result<Self> {
+        let lock = Arc::new(locked_file(folder)?);
+        Ok(Self { path: folder.into(), lock })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The recording in it.
+    pub fn recording(&self) -> PathBuf {
+        self.path.join(RECORDING)
+    }
+
+    /// The project as it was run.
+    pub fn project_copy(&self) -> PathBuf {
+        self.path.join(PROJECT_COPY)
+    }
+}
+
+/// The file that holds the lock; nothing where the file system has none.
+fn locked_file(folder: &Path) -> Result<Option<File>> {
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
     let path = folder.join(LOCK);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -34,11 +71,11 @@ pub(crate) fn lock(folder: &Path) -> Result<Locked> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Err(busy(folder, &mut file)),
         // Some network file systems have no locks. That is no reason not to run.
-        Err(TryLockError::Error(_)) => return Ok(Locked(None)),
+        Err(TryLockError::Error(_)) => return Ok(None),
     }
     // Only the message of another process needs the number.
     let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-    Ok(Locked(Some(file)))
+    Ok(Some(file))
 }
 
 /// Tries again for a moment: the processes of a run that was killed die one after the other.
@@ -65,7 +102,7 @@ fn busy(folder: &Path, file: &mut File) -> Error {
 }
 
 /// The error of a file or folder that cannot be written.
-pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Error {
+pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
     Error::new(Code::FileNotReadable, "cannot write").in_file(path).because(cause)
 }
 
@@ -76,8 +113,8 @@ mod tests {
     #[test]
     fn a_locked_folder_is_refused_until_it_is_free() {
         let folder = tempfile::tempdir().unwrap();
-        let first = lock(folder.path()).unwrap();
-        let error = lock(folder.path()).unwrap_err();
+        let first = RunFolder::lock(folder.path()).unwrap();
+        let error = RunFolder::lock(folder.path()).unwrap_err();
         assert_eq!(error.code(), Code::Busy);
         assert!(error.to_string().contains(&format!("process {} ", std::process::id())), "{error}");
         // One that comes free soon is waited for.
@@ -85,10 +122,10 @@ mod tests {
             thread::sleep(PATIENCE / 10);
             drop(first);
         });
-        drop(lock(folder.path()).unwrap());
+        drop(RunFolder::lock(folder.path()).unwrap());
         soon.join().unwrap();
         // What a dead process left behind is no obstacle.
         fs::write(folder.path().join(LOCK), "4194304\n").unwrap();
-        assert!(lock(folder.path()).is_ok());
+        assert!(RunFolder::lock(folder.path()).is_ok());
     }
 }

@@ -1,30 +1,12 @@
-//! From a project to an engine, a reference and a measured run.
+//! From a project to an engine.
 
-use std::time::Instant;
-
-use costep_analysis::{GrowthWatch, Reference, Trace, measure, paper_error};
 use costep_core::{Code, Error, Experiment, ModelSource, Result};
-use costep_engine::{Engine, Group, Observer, Scheduling, StopFlag, System, Threads};
+use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::monolithic::{Integrator, MonolithicOptions};
 use costep_methods::{MethodSpec, monolithic};
-use costep_project::{Override, Project, Source};
-use costep_supervise::stopping_exceptions;
-use serde_json::{Map, Value, json};
-
-use crate::args::SystemArgs;
-use crate::failure::Failure;
-use crate::report::RunReport;
-use crate::runaway::StartSignals;
-
-/// Finds and checks the system that the command line names.
-pub(crate) fn load(args: &SystemArgs, more: Vec<Override>) -> Result<Project, Failure> {
-    let source = Source::find(&args.system)?;
-    let mut overrides = args.overrides()?;
-    overrides.extend(more);
-    Ok(costep_project::load(&source, &overrides)?)
-}
+use costep_project::Project;
 
 /// The method of the default group and the macro step of a run.
 pub(crate) struct Choice<'a> {
@@ -132,60 +114,4 @@ fn whole_solver(project: &Project, method: &MethodSpec) -> Result<Solver> {
             project.model.solver
         }
     })
-}
-
-/// Runs a project from start to end and measures it.
-pub(crate) fn measured_run(
-    project: &Project,
-    choice: &Choice<'_>,
-    reference: Option<&Reference>,
-    observers: &mut [&mut dyn Observer],
-) -> RunReport {
-    let mut report = RunReport::new(choice.method, choice.step);
-    if let Err(error) = try_measured_run(project, choice, reference, observers, &mut report) {
-        report.fail(&error);
-    }
-    report
-}
-
-fn try_measured_run(
-    project: &Project,
-    choice: &Choice<'_>,
-    reference: Option<&Reference>,
-    observers: &mut [&mut dyn Observer],
-    report: &mut RunReport,
-) -> Result<()> {
-    let mut engine = engine(project, choice, true)?;
-    let mut trace = Trace::new(engine.outputs().len(), true);
-    let mut shown = crate::supervision::Shown;
-    let (mut stop, mut watch) = (StopFlag(crate::stop::flag()), GrowthWatch::default());
-    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut shown, &mut stop, &mut watch];
-    all.extend(observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer));
-    let (start, at_start) = (Instant::now(), StartSignals::of(&engine));
-    let outcome = stopping_exceptions(|| engine.run(&mut all));
-    report.wall_s = start.elapsed().as_secs_f64();
-    report.count(&engine);
-    outcome.map_err(|error| at_start.blame_runaway(error, &engine))?;
-    report.judge(watch.can_judge(), (watch.looks_unstable(), "growth"));
-    if let Some(reference) = reference {
-        report.add(&measure(engine.descriptions(), &trace, reference));
-        report.max_abs_error = paper_error(&project.model, project.model.experiment.stop, &trace)?;
-    }
-    report.explain(project.model.connections.len());
-    Ok(())
-}
-
-/// The head of the JSON objects: what was run.
-pub(crate) fn head(project: &Project, reference: Value) -> Map<String, Value> {
-    let parameters: Map<String, Value> =
-        project.parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
-    let mut head = Map::new();
-    head.insert("system".into(), json!(project.name));
-    head.insert("parameters".into(), Value::Object(parameters));
-    // FMUs solve themselves.
-    let solves = project.model_id.is_some() || !project.given.natives.is_empty();
-    head.insert("solver".into(), json!(solves.then(|| project.model.solver.label())));
-    head.insert("t_end".into(), json!(project.model.experiment.stop));
-    head.insert("reference".into(), reference);
-    head
 }

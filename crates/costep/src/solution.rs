@@ -7,8 +7,8 @@ use costep_core::{Code, Error, Result};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 
+use crate::assemble::{self, Choice};
 use crate::reference::{REFINEMENT, monolithic_solver};
-use crate::session::{self, Choice};
 
 /// It is drawn with so many points at least.
 const SMOOTH: usize = 1500;
@@ -16,11 +16,11 @@ const SMOOTH: usize = 1500;
 const MOST_VALUES: f64 = 2e7;
 
 /// All outputs of a system at many instants.
-pub(crate) struct Solution {
+pub struct Solution {
     /// For the legend.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What it is, as the end of a sentence.
-    pub(crate) what: String,
+    pub what: String,
     outputs: Vec<String>,
     times: Vec<f64>,
     rows: Vec<f64>,
@@ -28,7 +28,7 @@ pub(crate) struct Solution {
 
 impl Solution {
     /// The solution of a system for a recording with these times, up to `end`.
-    pub(crate) fn of(project: &Project, recorded: &[f64], end: f64) -> Result<Self> {
+    pub fn of(project: &Project, recorded: &[f64], end: f64) -> Result<Self> {
         let experiment = &project.model.experiment;
         // A damaged recording may hold any times; a run ends within a step of its stop.
         let end = end.min(experiment.stop + experiment.step);
@@ -55,7 +55,7 @@ impl Solution {
                 .hint("draw a part of it by `--to TIME`, or go without `--reference`"));
         }
         let method = MethodSpec::parse("auto")?;
-        let mut engine = session::engine(project, &Choice { method: &method, step }, false)?;
+        let mut engine = assemble::engine(project, &Choice { method: &method, step }, false)?;
         let mut trace = Trace::new(outputs.len(), false);
         let mut until = |engine: &costep_engine::Engine| {
             Ok(if engine.time() < end { costep_engine::Flow::Continue } else { costep_engine::Flow::Stop })
@@ -66,7 +66,7 @@ impl Solution {
     }
 
     /// The points of an output; nothing for other signals.
-    pub(crate) fn points(&self, signal: &str) -> Option<impl Iterator<Item = (f64, f64)>> {
+    pub fn points(&self, signal: &str) -> Option<impl Iterator<Item = (f64, f64)>> {
         let index = self.outputs.iter().position(|name| name == signal)?;
         let values = self.rows.iter().skip(index).step_by(self.outputs.len());
         Some(self.times.iter().zip(values).map(|(t, y)| (*t, *y)))

@@ -1,15 +1,13 @@
 //! What runs are compared with: `--reference`.
 
-use costep_analysis::{GrowthWatch, Reference, ReferenceKind, Twin};
-use costep_core::quantity::{format_time, parse_time};
+use costep_analysis::{GrowthWatch, Reference, Twin};
+use costep_core::quantity::parse_time;
 use costep_core::{Code, Error, Experiment, Result};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_project::Project;
-use serde_json::{Value, json};
 
-use crate::session::{self, Choice};
-use crate::table::number;
+use crate::assemble::{self, Choice};
 
 /// Tolerance of a reference that stands for the exact solution.
 const TIGHT: f64 = 1e-12;
@@ -25,9 +23,6 @@ const AFFORDABLE: f64 = 5e7;
 
 /// Evaluations of outputs that take as long as the matrices of the whole system, per cube of its number of states.
 const DENSE: f64 = 3.0;
-
-/// A reference that changes more than this when its step is halved is not the solution.
-const TOO_COARSE: f64 = 0.02;
 
 /// Which reference is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +87,7 @@ impl ReferenceChoice {
                 // Points inside the steps are the same only if the inner solver is.
                 let micro = solver == project.model.solver;
                 if !project.model.has_equations() {
-                    let engine = session::whole(project, solver, &experiment, true)?;
+                    let engine = assemble::whole(project, solver, &experiment, true)?;
                     return Reference::whole(engine, solver, &experiment).map(Some);
                 }
                 Reference::new(&project.model, solver, &experiment, micro).map(Some)
@@ -126,7 +121,7 @@ fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> R
     }
     let method = MethodSpec::parse("auto")?;
     let engine = |experiment: &Experiment| {
-        session::engine(project, &Choice { method: &method, step: experiment.step }, false)
+        assemble::engine(project, &Choice { method: &method, step: experiment.step }, false)
     };
     let reference = Reference::fine_step(engine, experiment, refinement as u64, &method.label());
     reference.map_err(|error| {
@@ -138,31 +133,6 @@ fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> R
             .because(cause)
             .hint("choose its step by `--reference step:TIME`, or go without by `--reference none`")
     })
-}
-
-/// What a reference is, for JSON.
-pub(crate) fn to_json(kind: Option<&ReferenceKind>) -> Value {
-    match kind {
-        None => Value::Null,
-        Some(ReferenceKind::Monolithic(solver)) => json!({ "kind": "monolithic", "solver": solver.label() }),
-        Some(ReferenceKind::FineStep { step, method, own_error }) => {
-            json!({ "kind": "fine-step", "step": step, "method": method, "own_error": own_error })
-        }
-    }
-}
-
-/// What a reference is, for people; nothing about the usual one.
-pub(crate) fn to_text(kind: &ReferenceKind) -> Option<String> {
-    let ReferenceKind::FineStep { step, method, own_error } = kind else { return None };
-    let mut text = format!(
-        "reference: the same system with `{method}` at a step of {}; at twice that step it differs by {}",
-        format_time(*step),
-        number(Some(*own_error)),
-    );
-    if *own_error > TOO_COARSE {
-        text += ": too much to measure by, choose a smaller one by `--reference step:TIME`";
-    }
-    Some(text)
 }
 
 /// What watches a run, for [`twin`] where there will be one.

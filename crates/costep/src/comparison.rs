@@ -1,0 +1,239 @@
+//! A matrix of runs against a reference.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use costep_analysis::{GrowthWatch, Reference, ReferenceKind, Trace, measure, paper_error};
+use costep_core::quantity::exact_time;
+use costep_core::{Code, Error, Result};
+use costep_engine::{Engine, Flow, Observer, StopFlag};
+use costep_methods::{MethodSpec, auto, monolithic};
+use costep_project::{Project, Registry};
+use costep_supervise::stopping_exceptions;
+
+use crate::assemble::{self, Choice};
+use crate::cancel::Cancel;
+use crate::folder::RunFolder;
+use crate::recorder::Recorder;
+use crate::reference::ReferenceChoice;
+use crate::report::RunReport;
+use crate::run::MethodChoice;
+use crate::runaway::StartSignals;
+use crate::supervised;
+use crate::system::System;
+
+/// Which runs to compare: every method at every step.
+///
+/// ```
+/// use costep::{Comparison, System, Verdict};
+///
+/// let comparison = Comparison::new().method("zoh").method("predictive").steps(&[5e-3]);
+/// let compared = System::open("dual-mass")?.compare(&comparison)?;
+/// let verdicts: Vec<_> = compared.reports.iter().map(|report| report.verdict).collect();
+/// assert_eq!(verdicts, [Verdict::Unstable, Verdict::Stable]);
+/// # Ok::<(), costep::Errors>(())
+/// ```
+#[derive(Clone)]
+pub struct Comparison {
+    methods: Vec<MethodChoice>,
+    steps: Vec<f64>,
+    reference: String,
+    record: Option<RunFolder>,
+    cancel: Cancel,
+}
+
+impl Default for Comparison {
+    fn default() -> Self {
+        let (methods, steps) = (Vec::new(), Vec::new());
+        Self { methods, steps, reference: "same".into(), record: None, cancel: Cancel::new() }
+    }
+}
+
+impl Comparison {
+    /// All methods at the step of the system, against the monolithic system by the inner solver or, with FMUs, against the same
+    /// system at a much smaller step.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All coupling methods with their default options, but for `auto`, which is one of the others, and `monolithic`, which
+    /// couples nothing.
+    pub fn all_methods(registry: &Registry) -> Result<Vec<MethodSpec>> {
+        let others = [auto::ENTRY.id, monolithic::ENTRY.id];
+        let entries = registry.methods().iter().filter(|entry| !others.contains(&entry.id));
+        entries.map(|entry| MethodSpec::of(entry, Vec::new())).collect()
+    }
+
+    /// Adds a method: only those that are named are run.
+    pub fn method(mut self, method: impl Into<MethodChoice>) -> Self {
+        self.methods.push(method.into());
+        self
+    }
+
+    /// The macro steps in s.
+    pub fn steps(mut self, steps: &[f64]) -> Self {
+        self.steps = steps.to_vec();
+        self
+    }
+
+    /// What to measure against, as in [`Run::reference`](crate::Run::reference).
+    pub fn reference(mut self, reference: impl Into<String>) -> Self {
+        self.reference = reference.into();
+        self
+    }
+
+    /// Writes a recording of every run into this folder.
+    pub fn record(mut self, folder: &RunFolder) -> Self {
+        self.record = Some(folder.clone());
+        self
+    }
+
+    /// Ends the comparison once this is raised; runs that are finished count.
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+}
+
+/// What a comparison does.
+pub enum ComparisonEvent<'a> {
+    /// It computes the reference for this step, after so many runs.
+    Reference(f64, usize),
+    /// It runs this method at this step.
+    Run(&'a MethodSpec, f64),
+    /// This run is done.
+    Done(&'a RunReport),
+}
+
+/// The runs that came to their end, and what they were compared with.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// Step by step, method by method.
+    pub reports: Vec<RunReport>,
+    /// One per step.
+    pub references: Vec<ReferenceKind>,
+    /// If the comparison was stopped before its end.
+    pub stopped: Option<Error>,
+}
+
+pub(crate) fn compare(
+    system: &System,
+    comparison: &Comparison,
+    progress: &mut dyn FnMut(ComparisonEvent<'_>),
+) -> Result<Compared> {
+    let project = &system.project;
+    let methods: Vec<MethodSpec> = match &comparison.methods[..] {
+        [] => Comparison::all_methods(&system.registry)?,
+        given => given.iter().map(|method| method.spec(&system.registry)).collect::<Result<_>>()?,
+    };
+    let own = [project.model.experiment.step];
+    let steps = if comparison.steps.is_empty() { &own[..] } else { &comparison.steps };
+    system.check_steps(steps)?;
+    let choice = ReferenceChoice::parse(project, &comparison.reference)?;
+    let mut compared = Compared::default();
+    let outcome = compared.compute(project, (&methods, steps), choice, comparison, progress);
+    match outcome {
+        Err(error) if error.code() == Code::Stopped => compared.stopped = Some(error),
+        outcome => outcome?,
+    }
+    Ok(compared)
+}
+
+impl Compared {
+    fn compute(
+        &mut self,
+        project: &Project,
+        (methods, steps): (&[MethodSpec], &[f64]),
+        reference: ReferenceChoice,
+        comparison: &Comparison,
+        progress: &mut dyn FnMut(ComparisonEvent<'_>),
+    ) -> Result<()> {
+        for step in steps {
+            progress(ComparisonEvent::Reference(*step, self.reports.len()));
+            let reference = reference.make(project, *step)?;
+            comparison.cancel.check()?;
+            self.references.extend(reference.as_ref().map(|reference| reference.kind.clone()));
+            for method in methods {
+                progress(ComparisonEvent::Run(method, *step));
+                let choice = Choice { method, step: *step };
+                let file = comparison.record.as_ref().map(|folder| recording_file(folder.path(), &choice));
+                let report =
+                    one_run(project, &choice, reference.as_ref(), file.as_deref(), &comparison.cancel)?;
+                // The run that was stopped says nothing.
+                comparison.cancel.check()?;
+                progress(ComparisonEvent::Done(&report));
+                self.reports.push(report);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn recording_file(folder: &Path, choice: &Choice<'_>) -> PathBuf {
+    let label: String =
+        choice.method.label().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    folder.join(format!("{label}-{}.arrows", exact_time(choice.step)))
+}
+
+fn one_run(
+    project: &Project,
+    choice: &Choice<'_>,
+    reference: Option<&Reference>,
+    file: Option<&Path>,
+    cancel: &Cancel,
+) -> Result<RunReport> {
+    let Some(file) = file else { return Ok(measured_run(project, choice, reference, None, cancel)) };
+    let template = assemble::engine(project, choice, true)?;
+    let metadata = [
+        ("method".into(), choice.method.label()),
+        ("system".into(), project.name.clone()),
+        ("project".into(), project.to_toml_in(file.parent().unwrap_or(Path::new("")))),
+    ];
+    let mut recorder = Recorder::create(file, &template, project, &metadata, None)?;
+    // Some FMUs can have one instance at a time only.
+    drop(template);
+    let report = measured_run(project, choice, reference, Some(&mut recorder), cancel);
+    recorder.finish()?;
+    Ok(report)
+}
+
+/// Runs a project from start to end and measures it. Whatever goes wrong is part of the report.
+fn measured_run(
+    project: &Project,
+    choice: &Choice<'_>,
+    reference: Option<&Reference>,
+    recorder: Option<&mut Recorder>,
+    cancel: &Cancel,
+) -> RunReport {
+    let mut report = RunReport::new(choice.method, choice.step);
+    if let Err(error) = try_measured_run(project, choice, reference, (recorder, cancel), &mut report) {
+        report.fail(&error);
+    }
+    report
+}
+
+fn try_measured_run(
+    project: &Project,
+    choice: &Choice<'_>,
+    reference: Option<&Reference>,
+    (recorder, cancel): (Option<&mut Recorder>, &Cancel),
+    report: &mut RunReport,
+) -> Result<()> {
+    let mut engine = assemble::engine(project, choice, true)?;
+    let mut trace = Trace::new(engine.outputs().len(), true);
+    let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);
+    let (mut stop, mut watch) = (StopFlag(cancel.flag()), GrowthWatch::default());
+    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut obey, &mut stop, &mut watch];
+    all.extend(recorder.map(|recorder| recorder as &mut dyn Observer));
+    let (start, at_start) = (Instant::now(), StartSignals::of(&engine));
+    let outcome = stopping_exceptions(|| engine.run(&mut all));
+    report.count(&engine, start.elapsed().as_secs_f64());
+    outcome.map_err(|error| at_start.blame_runaway(error, &engine))?;
+    report.judge(watch.can_judge(), (watch.looks_unstable(), "growth"));
+    if let Some(reference) = reference {
+        report.add(&measure(engine.descriptions(), &trace, reference));
+        report.errors.max_abs_error = paper_error(&project.model, project.model.experiment.stop, &trace)?;
+    }
+    report.explain(project.model.connections.len());
+    Ok(())
+}

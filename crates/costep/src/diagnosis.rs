@@ -1,0 +1,107 @@
+//! What can be said about a system without a whole run: parts probed one by one, methods that cannot work, steps as linear maps.
+
+use costep_analysis::{LoopLaw, LoopRecorder, ProbeReport, RecordedLoop, probe};
+use costep_core::{Code, Error, Layout, Result};
+use costep_engine::{Engine, Flow, StopFlag};
+use costep_methods::{MethodSpec, monolithic};
+use costep_project::Source;
+
+use crate::assemble::{self, Choice};
+use crate::cancel::Cancel;
+use crate::supervised;
+use crate::system::System;
+
+/// What was found out about one part by calling it.
+#[derive(Debug)]
+pub struct PartProbe {
+    /// Its name.
+    pub name: String,
+    /// What was found, or why nothing could be.
+    pub report: Result<ProbeReport>,
+}
+
+impl PartProbe {
+    /// Nothing contradicts what the part says about itself.
+    pub fn is_good(&self) -> bool {
+        self.report.as_ref().is_ok_and(|report| {
+            report.repeatable != Some(false)
+                && report.taken_back != Some(false)
+                && !report.derivatives_differ()
+        })
+    }
+}
+
+impl System {
+    /// Methods of the project that work only with what costep integrates, where there is something else. Not an error of the
+    /// project itself: a run may name another method.
+    pub fn impossible_methods(&self) -> Vec<Error> {
+        let foreign = self.project.model.parts.iter().find(|part| !part.can_be_component());
+        let Some(foreign) = foreign else { return Vec::new() };
+        let name = &foreign.description().name;
+        let needs_all =
+            |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().needs().companions;
+        let methods = self.project.groups.iter().map(|group| &group.method);
+        methods.filter(needs_all).map(|method| self.impossible_with(method, name)).collect()
+    }
+
+    fn impossible_with(&self, method: &MethodSpec, part: &str) -> Error {
+        let message = format!(
+            "`{}` is not possible with `{part}`, which costep does not integrate itself",
+            method.entry.id
+        );
+        let error = Error::new(Code::NeedsMissing, message)
+            .because(
+                "it is for native models and FMUs for Model Exchange that are not in a process of their own",
+            )
+            .hint(
+                "write `interface = \"me\"` for FMUs that offer it, or choose `predictive` or `identified`",
+            );
+        match &self.project.source {
+            Source::File(path) => error.in_file(path),
+            Source::Builtin(_) => error,
+        }
+    }
+
+    /// Calls every part on its own, with its inputs at their initial values: is a step repeatable, can it be taken back, what
+    /// does it cost, are derivatives right?
+    pub fn probe(&self) -> Vec<PartProbe> {
+        let model = &self.project.model;
+        let inputs = self.initial_inputs();
+        let layout: Layout = model.layout();
+        let report = |i: usize| {
+            let u = inputs.as_ref().map_err(Clone::clone)?;
+            probe(&*model.parts[i], &model.solver, &model.experiment, &u[layout.input_range(i)])
+        };
+        let name = |i: usize| model.parts[i].description().name.clone();
+        (0..model.parts.len()).map(|i| PartProbe { name: name(i), report: report(i) }).collect()
+    }
+
+    /// The consistent initial inputs of the coupled system.
+    fn initial_inputs(&self) -> Result<Vec<f64>> {
+        let engine = assemble::engine(&self.project, &Choice::of(&self.project), false)?;
+        Ok(engine.coupled().to_vec())
+    }
+
+    /// The law of the coupling, if it is linear in the signals and known step by step.
+    pub fn loop_law(&self) -> Result<LoopLaw> {
+        if let [_, group, ..] = &self.project.groups[..] {
+            let message = format!(
+                "Bohl exponents need one method for all inputs, not `{}` beside it",
+                group.method.label()
+            );
+            return Err(Error::new(Code::NeedsMissing, message).hint("leave out the groups"));
+        }
+        LoopLaw::new(&self.project.groups[0].method)
+    }
+
+    /// Runs the system and takes its steps as linear maps, for [`costep_analysis::bohl_exponent`].
+    pub fn record_loop(&self, law: LoopLaw, cancel: &Cancel) -> Result<RecordedLoop> {
+        let choice = Choice::of(&self.project);
+        let mut recorder = LoopRecorder::new(law, None);
+        let mut engine =
+            assemble::watched_engine(&self.project, &choice, false, |models| recorder.tap(models))?;
+        let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);
+        engine.run(&mut [&mut recorder, &mut obey, &mut StopFlag(cancel.flag())])?;
+        recorder.finish()
+    }
+}

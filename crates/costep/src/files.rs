@@ -1,0 +1,102 @@
+//! What a recorded run writes: a copy of the project, the recording, checkpoints.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use costep_core::{Code, Error, Result};
+use costep_engine::{Checkpoints, Engine};
+use costep_project::{Project, Registry, Source};
+use costep_results::Table;
+
+use crate::folder::{PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, RunFolder, unwritable};
+use crate::recorder::{Plan, Recorder};
+use crate::shell::shell_word;
+
+/// Prepares the folder: a copy of the project, the recording before this one kept under another name.
+pub(crate) fn begin(
+    folder: &RunFolder,
+    project: &Project,
+    registry: &Registry,
+    engine: &Engine,
+    interval: Duration,
+) -> Result<Recorder> {
+    let copy = folder.project_copy();
+    if !is_own_project(project, registry, &copy)? {
+        fs::write(&copy, project.to_toml_in(folder.path())).map_err(|cause| unwritable(&copy, &cause))?;
+    }
+    let file = folder.recording();
+    if file.exists() {
+        let previous = folder.path().join(PREVIOUS_RECORDING);
+        fs::rename(&file, previous).map_err(|cause| unwritable(&file, &cause))?;
+    }
+    let checkpoints = checkpoints(folder.path(), project, interval)?;
+    checkpoints.clear()?;
+    let metadata = [
+        ("system".into(), project.name.clone()),
+        ("method".into(), project.groups[0].method.label()),
+        ("costep".into(), env!("CARGO_PKG_VERSION").into()),
+        ("project".into(), project.to_toml_in(folder.path())),
+    ];
+    Recorder::create(&file, engine, project, &metadata, Some(checkpoints))
+}
+
+/// Whether the copy of the project would be the file the project was read from. It is never overwritten;
+/// if it does not say the same as the project of this run, the run cannot live in this folder.
+fn is_own_project(project: &Project, registry: &Registry, copy: &Path) -> Result<bool> {
+    let Source::File(source) = &project.source else { return Ok(false) };
+    match (fs::canonicalize(source), fs::canonicalize(copy)) {
+        (Ok(source), Ok(same)) if source == same => {}
+        _ => return Ok(false),
+    }
+    let folder = copy.parent().unwrap_or(Path::new(""));
+    let unchanged = registry
+        .load(&Source::File(copy.into()), &[])
+        .is_ok_and(|written| written.to_toml_in(folder) == project.to_toml_in(folder));
+    if unchanged {
+        return Ok(true);
+    }
+    let message = "the project of this run would overwrite the file it came from";
+    Err(Error::new(Code::FileNotReadable, message).in_file(copy).hint("choose a folder by `--out DIR`"))
+}
+
+pub(crate) fn checkpoints(folder: &Path, project: &Project, interval: Duration) -> Result<Checkpoints> {
+    // An FMU may go to another folder.
+    let place = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
+    let identity = format!("{}{}", project.to_toml_in(folder), project.fmu_marks()?);
+    Ok(Checkpoints::new(place, identity, interval))
+}
+
+/// The project of a recorded run.
+pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
+    let copy = folder.join(PROJECT_COPY);
+    if copy.is_file() {
+        return Ok(copy);
+    }
+    let error = Error::new(Code::FileNotReadable, "this is not the folder of a run").in_file(folder);
+    Err(error.hint(format!("it has no {PROJECT_COPY}; `costep run --out DIR` makes one")))
+}
+
+/// Whether the recording of a run goes to its stop time.
+pub(crate) fn is_complete(folder: &Path, engine: &Engine, project: &Project) -> bool {
+    let all = Plan::new(engine, &project.record).rows_after(engine.experiment().steps());
+    let is_whole = |table: Table| table.complete() && table.rows() as u64 >= all;
+    Table::open(&folder.join(RECORDING)).is_ok_and(is_whole)
+}
+
+/// Says why a run cannot be resumed.
+pub(crate) fn no_checkpoint(error: Error, folder: &Path, engine: &Engine, project: &Project) -> Error {
+    if error.code() != Code::FileNotReadable {
+        return error;
+    }
+    if is_complete(folder, engine, project) {
+        return Error::new(Code::RunComplete, "the run is complete, there is nothing to resume")
+            .in_file(folder)
+            .hint(format!("`costep plot {}` draws it, `costep run` starts it anew", shell_word(folder)));
+    }
+    let again = format!("`costep run {}` starts it anew", shell_word(&folder.join(PROJECT_COPY)));
+    match engine.save() {
+        Err(impossible) => error.because(&impossible.details().message).hint(again),
+        Ok(_) => error.hint(format!("the run ended before its first; {again}")),
+    }
+}

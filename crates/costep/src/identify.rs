@@ -1,0 +1,64 @@
+//! Models of the parts, learnt from a run.
+
+use costep_analysis::Identification;
+use costep_core::{Code, Error, Learning, ModelKind, Result};
+use costep_engine::{Engine, Flow, StopFlag};
+use costep_ident::ModelFile;
+use costep_methods::MethodSpec;
+use costep_methods::identified::{IdentifiedOptions, InputShape};
+use costep_project::{Project, Registry};
+
+use crate::assemble::{self, Choice};
+use crate::cancel::Cancel;
+use crate::supervised;
+use crate::system::System;
+
+/// Taken where neither caller nor project name a method that identifies: it needs no step at which a hold is stable.
+const DEFAULT_METHOD: &str = "identified";
+
+/// The method that [`System::identify`] learns by: the one that is asked for, else that of the project if it identifies, else
+/// `identified`.
+pub fn identifying_method(project: &Project, registry: &Registry, text: Option<&str>) -> Result<MethodSpec> {
+    let Some(text) = text else {
+        let own = &project.groups[0].method;
+        return if learns(own) { Ok(own.clone()) } else { registry.method(DEFAULT_METHOD) };
+    };
+    let mut spec = registry.method(text)?;
+    if let Some(models) = project.models.as_ref().filter(|_| !spec.names_models()) {
+        spec = spec.with_models(models)?;
+    }
+    if learns(&spec) { Ok(spec) } else { Err(learns_nothing(&spec, text)) }
+}
+
+fn learns_nothing(spec: &MethodSpec, text: &str) -> Error {
+    if spec.entry.id == DEFAULT_METHOD {
+        let message = format!("models learnt by `{text}` cannot be kept");
+        return Error::new(Code::BadOption, message)
+            .because("a file holds models of steps with held inputs")
+            .hint("leave out `form`; runs with `form=ramp` can start from the file all the same");
+    }
+    Error::new(Code::BadOption, format!("`{text}` identifies no models of its own")).hint(
+        "`identified` does, and `prestep`, `mbcorr` and `predictive` with models from `rls`, `ij-rls` or `moesp`: \
+         `--models rls`, or `source=rls` among the options",
+    )
+}
+
+/// Whether a method learns models of steps with held inputs.
+fn learns(spec: &MethodSpec) -> bool {
+    if spec.entry.id == DEFAULT_METHOD {
+        return IdentifiedOptions::read(&spec.options).form == InputShape::Hold;
+    }
+    let offer = spec.models.offer();
+    offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier
+}
+
+pub(crate) fn learn(system: &System, cancel: &Cancel) -> Result<ModelFile> {
+    let project = &system.project;
+    let method = identifying_method(project, &system.registry, None)?;
+    let choice = Choice { method: &method, step: project.model.experiment.step };
+    let mut engine = assemble::engine(project, &choice, false)?;
+    let mut identification = Identification::new(&engine);
+    let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);
+    engine.run(&mut [&mut identification, &mut obey, &mut StopFlag(cancel.flag())])?;
+    identification.models(&engine, &project.name, &method)
+}

@@ -1,0 +1,87 @@
+//! Co-simulation of systems that exchange energy: fast, stable, right.
+//!
+//! Open a project, an .ssp or a built-in model, or build a system in code, by names; choose method and step; run it, look at
+//! every step, get results, a verdict and a comparison of methods.
+//!
+//! ```
+//! use costep::{Run, System, Verdict};
+//!
+//! // A two-mass oscillator, split at its spring, at a step at which held inputs make it explode.
+//! let system = System::open("dual-mass")?;
+//! let held = system.run(Run::new().method("zoh").reference("same"))?;
+//! assert_eq!(held.verdict(), Verdict::Unstable);
+//!
+//! let predicted = system.run(Run::new().method("predictive").reference("same"))?;
+//! assert_eq!(predicted.verdict(), Verdict::Stable);
+//! println!("error {:.1e}", predicted.report.errors.eps_mono.unwrap());
+//! # Ok::<(), costep::Errors>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | open or build a system | [`System::open`], [`System::opening`], [`System::builder`] |
+//! | run it, see every step | [`System::run`], [`System::run_with`], [`Run`], [`Step`], [`Outcome`] |
+//! | take it step by step, go back | [`System::start`], [`Simulation`], [`Snapshot`] |
+//! | record it, go on later | [`Run::record`], [`RunFolder`], [`Simulation::resume`] |
+//! | compare methods and steps | [`System::compare`], [`Comparison`] |
+//! | learn models of the parts | [`System::identify`] |
+//! | add methods and models of your own | [`Registry`] |
+//!
+//! Everything is owned and [`Send`]; a run may be moved to another thread and ended from outside by a [`Cancel`].
+//!
+//! Runs are done in the calling process: an FMU that crashes takes it along. The program `costep` runs projects with FMUs in
+//! a second process that it looks after; in a library that is the choice of the caller. FMUs with `isolation = "process"`
+//! need a program that can host them (`costep_supervise::offer_workers`).
+
+mod assemble;
+mod builder;
+mod cancel;
+mod comparison;
+mod diagnosis;
+mod errors;
+mod files;
+mod folder;
+mod identify;
+mod names;
+mod native;
+mod outcome;
+mod recorder;
+mod reference;
+mod report;
+mod results;
+mod run;
+mod runaway;
+mod shell;
+mod simulation;
+mod solution;
+mod step;
+mod supervised;
+mod system;
+
+pub use builder::SystemBuilder;
+pub use cancel::Cancel;
+pub use comparison::{Compared, Comparison, ComparisonEvent};
+pub use diagnosis::PartProbe;
+pub use errors::Errors;
+pub use folder::{PROJECT_COPY, RECORDING, RunFolder, unwritable};
+pub use identify::identifying_method;
+pub use native::{CustomPart, NativePart};
+pub use outcome::{Outcome, Recorded};
+pub use recorder::{OUTPUTS, STEP};
+pub use report::{ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head, reference_to_json};
+pub use results::Results;
+pub use run::{MethodChoice, RecordTo, Run};
+pub use shell::shell_word;
+pub use simulation::{Simulation, Snapshot, StepObserver};
+pub use solution::Solution;
+pub use step::Step;
+pub use system::{Opening, System, default_folder};
+
+pub use costep_analysis::{ProbeReport, ReferenceKind};
+pub use costep_core::{Code, CouplingMethod, Error, ExitClass, External, MethodEntry, Subsystem};
+pub use costep_engine::{Engine, Flow};
+pub use costep_ident::ModelFile;
+pub use costep_integrate::{Ode, Part, Solver};
+pub use costep_methods::{MethodSpec, Methods};
+pub use costep_models::{Model, ModelEntry};
+pub use costep_project::{Override, Project, Registry, Source};

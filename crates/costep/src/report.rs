@@ -1,0 +1,422 @@
+//! What is known about a run: verdict, errors, work. It is also the run object of the JSON contract: later additions add
+//! fields, they never change or remove one.
+
+use costep_analysis::{Measures, ReferenceKind};
+use costep_core::{Code, Error, Place, SolverCounts};
+use costep_engine::Engine;
+use costep_methods::MethodSpec;
+use costep_project::Project;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+/// How a run ended.
+///
+/// ```
+/// let outcome = costep::System::open("dual-mass")?.run(costep::Run::new().method("zoh"))?;
+/// assert_eq!(outcome.report.verdict, costep::Verdict::Unstable);
+/// # Ok::<(), costep::Errors>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Nothing can be said: nothing is coupled, or there are too few steps.
+    #[serde(rename = "not judged")]
+    NotJudged,
+    /// Nothing grows that does not grow in the reference.
+    Stable,
+    /// Not unstable, but far from the reference.
+    Inaccurate,
+    /// Amplitudes grow.
+    Unstable,
+    /// It ended early because signals became too large.
+    Diverged,
+    /// It ended with another error.
+    Failed,
+}
+
+impl Verdict {
+    /// The verdict on a run that ended with an error.
+    pub(crate) fn of_error(error: &Error) -> Self {
+        match error.code() {
+            Code::Diverged | Code::OutOfBounds => Self::Diverged,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// Where the wall time of a run went.
+#[derive(Clone, Debug, Serialize)]
+pub struct Times {
+    /// Seconds in the steps of each part: the mean of those that were timed, times their number.
+    pub parts: Map<String, Value>,
+    /// The rest of the wall time; nothing if parts were stepped at the same time on several threads.
+    pub master_s: Option<f64>,
+}
+
+impl Times {
+    fn of(engine: &Engine, wall: f64) -> Self {
+        let mut seconds = engine.step_seconds();
+        let master_s = rest_of(wall, &mut seconds, engine.steps_in_parallel());
+        let names = engine.descriptions().iter().map(|description| description.name.clone());
+        let parts = names.zip(&seconds).map(|(name, seconds)| (name, json!(seconds))).collect();
+        Self { parts, master_s }
+    }
+
+    /// `s1 61 %  s2 33 %  master 6 %`, the parts that take most first.
+    pub fn shares(&self, wall: f64) -> String {
+        const SHOWN: usize = 5;
+        let mut parts: Vec<(&str, f64)> =
+            self.parts.iter().map(|(name, s)| (name.as_str(), s.as_f64().unwrap_or(0.0))).collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let others: f64 = parts.iter().skip(SHOWN).map(|(_, seconds)| seconds).sum();
+        let rest = parts.len().saturating_sub(SHOWN);
+        let mut words: Vec<(String, f64)> =
+            parts.iter().take(SHOWN).map(|(name, seconds)| ((*name).to_owned(), *seconds)).collect();
+        if rest > 0 {
+            words.push((format!("{rest} others"), others));
+        }
+        words.extend(self.master_s.map(|seconds| ("master".to_owned(), seconds)));
+        // On several threads the times of all parts together may be more than the wall time.
+        let whole = words.iter().map(|(_, seconds)| seconds).sum::<f64>().max(wall);
+        let word = |(name, seconds): &(String, f64)| format!("{name} {:.0} %", 100.0 * seconds / whole);
+        words.iter().map(word).collect::<Vec<_>>().join("  ")
+    }
+}
+
+/// What the parts leave of the wall time. Parts that step one after another cannot take more than all of it: where the
+/// estimate says so, because the steps that were timed were longer than the others (a short run, a busy machine), it
+/// is scaled down.
+fn rest_of(wall: f64, parts: &mut [f64], in_parallel: bool) -> Option<f64> {
+    let rest = wall - parts.iter().sum::<f64>();
+    if rest < 0.0 && !in_parallel {
+        parts.iter_mut().for_each(|seconds| *seconds *= wall / (wall - rest));
+        return Some(0.0);
+    }
+    (rest >= 0.0).then_some(rest)
+}
+
+/// Errors against the reference; nothing where a run has none.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ErrorMeasures {
+    /// RMS over the communication points of the mean over all outputs of |y - y_mono| / range(y_mono) [T (3.9), (3.10)].
+    pub eps_mono: Option<f64>,
+    /// Per part the mean over its outputs and over time, then the Euclidean norm over the parts: the other reading of
+    /// [T (3.9), (3.10)].
+    pub eps_mean: Option<f64>,
+    /// Standard deviation of the noise on y - y_mono [T (4.11)].
+    pub sigma_mono: Option<f64>,
+    /// `eps_mono` over the ends of all inner steps.
+    pub eps_mono_micro: Option<f64>,
+    /// Error of [G18 (66)], for models whose paper uses it.
+    pub max_abs_error: Option<f64>,
+    /// `rel_rms` of each output by its name.
+    pub signals: Map<String, Value>,
+    /// Energy at the end against the reference, of its greatest energy.
+    pub energy_drift: Option<f64>,
+    /// Greatest ratio of the amplitudes in the last and in the first fifth of the run [T 3.3.1].
+    pub amplitude_ratio: Option<f64>,
+}
+
+/// What a run has done and how long it took.
+#[derive(Clone, Debug, Serialize)]
+pub struct Work {
+    /// Macro steps.
+    pub macro_steps: u64,
+    /// Steps of single subsystems, repetitions included.
+    pub subsystem_steps: u64,
+    /// Macro steps that were done in parts.
+    pub divided_steps: u64,
+    /// Number of parts of such a step.
+    pub parts_per_divided_step: usize,
+    /// Wall time in s.
+    pub wall_s: f64,
+    /// Simulated time per wall time.
+    pub real_time_factor: Option<f64>,
+    /// Seconds in the steps of each part, estimated from some of them, and in everything else.
+    pub times: Option<Times>,
+    /// What the integrators that choose their steps themselves have done, by part.
+    pub solvers: Map<String, Value>,
+}
+
+impl Work {
+    /// `143 of 1000 macro steps in 8 parts each`, if there were such.
+    pub fn division_line(&self) -> Option<String> {
+        let (divided, all, parts) = (self.divided_steps, self.macro_steps, self.parts_per_divided_step);
+        (divided > 0).then(|| format!("{divided} of {all} macro steps in {parts} parts each"))
+    }
+
+    /// `s1 812 steps, 1203 evaluations, 14 Jacobians, 3 repeated`, for a few parts.
+    pub fn solver_line(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let word = |(name, counts): (&String, &Value)| {
+            let count = |key: &str| counts[key].as_u64().unwrap_or(0);
+            let mut text = format!("{name} {} steps, {} evaluations", count("steps"), count("evaluations"));
+            if count("jacobians") > 0 {
+                text += &format!(", {} Jacobians", count("jacobians"));
+            }
+            match count("error_failures") + count("convergence_failures") {
+                0 => text,
+                repeated => text + &format!(", {repeated} repeated"),
+            }
+        };
+        let mut words: Vec<String> = self.solvers.iter().take(SHOWN).map(word).collect();
+        let others = self.solvers.len().saturating_sub(SHOWN);
+        words.extend((others > 0).then(|| format!("{others} others")));
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// Method with the options that were given.
+    pub method: String,
+    /// What a method that chooses has chosen, and why; nothing for others.
+    pub chosen: Option<String>,
+    /// Where the methods do less than they could, and what to do about it.
+    pub warnings: Vec<String>,
+    /// Where local models come from; nothing for methods that use none.
+    pub model_source: Option<String>,
+    /// Macro step in s.
+    pub step: f64,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What the verdict rests on: `reference`, `twin` (the monolithic solution, of which only amplitudes are looked at)
+    /// or `growth`, a guess from the signals alone; nothing if there is none.
+    pub judged_by: Option<&'static str>,
+    /// Errors against the reference.
+    #[serde(flatten)]
+    pub errors: ErrorMeasures,
+    /// Counts and times.
+    #[serde(flatten)]
+    pub work: Work,
+    /// What the verdict means where the word is not enough.
+    pub message: Option<String>,
+    /// The error that ended the run.
+    #[serde(serialize_with = "as_object")]
+    pub error: Option<Error>,
+    /// An FMU asked for the end of the simulation before its stop time.
+    #[serde(serialize_with = "as_object")]
+    pub ended: Option<Error>,
+    /// Exit code of a program that does nothing but this run.
+    #[serde(skip)]
+    pub exit: u8,
+}
+
+impl RunReport {
+    /// A run about which nothing is known yet.
+    pub(crate) fn new(method: &MethodSpec, step: f64) -> Self {
+        let work = Work {
+            macro_steps: 0,
+            subsystem_steps: 0,
+            divided_steps: 0,
+            parts_per_divided_step: 1,
+            wall_s: 0.0,
+            real_time_factor: None,
+            times: None,
+            solvers: Map::new(),
+        };
+        Self {
+            method: method.label(),
+            chosen: None,
+            warnings: Vec::new(),
+            model_source: None,
+            step,
+            verdict: Verdict::NotJudged,
+            judged_by: None,
+            errors: ErrorMeasures::default(),
+            work,
+            message: None,
+            error: None,
+            ended: None,
+            exit: 0,
+        }
+    }
+
+    /// Takes over what the engine says about itself, and the wall time of the steps that were done here.
+    pub(crate) fn count(&mut self, engine: &Engine, wall_s: f64) {
+        let remarks: Vec<_> = engine.remarks().collect();
+        self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
+        self.warnings = engine.warnings().map(Into::into).collect();
+        self.model_source = engine.model_source().map(Into::into);
+        let (divided_steps, parts_per_divided_step) = engine.divided_steps();
+        let simulated = engine.steps_here() as f64 * engine.experiment().step;
+        let has_clock = wall_s > 0.0 && engine.steps_here() > 0;
+        self.work = Work {
+            macro_steps: engine.k(),
+            subsystem_steps: engine.subsystem_steps(),
+            divided_steps,
+            parts_per_divided_step,
+            wall_s,
+            real_time_factor: has_clock.then(|| simulated / wall_s),
+            times: has_clock.then(|| Times::of(engine, wall_s)),
+            solvers: solvers(engine),
+        };
+    }
+
+    /// Takes over what was measured.
+    pub(crate) fn add(&mut self, measures: &Measures) {
+        self.judged_by = Some("reference");
+        self.errors.eps_mono = Some(measures.eps_mono);
+        self.errors.eps_mean = Some(measures.eps_mean);
+        self.errors.sigma_mono = Some(measures.sigma_mono);
+        self.errors.eps_mono_micro = measures.eps_mono_micro;
+        self.errors.energy_drift = measures.energy_drift;
+        self.errors.amplitude_ratio = Some(measures.amplitude_ratio);
+        self.verdict = match measures {
+            Measures { unstable: true, .. } => Verdict::Unstable,
+            Measures { inaccurate: true, .. } => Verdict::Inaccurate,
+            Measures { judged: true, .. } => Verdict::Stable,
+            _ => Verdict::NotJudged,
+        };
+        for signal in &measures.signals {
+            self.errors.signals.insert(signal.name.clone(), json!({ "rel_rms": signal.rel_rms }));
+        }
+    }
+
+    /// Takes over a judgement by growth alone.
+    pub(crate) fn judge(&mut self, judged: bool, (unstable, by): (bool, &'static str)) {
+        self.judged_by = Some(by);
+        self.verdict = match (judged, unstable) {
+            // A few steps are enough to see that a run has blown up.
+            (_, true) => Verdict::Unstable,
+            (false, false) => Verdict::NotJudged,
+            (true, false) => Verdict::Stable,
+        };
+    }
+
+    /// Says what the verdict means where the word is not enough. Where nothing is coupled, nothing can be unstable.
+    pub(crate) fn explain(&mut self, connections: usize) {
+        if connections == 0 && self.verdict == Verdict::Stable {
+            self.verdict = Verdict::NotJudged;
+        }
+        self.message = match self.verdict {
+            Verdict::NotJudged if connections == 0 => {
+                Some("nothing is connected, so that no coupling can be judged".into())
+            }
+            Verdict::NotJudged => Some("too few macro steps for a verdict on stability".into()),
+            _ => None,
+        };
+    }
+
+    /// Takes over that the run ended before its stop time, perhaps because an FMU asked for it. Growth is told from fifths of
+    /// the whole run: without the last of them nothing can be called stable.
+    pub(crate) fn end_early(&mut self, request: Option<&Error>) {
+        if self.verdict == Verdict::Stable {
+            self.verdict = Verdict::NotJudged;
+            self.message = Some("the run ended too early for a verdict on stability".into());
+        }
+        self.errors.amplitude_ratio = None;
+        self.ended = request.cloned();
+    }
+
+    /// Takes over an error that ended the run.
+    pub(crate) fn fail(&mut self, error: &Error) {
+        self.verdict = Verdict::of_error(error);
+        self.message = Some(error.details().message.clone());
+        self.error = Some(error.clone());
+        self.exit = error.code().entry().exit.code();
+    }
+}
+
+/// An error as JSON.
+pub fn error_to_json(error: &Error) -> Value {
+    let details = error.details();
+    let place = match &details.place {
+        Place::Nowhere => Value::Null,
+        Place::File { path, line, text } => {
+            json!({ "file": path.display().to_string(), "line": line, "text": text })
+        }
+        Place::Run { subsystem, signal, time, step } => {
+            json!({ "subsystem": subsystem, "signal": signal, "time": time, "step": step })
+        }
+    };
+    json!({
+        "code": details.code.entry().id,
+        "message": details.message,
+        "place": place,
+        "cause": details.cause,
+        "help": error.help(),
+    })
+}
+
+fn as_object<S: Serializer>(error: &Option<Error>, to: S) -> Result<S::Ok, S::Error> {
+    error.as_ref().map(error_to_json).serialize(to)
+}
+
+/// What a reference is, as JSON.
+pub fn reference_to_json(kind: Option<&ReferenceKind>) -> Value {
+    match kind {
+        None => Value::Null,
+        Some(ReferenceKind::Monolithic(solver)) => json!({ "kind": "monolithic", "solver": solver.label() }),
+        Some(ReferenceKind::FineStep { step, method, own_error }) => {
+            json!({ "kind": "fine-step", "step": step, "method": method, "own_error": own_error })
+        }
+    }
+}
+
+/// The head of the JSON objects of runs: what was run, and what it was compared with.
+pub fn head(project: &Project, reference: Option<&ReferenceKind>) -> Map<String, Value> {
+    let parameters: Map<String, Value> =
+        project.parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let mut head = Map::new();
+    head.insert("system".into(), json!(project.name));
+    head.insert("parameters".into(), Value::Object(parameters));
+    // FMUs solve themselves.
+    let given = &project.given;
+    let solves = project.model_id.is_some() || !given.natives.is_empty() || !given.made.is_empty();
+    head.insert("solver".into(), json!(solves.then(|| project.model.solver.label())));
+    head.insert("t_end".into(), json!(project.model.experiment.stop));
+    head.insert("reference".into(), reference_to_json(reference));
+    head
+}
+
+/// Counts of the integrators, by part.
+fn solvers(engine: &Engine) -> Map<String, Value> {
+    let counts = engine.descriptions().iter().zip(engine.solver_counts());
+    let object = |counts: SolverCounts| {
+        json!({
+            "steps": counts.steps,
+            "evaluations": counts.evaluations,
+            "jacobians": counts.jacobians,
+            "error_failures": counts.error_failures,
+            "convergence_failures": counts.convergence_failures,
+        })
+    };
+    counts.filter_map(|(part, counts)| Some((part.name.clone(), object(counts?)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_never_more_than_the_whole() {
+        for (wall, parts, in_parallel) in [
+            (1.0, vec![0.3, 0.4], false),
+            (1.0, vec![3.0, 1.0], false),
+            (1.0, vec![0.9, 0.8], true),
+            (1e-9, vec![5.0, 0.0, 1e-300], false),
+            (2.0, vec![], false),
+            (0.7, vec![0.1; 12], false),
+        ] {
+            let mut seconds = parts.clone();
+            let master_s = rest_of(wall, &mut seconds, in_parallel);
+            let sum: f64 = seconds.iter().sum::<f64>() + master_s.unwrap_or(0.0);
+            assert!(in_parallel || (sum / wall - 1.0).abs() < 1e-12, "{wall} {parts:?}: {sum}");
+            let parts = seconds.iter().enumerate().map(|(i, s)| (format!("p{i}"), json!(s))).collect();
+            let text = Times { parts, master_s }.shares(wall);
+            let words: Vec<_> = text.split_whitespace().collect();
+            let numbers =
+                words.windows(2).filter(|pair| pair[1] == "%").filter_map(|pair| pair[0].parse().ok());
+            let shares: Vec<f64> = numbers.collect();
+            assert_eq!(shares.len(), text.matches('%').count(), "{text}");
+            assert!(shares.iter().all(|share| *share <= 100.0), "{text}");
+            // Each share is rounded by half a percent at most.
+            assert!(shares.iter().sum::<f64>() <= 100.0 + 0.5 * shares.len() as f64, "{text}");
+        }
+        let times =
+            Times { parts: [("a".to_owned(), json!(3.0))].into_iter().collect(), master_s: Some(1.0) };
+        assert_eq!(times.shares(4.0), "a 75 %  master 25 %");
+    }
+}

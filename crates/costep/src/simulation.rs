@@ -1,0 +1,446 @@
+//! A run step by step.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use costep_analysis::{GrowthWatch, Reference, Trace, measure, paper_error};
+use costep_core::{Code, Error, ExitClass, Experiment, Result, StateReader, StateWriter};
+use costep_engine::{Engine, Flow, Observer, StopFlag, TimeLimit};
+use costep_project::Project;
+use costep_supervise::stopping_exceptions;
+
+use crate::assemble::{self, Choice};
+use crate::cancel::Cancel;
+use crate::errors::Errors;
+use crate::files;
+use crate::folder::RunFolder;
+use crate::names::Names;
+use crate::outcome::{Outcome, Recorded};
+use crate::recorder::Recorder;
+use crate::reference::{self, ReferenceChoice};
+use crate::report::{RunReport, Verdict};
+use crate::results::Results;
+use crate::run::Run;
+use crate::runaway::StartSignals;
+use crate::step::Step;
+use crate::supervised;
+use crate::system::System;
+
+/// Looks at every communication point and may end the run; see [`Step`].
+pub type StepObserver<'a> = dyn FnMut(&Step<'_>) -> Result<Flow> + 'a;
+
+/// A state of a run to go back to.
+///
+/// ```
+/// let mut run = costep::System::open("dual-mass")?.start(costep::Run::new())?;
+/// run.run_until(0.01)?;
+/// let snapshot = run.snapshot()?;
+/// run.run_until(0.02)?;
+/// let x = run.output("s1.x")?;
+/// run.restore(&snapshot)?;
+/// run.run_until(0.02)?;
+/// assert_eq!(run.output("s1.x")?, x); // to the last bit
+/// # Ok::<(), costep::Errors>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    engine: Vec<u8>,
+    watch: Vec<u8>,
+}
+
+/// What looks at every communication point.
+struct Watchers {
+    names: Arc<Names>,
+    /// The last point that was looked at.
+    seen: Option<u64>,
+    trace: Option<Trace>,
+    recorder: Option<Recorder>,
+    watch: GrowthWatch,
+    limit: Option<TimeLimit>,
+    cancel: Cancel,
+}
+
+impl Watchers {
+    /// Row first, then the watch, so that a checkpoint holds both.
+    fn look(&mut self, engine: &Engine, observer: &mut StepObserver<'_>) -> Result<Flow> {
+        if self.seen == Some(engine.k()) {
+            return Ok(Flow::Continue);
+        }
+        self.seen = Some(engine.k());
+        if let Some(trace) = &mut self.trace {
+            trace.observe(engine)?;
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.observe(engine)?;
+        }
+        self.watch.observe(engine)?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.checkpoint_if_due(engine, &self.watch)?;
+        }
+        let flow = observer(&Step { engine, names: &self.names, watch: &self.watch })?;
+        if let Some(limit) = &mut self.limit {
+            limit.observe(engine)?;
+        }
+        StopFlag(self.cancel.flag()).observe(engine)?;
+        supervised::obey(engine)?;
+        Ok(flow)
+    }
+}
+
+/// What is left of a recording that was closed.
+#[derive(Default)]
+struct Closed {
+    recorded: Option<Recorded>,
+    can_be_resumed: bool,
+    no_checkpoints: Option<Error>,
+}
+
+/// A system that is being simulated, macro step by macro step. It owns everything it needs and may be moved to another thread.
+///
+/// ```
+/// let system = costep::System::open("dual-mass")?;
+/// let mut simulation = system.start(costep::Run::new().method("predictive").step(1e-3))?;
+/// while simulation.time() < 0.02 {
+///     simulation.step()?;
+///     println!("{:.3} s: {:.6} m", simulation.time(), simulation.output("s1.x")?);
+/// }
+/// let outcome = simulation.finish()?;
+/// assert_eq!(outcome.report.work.macro_steps, 20);
+/// # Ok::<(), costep::Errors>(())
+/// ```
+pub struct Simulation {
+    project: Arc<Project>,
+    engine: Engine,
+    watchers: Watchers,
+    reference: Option<Reference>,
+    by_twin: bool,
+    keep_results: bool,
+    folder: Option<RunFolder>,
+    time_limit: Option<Duration>,
+    at_start: StartSignals,
+    from: f64,
+    wall: Duration,
+    /// The error that ended it, or an FMU's request for the end.
+    ended: Option<Error>,
+    closed: Option<Closed>,
+    /// Checkpoint that it goes on from, and whether its recording was complete already.
+    resumed: Option<(PathBuf, bool)>,
+}
+
+impl Simulation {
+    /// A system with settings of a run, at its start.
+    pub(crate) fn new(system: &System, run: Run) -> Result<Self> {
+        let folder = run.record.clone().map(crate::run::RecordTo::lock).transpose()?;
+        let system = system.configured(&run, folder.as_ref())?;
+        let project = &system.project;
+        let compared = ReferenceChoice::parse(project, &run.reference)?;
+        let engine = assemble::engine(project, &Choice::of(project), compared.is_some())?;
+        let recorder = folder
+            .as_ref()
+            .map(|folder| files::begin(folder, project, &system.registry, &engine, run.checkpoint))
+            .transpose()?;
+        let reference = compared.make(project, engine.experiment().step)?;
+        let by_twin = run.reference == "auto";
+        let watch = reference::watch(project);
+        let mut simulation = Self::ready(project.clone(), engine, recorder, watch, &run);
+        simulation.folder = folder;
+        simulation.by_twin = by_twin;
+        simulation.watchers.trace = (run.keep_results || reference.is_some())
+            .then(|| Trace::new(simulation.engine.outputs().len(), reference.is_some()));
+        simulation.reference = reference;
+        Ok(simulation)
+    }
+
+    fn ready(
+        project: Arc<Project>,
+        engine: Engine,
+        recorder: Option<Recorder>,
+        watch: GrowthWatch,
+        run: &Run,
+    ) -> Self {
+        let names = Arc::new(Names::new(engine.descriptions().iter()));
+        let cancel = run.cancel.clone();
+        let watchers = Watchers { names, seen: None, trace: None, recorder, watch, limit: None, cancel };
+        Self {
+            at_start: StartSignals::of(&engine),
+            from: engine.time(),
+            project,
+            engine,
+            watchers,
+            reference: None,
+            by_twin: true,
+            keep_results: run.keep_results,
+            folder: None,
+            time_limit: run.time_limit,
+            wall: Duration::ZERO,
+            ended: None,
+            closed: None,
+            resumed: None,
+        }
+    }
+
+    /// Goes on with a recorded run that was stopped or killed: from the newest checkpoint in its folder, with the same bits as
+    /// if it had never ended. Of the settings only limits count; results are those of the recording.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use costep::{Run, RunFolder, Simulation, System};
+    ///
+    /// let folder = std::env::temp_dir().join(format!("costep-resume-{}", std::process::id()));
+    /// let stopped = Run::new().record(folder.as_path()).time_limit(Some(Duration::ZERO));
+    /// let outcome = System::open("dual-mass")?.run(stopped)?;
+    /// assert!(outcome.can_be_resumed);
+    /// let outcome = Simulation::resume(&RunFolder::lock(&folder)?, Run::new())?.complete()?;
+    /// assert!(outcome.error().is_none());
+    /// # std::fs::remove_dir_all(folder).unwrap();
+    /// # Ok::<(), costep::Errors>(())
+    /// ```
+    pub fn resume(folder: &RunFolder, run: Run) -> Result<Self, Errors> {
+        let system = System::opening_run(folder.path())?.open()?;
+        Ok(Self::resume_system(&system, folder, run)?)
+    }
+
+    /// The same for a system that was opened already from the copy in the folder.
+    pub fn resume_system(system: &System, folder: &RunFolder, run: Run) -> Result<Self> {
+        let (project, path) = (&system.project, folder.path());
+        let mut engine = assemble::engine(project, &Choice::of(project), false)?;
+        let mut checkpoints = files::checkpoints(path, project, run.checkpoint)?;
+        let from = checkpoints
+            .load(&mut engine)
+            .map_err(|error| files::no_checkpoint(error, path, &engine, project))?;
+        let mut watch = reference::watch(project);
+        let sizes = (engine.outputs().len(), engine.coupled().len());
+        watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
+        supervised::show_checkpoint(engine.time());
+        let was_complete = files::is_complete(path, &engine, project);
+        let recorder = Recorder::resume(&folder.recording(), &engine, project, checkpoints)?;
+        let mut simulation = Self::ready(project.clone(), engine, Some(recorder), watch, &run);
+        // The process that wrote the checkpoint has looked at it.
+        simulation.watchers.seen = Some(simulation.engine.k());
+        simulation.folder = Some(folder.clone());
+        simulation.keep_results = false;
+        simulation.resumed = Some((from, was_complete));
+        Ok(simulation)
+    }
+
+    /// T^k in s.
+    pub fn time(&self) -> f64 {
+        self.engine.time()
+    }
+
+    /// Number of macro steps so far, k.
+    pub fn number(&self) -> u64 {
+        self.engine.k()
+    }
+
+    /// Whether the stop time is reached, or the run has ended with an error.
+    pub fn is_done(&self) -> bool {
+        self.ended.is_some() || self.engine.k() >= self.engine.experiment().steps()
+    }
+
+    /// The output with this name, `part.port`.
+    pub fn output(&self, name: &str) -> Result<f64> {
+        self.now().output(name)
+    }
+
+    /// What the input with this name, `part.port`, should be now.
+    pub fn input(&self, name: &str) -> Result<f64> {
+        self.now().input(name)
+    }
+
+    /// All outputs, in the order of [`System::outputs`].
+    pub fn outputs(&self) -> &[f64] {
+        self.engine.outputs()
+    }
+
+    /// The present communication point, as observers see it.
+    pub fn now(&self) -> Step<'_> {
+        Step { engine: &self.engine, names: &self.watchers.names, watch: &self.watchers.watch }
+    }
+
+    /// The engine that does the steps.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The checkpoint that it goes on from, and whether the recording was complete already.
+    pub fn resumed_from(&self) -> Option<(&Path, bool)> {
+        self.resumed.as_ref().map(|(file, was_complete)| (file.as_path(), *was_complete))
+    }
+
+    /// One macro step. Nothing happens at the end of the run.
+    pub fn step(&mut self) -> Result<()> {
+        self.advance(self.engine.k() + 1, &mut |_| Ok(Flow::Continue))
+    }
+
+    /// Goes on to the first communication point at or after this time, or to the end of the run.
+    pub fn run_until(&mut self, time: f64) -> Result<()> {
+        let steps = Experiment { stop: time, ..*self.engine.experiment() }.steps();
+        self.advance(steps, &mut |_| Ok(Flow::Continue))
+    }
+
+    /// Goes on to the end of the run, or until the observer says [`Flow::Stop`].
+    pub fn run_with(&mut self, observer: &mut StepObserver<'_>) -> Result<()> {
+        self.advance(u64::MAX, observer)
+    }
+
+    /// Goes on to the end of the run and judges it. Errors that end the run are part of the outcome.
+    pub fn complete(self) -> Result<Outcome> {
+        self.complete_with(&mut |_| Ok(Flow::Continue))
+    }
+
+    /// The same with an observer of every step.
+    pub fn complete_with(mut self, observer: &mut StepObserver<'_>) -> Result<Outcome> {
+        // An error of the run is kept, and part of the outcome.
+        let _ = self.run_with(observer);
+        self.finish()
+    }
+
+    fn advance(&mut self, until: u64, observer: &mut StepObserver<'_>) -> Result<()> {
+        if let Some(error) = &self.ended {
+            return Err(error.clone());
+        }
+        if self.watchers.seen == Some(self.engine.k()) && self.engine.k() >= until {
+            return Ok(());
+        }
+        let start = Instant::now();
+        self.watchers.limit = self.watchers.limit.take().or_else(|| self.time_limit.map(TimeLimit::new));
+        let watchers = &mut self.watchers;
+        let mut look = |engine: &Engine| {
+            let flow = watchers.look(engine, observer)?;
+            Ok(if engine.k() >= until { Flow::Stop } else { flow })
+        };
+        let outcome = stopping_exceptions(|| self.engine.run(&mut [&mut look]));
+        self.wall += start.elapsed();
+        let outcome = outcome.map_err(|error| match error.code() {
+            // To ask for the end is no failure: what came before it counts.
+            Code::FmuEnds => error,
+            _ => self.at_start.blame_runaway(error, &self.engine),
+        });
+        self.ended = outcome.as_ref().err().cloned();
+        outcome
+    }
+
+    /// The state at this communication point, to be restored later. An error if a part cannot save its state.
+    pub fn snapshot(&mut self) -> Result<Snapshot> {
+        // The start is looked at by the first step, else here.
+        self.advance(self.engine.k(), &mut |_| Ok(Flow::Continue))?;
+        let mut watch = StateWriter::default();
+        self.watchers.watch.save(&mut watch);
+        Ok(Snapshot { engine: self.engine.save()?, watch: watch.into_bytes() })
+    }
+
+    /// Goes back to a state of this run, also after an error. What came after it is forgotten. Not possible for recorded
+    /// runs: rows on disk stay there.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
+        if self.folder.is_some() {
+            return Err(Error::new(Code::NeedsMissing, "a recorded run cannot go back")
+                .because("its rows are on disk")
+                .hint("run it without recording"));
+        }
+        self.engine.load(&snapshot.engine)?;
+        let sizes = (self.engine.outputs().len(), self.engine.coupled().len());
+        self.watchers.watch.load(sizes, &mut StateReader::new(&snapshot.watch))?;
+        if let Some(trace) = &mut self.watchers.trace {
+            let points = self.engine.k() as usize + 1;
+            trace.times.truncate(points);
+            trace.rows.truncate(points * trace.outputs);
+            trace.energy.truncate(points);
+            trace.micro = None;
+        }
+        self.watchers.seen = Some(self.engine.k());
+        self.ended = None;
+        Ok(())
+    }
+
+    /// Closes the recording, with a checkpoint if the run was stopped. [`Simulation::finish`] does that too; a program that is
+    /// to be interruptible while the run is judged does it before.
+    pub fn close(&mut self) -> Result<()> {
+        if self.closed.is_some() {
+            return Ok(());
+        }
+        let mut closed = Closed::default();
+        let failure = self.ended.as_ref().filter(|error| error.code() != Code::FmuEnds);
+        let stopped = failure.is_some_and(|error| matches!(error.code(), Code::Stopped | Code::TimeLimit));
+        if let Some(mut recorder) = self.watchers.recorder.take() {
+            if stopped {
+                // The last state, so that nothing has to be computed again.
+                recorder.checkpoint(&self.engine, &self.watchers.watch)?;
+                closed.can_be_resumed = recorder.no_checkpoints.is_none();
+            }
+            closed.no_checkpoints = recorder.no_checkpoints.take();
+            let folder = self.folder.as_ref().map(|folder| folder.path().to_path_buf()).unwrap_or_default();
+            match recorder.finish() {
+                Ok((rows, time)) => closed.recorded = Some(Recorded { folder, rows, time }),
+                // After an error of the run that error counts, not what it left of the recording.
+                Err(error) if failure.is_none() => return Err(error),
+                Err(_) => {}
+            }
+        }
+        self.closed = Some(closed);
+        Ok(())
+    }
+
+    /// Judges what has been computed.
+    pub fn finish(mut self) -> Result<Outcome> {
+        self.close()?;
+        let experiment = *self.engine.experiment();
+        let mut report = RunReport::new(&self.project.groups[0].method, experiment.step);
+        report.count(&self.engine, self.wall.as_secs_f64());
+        let mut is_whole = false;
+        match &self.ended {
+            Some(error) if error.code() != Code::FmuEnds => {
+                report.fail(error);
+                is_whole = true;
+            }
+            request => {
+                is_whole |= request.is_none() && self.engine.k() >= experiment.steps();
+                self.judge(&mut report, is_whole)?;
+                if !is_whole {
+                    report.end_early(request.as_ref());
+                }
+            }
+        }
+        let trace = self.watchers.trace.filter(|_| self.keep_results);
+        let closed = self.closed.unwrap_or_default();
+        Ok(Outcome {
+            report,
+            results: trace.map(|trace| Results::new(self.watchers.names, trace)),
+            reference: self.reference.filter(|_| is_whole).map(|reference| reference.kind),
+            from: self.from,
+            to: self.engine.time(),
+            recorded: closed.recorded,
+            can_be_resumed: closed.can_be_resumed,
+            no_checkpoints: closed.no_checkpoints,
+        })
+    }
+
+    /// Everything that can be said about a run that came to its end. References go on to the stop time.
+    fn judge(&self, report: &mut RunReport, is_whole: bool) -> Result<()> {
+        let watch = &self.watchers.watch;
+        report.errors.amplitude_ratio = Some(watch.amplitudes().ratio());
+        report.judge(watch.can_judge(), self.is_unstable(self.by_twin && is_whole)?);
+        let reference = self.reference.as_ref().filter(|_| is_whole);
+        if let (Some(reference), Some(trace)) = (reference, &self.watchers.trace) {
+            report.add(&measure(self.engine.descriptions(), trace, reference));
+            let stop = self.engine.experiment().stop;
+            report.errors.max_abs_error = paper_error(&self.project.model, stop, trace)?;
+        }
+        report.explain(self.project.model.connections.len());
+        if matches!(report.verdict, Verdict::Unstable | Verdict::Inaccurate) {
+            report.exit = ExitClass::Diverged.code();
+        }
+        Ok(())
+    }
+
+    /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.
+    fn is_unstable(&self, by_twin: bool) -> Result<(bool, &'static str)> {
+        let watch = &self.watchers.watch;
+        let twin = if by_twin { reference::twin(&self.project, watch)? } else { None };
+        Ok(match twin {
+            Some(twin) => (watch.is_unstable_against(&twin), "twin"),
+            None => (watch.looks_unstable(), "growth"),
+        })
+    }
+}

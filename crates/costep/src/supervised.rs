@@ -1,0 +1,50 @@
+//! A run in a process that is supervised by another one shows it how far it is, keeps its last rows where the other can
+//! read them, and stops when the other says so. In a process of its own nothing of this happens.
+
+pub(crate) use system::{keep_row, obey, show_checkpoint};
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use costep_core::Result;
+    use costep_engine::Engine;
+
+    pub(crate) fn keep_row(_number: u64, _row: &[f64]) {}
+
+    pub(crate) fn show_checkpoint(_time: f64) {}
+
+    pub(crate) fn obey(_engine: &Engine) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use costep_core::{Code, Error, Place, Result};
+    use costep_engine::Engine;
+    use costep_supervise::watched;
+
+    /// Keeps a row of the recording in case this process dies.
+    pub(crate) fn keep_row(number: u64, row: &[f64]) {
+        if let Some(watched) = watched() {
+            watched.keep_row(number, row);
+        }
+    }
+
+    /// Tells the process that watches of a checkpoint.
+    pub(crate) fn show_checkpoint(time: f64) {
+        if let Some(watched) = watched() {
+            watched.show_checkpoint(time);
+        }
+    }
+
+    /// Shows how far the run is; an error if it is to stop.
+    pub(crate) fn obey(engine: &Engine) -> Result<()> {
+        let Some(watched) = watched() else { return Ok(()) };
+        watched.show_progress(engine.k(), engine.time());
+        if watched.is_asked_to_stop() {
+            let place = Place::Run { subsystem: None, signal: None, time: engine.time(), step: engine.k() };
+            return Err(Error::new(Code::Stopped, "stopped by the user").at(place));
+        }
+        Ok(())
+    }
+}

@@ -48,6 +48,7 @@ pub use interface_model::InterfaceModel;
 pub use interval::{Experiment, Interval};
 pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
+    Deviations,
     Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PaperOptions, Signals, StepContext, SystemView,
     Verdict,
 };

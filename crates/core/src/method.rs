@@ -269,6 +269,26 @@ pub trait CouplingMethod: Send {
     }
 }
 
+/// Where a method does not keep to what the conformance suite asks of all methods. Methods that follow a paper to the
+/// letter may have to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deviations {
+    /// Options with which a system at rest does not stay at rest.
+    pub drift: &'static [&'static str],
+    /// Options with which that happens if a subsystem has more states than outputs.
+    pub drift_of_hidden_states: &'static [&'static str],
+    /// Errors scatter around their order, so that it shows over many halvings of the step only.
+    pub order_scatters: bool,
+    /// The result depends on how inputs are divided into groups, though no local models are used.
+    pub partition_matters: bool,
+}
+
+impl Deviations {
+    /// It keeps to everything.
+    pub const NONE: Self =
+        Self { drift: &[], drift_of_hidden_states: &[], order_scatters: false, partition_matters: false };
+}
+
 /// One row of the registry of coupling methods: command line, project files, documentation and the
 /// conformance tests derive from it.
 pub struct MethodEntry {
@@ -287,6 +307,8 @@ pub struct MethodEntry {
     /// motion. Outputs with direct feed-through show the input at the end of the step, so they are no better than
     /// its polynomial: one more than `Needs::input_order`.
     pub convergence_order: u32,
+    /// Where it does not keep to what the conformance suite asks of all methods.
+    pub deviations: Deviations,
     /// The kinds of models of the subsystems that it can work with; empty if there is no choice.
     pub models: &'static [ModelKind],
     /// Its options.

@@ -110,7 +110,7 @@ fn system(method: &MethodSpec, solver: &Solver, threads: usize) -> System {
 fn no_method_takes_memory_in_the_loop() {
     let euler = Solver::Euler(2.5e-4);
     for entry in METHODS {
-        let method = MethodSpec::new(entry.id, vec![]).unwrap();
+        let method = MethodSpec::of(entry, vec![]).unwrap();
         // Fewer steps on two threads: on a busy machine each of them waits for the scheduler.
         for (threads, steps) in [(1, 100_000), (2, 5_000)] {
             assert_eq!(allocations(system(&method, &euler, threads), steps), 0, "{}", entry.id);

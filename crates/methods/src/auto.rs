@@ -6,6 +6,7 @@
 //! what it could learn.
 
 use costep_core::{
+    Deviations,
     Arrival, CouplingMethod, Description, InterfaceModel, Linearisation, MethodEntry, ModelsSpec, Needs,
     Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict,
 };
@@ -23,6 +24,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "those of the method it picks",
     source: "costep",
     convergence_order: 6,
+    deviations: Deviations::NONE,
     models: &[],
     options: &[],
     papers: None,

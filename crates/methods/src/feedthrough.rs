@@ -5,7 +5,7 @@
 //! new inputs ([H18 (2)] with B_d = 0). Same as `zoh:feedthrough=true`. One small solve per step, the factors are
 //! kept while D does not change; moves the stability limit of the dual-mass oscillator from 3 ms to above 5 ms.
 
-use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::SeenOutputs;
@@ -19,6 +19,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = L y + r,  (I - D L) y = (y^k - D u_end) + D r",
     source: "[H18] (2) with B_d = 0",
     convergence_order: 1,
+    deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,
     options: &[],
     papers: None,

@@ -3,7 +3,7 @@
 //! Order 2. At the first step, and after a reset of the history, it holds. Amplifies fast oscillations: in
 //! stiff couplings it is unstable at smaller steps than its accuracy would suggest.
 
-use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
@@ -17,6 +17,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k + (z^k - z^(k-1)) (t - T^k) / (T^k - T^(k-1)),  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 2,
+    deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,
     options: SeenOptions::SPECS,
     papers: None,

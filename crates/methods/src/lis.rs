@@ -15,6 +15,7 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
+    Deviations,
     Arrival, Code, Condition, CouplingMethod, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout,
     LocalModel, MethodEntry, ModelsSpec, Needs, Options, PaperOptions, Result, Signals, StepContext,
     SystemView, choice, options,
@@ -35,6 +36,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
     convergence_order: 2,
+    deviations: Deviations::NONE,
     // It asks for Jacobians at every communication point.
     models: &[],
     options: &[],

@@ -13,6 +13,7 @@
 //! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
 
 use costep_core::{
+    Deviations,
     CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
     Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
 };
@@ -34,6 +35,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
                 u = L y_corr + alpha (L mean(y_corr) - u_bar)",
     source: "[H18] (2), (3)",
     convergence_order: 1,
+    deviations: Deviations::NONE,
     models: ModelKind::ALL,
     options: CorrectorOptions::SPECS,
     papers: Some(&thesis::PHASES),

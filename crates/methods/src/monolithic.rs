@@ -5,6 +5,7 @@
 //! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
 
 use costep_core::{
+    Deviations,
     Code, Condition, CouplingMethod, Error, MethodEntry, ModelsSpec, Needs, Options, Result, Signals,
     StepContext, SystemView, choice, options,
 };
@@ -22,6 +23,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "x' = f(t, x, u),  y = g(t, x, u),  u = L y + r(t)",
     source: "classical",
     convergence_order: 0,
+    deviations: Deviations::NONE,
     models: &[],
     options: MonolithicOptions::SPECS,
     papers: None,

@@ -16,6 +16,7 @@
 //! An input whose source has already stepped needs no correction: its mean over the step is known.
 
 use costep_core::{
+    Deviations,
     Arrival, CouplingMethod, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
     SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, choice, join,
     mean_outputs, options,
@@ -32,6 +33,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k + c^k,  c^k = alpha/h * integral_{T^(k-1)}^{T^k} (z - u_ref) dt,  z = L y + r",
     source: "[G18] section 3.2; [T] section 2.1; Benedikt & Hofer 2013",
     convergence_order: 2,
+    deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,
     options: &join::<5>(&[NepceOptions::SPECS, SeenOptions::SPECS]),
     papers: None,

@@ -3,7 +3,7 @@
 //! Order 3 for small steps; the first of the holds to diverge at large ones. Starts as a hold, then a line: the
 //! hold of the first step leaves an error of order 2 behind when the run does not begin at rest.
 
-use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
@@ -17,6 +17,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = parabola through (T^(k-2), z^(k-2)), (T^(k-1), z^(k-1)), (T^k, z^k),  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 3,
+    deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,
     options: SeenOptions::SPECS,
     papers: None,

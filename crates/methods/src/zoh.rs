@@ -3,7 +3,7 @@
 //! What every other open co-simulation tool does. Order 1, no memory, cheapest of all; the held value lags
 //! half a step behind and, through outputs with direct feed-through, one and a half ([T] section 2.1).
 
-use costep_core::{CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
@@ -17,6 +17,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "u(t) = z^k,  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 1,
+    deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,
     options: SeenOptions::SPECS,
     papers: None,

@@ -388,7 +388,7 @@ fn a_draft_goes_through_the_same_checks() {
                 provenance,
             });
         }
-        draft.load(&[])
+        draft.load(&costep_project::Registry::standard(), &[])
     };
     let project = draft(false).unwrap_or_else(|errors| panic!("{errors:#?}"));
     assert_eq!(project.parameters, [("a.c".to_owned(), 2e6)]);

@@ -35,6 +35,7 @@ mod trial;
 use std::path::Path;
 
 use costep_core::{
+    Deviations,
     CouplingMethod, InputSet, InterfaceModel, Layout, MethodEntry, ModelsSpec, Needs, Options, PARTS, Result,
     Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
 };
@@ -60,6 +61,13 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "y^(k+1) = F + S u by recursive least squares; u = L (y^k + y^(k+1))/2 + r (hold) or u^(k+1) = L y^(k+1) + r (ramp)",
     source: "costep; after [T] chapters 2.3, 2.4 and [H18]",
     convergence_order: 1,
+    deviations: Deviations {
+        // What is learnt, and how long steps stay small at the start, depends on the step.
+        order_scatters: true,
+        // It learns from the inputs of its group alone.
+        partition_matters: true,
+        ..Deviations::NONE
+    },
     // Of the subsystems it wants D at most.
     models: &[],
     options: IdentifiedOptions::SPECS,

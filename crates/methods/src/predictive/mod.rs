@@ -36,6 +36,7 @@ mod plain;
 mod settings;
 
 use costep_core::{
+    Deviations,
     CouplingMethod, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result, Signals,
     StateReader, StateWriter, StepContext, SystemView,
 };
@@ -62,6 +63,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "(I - M_u L) eta = M_x x + M_b b + e_0 beta + M_u r,  u = L eta + r  in Legendre coefficients",
     source: "costep",
     convergence_order: 6,
+    deviations: Deviations::NONE,
     models: ModelKind::ALL,
     options: PredictiveOptions::SPECS,
     papers: Some(&thesis::PHASES),

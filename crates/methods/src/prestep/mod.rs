@@ -28,6 +28,7 @@ mod settings;
 mod sparse;
 
 use costep_core::{
+    Deviations,
     Code, CouplingMethod, Error, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options,
     Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
@@ -51,6 +52,13 @@ pub const ENTRY: MethodEntry = MethodEntry {
     equations: "yhat = e^(Ahat h) (y + delta),  u: phi_A (y - D u_end) + P u = yhat",
     source: "[T] section 2.2.1; [G18] section 2",
     convergence_order: 1,
+    deviations: Deviations {
+        // Sums in place of integrals do not know equilibria.
+        drift: &["phi_steps"],
+        // The thesis knows a subsystem by its outputs alone.
+        drift_of_hidden_states: &["offsets", "paper"],
+        ..Deviations::NONE
+    },
     // Not those from responses: C A C^+ depends on the coordinates of the states, which responses do not tell.
     models: &[ModelKind::Local, ModelKind::Discrete],
     options: PreStepOptions::SPECS,

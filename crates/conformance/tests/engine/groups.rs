@@ -5,9 +5,8 @@ use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 
-use crate::common::{coupled, method, model};
-use crate::toys::{bits_after, error_of};
-use crate::variants::variants;
+use costep_conformance::systems::{coupled, method, model};
+use costep_conformance::toys::error_of;
 
 const STEP: f64 = 1e-3;
 
@@ -40,22 +39,6 @@ fn each_input_follows_the_method_of_its_group() {
             }
             last = now;
         }
-    }
-}
-
-#[test]
-fn two_groups_with_the_same_method_are_as_one() {
-    // A method with models sees the loops of its group only, so there the partition matters.
-    let uses_models = |method: &MethodSpec| {
-        method.entry.id == "identified"
-            || Engine::new(grouped(&[(method, &[0, 1, 2])])).unwrap().uses_models()
-    };
-    for method in variants().into_iter().filter(|method| !uses_models(method)) {
-        let bits =
-            |groups: &[(&MethodSpec, &[usize])]| bits_after(&mut Engine::new(grouped(groups)).unwrap(), 100);
-        let one = bits(&[(&method, &[0, 1, 2])]);
-        assert!(bits(&[(&method, &[0]), (&method, &[1, 2])]) == one, "{}", method.label());
-        assert!(bits(&[(&method, &[2]), (&method, &[1]), (&method, &[0])]) == one, "{}", method.label());
     }
 }
 

@@ -4,8 +4,8 @@ use costep_core::Code;
 use costep_engine::Engine;
 use costep_integrate::Solver;
 
-use crate::common::{coupled, method, model};
-use crate::toys::{Toy, error_of, wired};
+use costep_conformance::systems::{coupled, method, model};
+use costep_conformance::toys::{Toy, error_of, wired};
 
 /// y = gain u + 1.
 fn amplifier(name: &str, gain: f64) -> Toy {

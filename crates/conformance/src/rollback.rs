@@ -1,23 +1,25 @@
 //! Methods that repeat steps, and subsystems that cannot.
 
 use costep_core::{
-    Code, CouplingMethod, InputSet, Needs, Restricted, Result, Signals, StateReader, StateWriter,
+    Code, CouplingMethod, InputSet, MethodEntry, Needs, Result, Signals, StateReader, StateWriter,
     StepContext, SystemView, Verdict,
 };
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
-use costep_methods::{METHODS, MethodSpec};
+use costep_methods::MethodSpec;
 
-use crate::common::{coupled, method, model};
-use crate::toys::{Toy, bits_after, error_of, wired};
-use crate::variants::variants;
+use crate::systems::{coupled, method, model};
+use crate::toys::{Toy, bits_after, wired};
+use crate::variants::{defaults, variants};
 
 /// Does what another method does, but asks for every step again and again.
-struct Stubborn {
+pub struct Stubborn {
     /// Whether it says that it needs rollback.
-    asks: bool,
-    inner: Box<dyn CouplingMethod>,
-    repetitions: u32,
+    pub asks: bool,
+    /// The other method.
+    pub inner: Box<dyn CouplingMethod>,
+    /// How often.
+    pub repetitions: u32,
 }
 
 impl CouplingMethod for Stubborn {
@@ -52,7 +54,11 @@ impl CouplingMethod for Stubborn {
 }
 
 /// A dual mass whose force input is under one method, which repeats, and whose other inputs are under another.
-fn repeated(force: &MethodSpec, others: &MethodSpec, repetitions: u32) -> System {
+///
+/// # Panics
+///
+/// If there is no dual mass.
+pub fn repeated(force: &MethodSpec, others: &MethodSpec, repetitions: u32) -> System {
     let mut system = coupled(&model("dual-mass", &[]), &Solver::Dopri5(1e-6), force, 1.0, 1e-3);
     let stubborn = Stubborn { asks: true, inner: force.build(), repetitions };
     system.groups = vec![
@@ -62,10 +68,9 @@ fn repeated(force: &MethodSpec, others: &MethodSpec, repetitions: u32) -> System
     system
 }
 
-#[test]
-fn a_repeated_step_is_the_same_step() {
+pub(crate) fn a_repeated_step_is_the_same_step(entry: &'static MethodEntry) {
     let zoh = method("zoh");
-    for method in variants() {
+    for method in variants(entry) {
         for (force, others) in [(&method, &method), (&zoh, &method)] {
             let run = |repetitions| {
                 let mut engine = Engine::new(repeated(force, others, repetitions)).unwrap();
@@ -78,42 +83,13 @@ fn a_repeated_step_is_the_same_step() {
     }
 }
 
-#[test]
-fn too_many_repetitions_are_an_error() {
-    let zoh = method("zoh");
-    assert!(Engine::new(repeated(&zoh, &zoh, 100)).unwrap().step().is_ok());
-    let error = Engine::new(repeated(&zoh, &zoh, u32::MAX)).unwrap().step().unwrap_err();
-    assert_eq!(error.code(), Code::Repeats);
-}
-
-#[test]
-fn repeating_needs_subsystems_that_can_go_back() {
-    let rigid = Restricted::new(Toy::listener("rigid").0.boxed()).without_rollback();
-    let mut system = wired(vec![rigid.boxed()], &[(0, 0)], &method("zoh"));
-    system.groups[0].method = Box::new(Stubborn { asks: true, inner: method("zoh").build(), repetitions: 1 });
-    let error = error_of(system);
-    assert_eq!(error.code(), Code::NeedsMissing);
-    assert!(error.to_string().contains("`rigid`"), "{error}");
-}
-
-#[test]
-fn inputs_are_of_an_order_that_the_subsystem_takes() {
-    for entry in METHODS {
-        let order = method(entry.id).build().needs().input_order;
-        for offered in 0..=2 {
-            let mut toy = Toy::listener("simple").0;
-            toy.description.input_order = offered;
-            let system = wired(vec![toy.boxed()], &[(0, 0)], &method(entry.id));
-            let code = Engine::new(system).err().map(|error| error.code());
-            assert_eq!(code, (offered < order).then_some(Code::NeedsMissing), "{} {offered}", entry.id);
-        }
+pub(crate) fn inputs_are_of_an_order_that_the_subsystem_takes(entry: &'static MethodEntry) {
+    let order = defaults(entry).build().needs().input_order;
+    for offered in 0..=2 {
+        let mut toy = Toy::listener("simple").0;
+        toy.description.input_order = offered;
+        let system = wired(vec![toy.boxed()], &[(0, 0)], &defaults(entry));
+        let code = Engine::new(system).err().map(|error| error.code());
+        assert_eq!(code, (offered < order).then_some(Code::NeedsMissing), "{} {offered}", entry.id);
     }
-}
-
-#[test]
-fn a_method_that_repeats_without_asking_for_rollback_is_an_error() {
-    let mut system = repeated(&method("zoh"), &method("zoh"), 0);
-    let silent = Stubborn { asks: false, inner: method("zoh").build(), repetitions: 1 };
-    system.groups[0].method = Box::new(silent);
-    assert_eq!(error_of(system).code(), Code::Bug);
 }

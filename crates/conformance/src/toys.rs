@@ -14,10 +14,11 @@ use costep_methods::MethodSpec;
 type Rule = Box<dyn FnMut(f64, &[f64], &mut [f64]) -> Result<()> + Send>;
 
 /// A subsystem without state: its outputs follow from time and inputs.
-pub(crate) struct Toy {
-    pub(crate) description: Description,
+pub struct Toy {
+    /// What it says about itself, to be changed by tests.
+    pub description: Description,
     /// How far beyond the end of the step it claims to be.
-    pub(crate) overshoot: f64,
+    pub overshoot: f64,
     rule: Rule,
     start: f64,
     u: Vec<f64>,
@@ -25,7 +26,7 @@ pub(crate) struct Toy {
 
 impl Toy {
     /// A toy with ports `u0`, `u1`, ... and `y0`, `y1`, ...
-    pub(crate) fn new(
+    pub fn new(
         name: &str,
         inputs: usize,
         outputs: usize,
@@ -41,7 +42,7 @@ impl Toy {
     }
 
     /// A toy with one output that is a function of time.
-    pub(crate) fn source(name: &str, signal: impl Fn(f64) -> f64 + Send + 'static) -> Self {
+    pub fn source(name: &str, signal: impl Fn(f64) -> f64 + Send + 'static) -> Self {
         Self::new(name, 0, 1, move |t, _, y| {
             y[0] = signal(t);
             Ok(())
@@ -49,7 +50,7 @@ impl Toy {
     }
 
     /// A toy whose single output is 1, and the list of everything its single input has been.
-    pub(crate) fn listener(name: &str) -> (Self, Arc<Mutex<Vec<f64>>>) {
+    pub fn listener(name: &str) -> (Self, Arc<Mutex<Vec<f64>>>) {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let ear = Arc::clone(&heard);
         let toy = Self::new(name, 1, 1, move |_, u, y| {
@@ -61,12 +62,13 @@ impl Toy {
     }
 
     /// The toy with a typical size for its first output.
-    pub(crate) fn with_nominal(mut self, nominal: f64) -> Self {
+    pub fn with_nominal(mut self, nominal: f64) -> Self {
         self.description.outputs[0].nominal = Some(nominal);
         self
     }
 
-    pub(crate) fn boxed(self) -> Box<dyn Subsystem> {
+    /// The toy as a subsystem.
+    pub fn boxed(self) -> Box<dyn Subsystem> {
         Box::new(self)
     }
 }
@@ -163,14 +165,15 @@ impl Persistence for Toy {
 
 /// x' = u - x, y = gain x.
 #[derive(Clone)]
-pub(crate) struct Lag {
+pub struct Lag {
     description: Description,
     gain: f64,
     start: f64,
 }
 
 impl Lag {
-    pub(crate) fn new(name: &str, gain: f64, start: f64) -> Self {
+    /// A lag with its state at the start.
+    pub fn new(name: &str, gain: f64, start: f64) -> Self {
         Self { description: describe(name, 1, 1, false), gain, start }
     }
 }
@@ -212,7 +215,7 @@ impl Ode for Lag {
 }
 
 /// Subsystems with connections (output, input) of gain 1 under one method, in steps of 0.1 s.
-pub(crate) fn wired(
+pub fn wired(
     subsystems: Vec<Box<dyn Subsystem>>,
     connections: &[(usize, usize)],
     method: &MethodSpec,
@@ -234,7 +237,11 @@ pub(crate) fn wired(
 }
 
 /// The error that ends a run, wherever it comes up.
-pub(crate) fn error_of(system: System) -> costep_core::Error {
+///
+/// # Panics
+///
+/// If none does.
+pub fn error_of(system: System) -> costep_core::Error {
     match Engine::new(system).and_then(|mut engine| engine.run(&mut [])) {
         Ok(()) => panic!("the run did not fail"),
         Err(error) => error,
@@ -242,7 +249,11 @@ pub(crate) fn error_of(system: System) -> costep_core::Error {
 }
 
 /// Everything a run shows after some steps, bit by bit.
-pub(crate) fn bits_after(engine: &mut Engine, steps: usize) -> Vec<u64> {
+///
+/// # Panics
+///
+/// If a step fails.
+pub fn bits_after(engine: &mut Engine, steps: usize) -> Vec<u64> {
     let mut bits = Vec::new();
     for _ in 0..steps {
         engine.step().unwrap();

@@ -8,8 +8,8 @@ use costep_engine::{Engine, Group};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 
-use crate::common::{coupled, method, model};
-use crate::toys::Toy;
+use costep_conformance::systems::{coupled, method, model};
+use costep_conformance::toys::Toy;
 
 /// Does what another method does, but divides the macro steps that it is told to.
 struct Divider {
@@ -99,7 +99,7 @@ fn parts_join_without_a_gap_and_end_where_the_step_ends() {
         y[0] = 1.0;
         Ok(())
     });
-    let mut system = crate::toys::wired(vec![clock.boxed()], &[(0, 0)], &method("zoh"));
+    let mut system = costep_conformance::toys::wired(vec![clock.boxed()], &[(0, 0)], &method("zoh"));
     system.experiment.step = 0.1;
     let inner = method("zoh").build();
     system.groups[0].method = Box::new(Divider { divides: |_| true, inner });

@@ -1,12 +1,12 @@
 //! A system at rest stays at rest.
 
-use costep_core::External;
+use costep_core::{External, MethodEntry, Value};
 use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Part, Solver};
 use costep_methods::MethodSpec;
 
-use crate::common::{coupled, model};
+use crate::systems::{coupled, model};
 use crate::toys::{Lag, wired};
 use crate::variants::variants;
 
@@ -30,10 +30,9 @@ fn drift(system: System) -> f64 {
     engine.outputs().iter().zip(&start).map(change).fold(0.0, f64::max)
 }
 
-#[test]
-fn two_lags_in_a_loop_keep_their_equilibrium() {
+pub(crate) fn two_lags_in_a_loop_keep_their_equilibrium(entry: &'static MethodEntry) {
     // x1 = y2 + 1.5, x2 = y1 with y1 = 2 x1, y2 = x2 / 4: exact in binary.
-    for method in variants().into_iter().filter(is_exact) {
+    for method in variants(entry).into_iter().filter(is_exact) {
         for solver in SOLVERS {
             for scheduling in [Scheduling::Auto, Scheduling::Sequential(vec![])] {
                 let parts = [Lag::new("a", 2.0, 3.0), Lag::new("b", 0.25, 6.0)];
@@ -52,16 +51,14 @@ fn two_lags_in_a_loop_keep_their_equilibrium() {
     }
 }
 
-#[test]
-fn a_dual_mass_keeps_its_equilibrium_under_a_constant_force() {
+pub(crate) fn a_dual_mass_keeps_its_equilibrium_under_a_constant_force(entry: &'static MethodEntry) {
     let springs = [("m1", 1.0), ("m2", 1.0), ("c1", 4.0), ("c2", 4.0), ("ck", 4.0), ("dk", 0.5)];
     let rest = [("d1", 1.0), ("d2", 1.0), ("x1", 0.5), ("x2", 0.25)];
     let pushed =
         model("dual-mass", &[&springs[..], &rest[..]].concat()).driven(0, 0, External::Constant(3.0));
-    // The thesis' method knows a subsystem by its outputs alone; with more states than outputs its constants drift.
-    let left_out = ["prestep:offsets=false", "prestep:paper=true"];
-    let is_exact = |method: &MethodSpec| !left_out.contains(&method.label().as_str()) && is_exact(method);
-    for method in variants().into_iter().filter(is_exact) {
+    let knows_states =
+        |method: &MethodSpec| is_exact(method) && !gives(method, entry.deviations.drift_of_hidden_states);
+    for method in variants(entry).into_iter().filter(knows_states) {
         for solver in SOLVERS {
             let drift = drift(coupled(&pushed, &solver, &method, 50.0, 0.1));
             assert!(drift <= tolerance(&method), "{} {solver:?}: {drift:e}", method.label());
@@ -69,9 +66,14 @@ fn a_dual_mass_keeps_its_equilibrium_under_a_constant_force() {
     }
 }
 
-/// The thesis' sums in place of integrals do not know equilibria.
+/// Some options do not know equilibria.
 fn is_exact(method: &MethodSpec) -> bool {
-    !method.label().starts_with("prestep:phi_steps=")
+    !gives(method, method.entry.deviations.drift)
+}
+
+/// Whether one of these options was given.
+fn gives(method: &MethodSpec, options: &[&str]) -> bool {
+    method.given().iter().any(|(name, _)| options.contains(&name.as_str()))
 }
 
 fn uses_models(method: &MethodSpec) -> bool {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use costep_core::{Connection, Description};
+use costep_core::{Connection, Description, MethodEntry};
 use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
-use crate::common::{coupled, model};
+use crate::systems::{coupled, model};
 use crate::toys::bits_after;
 use crate::variants::variants;
 
@@ -22,10 +22,9 @@ fn system(model: &Model, method: &MethodSpec) -> System {
     coupled(model, &Solver::Euler(1e-4), method, 1.0, 1e-3)
 }
 
-#[test]
-fn any_number_of_threads_gives_the_same_bits() {
+pub(crate) fn any_number_of_threads_gives_the_same_bits(entry: &'static MethodEntry) {
     for model in models() {
-        for method in variants() {
+        for method in variants(entry) {
             let run = |threads| {
                 let threads = Threads::Fixed(threads);
                 bits_after(&mut Engine::new(System { threads, ..system(&model, &method) }).unwrap(), STEPS)
@@ -77,8 +76,7 @@ fn named_bits(system: System) -> BTreeMap<String, Vec<u64>> {
     bits
 }
 
-#[test]
-fn the_order_of_parts_and_connections_does_not_matter() {
+pub(crate) fn the_order_of_parts_and_connections_does_not_matter(entry: &'static MethodEntry) {
     for model in models() {
         let n = model.parts.len();
         let orders: [Vec<usize>; 3] = [
@@ -86,7 +84,7 @@ fn the_order_of_parts_and_connections_does_not_matter() {
             (0..n).map(|i| (i + 1) % n).collect(),
             (0..n).map(|i| i * 3 % n).collect(),
         ];
-        for method in variants() {
+        for method in variants(entry) {
             for scheduling in [Scheduling::Auto, Scheduling::Parallel, Scheduling::Sequential(vec![])] {
                 let run = |model: &Model| {
                     let scheduling = scheduling.clone();

@@ -3,8 +3,8 @@
 use costep_core::{Code, Error, Place};
 use costep_engine::{Engine, Threads};
 
-use crate::common::method;
-use crate::toys::{Toy, error_of, wired};
+use costep_conformance::systems::method;
+use costep_conformance::toys::{Toy, error_of, wired};
 
 const THREADS: [Threads; 4] = [Threads::Fixed(1), Threads::Fixed(2), Threads::Fixed(4), Threads::Auto];
 

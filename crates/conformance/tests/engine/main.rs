@@ -1,0 +1,11 @@
+//! What the engine itself has to keep to, whatever the method.
+
+mod bad_values;
+mod division;
+mod failures;
+mod groups;
+mod initial_values;
+mod order;
+mod rollback;
+mod save_load;
+mod signals;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use costep_core::{
-    Capabilities, Description, Linearisation, LocalModel, MicroSampling, Port, Result, Subsystem,
+    Capabilities, Code, Description, Error, Linearisation, LocalModel, MicroSampling, Port, Result, Subsystem,
 };
 use costep_integrate::{Ode, Part, Renamable, Solver};
 
@@ -195,26 +195,41 @@ impl Ode for NativePart {
     }
 }
 
+/// Makes a subsystem of this name.
+type Factory = Arc<dyn Fn(&str) -> Result<Box<dyn Subsystem>> + Send + Sync>;
+
 /// A subsystem of any kind as a part: whatever implements [`Subsystem`], made anew for every run.
 ///
 /// ```no_run
-/// use costep::{CustomPart, Part, Subsystem};
+/// use costep::{CustomPart, Subsystem};
 ///
 /// # fn my_simulator(_name: &str) -> costep_core::Result<Box<dyn Subsystem>> { unimplemented!() }
-/// let part = CustomPart::new(|| my_simulator("engine"))?;
+/// let part = CustomPart::new("engine", my_simulator)?;
 /// let system = costep::System::builder().native(part).stop(1.0).step(1e-3).build()?;
 /// # Ok::<(), costep::Errors>(())
 /// ```
 #[derive(Clone)]
 pub struct CustomPart {
     description: Description,
-    make: Arc<dyn Fn() -> Result<Box<dyn Subsystem>> + Send + Sync>,
+    make: Factory,
 }
 
 impl CustomPart {
-    /// A part whose subsystems this makes. It is called once to learn their description, which has to be the same for all.
-    pub fn new(make: impl Fn() -> Result<Box<dyn Subsystem>> + Send + Sync + 'static) -> Result<Self> {
-        Ok(Self { description: make()?.description().clone(), make: Arc::new(make) })
+    /// A part whose subsystems this makes, by their name. It is called once to learn their description, which has to be the
+    /// same for all but for the name.
+    pub fn new(
+        name: &str,
+        make: impl Fn(&str) -> Result<Box<dyn Subsystem>> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        Ok(Self::of(make(name)?.description().clone(), make))
+    }
+
+    /// The same with a description that is known.
+    pub fn of(
+        description: Description,
+        make: impl Fn(&str) -> Result<Box<dyn Subsystem>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { description, make: Arc::new(make) }
     }
 }
 
@@ -224,7 +239,12 @@ impl Part for CustomPart {
     }
 
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        (self.make)()
+        let name = &self.description.name;
+        let subsystem = (self.make)(name)?;
+        match &subsystem.description().name {
+            same if same == name => Ok(subsystem),
+            other => Err(Error::new(Code::Bug, format!("a part `{name}` was made under the name `{other}`"))),
+        }
     }
 
     fn equations(&self) -> Option<Box<dyn Ode>> {

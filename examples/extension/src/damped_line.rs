@@ -1,0 +1,61 @@
+//! A line with a part of the slope of the last step: between a hold (alpha = 0) and a line through the last two values
+//! (alpha = 1).
+
+use costep_core::{
+    CouplingMethod, Deviations, InputSet, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
+    Signals, StepContext, SystemView,
+};
+
+/// Row of the registry.
+pub static ENTRY: MethodEntry = MethodEntry {
+    id: "damped-line",
+    title: "line with a damped slope",
+    summary: "Each input goes on with a part of the slope of the last step.",
+    equations: "u(t) = z^k + alpha (z^k - z^(k-1)) / h (t - T^k),  z = L y + r",
+    source: "an example",
+    convergence_order: 1,
+    deviations: Deviations::NONE,
+    options: &[OptionSpec {
+        name: "alpha",
+        kind: OptionKind::Real { default: 0.5, min: 0.0, max: 1.0 },
+        help: "part of the slope; 0 is a hold, 1 a line",
+        only_with: &[],
+    }],
+    build,
+};
+
+struct DampedLine {
+    alpha: f64,
+    inputs: InputSet,
+}
+
+fn build(options: &Options) -> Box<dyn CouplingMethod> {
+    Box::new(DampedLine { alpha: options.real("alpha"), inputs: InputSet::All(0) })
+}
+
+impl CouplingMethod for DampedLine {
+    fn needs(&self) -> Needs {
+        Needs { input_order: 1, history: 1, ..Needs::default() }
+    }
+
+    fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        self.inputs = system.inputs.clone();
+        Ok(())
+    }
+
+    fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.inputs.copy(signals.coupled, signals.inputs.coefficients_mut(0));
+        let slopes = signals.inputs.coefficients_mut(1);
+        for j in self.inputs.iter() {
+            // There is nothing before the first step.
+            slopes[j] = match signals.history.len() {
+                0 => 0.0,
+                _ => {
+                    let change = signals.coupled[j] - signals.history.coupled(1)[j];
+                    self.alpha * change / (step.t - signals.history.time(1))
+                }
+            };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! What another crate adds is named in a project and keeps to what all methods keep to.
+
+use costep::{Comparison, Run, System};
+use costep_extension::{PROJECT, damped_line, registry};
+
+#[test]
+fn the_method_conforms() {
+    costep_conformance::assert_conforms(&damped_line::ENTRY);
+}
+
+#[test]
+fn a_project_names_both() {
+    let system = System::from_toml(PROJECT, "room.toml", registry()).unwrap();
+    assert!(system.to_toml().contains("damped-line"));
+    let outcome = system.run(Run::new()).unwrap();
+    let temperature = outcome.results.unwrap().output("room.temperature").unwrap();
+    // It heats up and then stays within the band, but for a step's delay.
+    assert_eq!(temperature[0], 15.0);
+    assert!(temperature[400..].iter().all(|t| (19.0..21.0).contains(t)), "{:?}", &temperature[400..]);
+    assert!(outcome.report.error.is_none());
+}
+
+#[test]
+fn the_method_takes_part_in_comparisons() {
+    let system =
+        System::opening("dual-mass").registry(registry()).set("method", "damped-line").open().unwrap();
+    let all = Comparison::all_methods(system.registry()).unwrap();
+    assert!(all.iter().any(|method| method.entry.id == "damped-line"));
+    let compared = system.compare(&Comparison::new().method("damped-line:alpha=1").method("foh")).unwrap();
+    // With the whole slope it is the line through the last two values.
+    assert_eq!(compared.reports[0].errors.eps_mono, compared.reports[1].errors.eps_mono);
+}
+
+#[test]
+fn without_the_registry_the_names_are_unknown() {
+    let errors = System::from_toml(PROJECT, "room.toml", costep::Registry::standard()).err().unwrap();
+    let text = errors.to_string();
+    assert!(text.contains("damped-line") && text.contains("thermostat"), "{text}");
+}

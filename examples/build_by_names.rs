@@ -7,9 +7,10 @@ pub(crate) fn main() -> Result<(), costep::Errors> {
         .name("rig")
         .model("left", "dual-mass", "s1")
         .model("right", "dual-mass", "s2")
-        .connect("left.x", "right.x1")
-        .connect("left.v", "right.v1")
-        .connect("right.F", "left.F")
+        .connect("left.x", "right.x")
+        .connect("left.v", "right.v")
+        // Two sources of one input are added up, if both say so.
+        .add_connection("right.F", "left.F", 1.0)
         .add_external("left.F", External::Step { value: 10.0, start: 0.1 })
         .bounds("left.x", -10.0, 10.0)
         .method("predictive")

@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Format, lints, tests, documentation tests, dependencies. Optional tools are used where they are installed.
+/// Format, lints, tests, documentation and its tests, dependencies. Optional tools are used where they are installed.
 fn test() -> bool {
     let all = ["--workspace", "--all-targets"];
     optional("fmt", &["fmt", "--all", "--check"])
@@ -23,7 +23,17 @@ fn test() -> bool {
         && optional("clippy", &LIBRARY_OF_FMUS)
         && tests(&all)
         && cargo(&["test", "--workspace", "--doc", "--quiet"])
+        && documentation()
         && dependencies()
+}
+
+/// The documentation of all crates, without a warning.
+fn documentation() -> bool {
+    let arguments = ["doc", "--workspace", "--no-deps", "--quiet"];
+    println!("xtask: cargo {}", arguments.join(" "));
+    let mut command = Command::new("cargo");
+    command.args(arguments).env("RUSTDOCFLAGS", "--deny warnings");
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// The C functions of exported FMUs are a feature that is off in the workspace.

@@ -12,7 +12,7 @@ use crate::words::argument;
 
 /// Co-simulation of systems that exchange energy: fast, stable, right.
 #[derive(Parser)]
-#[command(version, propagate_version = true, disable_help_subcommand = false, after_help = examples::PROGRAM)]
+#[command(name = "costep", version, propagate_version = true, disable_help_subcommand = false, after_help = examples::PROGRAM)]
 pub(crate) struct Cli {
     /// Print JSON on standard output
     #[arg(long, global = true)]

@@ -13,6 +13,14 @@ use crate::system::System;
 /// Inner solver of parts whose equations are written in code, if none is chosen.
 const DEFAULT_SOLVER: &str = "dopri5";
 
+/// A connection.
+struct Link {
+    from: String,
+    to: String,
+    gain: Option<f64>,
+    sum: bool,
+}
+
 /// A part that comes from elsewhere.
 enum Named {
     Model { name: String, model: String, part: String },
@@ -28,8 +36,8 @@ enum Named {
 ///     .name("rig")
 ///     .model("left", "dual-mass", "s1")
 ///     .model("right", "dual-mass", "s2")
-///     .connect("left.x", "right.x1")
-///     .connect("left.v", "right.v1")
+///     .connect("left.x", "right.x")
+///     .connect("left.v", "right.v")
 ///     .connect("right.F", "left.F")
 ///     .set("left.m1", "2.0")
 ///     .method("predictive")
@@ -44,7 +52,7 @@ pub struct SystemBuilder {
     registry: Registry,
     named: Vec<Named>,
     made: Vec<Box<dyn Part>>,
-    connections: Vec<(String, String, Option<f64>)>,
+    connections: Vec<Link>,
     externals: Vec<(String, External, bool)>,
     groups: Vec<(String, String, Vec<String>)>,
     bounds: Vec<(String, f64, f64)>,
@@ -106,15 +114,23 @@ impl SystemBuilder {
         self
     }
 
-    /// Connects an output to an input, both `part.port`.
-    pub fn connect(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
-        self.connections.push((from.into(), to.into(), None));
-        self
+    /// Connects an output to an input, both `part.port`: this is its only source.
+    pub fn connect(self, from: impl Into<String>, to: impl Into<String>) -> Self {
+        self.link(Link { from: from.into(), to: to.into(), gain: None, sum: false })
     }
 
-    /// The same with a factor, for example between different units. Several connections into one input are added up.
-    pub fn connect_scaled(mut self, from: impl Into<String>, to: impl Into<String>, gain: f64) -> Self {
-        self.connections.push((from.into(), to.into(), Some(gain)));
+    /// The same with a factor, for example between different units.
+    pub fn connect_scaled(self, from: impl Into<String>, to: impl Into<String>, gain: f64) -> Self {
+        self.link(Link { from: from.into(), to: to.into(), gain: Some(gain), sum: false })
+    }
+
+    /// Adds an output, times a factor, to what else feeds an input; the other sources have to be added too.
+    pub fn add_connection(self, from: impl Into<String>, to: impl Into<String>, gain: f64) -> Self {
+        self.link(Link { from: from.into(), to: to.into(), gain: Some(gain), sum: true })
+    }
+
+    fn link(mut self, link: Link) -> Self {
+        self.connections.push(link);
         self
     }
 
@@ -124,7 +140,7 @@ impl SystemBuilder {
         self
     }
 
-    /// Adds an external input to what else feeds an input.
+    /// Adds an external input to what else feeds an input; the other sources have to be added too.
     pub fn add_external(mut self, to: impl Into<String>, external: External) -> Self {
         self.externals.push((to.into(), external, true));
         self
@@ -204,9 +220,9 @@ impl SystemBuilder {
             draft.set(&["system", "solver"], DraftValue::Text(DEFAULT_SOLVER.into()), place);
         }
         self.made.into_iter().for_each(|part| draft.add_part(part, place));
-        for (from, to, gain) in self.connections {
+        for Link { from, to, gain, sum } in self.connections {
             let (offset, map, convert) = (0.0, Vec::new(), false);
-            draft.connect(ConnectEntry { from, to, gain, offset, map, convert, provenance: place });
+            draft.connect(ConnectEntry { from, to, gain, offset, map, convert, sum, provenance: place });
         }
         for (to, external, sum) in &self.externals {
             draft.drive(to, external, *sum, place);

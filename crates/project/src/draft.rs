@@ -68,6 +68,8 @@ pub struct ConnectEntry {
     pub map: ValueMap,
     /// Whether values are converted from one unit to the other.
     pub convert: bool,
+    /// Whether it is added to other sources of the input, which have to say so too.
+    pub sum: bool,
     /// Where this was said.
     pub provenance: Provenance,
 }
@@ -156,7 +158,7 @@ impl Draft {
         self.made.push(MadePart { part, origin: Origin::Draft(provenance.0) });
     }
 
-    /// Adds a connection. Several into one input are added up.
+    /// Adds a connection.
     pub fn connect(&mut self, connection: ConnectEntry) {
         let origin = Origin::Draft(connection.provenance.0);
         let node = |value| Node { value, origin };
@@ -178,6 +180,9 @@ impl Draft {
         }
         if connection.convert {
             table.set("unit", node(Value::Text("convert".into())));
+        }
+        if connection.sum {
+            table.set("sum", node(Value::Truth(true)));
         }
         self.push("connect", node(Value::Table(table)));
     }

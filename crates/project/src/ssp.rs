@@ -95,6 +95,7 @@ fn draft(flat: &Flat, path: &Path) -> Draft {
             offset: link.offset,
             map: link.map.clone(),
             convert: false,
+            sum: false,
             provenance,
         });
         link.settings.iter().for_each(|(key, text)| draft.set_in_connection(key, text, provenance));

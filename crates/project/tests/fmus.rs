@@ -385,6 +385,7 @@ fn a_draft_goes_through_the_same_checks() {
                 offset: 0.5,
                 map: Vec::new(),
                 convert,
+                sum: false,
                 provenance,
             });
         }

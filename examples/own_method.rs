@@ -33,7 +33,8 @@ impl CouplingMethod for MeanHold {
     }
 
     fn pre_step(&mut self, _step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
-        let before = if signals.history.len() > 0 { signals.history.coupled(1) } else { signals.coupled };
+        let history = signals.history;
+        let before = if history.is_empty() { signals.coupled } else { history.coupled(1) };
         let held = signals.inputs.coefficients_mut(0);
         self.0.iter().for_each(|j| held[j] = 0.5 * (signals.coupled[j] + before[j]));
         Ok(())

@@ -8,10 +8,10 @@
 //!
 //! // A two-mass oscillator, split at its spring, at a step at which held inputs make it explode.
 //! let system = System::open("dual-mass")?;
-//! let held = system.run(Run::new().method("zoh").reference("same"))?;
+//! let held = system.run(Run::new().method("zoh").step(5e-3).reference("same"))?;
 //! assert_eq!(held.verdict(), Verdict::Unstable);
 //!
-//! let predicted = system.run(Run::new().method("predictive").reference("same"))?;
+//! let predicted = system.run(Run::new().method("predictive").step(5e-3).reference("same"))?;
 //! assert_eq!(predicted.verdict(), Verdict::Stable);
 //! println!("error {:.1e}", predicted.report.errors.eps_mono.unwrap());
 //! # Ok::<(), costep::Errors>(())

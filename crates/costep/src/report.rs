@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// How a run ended.
 ///
 /// ```
-/// let outcome = costep::System::open("dual-mass")?.run(costep::Run::new().method("zoh"))?;
+/// let outcome = costep::System::open("dual-mass")?.run(costep::Run::new().method("zoh").step(5e-3))?;
 /// assert_eq!(outcome.report.verdict, costep::Verdict::Unstable);
 /// # Ok::<(), costep::Errors>(())
 /// ```

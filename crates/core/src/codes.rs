@@ -55,6 +55,7 @@ macro_rules! codes {
     ($($id:ident $name:ident $exit:ident $title:literal $explanation:literal $($remedy:literal)?)*) => {
         /// A stable error code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(rustdoc::broken_intra_doc_links, reason = "titles name tables of project files, as in [guard]")]
         pub enum Code { $(#[doc = $title] $name),* }
 
         impl Code {

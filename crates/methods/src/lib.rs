@@ -1,6 +1,6 @@
 //! Coupling methods, one file each. To add one: write its file, then add one line to `registry.rs`.
 //!
-//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [H18] Haid 2018, [V14] Viel 2014.
+//! Paper tags: \[G18] Genser & Benedikt 2018, \[T] Genser's thesis 2020, \[H18] Haid 2018, \[V14] Viel 2014.
 
 pub mod auto;
 pub mod feedthrough;

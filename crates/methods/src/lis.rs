@@ -1,4 +1,4 @@
-//! Linearly implicit stabilisation [V14]: inside a macro step each subsystem integrates a linear model of all others
+//! Linearly implicit stabilisation \[V14]: inside a macro step each subsystem integrates a linear model of all others
 //! beside its own states, so that its inputs answer to its own outputs.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Model-based corrector [H18]: after a step the outputs are corrected by what the wrong input did to them, and in
+//! Model-based corrector \[H18]: after a step the outputs are corrected by what the wrong input did to them, and in
 //! the next step an offset pays back what it did to the states.
 //!
 //! ```text

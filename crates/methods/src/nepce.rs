@@ -1,11 +1,11 @@
 //! NEPCE, nearly energy preserving coupling element: a hold that pays back, in the next step, the energy the
 //! last hold missed.
 //!
-//! u = z^k + c^k with c^k = alpha/h * integral over the last step of (z - u_ref) dt  ([G18] section 3.2, after
-//! Benedikt & Hofer 2013; [T] section 2.1).
+//! u = z^k + c^k with c^k = alpha/h * integral over the last step of (z - u_ref) dt  (\[G18] section 3.2, after
+//! Benedikt & Hofer 2013; \[T] section 2.1).
 //!
 //! The papers leave open what u_ref is. `uncorrected`: the held signal without c. Then the sums telescope and
-//! the method conserves energy in the mean. `applied`: the signal with c, as the figures of [G18] suggest.
+//! the method conserves energy in the mean. `applied`: the signal with c, as the figures of \[G18] suggest.
 //! Then only half is fed back and there is a pole at -1.
 //!
 //! The integral must see the outputs as the inner solver does: end-of-step sums where the inner solver is an

@@ -1,7 +1,7 @@
 //! Zero-order hold: each input keeps the value its source had at the start of the step.
 //!
 //! What every other open co-simulation tool does. Order 1, no memory, cheapest of all; the held value lags
-//! half a step behind and, through outputs with direct feed-through, one and a half ([T] section 2.1).
+//! half a step behind and, through outputs with direct feed-through, one and a half (\[T] section 2.1).
 
 use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
 

@@ -2,7 +2,7 @@
 //! [`costep_integrate::Composite`]) a monolithic twin. To add one: write its file, then add one line to
 //! [`MODELS`].
 //!
-//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [V14] Viel 2014, [A16] Andersson et
+//! Paper tags: \[G18] Genser & Benedikt 2018, \[T] Genser's thesis 2020, \[V14] Viel 2014, \[A16] Andersson et
 //! al. 2016.
 
 mod chain;

@@ -11,8 +11,8 @@
 //! | `genser2018_*`, `genser2020_*`, `haid2018`, `viel2014`, `andersson2016` | one file per figure or group of figures |
 //! | `identified_default` | identified coupling on many cases |
 //!
-//! Paper tags: [G18] Genser & Benedikt 2018, [T] Genser's thesis 2020, [H18] Haid 2018, [V14] Viel 2014,
-//! [A16] Andersson et al. 2016.
+//! Paper tags: \[G18] Genser & Benedikt 2018, \[T] Genser's thesis 2020, \[H18] Haid 2018, \[V14] Viel 2014,
+//! \[A16] Andersson et al. 2016.
 
 mod andersson2016;
 mod case;

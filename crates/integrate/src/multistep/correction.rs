@@ -7,16 +7,16 @@
 use super::{Equations, Failure, Multistep, Reason};
 
 /// What to do with the history when inputs have changed. The default is what takes the fewest evaluations on the
-/// problems of [A16] and on random starts of them (`costep reproduce andersson2016-table2` and `-table3`).
+/// problems of \[A16] and on random starts of them (`costep reproduce andersson2016-table2` and `-table3`).
 #[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtPoint {
     /// Begin again at order one.
     Restart,
     /// Go on as if nothing had happened. The error test finds out; it may give up.
     Proceed,
-    /// Correct the first derivative, [A16] (12).
+    /// Correct the first derivative, \[A16] (12).
     CorrectFirst,
-    /// Correct the first and the second derivative, [A16] (12), (15).
+    /// Correct the first and the second derivative, \[A16] (12), (15).
     #[default]
     CorrectSecond,
 }

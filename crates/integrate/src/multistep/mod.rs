@@ -3,7 +3,7 @@
 //! 1(1); Hindmarsh et al. 2005, ACM TOMS 31(3); CVODE user guide, "Mathematical considerations").
 //!
 //! It is our own because a communication point changes the history itself: where inputs jump, the array is corrected
-//! in place instead of thrown away ([A16] (12), (15); `correction.rs`). That also gives snapshots, no allocation
+//! in place instead of thrown away (\[A16] (12), (15); `correction.rs`). That also gives snapshots, no allocation
 //! after set-up and no C tool chain.
 //!
 //! | file | what |
@@ -17,7 +17,7 @@
 //! | `integrator.rs` | the solver as one of the integrators of a subsystem |
 //!
 //! A reader who holds the CVODE guide: x_n(m) is [`Multistep::x`], acor is `correction`, zn is `Nordsieck`, tau is
-//! `past_steps`, tq is [`coefficients::Coefficients`].
+//! `past_steps`, tq is `coefficients::Coefficients`.
 
 mod coefficients;
 mod control;

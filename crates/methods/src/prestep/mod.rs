@@ -1,4 +1,4 @@
-//! Model-based pre-step stabilisation, continuous form [T 2.2.1], [G18]: predict the monolithic solution one step
+//! Model-based pre-step stabilisation, continuous form [T 2.2.1], \[G18]: predict the monolithic solution one step
 //! ahead, then choose the input that takes each subsystem there.
 //!
 //! ```text

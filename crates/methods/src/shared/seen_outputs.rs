@@ -1,7 +1,7 @@
 //! What a signal-based method sees of the outputs: the last value, the mean over the step, or the value freed
 //! from the stale input.
 //!
-//! `smooth`: the mean of each output over the last macro step, as anti-aliasing ([G18] section 3.2). Costs half a
+//! `smooth`: the mean of each output over the last macro step, as anti-aliasing (\[G18] section 3.2). Costs half a
 //! step of delay, so the order falls to one.
 //!
 //! `feedthrough`: an output y = C x + D u is read under the input of the step that has just ended. Put in the new

@@ -1,4 +1,5 @@
-//! Builds a system in code: parts, connections, external inputs and settings by names. All mistakes are reported at once.
+//! Builds a system in code: parts, connections, external inputs and settings by names. All mistakes are
+//! reported at once.
 
 use costep::{External, Run, System};
 

@@ -1,5 +1,6 @@
-//! Couples two FMUs: `cargo run -p costep --example fmus -- left.fmu right.fmu left.x right.x right.F left.F`, where pairs
-//! of an output and an input follow the files. `costep export-fmu dual-mass --out DIR` makes FMUs to try.
+//! Couples two FMUs: `cargo run -p costep --example fmus -- left.fmu right.fmu left.x right.x right.F
+//! left.F`, where pairs of an output and an input follow the files. `costep export-fmu dual-mass --out DIR`
+//! makes FMUs to try.
 
 use costep::{Run, System};
 

@@ -1,4 +1,5 @@
-//! Opens a built-in model (a project file, a folder or an .ssp works alike), runs it, and looks at verdict and results.
+//! Opens a built-in model (a project file, a folder or an .ssp works alike), runs it, and looks at verdict
+//! and results.
 
 use costep::{Run, System, Verdict};
 

@@ -1,5 +1,5 @@
-//! A coupling method of our own: a hold of the mean of the last two values. It is put into a registry, and then named like any
-//! other. `examples/extension` is a crate with one that passes the conformance suite.
+//! A coupling method of our own: a hold of the mean of the last two values. It is put into a registry, and
+//! then named like any other. `examples/extension` is a crate with one that passes the conformance suite.
 
 use costep::{CouplingMethod, MethodEntry, Registry, Run, System};
 use costep_core::{Deviations, InputSet, Needs, Options, Result, Signals, StepContext, SystemView};

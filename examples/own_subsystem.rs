@@ -1,5 +1,5 @@
-//! A subsystem of any kind: a controller that is a program, not equations. Here a sampled PI controller holds the speed of a
-//! motor whose equations are closures.
+//! A subsystem of any kind: a controller that is a program, not equations. Here a sampled PI controller
+//! holds the speed of a motor whose equations are closures.
 
 use costep::{CustomPart, NativePart, Run, Subsystem, System};
 use costep_core::{

@@ -1,4 +1,5 @@
-//! An observer sees every step: it shows progress and ends the run when it has seen enough. Another thread may end a run too.
+//! An observer sees every step: it shows progress and ends the run when it has seen enough. Another thread
+//! may end a run too.
 
 use std::thread;
 

@@ -15,7 +15,8 @@ fn main() -> ExitCode {
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Format, lints, tests, documentation and its tests, dependencies. Optional tools are used where they are installed.
+/// Format, lints, tests, documentation and its tests, dependencies. Optional tools are used where they are
+/// installed.
 fn test() -> bool {
     let all = ["--workspace", "--all-targets"];
     optional("fmt", &["fmt", "--all", "--check"])

@@ -7,8 +7,8 @@ use costep_integrate::Solver;
 use crate::systems::{coupled, model};
 use crate::variants::defaults;
 
-/// Checks that a method takes no memory in the macro-step loop. `count` does work and gives how many allocations this
-/// thread made meanwhile; whoever calls this has a global allocator that counts.
+/// Checks that a method takes no memory in the macro-step loop. `count` does work and gives how many
+/// allocations this thread made meanwhile; whoever calls this has a global allocator that counts.
 ///
 /// # Panics
 ///

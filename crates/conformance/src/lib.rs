@@ -1,15 +1,17 @@
-//! What every coupling method has to keep to, as checks for methods of any crate: constants are fixed points, the order of
-//! convergence is the one that is claimed, a saved run goes on bit by bit, the result depends neither on threads nor on the order
-//! in which parts are listed, a repeated step is the same step, what is not a number ends the run, bad options are refused, and
-//! nothing is allocated while steps are done.
+//! What every coupling method has to keep to, as checks for methods of any crate: constants are fixed
+//! points, the order of convergence is the one that is claimed, a saved run goes on bit by bit, the result
+//! depends neither on threads nor on the order in which parts are listed, a repeated step is the same step,
+//! what is not a number ends the run, bad options are refused, and nothing is allocated while steps are
+//! done.
 //!
 //! ```no_run
 //! // In a test of the crate that has the method.
 //! costep_conformance::assert_conforms(&costep_methods::zoh::ENTRY);
 //! ```
 //!
-//! A check is a function that panics with what is wrong. [`CHECKS`] lists them, [`check_method`] runs all of them and gives
-//! what failed. A method that cannot keep to one of them says so in its [`MethodEntry::deviations`].
+//! A check is a function that panics with what is wrong. [`CHECKS`] lists them, [`check_method`] runs all of
+//! them and gives what failed. A method that cannot keep to one of them says so in its
+//! [`MethodEntry::deviations`].
 
 mod allocations;
 mod bad_values;

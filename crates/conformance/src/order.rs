@@ -102,7 +102,8 @@ pub(crate) fn every_method_has_its_order(entry: &'static MethodEntry) {
 pub(crate) fn a_start_in_motion_leaves_order_two(entry: &'static MethodEntry) {
     let (model, defaults) = (soft(0.1), defaults(entry));
     for scheduling in &schedulings() {
-        // What is learnt, and how long steps stay small at the start, depends on the step: errors scatter around their order.
+        // What is learnt, and how long steps stay small at the start, depends on the step: errors scatter
+        // around their order.
         let slopes = if entry.deviations.order_scatters {
             slopes_over(&model, &defaults, scheduling, &Solver::Exact, (LONGEST_STEP, HALVINGS + 2))
         } else {
@@ -119,7 +120,8 @@ pub(crate) fn a_start_in_motion_leaves_order_two(entry: &'static MethodEntry) {
     }
 }
 
-/// A method claims no less than the order that it has. Only of some: others are better on some systems than they claim.
+/// A method claims no less than the order that it has. Only of some: others are better on some systems than
+/// they claim.
 ///
 /// # Panics
 ///

@@ -53,7 +53,8 @@ impl CouplingMethod for Stubborn {
     }
 }
 
-/// A dual mass whose force input is under one method, which repeats, and whose other inputs are under another.
+/// A dual mass whose force input is under one method, which repeats, and whose other inputs are under
+/// another.
 ///
 /// # Panics
 ///

@@ -96,7 +96,8 @@ fn renewed_probes(entry: &'static MethodEntry) -> Vec<MethodSpec> {
     ["source=probe,every=3", "source=probe,refresh=changed"].map(|text| with_options(entry, text)).into()
 }
 
-/// Methods with identified models that take over after few steps: by default tests are too short for them to be used.
+/// Methods with identified models that take over after few steps: by default tests are too short for them to
+/// be used.
 fn learnt(entry: &'static MethodEntry) -> Vec<MethodSpec> {
     if !sources_of(entry).any(|source| source.id == "rls") {
         return Vec::new();

@@ -48,9 +48,8 @@ pub use interface_model::InterfaceModel;
 pub use interval::{Experiment, Interval};
 pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
-    Deviations,
-    Arrival, CouplingMethod, InputSet, MethodEntry, Needs, PaperOptions, Signals, StepContext, SystemView,
-    Verdict,
+    Arrival, CouplingMethod, Deviations, InputSet, MethodEntry, Needs, PaperOptions, Signals, StepContext,
+    SystemView, Verdict,
 };
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
 pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};

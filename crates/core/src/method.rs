@@ -269,8 +269,8 @@ pub trait CouplingMethod: Send {
     }
 }
 
-/// Where a method does not keep to what the conformance suite asks of all methods. Methods that follow a paper to the
-/// letter may have to.
+/// Where a method does not keep to what the conformance suite asks of all methods. Methods that follow a
+/// paper to the letter may have to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deviations {
     /// Options with which a system at rest does not stay at rest.

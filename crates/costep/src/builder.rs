@@ -27,8 +27,8 @@ enum Named {
     Fmu { name: String, file: PathBuf },
 }
 
-/// Parts, connections and settings of a system. What is wrong is reported all at once by [`SystemBuilder::build`], as it is for
-/// project files.
+/// Parts, connections and settings of a system. What is wrong is reported all at once by
+/// [`SystemBuilder::build`], as it is for project files.
 ///
 /// ```
 /// // The two halves of a built-in model under names of our own.
@@ -90,8 +90,8 @@ impl SystemBuilder {
         self
     }
 
-    /// Adds a part that is written in code: a [`NativePart`](crate::NativePart), a [`CustomPart`](crate::CustomPart), or equations
-    /// of your own. Its name is that of its description.
+    /// Adds a part that is written in code: a [`NativePart`](crate::NativePart), a
+    /// [`CustomPart`](crate::CustomPart), or equations of your own. Its name is that of its description.
     pub fn native(mut self, part: impl Part + 'static) -> Self {
         self.made.push(Box::new(part));
         self

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use costep_core::{Code, Error, Result};
 
-/// Raised once, seen by everything that was given a copy. A run that sees it ends at its next communication point with
-/// the error `Stopped`; what it has computed and recorded until then counts.
+/// Raised once, seen by everything that was given a copy. A run that sees it ends at its next communication
+/// point with the error `Stopped`; what it has computed and recorded until then counts.
 ///
 /// ```
 /// use costep::{Cancel, Code, Run, System};

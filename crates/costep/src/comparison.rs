@@ -50,14 +50,14 @@ impl Default for Comparison {
 }
 
 impl Comparison {
-    /// All methods at the step of the system, against the monolithic system by the inner solver or, with FMUs, against the same
-    /// system at a much smaller step.
+    /// All methods at the step of the system, against the monolithic system by the inner solver or, with
+    /// FMUs, against the same system at a much smaller step.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// All coupling methods with their default options, but for `auto`, which is one of the others, and `monolithic`, which
-    /// couples nothing.
+    /// All coupling methods with their default options, but for `auto`, which is one of the others, and
+    /// `monolithic`, which couples nothing.
     pub fn all_methods(registry: &Registry) -> Result<Vec<MethodSpec>> {
         let others = [auto::ENTRY.id, monolithic::ENTRY.id];
         let entries = registry.methods().iter().filter(|entry| !others.contains(&entry.id));

@@ -1,4 +1,5 @@
-//! What can be said about a system without a whole run: parts probed one by one, methods that cannot work, steps as linear maps.
+//! What can be said about a system without a whole run: parts probed one by one, methods that cannot work,
+//! steps as linear maps.
 
 use costep_analysis::{LoopLaw, LoopRecorder, ProbeReport, RecordedLoop, probe};
 use costep_core::{Code, Error, Layout, Result};
@@ -32,8 +33,8 @@ impl PartProbe {
 }
 
 impl System {
-    /// Methods of the project that work only with what costep integrates, where there is something else. Not an error of the
-    /// project itself: a run may name another method.
+    /// Methods of the project that work only with what costep integrates, where there is something else. Not
+    /// an error of the project itself: a run may name another method.
     pub fn impossible_methods(&self) -> Vec<Error> {
         let foreign = self.project.model.parts.iter().find(|part| !part.can_be_component());
         let Some(foreign) = foreign else { return Vec::new() };
@@ -62,8 +63,8 @@ impl System {
         }
     }
 
-    /// Calls every part on its own, with its inputs at their initial values: is a step repeatable, can it be taken back, what
-    /// does it cost, are derivatives right?
+    /// Calls every part on its own, with its inputs at their initial values: is a step repeatable, can it be
+    /// taken back, what does it cost, are derivatives right?
     pub fn probe(&self) -> Vec<PartProbe> {
         let model = &self.project.model;
         let inputs = self.initial_inputs();

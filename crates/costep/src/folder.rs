@@ -15,13 +15,14 @@ pub const RECORDING: &str = "results.arrows";
 pub(crate) const PREVIOUS_RECORDING: &str = "results.previous.arrows";
 /// The project as it was run.
 pub const PROJECT_COPY: &str = "run.toml";
-/// Holds the lock and the number of the process that has it. It stays: removing it could take it away from another run.
+/// Holds the lock and the number of the process that has it. It stays: removing it could take it away from
+/// another run.
 const LOCK: &str = ".costep.lock";
 /// How long a lock may take to come free. A child sees the death of its parent within a second.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A folder that no other run may write into while this or a copy of it lives. The lock is the operating system's, so that
-/// it ends with the process, however that ends.
+/// A folder that no other run may write into while this or a copy of it lives. The lock is the operating
+/// system's, so that it ends with the process, however that ends.
 ///
 /// ```
 /// let place = std::env::temp_dir().join(format!("costep-doc-{}", std::process::id()));

@@ -13,11 +13,12 @@ use crate::cancel::Cancel;
 use crate::supervised;
 use crate::system::System;
 
-/// Taken where neither caller nor project name a method that identifies: it needs no step at which a hold is stable.
+/// Taken where neither caller nor project name a method that identifies: it needs no step at which a hold is
+/// stable.
 const DEFAULT_METHOD: &str = "identified";
 
-/// The method that [`System::identify`] learns by: the one that is asked for, else that of the project if it identifies, else
-/// `identified`.
+/// The method that [`System::identify`] learns by: the one that is asked for, else that of the project if it
+/// identifies, else `identified`.
 pub fn identifying_method(project: &Project, registry: &Registry, text: Option<&str>) -> Result<MethodSpec> {
     let Some(text) = text else {
         let own = &project.groups[0].method;

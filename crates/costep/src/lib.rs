@@ -1,7 +1,7 @@
 //! Co-simulation of systems that exchange energy: fast, stable, right.
 //!
-//! Open a project, an .ssp or a built-in model, or build a system in code, by names; choose method and step; run it, look at
-//! every step, get results, a verdict and a comparison of methods.
+//! Open a project, an .ssp or a built-in model, or build a system in code, by names; choose method and step;
+//! run it, look at every step, get results, a verdict and a comparison of methods.
 //!
 //! ```
 //! use costep::{Run, System, Verdict};
@@ -27,11 +27,13 @@
 //! | learn models of the parts | [`System::identify`] |
 //! | add methods and models of your own | [`Registry`] |
 //!
-//! Everything is owned and [`Send`]; a run may be moved to another thread and ended from outside by a [`Cancel`].
+//! Everything is owned and [`Send`]; a run may be moved to another thread and ended from outside by a
+//! [`Cancel`].
 //!
-//! Runs are done in the calling process: an FMU that crashes takes it along. The program `costep` runs projects with FMUs in
-//! a second process that it looks after; in a library that is the choice of the caller. FMUs with `isolation = "process"`
-//! need a program that can host them (`costep_supervise::offer_workers`).
+//! Runs are done in the calling process: an FMU that crashes takes it along. The program `costep` runs
+//! projects with FMUs in a second process that it looks after; in a library that is the choice of the
+//! caller. FMUs with `isolation = "process"` need a program that can host them
+//! (`costep_supervise::offer_workers`).
 
 mod assemble;
 mod builder;

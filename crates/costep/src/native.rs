@@ -13,8 +13,8 @@ type Formula = Arc<dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync>;
 /// Relative width of the differences that stand for derivatives: the cube root of the round-off.
 const WIDTH: f64 = 6e-6;
 
-/// Equations as closures: x' = f(t, x, u), y = g(t, x, u). Jacobians are central differences; a type of its own that
-/// implements [`Ode`] can have exact ones.
+/// Equations as closures: x' = f(t, x, u), y = g(t, x, u). Jacobians are central differences; a type of its
+/// own that implements [`Ode`] can have exact ones.
 ///
 /// ```
 /// use costep::{NativePart, System};
@@ -215,8 +215,8 @@ pub struct CustomPart {
 }
 
 impl CustomPart {
-    /// A part whose subsystems this makes, by their name. It is called once to learn their description, which has to be the
-    /// same for all but for the name.
+    /// A part whose subsystems this makes, by their name. It is called once to learn their description,
+    /// which has to be the same for all but for the name.
     pub fn new(
         name: &str,
         make: impl Fn(&str) -> Result<Box<dyn Subsystem>> + Send + Sync + 'static,

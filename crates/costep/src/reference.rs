@@ -21,7 +21,8 @@ const MAX_REFINEMENT: f64 = 1e6;
 /// Most evaluations of outputs that a run spends on its verdict.
 const AFFORDABLE: f64 = 5e7;
 
-/// Evaluations of outputs that take as long as the matrices of the whole system, per cube of its number of states.
+/// Evaluations of outputs that take as long as the matrices of the whole system, per cube of its number of
+/// states.
 const DENSE: f64 = 3.0;
 
 /// Which reference is asked for.
@@ -143,13 +144,15 @@ pub(crate) fn watch(project: &Project) -> GrowthWatch {
     }
 }
 
-/// The monolithic twin, to judge a run by that asks for no other reference; nothing if there is none or it would take long.
+/// The monolithic twin, to judge a run by that asks for no other reference; nothing if there is none or it
+/// would take long.
 pub(crate) fn twin(project: &Project, watch: &GrowthWatch) -> Result<Option<Twin>> {
     let twin = |solver| Twin::new(&project.model, solver, &project.model.experiment, watch);
     twin_solver(project).map(twin).transpose()
 }
 
-/// The solver of the twin, if that is affordable. Depends on the project alone, so that a resumed run is judged like an uninterrupted one.
+/// The solver of the twin, if that is affordable. Depends on the project alone, so that a resumed run is
+/// judged like an uninterrupted one.
 fn twin_solver(project: &Project) -> Option<Solver> {
     let (model, experiment) = (&project.model, &project.model.experiment);
     let inner_steps = match model.solver {

@@ -1,5 +1,5 @@
-//! What is known about a run: verdict, errors, work. It is also the run object of the JSON contract: later additions add
-//! fields, they never change or remove one.
+//! What is known about a run: verdict, errors, work. It is also the run object of the JSON contract: later
+//! additions add fields, they never change or remove one.
 
 use costep_analysis::{Measures, ReferenceKind};
 use costep_core::{Code, Error, Place, SolverCounts};
@@ -83,9 +83,9 @@ impl Times {
     }
 }
 
-/// What the parts leave of the wall time. Parts that step one after another cannot take more than all of it: where the
-/// estimate says so, because the steps that were timed were longer than the others (a short run, a busy machine), it
-/// is scaled down.
+/// What the parts leave of the wall time. Parts that step one after another cannot take more than all of it:
+/// where the estimate says so, because the steps that were timed were longer than the others (a short run, a
+/// busy machine), it is scaled down.
 fn rest_of(wall: f64, parts: &mut [f64], in_parallel: bool) -> Option<f64> {
     let rest = wall - parts.iter().sum::<f64>();
     if rest < 0.0 && !in_parallel {
@@ -98,10 +98,11 @@ fn rest_of(wall: f64, parts: &mut [f64], in_parallel: bool) -> Option<f64> {
 /// Errors against the reference; nothing where a run has none.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ErrorMeasures {
-    /// RMS over the communication points of the mean over all outputs of |y - y_mono| / range(y_mono) [T (3.9), (3.10)].
+    /// RMS over the communication points of the mean over all outputs of |y - y_mono| / range(y_mono) [T
+    /// (3.9), (3.10)].
     pub eps_mono: Option<f64>,
-    /// Per part the mean over its outputs and over time, then the Euclidean norm over the parts: the other reading of
-    /// [T (3.9), (3.10)].
+    /// Per part the mean over its outputs and over time, then the Euclidean norm over the parts: the other
+    /// reading of [T (3.9), (3.10)].
     pub eps_mean: Option<f64>,
     /// Standard deviation of the noise on y - y_mono [T (4.11)].
     pub sigma_mono: Option<f64>,
@@ -181,8 +182,8 @@ pub struct RunReport {
     pub step: f64,
     /// How it ended.
     pub verdict: Verdict,
-    /// What the verdict rests on: `reference`, `twin` (the monolithic solution, of which only amplitudes are looked at)
-    /// or `growth`, a guess from the signals alone; nothing if there is none.
+    /// What the verdict rests on: `reference`, `twin` (the monolithic solution, of which only amplitudes are
+    /// looked at) or `growth`, a guess from the signals alone; nothing if there is none.
     pub judged_by: Option<&'static str>,
     /// Errors against the reference.
     #[serde(flatten)]
@@ -285,7 +286,8 @@ impl RunReport {
         };
     }
 
-    /// Says what the verdict means where the word is not enough. Where nothing is coupled, nothing can be unstable.
+    /// Says what the verdict means where the word is not enough. Where nothing is coupled, nothing can be
+    /// unstable.
     pub(crate) fn explain(&mut self, connections: usize) {
         if connections == 0 && self.verdict == Verdict::Stable {
             self.verdict = Verdict::NotJudged;
@@ -299,8 +301,8 @@ impl RunReport {
         };
     }
 
-    /// Takes over that the run ended before its stop time, perhaps because an FMU asked for it. Growth is told from fifths of
-    /// the whole run: without the last of them nothing can be called stable.
+    /// Takes over that the run ended before its stop time, perhaps because an FMU asked for it. Growth is
+    /// told from fifths of the whole run: without the last of them nothing can be called stable.
     pub(crate) fn end_early(&mut self, request: Option<&Error>) {
         if self.verdict == Verdict::Stable {
             self.verdict = Verdict::NotJudged;

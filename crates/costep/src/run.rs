@@ -13,7 +13,8 @@ use crate::folder::RunFolder;
 /// Wall time between checkpoints if nothing is said.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A coupling method: a text such as `predictive:order=3`, read when it is used, or one that was read before.
+/// A coupling method: a text such as `predictive:order=3`, read when it is used, or one that was read
+/// before.
 #[derive(Clone)]
 pub enum MethodChoice {
     /// Name and options, to be looked up in the registry of the system.
@@ -97,7 +98,8 @@ impl From<&RunFolder> for RecordTo {
     }
 }
 
-/// Settings of a run. What is not said is what the system says; results are kept in memory, nothing is written.
+/// Settings of a run. What is not said is what the system says; results are kept in memory, nothing is
+/// written.
 ///
 /// ```
 /// use costep::{Run, System};
@@ -161,9 +163,9 @@ impl Run {
         self
     }
 
-    /// What to measure against, as on the command line: `auto` (the monolithic system where that is affordable, for the
-    /// verdict only), `none`, `same` (the monolithic system by the inner solver), a solver such as `dopri5:1e-10`, or
-    /// `step`, `step:10us` (the coupled system at a much smaller step).
+    /// What to measure against, as on the command line: `auto` (the monolithic system where that is
+    /// affordable, for the verdict only), `none`, `same` (the monolithic system by the inner solver), a
+    /// solver such as `dopri5:1e-10`, or `step`, `step:10us` (the coupled system at a much smaller step).
     pub fn reference(mut self, reference: impl Into<String>) -> Self {
         self.reference = reference.into();
         self

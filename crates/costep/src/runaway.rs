@@ -17,8 +17,8 @@ impl StartSignals {
         Self(signals(engine).collect())
     }
 
-    /// Signals without a nominal value have no limit to diverge beyond: they run away until something overflows or an
-    /// integrator gives up. That is the same end as that of signals with one.
+    /// Signals without a nominal value have no limit to diverge beyond: they run away until something
+    /// overflows or an integrator gives up. That is the same end as that of signals with one.
     pub(crate) fn blame_runaway(&self, error: Error, engine: &Engine) -> Error {
         if !matches!(error.code(), Code::NotFinite | Code::StepTooSmall | Code::FmuEnds) {
             return error;

@@ -96,7 +96,8 @@ struct Closed {
     no_checkpoints: Option<Error>,
 }
 
-/// A system that is being simulated, macro step by macro step. It owns everything it needs and may be moved to another thread.
+/// A system that is being simulated, macro step by macro step. It owns everything it needs and may be moved
+/// to another thread.
 ///
 /// ```
 /// let system = costep::System::open("dual-mass")?;
@@ -180,8 +181,9 @@ impl Simulation {
         }
     }
 
-    /// Goes on with a recorded run that was stopped or killed: from the newest checkpoint in its folder, with the same bits as
-    /// if it had never ended. Of the settings only limits count; results are those of the recording.
+    /// Goes on with a recorded run that was stopped or killed: from the newest checkpoint in its folder,
+    /// with the same bits as if it had never ended. Of the settings only limits count; results are those of
+    /// the recording.
     ///
     /// ```
     /// use std::time::Duration;
@@ -322,7 +324,8 @@ impl Simulation {
         outcome
     }
 
-    /// The state at this communication point, to be restored later. An error if a part cannot save its state.
+    /// The state at this communication point, to be restored later. An error if a part cannot save its
+    /// state.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         // The start is looked at by the first step, else here.
         self.advance(self.engine.k(), &mut |_| Ok(Flow::Continue))?;
@@ -331,8 +334,8 @@ impl Simulation {
         Ok(Snapshot { engine: self.engine.save()?, watch: watch.into_bytes() })
     }
 
-    /// Goes back to a state of this run, also after an error. What came after it is forgotten. Not possible for recorded
-    /// runs: rows on disk stay there.
+    /// Goes back to a state of this run, also after an error. What came after it is forgotten. Not possible
+    /// for recorded runs: rows on disk stay there.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
         if self.folder.is_some() {
             return Err(Error::new(Code::NeedsMissing, "a recorded run cannot go back")
@@ -354,8 +357,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Closes the recording, with a checkpoint if the run was stopped. [`Simulation::finish`] does that too; a program that is
-    /// to be interruptible while the run is judged does it before.
+    /// Closes the recording, with a checkpoint if the run was stopped. [`Simulation::finish`] does that too;
+    /// a program that is to be interruptible while the run is judged does it before.
     pub fn close(&mut self) -> Result<()> {
         if self.closed.is_some() {
             return Ok(());
@@ -434,7 +437,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling errors.
+    /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling
+    /// errors.
     fn is_unstable(&self, by_twin: bool) -> Result<(bool, &'static str)> {
         let watch = &self.watchers.watch;
         let twin = if by_twin { reference::twin(&self.project, watch)? } else { None };

@@ -1,5 +1,5 @@
-//! The solution that plots set beside a run: the monolithic one or, where a part does not tell its equations, the same
-//! system at a much smaller step.
+//! The solution that plots set beside a run: the monolithic one or, where a part does not tell its
+//! equations, the same system at a much smaller step.
 
 use costep_analysis::{Trace, outputs_at};
 use costep_core::quantity::format_time;

@@ -50,7 +50,8 @@ impl Step<'_> {
         Ok(self.engine.outputs()[self.names.output(name)?])
     }
 
-    /// What the input with this name, `part.port`, should be: the output that it is connected to, and its external input.
+    /// What the input with this name, `part.port`, should be: the output that it is connected to, and its
+    /// external input.
     pub fn input(&self, name: &str) -> Result<f64> {
         Ok(self.engine.coupled()[self.names.input(name)?])
     }
@@ -60,8 +61,8 @@ impl Step<'_> {
         self.engine.outputs()
     }
 
-    /// Difference of what inputs should be and what the method made them, relative to the largest value of the signal so
-    /// far: of the worst input.
+    /// Difference of what inputs should be and what the method made them, relative to the largest value of
+    /// the signal so far: of the worst input.
     pub fn coupling_error(&self) -> f64 {
         self.watch.coupling_error()
     }

@@ -1,5 +1,6 @@
-//! A run in a process that is supervised by another one shows it how far it is, keeps its last rows where the other can
-//! read them, and stops when the other says so. In a process of its own nothing of this happens.
+//! A run in a process that is supervised by another one shows it how far it is, keeps its last rows where
+//! the other can read them, and stops when the other says so. In a process of its own nothing of this
+//! happens.
 
 pub(crate) use system::{keep_row, obey, show_checkpoint};
 

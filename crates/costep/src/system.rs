@@ -18,8 +18,8 @@ use crate::run::Run;
 use crate::simulation::{Simulation, StepObserver};
 use crate::solution::Solution;
 
-/// A coupled system: parts, connections, method, step. Opened from a project, an .ssp or a built-in model, or built in code
-/// ([`System::builder`]). It never changes; copies share everything.
+/// A coupled system: parts, connections, method, step. Opened from a project, an .ssp or a built-in model,
+/// or built in code ([`System::builder`]). It never changes; copies share everything.
 ///
 /// ```
 /// use costep::{Run, System};
@@ -50,7 +50,8 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Changes a parameter or any key of the project, as `--set` does: `ck`, `engine.J`, `step.size`, `method`.
+    /// Changes a parameter or any key of the project, as `--set` does: `ck`, `engine.J`, `step.size`,
+    /// `method`.
     pub fn set(self, path: impl Into<String>, value: impl Into<String>) -> Self {
         let (path, value) = (path.into(), value.into());
         let flag = format!("{path} = {value}");
@@ -98,7 +99,8 @@ impl System {
         SystemBuilder::default()
     }
 
-    /// The text of a project file; `path` is only used for messages and to find files that are named relative to it.
+    /// The text of a project file; `path` is only used for messages and to find files that are named
+    /// relative to it.
     pub fn from_toml(text: &str, path: impl AsRef<Path>, registry: Registry) -> Result<Self, Errors> {
         let project = registry.load_text(text, path.as_ref(), &[])?;
         Ok(Self::new(project, registry))
@@ -144,7 +146,8 @@ impl System {
         self.project.to_toml()
     }
 
-    /// Runs it to its end. Errors that end the run, divergence for one, are part of the outcome; others are given as such.
+    /// Runs it to its end. Errors that end the run, divergence for one, are part of the outcome; others are
+    /// given as such.
     pub fn run(&self, run: Run) -> Result<Outcome> {
         self.start(run)?.complete()
     }
@@ -173,14 +176,15 @@ impl System {
         crate::comparison::compare(self, comparison, progress)
     }
 
-    /// Models of the parts, learnt by a run with a method that identifies: by the one given, else by that of the system if
-    /// it does, else by `identified`. [`ModelFile::to_toml`] is what `identified:file=...` starts from.
+    /// Models of the parts, learnt by a run with a method that identifies: by the one given, else by that of
+    /// the system if it does, else by `identified`. [`ModelFile::to_toml`] is what `identified:file=...`
+    /// starts from.
     pub fn identify(&self, run: Run) -> Result<ModelFile> {
         crate::identify::learn(&self.configured(&run, None)?, &run.cancel)
     }
 
-    /// The solution at the recorded times up to `end`: the monolithic one or, where a part does not tell its equations, the
-    /// same system at a much smaller step.
+    /// The solution at the recorded times up to `end`: the monolithic one or, where a part does not tell its
+    /// equations, the same system at a much smaller step.
     pub fn solution(&self, times: &[f64], end: f64) -> Result<Solution> {
         Solution::of(&self.project, times, end)
     }

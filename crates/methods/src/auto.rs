@@ -6,9 +6,8 @@
 //! what it could learn.
 
 use costep_core::{
-    Deviations,
-    Arrival, CouplingMethod, Description, InterfaceModel, Linearisation, MethodEntry, ModelsSpec, Needs,
-    Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict,
+    Arrival, CouplingMethod, Description, Deviations, InterfaceModel, Linearisation, MethodEntry, ModelsSpec,
+    Needs, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict,
 };
 
 use crate::identified::{self, IdentifiedOptions, InputShape};

@@ -5,7 +5,7 @@
 //! new inputs ([H18 (2)] with B_d = 0). Same as `zoh:feedthrough=true`. One small solve per step, the factors are
 //! kept while D does not change; moves the stability limit of the dual-mass oscillator from 3 ms to above 5 ms.
 
-use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{CouplingMethod, Deviations, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::SeenOutputs;

@@ -3,7 +3,7 @@
 //! Order 2. At the first step, and after a reset of the history, it holds. Amplifies fast oscillations: in
 //! stiff couplings it is unstable at smaller steps than its accuracy would suggest.
 
-use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{CouplingMethod, Deviations, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};

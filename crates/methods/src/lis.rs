@@ -15,9 +15,8 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Deviations,
-    Arrival, Code, Condition, CouplingMethod, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout,
-    LocalModel, MethodEntry, ModelsSpec, Needs, Options, PaperOptions, Result, Signals, StepContext,
+    Arrival, Code, Condition, CouplingMethod, Deviations, EnvironmentForm, EnvironmentModel, Error, InputSet,
+    Layout, LocalModel, MethodEntry, ModelsSpec, Needs, Options, PaperOptions, Result, Signals, StepContext,
     SystemView, choice, options,
 };
 use costep_linalg::{Lu, Matrix};

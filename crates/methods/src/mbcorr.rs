@@ -13,9 +13,8 @@
 //! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
 
 use costep_core::{
-    Deviations,
-    CouplingMethod, InputSet, Layout, LocalModel, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
-    Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
+    CouplingMethod, Deviations, InputSet, Layout, LocalModel, MethodEntry, ModelKind, ModelsSpec, Needs,
+    Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
 };
 use costep_linalg::Matrix;
 

@@ -5,9 +5,8 @@
 //! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
 
 use costep_core::{
-    Deviations,
-    Code, Condition, CouplingMethod, Error, MethodEntry, ModelsSpec, Needs, Options, Result, Signals,
-    StepContext, SystemView, choice, options,
+    Code, Condition, CouplingMethod, Deviations, Error, MethodEntry, ModelsSpec, Needs, Options, Result,
+    Signals, StepContext, SystemView, choice, options,
 };
 
 use crate::registry::MethodSpec;

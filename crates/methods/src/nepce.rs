@@ -16,10 +16,9 @@
 //! An input whose source has already stepped needs no correction: its mean over the step is known.
 
 use costep_core::{
-    Deviations,
-    Arrival, CouplingMethod, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
-    SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, choice, join,
-    mean_outputs, options,
+    Arrival, CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs,
+    Options, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, choice,
+    join, mean_outputs, options,
 };
 
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};

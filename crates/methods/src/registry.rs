@@ -82,8 +82,8 @@ impl Methods {
         MethodSpec::of(self.find(id)?, given)
     }
 
-    /// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a further
-    /// option of the method before it.
+    /// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a
+    /// further option of the method before it.
     pub fn parse_list(&self, text: &str) -> Result<Vec<MethodSpec>> {
         let mut items: Vec<String> = Vec::new();
         for item in text.split(',').filter(|item| !item.trim().is_empty()) {

@@ -3,7 +3,7 @@
 //! Order 3 for small steps; the first of the holds to diverge at large ones. Starts as a hold, then a line: the
 //! hold of the first step leaves an error of order 2 behind when the run does not begin at rest.
 
-use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{CouplingMethod, Deviations, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};

@@ -3,7 +3,7 @@
 //! What every other open co-simulation tool does. Order 1, no memory, cheapest of all; the held value lags
 //! half a step behind and, through outputs with direct feed-through, one and a half (\[T] section 2.1).
 
-use costep_core::{Deviations, CouplingMethod, MethodEntry, ModelKind, ModelsSpec, Options};
+use costep_core::{CouplingMethod, Deviations, MethodEntry, ModelKind, ModelsSpec, Options};
 
 use crate::shared::extrapolation::Extrapolation;
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};

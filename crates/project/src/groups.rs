@@ -123,7 +123,8 @@ fn read_method<'a>(
     let is_file = |name: &str| names_a_file(registry::all_options(entry), name);
     let check = |given| MethodSpec::of(entry, given).map(|_| ());
     let given = read_options(options, is_file, check, problems);
-    let spec = MethodSpec::of(entry, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
+    let spec =
+        MethodSpec::of(entry, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
     let spec = match models {
         Some(models) => {
             spec.with_models(&models.spec).map_err(|error| problems.report(models.origin, || error))

@@ -10,8 +10,8 @@ use crate::overrides::Override;
 use crate::project::{self, Project, Refusal};
 use crate::source::Source;
 
-/// Coupling methods and models by their names. A crate of its own can add to those that come with costep, and projects,
-/// overrides and systems that are built in code can then name them.
+/// Coupling methods and models by their names. A crate of its own can add to those that come with costep,
+/// and projects, overrides and systems that are built in code can then name them.
 ///
 /// ```
 /// use costep_core::MethodEntry;
@@ -92,8 +92,8 @@ impl Registry {
         project::examine(self, source, overrides)
     }
 
-    /// Reads and checks the text of a project file; `path` is only used for messages, as the source, and to find files that
-    /// are named relative to it.
+    /// Reads and checks the text of a project file; `path` is only used for messages, as the source, and to
+    /// find files that are named relative to it.
     pub fn load_text(&self, text: &str, path: &Path, overrides: &[Override]) -> Result<Project, Vec<Error>> {
         project::examine_text(self, text, path, overrides).map_err(|refusal| refusal.errors)
     }

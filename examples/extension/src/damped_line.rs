@@ -1,5 +1,5 @@
-//! A line with a part of the slope of the last step: between a hold (alpha = 0) and a line through the last two values
-//! (alpha = 1).
+//! A line with a part of the slope of the last step: between a hold (alpha = 0) and a line through the last
+//! two values (alpha = 1).
 
 use costep_core::{
     CouplingMethod, Deviations, InputSet, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,

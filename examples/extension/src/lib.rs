@@ -1,5 +1,5 @@
-//! A crate of its own that adds a coupling method and a subsystem to costep. A project names them like those that come with
-//! costep, once they are in the [`Registry`] that it is opened with:
+//! A crate of its own that adds a coupling method and a subsystem to costep. A project names them like those
+//! that come with costep, once they are in the [`Registry`] that it is opened with:
 //!
 //! ```
 //! let system = costep::System::from_toml(costep_extension::PROJECT, "rig.toml", costep_extension::registry())?;

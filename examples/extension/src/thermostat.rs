@@ -1,4 +1,5 @@
-//! A room, as equations, and a thermostat, as a subsystem of its own kind: it switches, so that no equations describe it.
+//! A room, as equations, and a thermostat, as a subsystem of its own kind: it switches, so that no equations
+//! describe it.
 
 use costep::{CustomPart, Model, ModelEntry, NativePart, Part, Solver};
 use costep_core::{

@@ -161,7 +161,8 @@ fn steps_are_divided_as_all_subsystems_can() {
     }
 }
 
-/// A loop that goes through two groups is in neither of them: that is said, and not of a system whose groups have loops of their own.
+/// A loop that goes through two groups is in neither of them: that is said, and not of a system whose groups
+/// have loops of their own.
 #[test]
 fn a_group_that_tears_a_loop_is_told() {
     let oscillator = model("dual-mass", &[]);

@@ -35,9 +35,8 @@ mod trial;
 use std::path::Path;
 
 use costep_core::{
-    Deviations,
-    CouplingMethod, InputSet, InterfaceModel, Layout, MethodEntry, ModelsSpec, Needs, Options, PARTS, Result,
-    Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
+    CouplingMethod, Deviations, InputSet, InterfaceModel, Layout, MethodEntry, ModelsSpec, Needs, Options,
+    PARTS, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 

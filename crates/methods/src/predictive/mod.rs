@@ -36,9 +36,8 @@ mod plain;
 mod settings;
 
 use costep_core::{
-    Deviations,
-    CouplingMethod, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result, Signals,
-    StateReader, StateWriter, StepContext, SystemView,
+    CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
+    Signals, StateReader, StateWriter, StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};

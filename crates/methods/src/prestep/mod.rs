@@ -28,9 +28,8 @@ mod settings;
 mod sparse;
 
 use costep_core::{
-    Deviations,
-    Code, CouplingMethod, Error, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options,
-    Result, Signals, StateReader, StateWriter, StepContext, SystemView,
+    Code, CouplingMethod, Deviations, Error, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs,
+    Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};

@@ -2,7 +2,9 @@
 //! then named like any other. `examples/extension` is a crate with one that passes the conformance suite.
 
 use costep::{CouplingMethod, MethodEntry, Registry, Run, System};
-use costep_core::{Deviations, InputSet, Needs, Options, Result, Signals, StepContext, SystemView};
+use costep_core::{
+    Deviations, InputSet, ModelsSpec, Needs, Options, Result, Signals, StepContext, SystemView,
+};
 
 static ENTRY: MethodEntry = MethodEntry {
     id: "mean-hold",
@@ -12,11 +14,13 @@ static ENTRY: MethodEntry = MethodEntry {
     source: "an example",
     convergence_order: 1,
     deviations: Deviations::NONE,
+    models: &[],
     options: &[],
+    papers: None,
     build,
 };
 
-fn build(_options: &Options) -> Box<dyn CouplingMethod> {
+fn build(_options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     Box::new(MeanHold(InputSet::All(0)))
 }
 

@@ -2,9 +2,7 @@
 //! holds the speed of a motor whose equations are closures.
 
 use costep::{CustomPart, NativePart, Run, Subsystem, System};
-use costep_core::{
-    Capabilities, Description, Experiment, InputSegment, Interval, Linearisation, Port, Result, StepOutcome,
-};
+use costep_core::{Description, Experiment, InputSegment, Interval, Port, Result, StepOutcome};
 
 struct Controller {
     description: Description,
@@ -19,13 +17,8 @@ impl Controller {
             inputs: vec![Port::new("speed", "rad/s", 100.0)],
             outputs: vec![Port::new("voltage", "V", 10.0)],
             feedthrough: vec![vec![]],
-            // Any order of input polynomials; it can do nothing else.
-            capabilities: Capabilities {
-                rollback: false,
-                input_order: usize::MAX,
-                linearisation: Linearisation::None,
-                micro_samples: None,
-            },
+            input_order: usize::MAX,
+            ..Description::default()
         };
         Self { description, sum: 0.0, u: [0.0] }
     }
@@ -53,7 +46,20 @@ impl Subsystem for Controller {
         y[0] = 0.05 * error + 0.5 * self.sum;
         Ok(StepOutcome { reached: interval.end })
     }
+
+    fn terminate(&mut self) {}
 }
+
+// It can do nothing but step, under inputs of any order.
+costep_core::handles!(Controller {
+    rollback: none,
+    linearised: none,
+    micro_recorder: none,
+    environment: none,
+    persistence: none,
+    telemetry: none,
+    row_member: none
+});
 
 pub(crate) fn main() -> std::result::Result<(), costep::Errors> {
     let motor = NativePart::new("motor", &[0.0])

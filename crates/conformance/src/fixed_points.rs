@@ -1,6 +1,6 @@
 //! A system at rest stays at rest.
 
-use costep_core::{External, MethodEntry, Value};
+use costep_core::{External, MethodEntry};
 use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Part, Solver};

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use costep_core::{
-    Capabilities, Code, Description, Error, Linearisation, LocalModel, MicroSampling, Port, Result, Subsystem,
-};
+use costep_core::{Code, Description, Error, LocalModel, Port, Result, Subsystem};
 use costep_integrate::{Ode, Part, Renamable, Solver};
 
 /// f(t, x, u) or g(t, x, u), written into the last argument.
@@ -56,18 +54,7 @@ impl NativePart {
     /// A part with these initial states, without ports yet.
     pub fn new(name: impl Into<String>, start: &[f64]) -> Self {
         Self {
-            description: Description {
-                name: name.into(),
-                inputs: Vec::new(),
-                outputs: Vec::new(),
-                feedthrough: Vec::new(),
-                capabilities: Capabilities {
-                    rollback: true,
-                    input_order: usize::MAX,
-                    linearisation: Linearisation::Full,
-                    micro_samples: Some(MicroSampling::Continuous),
-                },
-            },
+            description: Description { name: name.into(), ..Description::default() },
             start: start.to_vec(),
             derivatives: Arc::new(|_, _, _, _| {}),
             outputs: Arc::new(|_, _, _, _| {}),

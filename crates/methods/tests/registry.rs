@@ -2,8 +2,8 @@
 
 use costep_core::{Code, Condition, MethodEntry, OptionSpec, Options, SourceEntry, Value};
 use costep_ident::sources::{self, SOURCES};
-use costep_methods::registry::{all, parse_list};
-use costep_methods::{METHODS, MethodSpec, models};
+use costep_methods::registry::all;
+use costep_methods::{METHODS, MethodSpec, Methods, models};
 
 fn of_papers(entry: &MethodEntry) -> &'static [OptionSpec] {
     entry.papers.map_or(&[], |papers| papers.options)
@@ -144,11 +144,11 @@ fn options_without_effect_are_named() {
 
 #[test]
 fn lists_keep_options_with_their_method() {
-    let list = parse_list("zoh, nepce:reference=applied,alpha=0.5,foh").unwrap();
+    let list = Methods::standard().parse_list("zoh, nepce:reference=applied,alpha=0.5,foh").unwrap();
     let labels: Vec<_> = list.iter().map(MethodSpec::label).collect();
     assert_eq!(labels, ["zoh", "nepce:reference=applied,alpha=0.5", "foh"]);
     assert_eq!(list[1].options.read("alpha"), Some(0.5));
-    let list = parse_list("mbcorr:source=from-file,file=C:/models.toml,zoh").unwrap();
+    let list = Methods::standard().parse_list("mbcorr:source=from-file,file=C:/models.toml,zoh").unwrap();
     let file = Some(Value::Text("C:/models.toml".into()));
     assert_eq!((list.len(), list[0].models.options.get("file").cloned()), (2, file));
 }

@@ -2,8 +2,8 @@
 //! two values (alpha = 1).
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, MethodEntry, Needs, OptionKind, OptionSpec, Options, Result,
-    Signals, StepContext, SystemView,
+    CouplingMethod, Deviations, InputSet, MethodEntry, ModelsSpec, Needs, Options, Result, Signals,
+    StepContext, SystemView, options,
 };
 
 /// Row of the registry.
@@ -15,12 +15,9 @@ pub static ENTRY: MethodEntry = MethodEntry {
     source: "an example",
     convergence_order: 1,
     deviations: Deviations::NONE,
-    options: &[OptionSpec {
-        name: "alpha",
-        kind: OptionKind::Real { default: 0.5, min: 0.0, max: 1.0 },
-        help: "part of the slope; 0 is a hold, 1 a line",
-        only_with: &[],
-    }],
+    models: &[],
+    options: LineOptions::SPECS,
+    papers: None,
     build,
 };
 
@@ -29,8 +26,16 @@ struct DampedLine {
     inputs: InputSet,
 }
 
-fn build(options: &Options) -> Box<dyn CouplingMethod> {
-    Box::new(DampedLine { alpha: options.real("alpha"), inputs: InputSet::All(0) })
+options! {
+    /// Its options.
+    struct LineOptions {
+        /// part of the slope; 0 is a hold, 1 a line
+        alpha: f64 = 0.5 in 0.0..=1.0;
+    }
+}
+
+fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+    Box::new(DampedLine { alpha: LineOptions::read(options).alpha, inputs: InputSet::All(0) })
 }
 
 impl CouplingMethod for DampedLine {

@@ -3,7 +3,7 @@
 
 use costep::{CustomPart, Model, ModelEntry, NativePart, Part, Solver};
 use costep_core::{
-    Capabilities, Description, Experiment, InputSegment, Interval, Linearisation, Port, Result, StateReader,
+    Description, Experiment, InputSegment, Interval, Persistence, Port, Result, Rollback, StateReader,
     StateWriter, StepOutcome, Subsystem,
 };
 use costep_models::{ParameterSpec, Parameters};
@@ -54,12 +54,8 @@ impl Thermostat {
             outputs: vec![Port::new("heat", "W", 1e3)],
             // What it switches to, it says at the end of a step: nothing passes directly.
             feedthrough: vec![vec![]],
-            capabilities: Capabilities {
-                rollback: true,
-                input_order: usize::MAX,
-                linearisation: Linearisation::None,
-                micro_samples: None,
-            },
+            input_order: usize::MAX,
+            ..Description::default()
         };
         Self { description, power, band, is_on: true, before: true, u: [0.0] }
     }
@@ -94,6 +90,21 @@ impl Subsystem for Thermostat {
         Ok(StepOutcome { reached: interval.end })
     }
 
+    fn terminate(&mut self) {}
+}
+
+// What it can do beyond a step: go back, and be written to checkpoints.
+costep_core::handles!(Thermostat {
+    rollback: some,
+    linearised: none,
+    micro_recorder: none,
+    environment: none,
+    persistence: some,
+    telemetry: none,
+    row_member: none
+});
+
+impl Rollback for Thermostat {
     fn snapshot(&mut self) -> Result<()> {
         self.before = self.is_on;
         Ok(())
@@ -103,7 +114,9 @@ impl Subsystem for Thermostat {
         self.is_on = self.before;
         Ok(())
     }
+}
 
+impl Persistence for Thermostat {
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         out.integer(self.is_on.into());
         Ok(())

@@ -35,7 +35,7 @@ fn list() -> Result<()> {
     say!("\n  `costep methods ID` explains one.")
 }
 
-fn explain(entry: &MethodEntry) -> Result<()> {
+fn explain(entry: &'static MethodEntry) -> Result<()> {
     say!("{}  {}\n", paint(STRONG, entry.id), entry.title)?;
     say!("  {}\n", entry.summary)?;
     say!("  rule     {}", entry.equations)?;
@@ -85,8 +85,8 @@ fn print_options(title: &str, options: &[OptionSpec]) -> Result<()> {
 }
 
 /// What the method asks of the subsystems with its default options.
-fn needs(entry: &MethodEntry) -> Vec<String> {
-    let Ok(spec) = MethodSpec::new(entry.id, Vec::new()) else { return Vec::new() };
+fn needs(entry: &'static MethodEntry) -> Vec<String> {
+    let Ok(spec) = MethodSpec::of(entry, Vec::new()) else { return Vec::new() };
     let needs = spec.build().needs();
     let mut list = Vec::new();
     if needs.input_order > 0 {
@@ -157,7 +157,7 @@ fn options_to_json(entry: &MethodEntry) -> Vec<Value> {
     options
 }
 
-fn to_json(entry: &MethodEntry) -> Value {
+fn to_json(entry: &'static MethodEntry) -> Value {
     json!({
         "id": entry.id,
         "title": entry.title,

@@ -3,7 +3,7 @@
 use costep_conformance::rollback::{Stubborn, repeated};
 use costep_conformance::systems::method;
 use costep_conformance::toys::{Toy, error_of, wired};
-use costep_core::Code;
+use costep_core::{Code, Restricted};
 use costep_engine::Engine;
 
 #[test]
@@ -16,8 +16,7 @@ fn too_many_repetitions_are_an_error() {
 
 #[test]
 fn repeating_needs_subsystems_that_can_go_back() {
-    let mut rigid = Toy::listener("rigid").0;
-    rigid.description.capabilities.rollback = false;
+    let rigid = Restricted::new(Toy::listener("rigid").0.boxed()).without_rollback();
     let mut system = wired(vec![rigid.boxed()], &[(0, 0)], &method("zoh"));
     system.groups[0].method = Box::new(Stubborn { asks: true, inner: method("zoh").build(), repetitions: 1 });
     let error = error_of(system);

@@ -185,8 +185,8 @@ pub(crate) struct CouplingArgs {
     /// project's]
     #[arg(long)]
     pub(crate) method: Option<String>,
-    /// Where the method takes models of the parts from, with options: `probe`, `rls:n=2,forgetting=0.98` (`costep
-    /// methods` lists sources) [default: the project's, or exact]
+    /// Where the method takes models of the parts from, with options: `probe`, `rls:n=2,forgetting=0.98`
+    /// (`costep methods` lists sources) [default: the project's, or exact]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) models: Option<String>,
     /// Macro step, with unit: `1ms`
@@ -273,7 +273,8 @@ pub(crate) struct CompareArgs {
     /// Coupling methods: `zoh,nepce:reference=applied,alpha=1` [default: all]
     #[arg(long)]
     pub(crate) methods: Option<String>,
-    /// Where those of them that can take models of the parts from: `probe`, `rls:n=2` [default: the project's, or exact]
+    /// Where those of them that can take models of the parts from: `probe`, `rls:n=2` [default: the
+    /// project's, or exact]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) models: Option<String>,
     /// Macro steps: `0.5ms,1ms` [default: the system's]

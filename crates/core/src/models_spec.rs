@@ -1,4 +1,5 @@
-//! Sources of models as an axis beside the coupling methods: their registry rows, and a source with its options.
+//! Sources of models as an axis beside the coupling methods: their registry rows, and a source with its
+//! options.
 
 use crate::{Code, Error, ModelSource, OptionSpec, Options, Result, Value};
 
@@ -57,8 +58,8 @@ pub struct ModelsOffer {
     pub micro_samples: bool,
 }
 
-/// One row of the registry of sources of models: command line, project files, documentation and the conformance tests
-/// derive from it.
+/// One row of the registry of sources of models: command line, project files, documentation and the
+/// conformance tests derive from it.
 pub struct SourceEntry {
     /// Short name, `rls`.
     pub id: &'static str,

@@ -100,9 +100,9 @@ macro_rules! choice {
     };
 }
 
-/// A struct of options with the table of what may be given: per option its help as a doc comment, name, type,
-/// default, range, and conditions under which it has an effect. Types are `bool`, `usize`, `f64`, `String` (a file)
-/// and enums of [`choice!`](crate::choice!).
+/// A struct of options with the table of what may be given: per option its help as a doc comment, name,
+/// type, default, range, and conditions under which it has an effect. Types are `bool`, `usize`, `f64`,
+/// `String` (a file) and enums of [`choice!`](crate::choice!).
 #[macro_export]
 macro_rules! options {
     ($(#[$about:meta])* $vis:vis struct $Name:ident {

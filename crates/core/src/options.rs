@@ -1,7 +1,8 @@
 //! Options of coupling methods and of sources of models: declared once, checked once, read as a struct.
 //!
-//! [`options!`](crate::options!) declares the struct, from which the table of [`OptionSpec`]s and the values come; a
-//! [`choice!`](crate::choice!) is an enum of words, so that a word that nobody handles does not compile.
+//! [`options!`](crate::options!) declares the struct, from which the table of [`OptionSpec`]s and the
+//! values come; a [`choice!`](crate::choice!) is an enum of words, so that a word that nobody handles does
+//! not compile.
 //!
 //! ```
 //! use costep_core::{Options, Value, choice, options};
@@ -241,8 +242,8 @@ struct Checked {
 }
 
 impl Options {
-    /// The given values, checked against the tables of their owner, with defaults for the others. The owner is named
-    /// in messages, as in "method `zoh`".
+    /// The given values, checked against the tables of their owner, with defaults for the others. The
+    /// owner is named in messages, as in "method `zoh`".
     pub fn check(owner: &str, tables: &[&'static [OptionSpec]], given: &[(String, Value)]) -> Result<Self> {
         let specs: Vec<_> = tables.iter().copied().flatten().collect();
         let default =
@@ -278,8 +279,8 @@ impl Options {
         given.map(move |spec| (spec.name, missing(spec))).filter(|(_, missing)| !missing.is_empty())
     }
 
-    /// Another default, as an option that stands for a set of others asks for: what was given keeps its value, and
-    /// what is not declared is left out.
+    /// Another default, as an option that stands for a set of others asks for: what was given keeps its
+    /// value, and what is not declared is left out.
     pub fn set_default(&mut self, name: &str, value: Value) {
         let known = self.values.iter_mut().find(|known| known.name == name && !known.given);
         known.into_iter().for_each(|known| known.value = value.clone());

@@ -54,8 +54,8 @@ options! {
         window: usize = 778 in 10..=100_000;
         /// singular values of the inputs below this share of the greatest carry no information
         cut: f64 = 1e-3 in 1e-14..=0.5;
-        /// samples between two realisations, which cost two singular value decompositions; the window itself moves
-        /// with every sample
+        /// samples between two realisations, which cost two singular value decompositions; the window
+        /// itself moves with every sample
         interval: usize = 50 in 1..=10_000;
     }
 }

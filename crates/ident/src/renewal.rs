@@ -31,7 +31,8 @@ pub(crate) const RENEWED: Condition = Condition::on("refresh", &[Renewal::Always
 options! {
     /// Options of sources whose matrices belong to a communication point.
     pub(crate) struct RenewalOptions {
-        /// renew local models at every `every`-th communication point, when they no longer explain x' and y, or never
+        /// renew local models at every `every`-th communication point, when they no longer explain x' and
+        /// y, or never
         refresh: Renewal;
         /// number of macro steps between renewals of local models
         every: usize = 1 in 1..=1_000_000, only [RENEWED];

@@ -1,5 +1,5 @@
-//! The list of sources of models of the subsystems, from which command line, project files, documentation and the
-//! conformance tests derive. To add one: its file with an `ENTRY`, and one line here.
+//! The list of sources of models of the subsystems, from which command line, project files, documentation
+//! and the conformance tests derive. To add one: its file with an `ENTRY`, and one line here.
 
 use costep_core::models_spec::parse_label;
 use costep_core::{Code, Error, ModelsSpec, Result, SourceEntry};

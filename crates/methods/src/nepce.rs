@@ -67,8 +67,8 @@ options! {
         reference: Reference;
         /// gain of the correction; 0 is a plain hold
         alpha: f64 = 1.0 in 0.0..=2.0;
-        /// how the integral is summed over inner steps: as the subsystem declares, by the values at their start, end
-        /// or both; or over communication points only
+        /// how the integral is summed over inner steps: as the subsystem declares, by the values at their
+        /// start, end or both; or over communication points only
         sampling: Sampling;
     }
 }

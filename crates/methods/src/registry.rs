@@ -140,8 +140,8 @@ impl MethodSpec {
         Methods::standard().parse(text)
     }
 
-    /// The same with models from this source, which is given beside the method. A method that uses no models with its
-    /// options stays as it is.
+    /// The same with models from this source, which is given beside the method. A method that uses no
+    /// models with its options stays as it is.
     pub fn with_models(self, models: &ModelsSpec) -> Result<Self> {
         if self.told == Told::WithMethod {
             let message =
@@ -182,7 +182,8 @@ impl MethodSpec {
         needs.local_models || needs.feedthrough
     }
 
-    /// The text it can be made from: the name and the options that were given, those of the models among them.
+    /// The text it can be made from: the name and the options that were given, those of the models among
+    /// them.
     pub fn label(&self) -> String {
         let mut given = self.given.clone();
         if self.told == Told::Apart {
@@ -233,8 +234,8 @@ fn tables(entry: &MethodEntry) -> [&'static [OptionSpec]; 2] {
     [entry.options, entry.papers.map_or(&[][..], |papers| papers.options)]
 }
 
-/// Everything that can be written as an option of a method: its own, those that follow a paper, and those of the sources
-/// that it can work with, but for `source` itself.
+/// Everything that can be written as an option of a method: its own, those that follow a paper, and those
+/// of the sources that it can work with, but for `source` itself.
 pub fn all_options(entry: &MethodEntry) -> impl Iterator<Item = &'static OptionSpec> {
     let of_sources = sources_of(entry).flat_map(|source| source.options);
     tables(entry).into_iter().flatten().chain(of_sources)

@@ -1,5 +1,5 @@
-//! Method and models in one text, `prestep:source=rls,n=2`: which options are the method's and which the source's. It
-//! says the same as `--method prestep --models rls:n=2`.
+//! Method and models in one text, `prestep:source=rls,n=2`: which options are the method's and which the
+//! source's. It says the same as `--method prestep --models rls:n=2`.
 
 use costep_core::options::unknown;
 use costep_core::{Code, Error, MethodEntry, ModelsSpec, Result, SourceEntry, Value};

@@ -1,4 +1,5 @@
-//! `[models]`: where the coupling methods take models of the parts from, and the options of methods and sources.
+//! `[models]`: where the coupling methods take models of the parts from, and the options of methods and
+//! sources.
 
 use std::path::Path;
 
@@ -36,7 +37,8 @@ pub(crate) fn read(root: &Table, problems: &mut Problems<'_>) -> Result<Option<M
     Ok(Some(Models { spec, origin: section.origin_of(SOURCE) }))
 }
 
-/// Says that no method uses the models. Those of the file may stay where another method is chosen by a flag.
+/// Says that no method uses the models. Those of the file may stay where another method is chosen by a
+/// flag.
 pub(crate) fn warn_if_unused(
     models: Option<&Models>,
     groups: &[GroupSpec],

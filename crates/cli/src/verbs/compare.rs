@@ -109,8 +109,8 @@ fn methods(text: Option<&str>, registry: &Registry) -> Result<Vec<MethodSpec>, E
     if methods.is_empty() { Err(Error::new(Code::CommandLine, "no method is given")) } else { Ok(methods) }
 }
 
-/// The methods with the models of the project or command line, as far as they can work with them. Models that were asked
-/// for and that nobody can work with are a mistake.
+/// The methods with the models of the project or command line, as far as they can work with them. Models
+/// that were asked for and that nobody can work with are a mistake.
 fn with_models(
     methods: Vec<MethodSpec>,
     project: &Project,

@@ -75,13 +75,13 @@ impl From<ProbeRenewal> for Renewal {
 options! {
     /// Options of the source.
     struct ProbeOptions {
-        /// renew local models at every `every`-th communication point, when they no longer explain x' and y, or never;
-        /// never, unless this or `every` is given
+        /// renew local models at every `every`-th communication point, when they no longer explain x' and
+        /// y, or never; never, unless this or `every` is given
         refresh: ProbeRenewal;
         /// number of macro steps between renewals of local models
         every: usize = 1 in 1..=1_000_000, only [RENEWED];
-        /// greatest pulse of an input, as a share of its nominal value or of the greatest so far; smaller ones are
-        /// tried too
+        /// greatest pulse of an input, as a share of its nominal value or of the greatest so far; smaller
+        /// ones are tried too
         amplitude: f64 = 0.01 in 1e-8..=10.0;
     }
 }

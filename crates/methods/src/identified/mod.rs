@@ -97,19 +97,21 @@ choice! {
 options! {
     /// What users choose from.
     pub struct IdentifiedOptions {
-        /// inputs held at the mean of the coupling signal, or linear over the step (more accurate, where all subsystems
-        /// take it)
+        /// inputs held at the mean of the coupling signal, or linear over the step (more accurate, where
+        /// all subsystems take it)
         form: InputShape;
-        /// small: about an eighth of the step until the models are trusted, where the subsystems can; plain: a hold
+        /// small: about an eighth of the step until the models are trusted, where the subsystems can;
+        /// plain: a hold
         start: StartKind;
-        /// what is not trusted yet is extrapolated without its direct feed-through; needs subsystems that give D
+        /// what is not trusted yet is extrapolated without its direct feed-through; needs subsystems that
+        /// give D
         feedthrough: bool = false;
         /// lambda, of the excited direction
         forgetting: f64 = 0.98 in 0.5..=1.0;
         /// also record the identified gains of all outputs to their inputs
         parameters: bool = false;
-        /// start from the models of an earlier run (`costep identify`), for any step; they are trusted as soon as they
-        /// prove right
+        /// start from the models of an earlier run (`costep identify`), for any step; they are trusted as
+        /// soon as they prove right
         file: String;
     }
 }

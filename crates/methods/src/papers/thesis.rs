@@ -1,8 +1,8 @@
-//! Pre-step stabilisation as in the thesis [T]: the solvers and sums of tables 3.2 and 3.3, and `paper=true`, which
-//! takes its optimal values as defaults, in the method and in the source of the models.
+//! Pre-step stabilisation as in the thesis [T]: the solvers and sums of tables 3.2 and 3.3, and
+//! `paper=true`, which takes its optimal values as defaults, in the method and in the source of the models.
 //!
-//! `paper` leaves `phi_steps` as it is given: table 3.5 has 543 steps for the phi integrals, which are computed exactly by
-//! default; `phi_steps=543` gives the quadrature of the thesis.
+//! `paper` leaves `phi_steps` as it is given: table 3.5 has 543 steps for the phi integrals, which are
+//! computed exactly by default; `phi_steps=543` gives the quadrature of the thesis.
 
 use costep_core::{
     Condition, Learning, ModelKind, ModelsSpec, Options, PaperOptions, Value, choice, join, options,
@@ -31,10 +31,11 @@ const EXTRAPOLATION_EULER: Condition = Condition::on("extrapolation", &[LinearSo
 options! {
     /// Options of `prestep` that follow the thesis.
     pub(crate) struct ThesisOptions {
-        /// other defaults, the optimal set of the thesis: ede, scaled and offsets off; with discrete models tables 3.12
-        /// and 3.13, eps_SI over the whole past, and no guard beside the phase check
+        /// other defaults, the optimal set of the thesis: ede, scaled and offsets off; with discrete
+        /// models tables 3.12 and 3.13, eps_SI over the whole past, and no guard beside the phase check
         paper: bool = false;
-        /// discrete models: start the error differential equation from zero in every step instead of carrying it on
+        /// discrete models: start the error differential equation from zero in every step instead of
+        /// carrying it on
         ede_fresh: bool = false, only [DISCRETE_MODELS];
         /// error differential equation by the matrix exponential or by explicit Euler (optionErrDiffEqu)
         ede_solver: LinearSolver, only [CONTINUOUS_MODELS, EDE];
@@ -44,7 +45,8 @@ options! {
         extrapolation: LinearSolver, only [CONTINUOUS_MODELS];
         /// number of Euler steps for it per macro step (stepsExtrapolation)
         extrapolation_steps: usize = 100 in 1..=1000, only [CONTINUOUS_MODELS, EXTRAPOLATION_EULER];
-        /// intermediate values for the integrals of the input optimisation (stepsDiscreteSystemMatrices); 0: exact
+        /// intermediate values for the integrals of the input optimisation (stepsDiscreteSystemMatrices);
+        /// 0: exact
         phi_steps: usize = 0 in 0..=1000, only [CONTINUOUS_MODELS, OPTIMISED];
     }
 }
@@ -63,8 +65,8 @@ pub(crate) static PRESTEP: PaperOptions = PaperOptions {
 pub(crate) static PHASES: PaperOptions =
     PaperOptions { tag: "[T]", options: PhaseOptions::SPECS, settle: |_, _| {} };
 
-/// The defaults of `paper=true`: table 3.5, and with identified models tables 3.12 and 3.13 (useErrDiffEqu), with a new
-/// model at every communication point.
+/// The defaults of `paper=true`: table 3.5, and with identified models tables 3.12 and 3.13
+/// (useErrDiffEqu), with a new model at every communication point.
 fn optimal_values(options: &mut Options, models: &mut ModelsSpec) {
     if !ThesisOptions::read(options).paper {
         return;

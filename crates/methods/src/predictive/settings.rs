@@ -43,20 +43,21 @@ options! {
     pub(crate) struct PredictiveOptions {
         /// degree p of the input polynomials; less where a subsystem takes less
         order: usize = 2 in 0..=3, only [CONTINUOUS_MODELS];
-        /// inputs that equal the projection of the outputs they cause; predicted with degree p + 2 and end states
-        /// matched; projection of the coupled models' solution, without and with end states matched
+        /// inputs that equal the projection of the outputs they cause; predicted with degree p + 2 and end
+        /// states matched; projection of the coupled models' solution, without and with end states matched
         fit: Fit, only [CONTINUOUS_MODELS];
-        /// take the states from the subsystem, from a Kalman filter, from one that also estimates a disturbance of
-        /// the inputs, or z = y - D u with Interface Jacobians
+        /// take the states from the subsystem, from a Kalman filter, from one that also estimates a
+        /// disturbance of the inputs, or z = y - D u with Interface Jacobians
         states: StatesWord, only [CONTINUOUS_MODELS];
-        /// carry what the linear model does not know as constant offsets: held where models are exact and fresh,
-        /// else as far as they proved to last; always the one or the other; not at all
+        /// carry what the linear model does not know as constant offsets: held where models are exact and
+        /// fresh, else as far as they proved to last; always the one or the other; not at all
         offsets: OffsetsWord, only [CONTINUOUS_MODELS, NOT_OBSERVED];
         /// respond as the explicit Euler steps of a subsystem do, where it tells their length
         inner_steps: bool = true, only [CONTINUOUS_MODELS];
         /// length in s of the explicit Euler steps of subsystems that do not tell; 0: not of that kind
         euler_step: f64 = 0.0 in 0.0..=1e3, only [CONTINUOUS_MODELS];
-        /// divide the step of subsystems that take no input derivatives; each part gets the mean of its inputs
+        /// divide the step of subsystems that take no input derivatives; each part gets the mean of its
+        /// inputs
         substeps: usize = 1 in 1..=1000, only [CONTINUOUS_MODELS];
         /// of the Kalman filter: typical error of inputs, relative to their size
         input_error: f64 = 0.1 in 1e-6..=10.0, only [CONTINUOUS_MODELS, OBSERVED];

@@ -1,4 +1,5 @@
-//! The options of pre-step stabilisation; those that follow the thesis to the letter are in `papers/thesis.rs`.
+//! The options of pre-step stabilisation; those that follow the thesis to the letter are in
+//! `papers/thesis.rs`.
 
 use costep_core::{Options, choice, options};
 
@@ -30,7 +31,8 @@ options! {
     pub(crate) struct PreStepOptions {
         /// hold the optimised input, or go along a line from L y
         input: Shape, only [CONTINUOUS_MODELS];
-        /// rule for the integral that the input optimisation makes small: right Riemann sum or trapezoidal rule
+        /// rule for the integral that the input optimisation makes small: right Riemann sum or trapezoidal
+        /// rule
         target: Target, only [CONTINUOUS_MODELS, OPTIMISED];
         /// solve the error differential equation (useErrDiffEqu)
         ede: bool = false;

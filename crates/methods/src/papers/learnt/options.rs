@@ -1,5 +1,5 @@
-//! The options of coupling with models that are identified while the run goes: the general parameters of tables 3.6, 3.12 and
-//! 3.13 of the thesis.
+//! The options of coupling with models that are identified while the run goes: the general parameters of
+//! tables 3.6, 3.12 and 3.13 of the thesis.
 
 use costep_core::{Learning, ModelsSpec, Options, choice, options};
 
@@ -19,14 +19,16 @@ choice! {
 options! {
     /// Options of methods with discrete models, beside those of the source.
     pub struct PhaseOptions {
-        /// macro steps of the learning phase, in which inputs are formed from signals alone (timeLearning); 0: 220, for
-        /// moesp 290, for from-file none
+        /// macro steps of the learning phase, in which inputs are formed from signals alone
+        /// (timeLearning); 0: 220, for moesp 290, for from-file none
         learning: usize = 0 in 0..=1_000_000, only [DISCRETE_MODELS];
-        /// macro steps over which the models take over (timeSwitchphase); 0: 5, for moesp 4, for from-file none
+        /// macro steps over which the models take over (timeSwitchphase); 0: 5, for moesp 4, for from-file
+        /// none
         switching: usize = 0 in 0..=1_000_000, only [DISCRETE_MODELS];
         /// eps_SI from which on the inputs are formed from signals (th_SBC); 0: 3.54, for moesp 4.22
         signal_threshold: f64 = 0.0 in 0.0..=1e6, only [DISCRETE_MODELS];
-        /// eps_SI from which on `prestep` leaves out the input optimisation (th_mod); 0: 0.21, for moesp 1.72
+        /// eps_SI from which on `prestep` leaves out the input optimisation (th_mod); 0: 0.21, for moesp
+        /// 1.72
         modified_threshold: f64 = 0.0 in 0.0..=1e6, only [DISCRETE_MODELS];
         /// how inputs are formed from signals: last value, or line through the last two
         fallback: Fallback, only [DISCRETE_MODELS];

@@ -77,8 +77,7 @@ fn gives(method: &MethodSpec, options: &[&str]) -> bool {
 }
 
 fn uses_models(method: &MethodSpec) -> bool {
-    let needs = method.build().needs();
-    needs.local_models || needs.feedthrough
+    method.build().request().models.is_any()
 }
 
 /// Maps that are powers of the matrix of one of a hundred inner steps carry its round-off a hundred times.

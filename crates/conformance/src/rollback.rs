@@ -1,8 +1,7 @@
 //! Methods that repeat steps, and subsystems that cannot.
 
 use costep_core::{
-    Code, CouplingMethod, InputSet, MethodEntry, Needs, Result, Signals, StateReader, StateWriter,
-    StepContext, SystemView, Verdict,
+    Code, CouplingMethod, InputSet, MethodEntry, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, AfterStep, Request, Restricted,
 };
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
@@ -27,8 +26,9 @@ impl CouplingMethod for Stubborn {
         self.inner.choose(system)
     }
 
-    fn needs(&self) -> Needs {
-        Needs { rollback: self.asks, looks_back: true, ..self.inner.needs() }
+    fn request(&self) -> Request {
+        let after_step = if self.asks { AfterStep::Judge } else { AfterStep::Look };
+        Request { after_step, ..self.inner.request() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
@@ -85,7 +85,7 @@ pub(crate) fn a_repeated_step_is_the_same_step(entry: &'static MethodEntry) {
 }
 
 pub(crate) fn inputs_are_of_an_order_that_the_subsystem_takes(entry: &'static MethodEntry) {
-    let order = defaults(entry).build().needs().input_order;
+    let order = defaults(entry).build().request().inputs.order();
     for offered in 0..=2 {
         let mut toy = Toy::listener("simple").0;
         toy.description.input_order = offered;

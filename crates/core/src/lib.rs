@@ -24,6 +24,7 @@ pub mod options;
 pub mod pattern;
 pub mod polynomial;
 pub mod quantity;
+pub mod request;
 pub mod restricted;
 pub mod row;
 pub mod state;
@@ -48,7 +49,7 @@ pub use interface_model::InterfaceModel;
 pub use interval::{Experiment, Interval};
 pub use local_model::{LocalModel, ModelOrigin};
 pub use method::{
-    Arrival, CouplingMethod, Deviations, InputSet, MethodEntry, Needs, PaperOptions, Signals, StepContext,
+    Arrival, CouplingMethod, Deviations, InputSet, MethodEntry, PaperOptions, Signals, StepContext,
     SystemView, Verdict,
 };
 pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
@@ -57,6 +58,7 @@ pub use models_spec::{Learning, ModelKind, ModelsOffer, ModelsSpec, SourceEntry}
 pub use option_types::{Choice, OptionType};
 pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
+pub use request::{AfterStep, InputShape, KnownInputs, LowerOrders, ModelDemand, Request};
 pub use restricted::Restricted;
 pub use row::{Row, StepAlone};
 pub use state::{StateReader, StateWriter};

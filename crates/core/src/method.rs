@@ -2,50 +2,8 @@
 
 use crate::{
     Capabilities, Coupling, Description, Division, EnvironmentModel, External, History, InputPolynomials,
-    InterfaceModel, Interval, Layout, MicroView, ModelKind, ModelSource, ModelsSpec, OptionSpec, Options,
-    Result, StateReader, StateWriter,
+    InterfaceModel, Interval, Layout, MicroView, ModelKind, ModelSource, ModelsSpec, OptionSpec, Options, Result, StateReader, StateWriter, Request,
 };
-
-/// What a coupling method needs from the engine and the subsystems.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// Order of the input polynomials it fills. It must fill all coefficients up to this order in every step.
-    pub input_order: usize,
-    /// Its inputs are the coupled inputs z, held over the step, and nothing else. If this is so for all groups the engine
-    /// hands z over itself, without a copy, and `pre_step` is not called.
-    pub holds: bool,
-    /// It keeps each input within the order that its subsystem takes. Otherwise a subsystem that takes less than
-    /// `input_order` is refused.
-    pub limits_order: bool,
-    /// Subsystems that take less than `input_order` do so many steps per macro step, each with the mean of its inputs.
-    /// 0 and 1: no division.
-    pub substeps: usize,
-    /// How many earlier communication points it looks at.
-    pub history: usize,
-    /// Outputs inside the macro step. A subsystem that has none is seen at the communication points only.
-    pub micro_samples: bool,
-    /// Steps may be repeated, so every subsystem has to support rollback.
-    pub rollback: bool,
-    /// It may want macro steps in parts: asked by [`CouplingMethod::divides`].
-    pub divides: bool,
-    /// It looks at the outcome of a step, in [`CouplingMethod::post_step`]. Implied by `rollback`.
-    pub looks_back: bool,
-    /// It forms the coupled inputs of its group itself, in [`CouplingMethod::form_coupled`].
-    pub forms_coupled: bool,
-    /// Local models of the subsystems.
-    pub local_models: bool,
-    /// Of the local models no more than D. Implied by `local_models`.
-    pub feedthrough: bool,
-    /// Their states at every communication point.
-    pub local_states: bool,
-    /// Inputs whose source has already stepped keep what the method has given them, instead of being interpolated.
-    pub keeps_known_inputs: bool,
-    /// Subsystems integrate a model of their environment beside their own states: it fills [`Signals::environments`].
-    pub environments: bool,
-    /// A held input whose source has already stepped takes the mean over the step, which is of second order,
-    /// instead of the value at its end.
-    pub hold_known_mean: bool,
-}
 
 /// The inputs that a method is responsible for: the targets of its group of connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,20 +178,20 @@ pub trait CouplingMethod: Send {
         None
     }
 
-    /// What it needs; asked once, after `choose` and before `prepare`.
-    fn needs(&self) -> Needs;
+    /// What it asks for; asked once, after `choose` and before `prepare`.
+    fn request(&self) -> Request;
 
     /// Takes all memory it will ever need. Also puts it into its initial state.
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()>;
 
     /// Whether the macro step that follows is to be done in the equal parts of [`SystemView::division`], with `pre_step`, `post_step`
-    /// and `form_coupled` for each. Asked once before every macro step, if `needs` says so; for all groups it is divided
+    /// and `form_coupled` for each. Asked once before every macro step, if `request` says so; for all groups it is divided
     /// if one of them wants it. A system that refuses division does the whole step.
     fn divides(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> bool {
         false
     }
 
-    /// Forms z of its group in its own way, if `needs` says so. On entry z = L y + r. Called on arrival at every
+    /// Forms z of its group in its own way, if `request` says so. On entry z = L y + r. Called on arrival at every
     /// communication point but the first; what it gives is what `pre_step` and the history see.
     fn form_coupled(&mut self, _arrival: &Arrival<'_>, _coupled: &mut [f64]) -> Result<()> {
         Ok(())
@@ -242,7 +200,7 @@ pub trait CouplingMethod: Send {
     /// Fills the input polynomials of its group for the step that follows.
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()>;
 
-    /// Looks at the outcome of the step, if `needs` says so.
+    /// Looks at the outcome of the step, if `request` says so.
     fn post_step(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> Result<Verdict> {
         Ok(Verdict::Accept)
     }
@@ -305,7 +263,7 @@ pub struct MethodEntry {
     /// Order of the error in h at the communication points for smooth coupled systems with default options, once
     /// the start is forgotten: a method that begins with a hold has order two at most when the run begins in
     /// motion. Outputs with direct feed-through show the input at the end of the step, so they are no better than
-    /// its polynomial: one more than `Needs::input_order`.
+    /// its polynomial: one more than the order of its [`crate::InputShape`].
     pub convergence_order: u32,
     /// Where it does not keep to what the conformance suite asks of all methods.
     pub deviations: Deviations,

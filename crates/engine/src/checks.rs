@@ -1,7 +1,8 @@
 //! What has to be right about a system before it is run.
 
 use costep_core::{
-    Capabilities, Code, Connection, Description, Error, Experiment, External, InputSet, Layout, Needs, Result,
+    AfterStep, Capabilities, Code, Connection, Description, Error, Experiment, External, InputSet, Layout,
+    LowerOrders, Request, Result,
 };
 
 use crate::guard::Bounds;
@@ -57,9 +58,9 @@ pub(crate) fn check_indices(
     }
 }
 
-pub(crate) fn check_needs(
+pub(crate) fn check_request(
     group: &Group,
-    needs: &Needs,
+    request: &Request,
     descriptions: &[Description],
     capabilities: &[Capabilities],
     layout: &Layout,
@@ -72,11 +73,13 @@ pub(crate) fn check_needs(
         InputSet::Some(list) => Box::new(list.iter().map(|j| layout.input_owner(*j))),
     };
     for description in owners.map(|i| &descriptions[i]).filter(|d| !d.inputs.is_empty()) {
-        if description.input_order < needs.input_order && !needs.limits_order {
-            return missing(&description.name, &format!("input polynomials of order {}", needs.input_order));
+        let order = request.inputs.order();
+        if description.input_order < order && request.inputs.lower_orders() == LowerOrders::Refused {
+            return missing(&description.name, &format!("input polynomials of order {order}"));
         }
     }
-    match descriptions.iter().zip(capabilities).find(|(_, can)| needs.rollback && !can.rollback) {
+    let goes_back = request.after_step == AfterStep::Judge;
+    match descriptions.iter().zip(capabilities).find(|(_, can)| goes_back && !can.rollback) {
         Some((description, _)) => missing(&description.name, "rollback"),
         None => Ok(()),
     }

@@ -3,21 +3,20 @@
 
 use costep_core::{
     Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
-    MicroRecorder, MicroSamples, Needs, Result, SolverCounts, StepOutcome, Subsystem, Telemetry, Wrapper,
+    MicroRecorder, MicroSamples, Result, SolverCounts, StepOutcome, Subsystem, Telemetry, Wrapper,
 };
 
 /// Divides the steps of the chosen subsystems that take less than the method gives.
 pub(crate) fn divide_steps(
     subsystems: &mut Vec<Box<dyn Subsystem>>,
-    (needs, step): (&Needs, f64),
+    (order, parts, step): (usize, usize, f64),
     is_chosen: impl Fn(usize) -> bool,
 ) -> Result<()> {
-    let is_chosen =
-        |(i, s): (usize, &dyn Subsystem)| is_chosen(i) && s.description().input_order < needs.input_order;
+    let is_chosen = |(i, s): (usize, &dyn Subsystem)| is_chosen(i) && s.description().input_order < order;
     let mut each = subsystems.iter().enumerate().filter(|(i, s)| is_chosen((*i, &***s)));
-    each.try_for_each(|(_, s)| check_parts(s.description(), step, needs.substeps))?;
+    each.try_for_each(|(_, s)| check_parts(s.description(), step, parts))?;
     let divide = |(i, subsystem): (usize, Box<dyn Subsystem>)| -> Box<dyn Subsystem> {
-        if is_chosen((i, &*subsystem)) { Box::new(Divided::new(subsystem, needs)) } else { subsystem }
+        if is_chosen((i, &*subsystem)) { Box::new(Divided::new(subsystem, order, parts)) } else { subsystem }
     };
     *subsystems = std::mem::take(subsystems).into_iter().enumerate().map(divide).collect();
     Ok(())
@@ -57,17 +56,11 @@ struct Divided {
 }
 
 impl Divided {
-    fn new(inner: Box<dyn Subsystem>, needs: &Needs) -> Self {
+    fn new(inner: Box<dyn Subsystem>, order: usize, steps: usize) -> Self {
         let mut description = inner.description().clone();
-        description.input_order = needs.input_order;
+        description.input_order = order;
         let inputs = description.inputs.len();
-        Self {
-            inner,
-            steps: needs.substeps,
-            means: InputPolynomials::new(inputs, 0),
-            stepped: false,
-            description,
-        }
+        Self { inner, steps, means: InputPolynomials::new(inputs, 0), stepped: false, description }
     }
 }
 

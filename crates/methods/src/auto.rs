@@ -6,8 +6,7 @@
 //! what it could learn.
 
 use costep_core::{
-    Arrival, CouplingMethod, Description, Deviations, InterfaceModel, Linearisation, MethodEntry, ModelsSpec,
-    Needs, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict,
+    Arrival, CouplingMethod, Description, Deviations, InterfaceModel, Linearisation, MethodEntry, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, Request, Value,
 };
 
 use crate::identified::{self, IdentifiedOptions, InputShape};
@@ -103,8 +102,8 @@ impl CouplingMethod for Auto {
         self.picked.warning()
     }
 
-    fn needs(&self) -> Needs {
-        self.picked.needs()
+    fn request(&self) -> Request {
+        self.picked.request()
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {

@@ -15,9 +15,7 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Arrival, Code, Condition, CouplingMethod, Deviations, EnvironmentForm, EnvironmentModel, Error, InputSet,
-    Layout, LocalModel, MethodEntry, ModelsSpec, Needs, Options, PaperOptions, Result, Signals, StepContext,
-    SystemView, choice, options,
+    Arrival, Code, Condition, CouplingMethod, Deviations, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout, LocalModel, MethodEntry, ModelsSpec, Options, PaperOptions, Result, Signals, StepContext, SystemView, choice, options, InputShape, KnownInputs, ModelDemand, Request,
 };
 use costep_linalg::{Lu, Matrix};
 
@@ -129,15 +127,13 @@ struct Room {
 }
 
 impl CouplingMethod for Lis {
-    fn needs(&self) -> Needs {
-        Needs {
-            input_order: 1,
+    fn request(&self) -> Request {
+        Request {
+            inputs: InputShape::WithEnvironment { order: 1 },
+            known_inputs: KnownInputs::Kept,
+            models: ModelDemand::Full { states: true },
             forms_coupled: true,
-            local_models: true,
-            local_states: true,
-            keeps_known_inputs: true,
-            environments: true,
-            ..Needs::default()
+            ..Request::default()
         }
     }
 

@@ -13,8 +13,7 @@
 //! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, Layout, LocalModel, MethodEntry, ModelKind, ModelsSpec, Needs,
-    Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
+    CouplingMethod, Deviations, InputSet, Layout, LocalModel, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options, InputShape, KnownInputs, ModelDemand, Request, join,
 };
 use costep_linalg::Matrix;
 
@@ -127,12 +126,12 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 }
 
 impl CouplingMethod for Corrector {
-    fn needs(&self) -> Needs {
-        Needs {
-            input_order: self.order,
-            local_models: true,
-            hold_known_mean: self.order == 0,
-            ..Needs::default()
+    fn request(&self) -> Request {
+        Request {
+            inputs: InputShape::polynomials(self.order),
+            known_inputs: if self.order == 0 { KnownInputs::Mean } else { KnownInputs::Interpolated },
+            models: ModelDemand::Full { states: false },
+            ..Request::default()
         }
     }
 

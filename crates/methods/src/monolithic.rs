@@ -5,8 +5,7 @@
 //! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
 
 use costep_core::{
-    Code, Condition, CouplingMethod, Deviations, Error, MethodEntry, ModelsSpec, Needs, Options, Result,
-    Signals, StepContext, SystemView, choice, options,
+    Code, Condition, CouplingMethod, Deviations, Error, MethodEntry, ModelsSpec, Options, Result, Signals, StepContext, SystemView, choice, options, Request,
 };
 
 use crate::registry::MethodSpec;
@@ -74,8 +73,8 @@ fn build(_options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 struct Refused;
 
 impl CouplingMethod for Refused {
-    fn needs(&self) -> Needs {
-        Needs::default()
+    fn request(&self) -> Request {
+        Request::default()
     }
 
     fn prepare(&mut self, _system: &SystemView<'_>) -> Result<()> {

@@ -16,9 +16,7 @@
 //! An input whose source has already stepped needs no correction: its mean over the step is known.
 
 use costep_core::{
-    Arrival, CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs,
-    Options, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, choice,
-    join, mean_outputs, options,
+    Arrival, CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Options, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, choice, join, mean_outputs, options, AfterStep, KnownInputs, Request,
 };
 
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
@@ -113,16 +111,17 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 }
 
 impl CouplingMethod for Nepce {
-    fn needs(&self) -> Needs {
-        Needs {
+    fn request(&self) -> Request {
+        let outputs = self.outputs.request();
+        Request {
             micro_samples: true,
-            looks_back: true,
-            forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
-            feedthrough: self.outputs.corrects(),
-            // Without a correction it is a plain hold.
-            hold_known_mean: self.alpha > 0.0,
-            keeps_known_inputs: self.outputs.smooths(),
-            ..Needs::default()
+            after_step: AfterStep::Look,
+            known_inputs: match outputs.known_inputs {
+                // Without a correction it is a plain hold.
+                KnownInputs::Interpolated if self.alpha > 0.0 => KnownInputs::Mean,
+                kept_or_held => kept_or_held,
+            },
+            ..outputs
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use costep_core::{MethodEntry, OptionSpec, Result, SourceEntry};
+use costep_core::{AfterStep, MethodEntry, ModelDemand, OptionSpec, Result, SourceEntry};
 use costep_ident::sources;
 use costep_methods::{MethodSpec, find, registry};
 use serde_json::{Value, json};
@@ -87,21 +87,20 @@ fn print_options(title: &str, options: &[OptionSpec]) -> Result<()> {
 /// What the method asks of the subsystems with its default options.
 fn needs(entry: &'static MethodEntry) -> Vec<String> {
     let Ok(spec) = MethodSpec::of(entry, Vec::new()) else { return Vec::new() };
-    let needs = spec.build().needs();
+    let request = spec.build().request();
     let mut list = Vec::new();
-    if needs.input_order > 0 {
-        list.push(format!("input polynomials of order {}", needs.input_order));
+    if request.inputs.order() > 0 {
+        list.push(format!("input polynomials of order {}", request.inputs.order()));
     }
-    if needs.rollback {
+    if request.after_step == AfterStep::Judge {
         list.push("rollback".into());
     }
-    if needs.local_models {
-        list.push("local models (Jacobians) of the subsystems".into());
+    match request.models {
+        ModelDemand::None => {}
+        ModelDemand::Feedthrough => list.push("the direct feed-through of the subsystems".into()),
+        ModelDemand::Full { .. } => list.push("local models (Jacobians) of the subsystems".into()),
     }
-    if needs.feedthrough {
-        list.push("the direct feed-through of the subsystems".into());
-    }
-    if needs.micro_samples {
+    if request.micro_samples {
         list.push("outputs inside the step where a subsystem gives them".into());
     }
     if list.is_empty() {

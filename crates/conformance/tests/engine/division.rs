@@ -1,8 +1,8 @@
 //! Macro steps that are done in parts.
 
 use costep_core::{
-    CouplingMethod, InputSegment, InputSet, Interval, Needs, PARTS, Restricted, Result, Signals, StateReader,
-    StateWriter, StepContext, StepLengths, StepOutcome, Subsystem, SystemView, Wrapper,
+    CouplingMethod, InputSegment, InputSet, Interval, PARTS, Request, Restricted, Result, Signals,
+    StateReader, StateWriter, StepContext, StepLengths, StepOutcome, Subsystem, SystemView, Wrapper,
 };
 use costep_engine::{Engine, Group};
 use costep_integrate::Solver;
@@ -18,8 +18,8 @@ struct Divider {
 }
 
 impl CouplingMethod for Divider {
-    fn needs(&self) -> Needs {
-        Needs { divides: true, ..self.inner.needs() }
+    fn request(&self) -> Request {
+        Request { divides: true, ..self.inner.request() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {

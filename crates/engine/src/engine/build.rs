@@ -1,12 +1,12 @@
 //! From a description of a system to an engine that stands at its start.
 
 use costep_core::{
-    Code, Coupling, Division, EnvironmentModel, Error, History, InputPolynomials, Interval, Layout, Needs,
-    Result, SystemView, profiles,
+    AfterStep, Code, Coupling, Division, EnvironmentModel, Error, History, InputPolynomials, Interval,
+    KnownInputs, Layout, LowerOrders, ModelDemand, Request, Result, SystemView, profiles,
 };
 
 use super::Engine;
-use crate::checks::{check_experiment, check_groups, check_indices, check_needs};
+use crate::checks::{check_experiment, check_groups, check_indices, check_request};
 use crate::clocks::Clocks;
 use crate::guard::{Guard, Moment};
 use crate::initialise::initialise;
@@ -61,26 +61,27 @@ impl Engine {
             };
             group.method.choose(&view)?;
         }
-        let needs: Vec<_> = groups.iter().map(|group| group.method.needs()).collect();
-        if system.micro_samples || needs.iter().any(|needs| needs.micro_samples) {
+        let requests: Vec<_> = groups.iter().map(|group| group.method.request()).collect();
+        if system.micro_samples || requests.iter().any(|request| request.micro_samples) {
             let recorders = subsystems.iter_mut().filter_map(|subsystem| subsystem.micro_recorder());
             recorders.for_each(|recorder| recorder.record(true, &experiment));
         }
-        for (group, needs) in groups.iter().zip(&needs).filter(|(_, needs)| needs.substeps > 1) {
+        for (group, request) in groups.iter().zip(&requests) {
+            let LowerOrders::Substeps(parts) = request.inputs.lower_orders() else { continue };
             let is_ours = |i: usize| layout.input_range(i).any(|j| group.inputs.contains(j));
-            divide_steps(&mut subsystems, (needs, step), is_ours)?;
+            divide_steps(&mut subsystems, (request.inputs.order(), parts, step), is_ours)?;
             (descriptions, capabilities) = profiles(&mut subsystems);
         }
         let mut input_orders = vec![0; layout.inputs()];
         let mut hold_known_mean = vec![false; layout.inputs()];
-        for (group, needs) in groups.iter_mut().zip(&needs) {
-            check_needs(group, needs, &descriptions, &capabilities, &layout)?;
+        for (group, request) in groups.iter_mut().zip(&requests) {
+            check_request(group, request, &descriptions, &capabilities, &layout)?;
             for j in group.inputs.iter() {
                 let takes = descriptions[layout.input_owner(j)].input_order;
-                input_orders[j] = needs.input_order.min(takes);
-                hold_known_mean[j] = needs.hold_known_mean;
+                input_orders[j] = request.inputs.order().min(takes);
+                hold_known_mean[j] = request.known_inputs == KnownInputs::Mean;
             }
-            if needs.keeps_known_inputs {
+            if request.known_inputs == KnownInputs::Kept {
                 schedule.forget_known(|j| group.inputs.contains(j));
             }
             group.method.prepare(&SystemView {
@@ -94,37 +95,43 @@ impl Engine {
             })?;
         }
         let input_order = input_orders.iter().copied().max().unwrap_or(0);
-        let history_depth =
-            needs.iter().map(|needs| needs.history).max().unwrap_or(0).max(usize::from(input_order > 1));
+        let history_depth = requests
+            .iter()
+            .map(|request| request.history)
+            .max()
+            .unwrap_or(0)
+            .max(usize::from(input_order > 1));
         let (inputs, outputs, segments) = (layout.inputs(), layout.outputs(), layout.subsystems());
         let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
         let polynomials = InputPolynomials::new(inputs, input_order);
         let place = |i: usize| polynomials.place(layout.input_range(i), segment_order(i));
         let places: Vec<_> = (0..segments).map(place).collect();
-        let needs_models = needs.iter().any(|needs| needs.local_models || needs.feedthrough);
-        let wants_environments = needs.iter().any(|needs| needs.environments);
+        let demand = requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models));
+        let needs_models = demand.is_any();
+        let wants_environments = requests.iter().any(|request| request.inputs.has_environment());
         if needs_models {
-            if !needs.iter().any(|needs| needs.local_states) {
+            if demand != (ModelDemand::Full { states: true }) {
                 models.leave_out_states();
             }
-            if !needs.iter().any(|needs| needs.local_models) {
+            if !demand.is_full() {
                 models.settle_for_feedthrough();
             }
             models.prepare(&descriptions, &capabilities, &experiment)?;
         }
-        let those = |asked: fn(&Needs) -> bool| (0..needs.len()).filter(|g| asked(&needs[*g])).collect();
+        let those =
+            |asked: fn(&Request) -> bool| (0..requests.len()).filter(|g| asked(&requests[*g])).collect();
         let mut engine = Self {
             guard: Guard::new(&descriptions, &bounds),
             threads: ThreadChoice::new(system.threads, schedule.widest()),
             external_inputs: unique(externals.iter().map(|(j, _)| *j)),
             diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
-            rollback: needs.iter().any(|needs| needs.rollback),
+            rollback: requests.iter().any(|request| request.after_step == AfterStep::Judge),
             plain: false,
-            holds: input_order == 0 && needs.iter().all(only_holds),
-            forming: those(|needs| needs.forms_coupled),
-            dividing: those(|needs| needs.divides),
+            holds: input_order == 0 && requests.iter().all(Request::only_holds),
+            forming: those(|request| request.forms_coupled),
+            dividing: those(|request| request.divides),
             parts: division.parts().unwrap_or(1),
-            looking_back: those(|needs| needs.looks_back || needs.rollback),
+            looking_back: those(|request| request.after_step != AfterStep::Nothing),
             models,
             needs_models,
             environments: vec![EnvironmentModel::default(); if wants_environments { segments } else { 0 }],
@@ -192,11 +199,6 @@ impl Engine {
         })?;
         self.observe_models(&Interval::new(self.experiment.start, self.experiment.start))
     }
-}
-
-/// Whether a method does nothing but to hold the coupled inputs.
-fn only_holds(needs: &Needs) -> bool {
-    needs.holds && needs.history == 0 && !(needs.rollback || needs.divides || needs.looks_back)
 }
 
 fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {

@@ -35,8 +35,7 @@ mod trial;
 use std::path::Path;
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, InterfaceModel, Layout, MethodEntry, ModelsSpec, Needs, Options,
-    PARTS, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options,
+    CouplingMethod, Deviations, InputSet, InterfaceModel, Layout, MethodEntry, ModelsSpec, Options, PARTS, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options, InputShape, KnownInputs, ModelDemand, Request,
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 
@@ -239,13 +238,18 @@ impl CouplingMethod for Identified {
         self.warning.as_deref()
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
-            input_order: usize::from(self.form == Form::Ramp),
-            hold_known_mean: self.form == Form::Hold,
+    fn request(&self) -> Request {
+        let (order, known_inputs) = match self.form {
+            Form::Hold => (0, KnownInputs::Mean),
+            Form::Ramp => (1, KnownInputs::Interpolated),
+        };
+        Request {
+            inputs: InputShape::polynomials(order),
+            known_inputs,
+            models: if self.knows_feedthrough { ModelDemand::Feedthrough } else { ModelDemand::None },
             divides: true,
-            feedthrough: self.knows_feedthrough,
-            ..Needs::default()
+            equal_steps: true,
+            ..Request::default()
         }
     }
 

@@ -36,8 +36,7 @@ mod plain;
 mod settings;
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs, Options, Result,
-    Signals, StateReader, StateWriter, StepContext, SystemView,
+    CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, InputShape, KnownInputs, LowerOrders, ModelDemand, Request,
 };
 
 use crate::papers::{learnt, thesis};
@@ -139,15 +138,17 @@ impl CouplingMethod for Predictive {
         Ok(())
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
-            input_order: self.orders.iter().flatten().copied().max().unwrap_or(0),
-            limits_order: true,
-            substeps: self.settings.substeps,
-            local_models: true,
-            local_states: true,
-            keeps_known_inputs: true,
-            ..Needs::default()
+    fn request(&self) -> Request {
+        let order = self.orders.iter().flatten().copied().max().unwrap_or(0);
+        let lower = match self.settings.substeps {
+            0 | 1 => LowerOrders::Kept,
+            substeps => LowerOrders::Substeps(substeps),
+        };
+        Request {
+            inputs: InputShape::Polynomials { order, lower },
+            known_inputs: KnownInputs::Kept,
+            models: ModelDemand::Full { states: true },
+            ..Request::default()
         }
     }
 

@@ -28,8 +28,7 @@ mod settings;
 mod sparse;
 
 use costep_core::{
-    Code, CouplingMethod, Deviations, Error, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Needs,
-    Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
+    Code, CouplingMethod, Deviations, Error, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, InputShape, KnownInputs, ModelDemand, Request,
 };
 
 use crate::papers::{learnt, thesis};
@@ -138,13 +137,12 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 }
 
 impl CouplingMethod for PreStep {
-    fn needs(&self) -> Needs {
-        Needs {
-            input_order: usize::from(self.settings.ramp),
-            local_models: true,
-            local_states: true,
-            keeps_known_inputs: true,
-            ..Needs::default()
+    fn request(&self) -> Request {
+        Request {
+            inputs: InputShape::polynomials(usize::from(self.settings.ramp)),
+            known_inputs: KnownInputs::Kept,
+            models: ModelDemand::Full { states: true },
+            ..Request::default()
         }
     }
 

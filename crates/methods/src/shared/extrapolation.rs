@@ -2,7 +2,9 @@
 //! spacing of the communication points. Body of `zoh`, `foh` and `soh`; while there are not enough points
 //! (first steps, after a reset) the order is lower.
 
-use costep_core::{Arrival, CouplingMethod, InputSet, Needs, Result, Signals, StepContext, SystemView};
+use costep_core::{
+    Arrival, CouplingMethod, InputSet, InputShape, Request, Result, Signals, StepContext, SystemView,
+};
 
 use super::seen_outputs::SeenOutputs;
 
@@ -21,17 +23,14 @@ impl Extrapolation {
 }
 
 impl CouplingMethod for Extrapolation {
-    fn needs(&self) -> Needs {
-        Needs {
-            input_order: self.order,
-            holds: self.order == 0,
+    fn request(&self) -> Request {
+        Request {
+            inputs: match self.order {
+                0 => InputShape::HeldCoupled,
+                order => InputShape::polynomials(order),
+            },
             history: self.order,
-            micro_samples: self.outputs.smooths(),
-            forms_coupled: self.outputs.smooths() || self.outputs.corrects(),
-            // A smoothed input is the mean of the last step everywhere, also along feed-forward connections.
-            keeps_known_inputs: self.outputs.smooths(),
-            feedthrough: self.outputs.corrects(),
-            ..Needs::default()
+            ..self.outputs.request()
         }
     }
 

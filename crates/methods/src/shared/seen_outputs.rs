@@ -9,7 +9,7 @@
 //! parallel linear correction, MBCorr with B_d = 0 ([H18 (2)]).
 
 use costep_core::{
-    Arrival, Code, Error, InputSet, Layout, Options, Result, SampleRule, SystemView, mean_outputs, options,
+    Arrival, Code, Error, InputSet, Layout, Options, Result, SampleRule, SystemView, mean_outputs, options, KnownInputs, ModelDemand, Request,
 };
 use costep_linalg::Matrix;
 
@@ -49,12 +49,16 @@ impl SeenOutputs {
         Self { correct: true, ..Self::default() }
     }
 
-    pub(crate) fn smooths(&self) -> bool {
-        self.smooth
-    }
-
-    pub(crate) fn corrects(&self) -> bool {
-        self.correct
+    /// What it adds to the request of a method.
+    pub(crate) fn request(&self) -> Request {
+        Request {
+            micro_samples: self.smooth,
+            forms_coupled: self.smooth || self.correct,
+            // A smoothed input is the mean of the last step everywhere, also along feed-forward connections.
+            known_inputs: if self.smooth { KnownInputs::Kept } else { KnownInputs::Interpolated },
+            models: if self.correct { ModelDemand::Feedthrough } else { ModelDemand::None },
+            ..Request::default()
+        }
     }
 
     pub(crate) fn prepare(&mut self, system: &SystemView<'_>) {

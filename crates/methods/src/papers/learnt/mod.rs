@@ -14,8 +14,7 @@ pub(crate) mod prestep;
 mod watch;
 
 use costep_core::{
-    Coupling, CouplingMethod, InputSet, Layout, ModelSource, ModelsSpec, Needs, Options, Result, Signals,
-    StateReader, StateWriter, StepContext, SystemView,
+    Coupling, CouplingMethod, InputSet, Layout, ModelSource, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, KnownInputs, ModelDemand, Request,
 };
 
 use options::Settings;
@@ -108,12 +107,13 @@ impl CouplingMethod for Learnt {
         self.law.prepare(system)
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
-            local_models: true,
+    fn request(&self) -> Request {
+        Request {
+            known_inputs: KnownInputs::Kept,
+            models: ModelDemand::Full { states: false },
             micro_samples: self.settings.samples,
-            keeps_known_inputs: true,
-            ..Needs::default()
+            equal_steps: true,
+            ..Request::default()
         }
     }
 

@@ -179,7 +179,7 @@ impl LoopRecorder {
             (&sizes(&self.ranges[1]), &sizes(&self.ranges[0])),
         );
         let wants_local = seen.plant == Some(Plant::Local);
-        let h = engine.experiment().step;
+        let h = engine.last_step().length;
         let local = wants_local.then(|| Local::new(engine.layout(), &seen.local, h)).flatten();
         let step = LoopStep {
             law: &self.law,

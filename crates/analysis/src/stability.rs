@@ -5,20 +5,11 @@
 //! reference ever was. A run whose outputs stay within the amplitudes of the reference may be wrong, in phase for example, but is
 //! not unstable.
 
-use crate::fifths::{Amplitudes, Fifths};
+use costep_engine::divergence::limits::{
+    BEYOND_REFERENCE, BLOWN_UP, EXPONENTIAL, GROWING_REFERENCE, OUTGROWS,
+};
 
-/// How far beyond the reference a growing amplitude has to be.
-const BEYOND_REFERENCE: f64 = 1.05;
-/// An amplitude so far beyond that of the reference has not been stable, even if it decays later.
-const BLOWN_UP: f64 = 10.0;
-/// By how much more than that of the reference its amplitude has to grow from the first to the last fifth: a driven system that is wrong all
-/// the time, each time in another way, does not grow.
-const OUTGROWS: f64 = 1.3;
-/// A reference that grows itself (a driven system, started at rest) says little about small differences.
-const SLACK_OF_GROWING_REFERENCE: f64 = 2.0;
-/// An error that grows by this factor per fifth of the run, three times one after the other, grows exponentially: what adds up grows
-/// by powers of time, up to the fourth more slowly.
-const EXPONENTIAL: f64 = 3.0;
+use crate::fifths::{Amplitudes, Fifths};
 
 /// Fewer macro steps than this are too few for windows of a fifth.
 pub(crate) const FEWEST_STEPS: u64 = 10;
@@ -48,7 +39,7 @@ impl Growth {
     /// a period per step for example, and windows that are shorter than it show less of it in some of them.
     fn amplitude_grows(&self) -> bool {
         if self.reference.grows() {
-            return self.own.grows() && self.own.last() > SLACK_OF_GROWING_REFERENCE * self.reference.peak();
+            return self.own.grows() && self.own.last() > GROWING_REFERENCE * self.reference.peak();
         }
         self.own.grows()
             && self.outgrows_reference()

@@ -3,17 +3,13 @@
 use std::collections::HashMap;
 
 use costep_core::{Port, Result, StateReader, StateWriter};
+use costep_engine::divergence::limits;
 use costep_engine::{Engine, Flow, Observer};
 
 use crate::fifths::{Amplitudes, Fifths, WINDOWS, windows_at};
 use crate::reference::Twin;
 use crate::samples::Samples;
 use crate::stability::{FEWEST_STEPS, Growth};
-
-/// Coupling error, relative to the signal, below which a growing signal counts as driven, not as unstable.
-const TOLERATED_COUPLING_ERROR: f64 = 0.2;
-/// Part of the largest signal of its yardstick below which a signal has hardly begun.
-const NEGLIGIBLE: f64 = 1e-12;
 
 /// What a signal is measured by to be compared with the others of its group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,10 +88,10 @@ impl GrowthWatch {
         let watched = self.yardsticks.iter().zip(&self.signals).zip(&self.errors);
         self.can_judge()
             && watched.into_iter().any(|((yardstick, signal), error)| {
-                signal.last() / yardstick.size > NEGLIGIBLE * largest[yardstick.group]
+                signal.last() / yardstick.size > limits::NEGLIGIBLE * largest[yardstick.group]
                     && signal.grows()
                     && error.grows()
-                    && error.last() > TOLERATED_COUPLING_ERROR * signal.last()
+                    && error.last() > limits::COUPLING_ERROR * signal.last()
             })
     }
 
@@ -145,7 +141,7 @@ impl Observer for GrowthWatch {
         }
         engine.inputs_at_end(&mut self.u);
         self.steps = engine.experiment().steps();
-        let windows = windows_at(engine.k() as f64 / self.steps.max(1) as f64);
+        let windows = windows_at(engine.progress());
         self.outputs.iter_mut().zip(outputs).for_each(|(fifths, y)| fifths.add(windows.clone(), *y));
         if let Some(samples) = &mut self.samples {
             samples.add(engine.k(), self.steps, outputs);

@@ -56,6 +56,9 @@ pub struct Details {
 /// Result with costep's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What helps against divergence.
+pub const SMALLER_STEP: &str = "try a smaller step or another method: `costep compare`";
+
 impl Error {
     /// An error with a code and a message.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
@@ -66,6 +69,11 @@ impl Error {
             cause: None,
             hint: None,
         }))
+    }
+
+    /// The error of a run that has diverged.
+    pub fn diverged(message: impl Into<String>) -> Self {
+        Self::new(Code::Diverged, message).hint(SMALLER_STEP)
     }
 
     /// Says where.

@@ -7,7 +7,7 @@ pub struct Experiment {
     pub start: f64,
     /// End time in s.
     pub stop: f64,
-    /// Macro step in s.
+    /// Macro step in s; where steps vary, the longest.
     pub step: f64,
 }
 

@@ -66,7 +66,7 @@ pub struct SystemView<'a> {
     pub coupling: &'a Coupling,
     /// The inputs of the method's group.
     pub inputs: &'a InputSet,
-    /// h.
+    /// h; where steps vary, the longest.
     pub step: f64,
     /// How macro steps are divided, by what the subsystems can do.
     pub division: Division,
@@ -83,7 +83,7 @@ pub struct StepContext {
     pub t_next: f64,
     /// h, or that of a part, as asked for: `t_next - t` differs from it by round-off.
     pub h: f64,
-    /// 0 for the first try of this step, then the number of repetitions.
+    /// 0 for the first try of this step, then the number of tries before, whether they were repeated or rejected.
     pub repetition: u32,
 }
 
@@ -157,6 +157,24 @@ pub enum Verdict {
     Accept,
     /// Go back and do the same step again with better inputs.
     Repeat,
+    /// Go back and do a step that is at most this long, in s.
+    Reject {
+        /// Its length.
+        shorter: f64,
+    },
+}
+
+impl Verdict {
+    /// What both want: the shortest step, else a repetition.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Reject { shorter: a }, Self::Reject { shorter: b }) => Self::Reject { shorter: a.min(b) },
+            (reject @ Self::Reject { .. }, _) | (_, reject @ Self::Reject { .. }) => reject,
+            (Self::Accept, Self::Accept) => Self::Accept,
+            _ => Self::Repeat,
+        }
+    }
 }
 
 /// How inputs are formed between communication points. A method holds numerics only: graph, scheduling,

@@ -18,7 +18,7 @@ use crate::recorder::Recorder;
 use crate::reference::ReferenceChoice;
 use crate::report::RunReport;
 use crate::run::MethodChoice;
-use crate::runaway::StartSignals;
+use costep_engine::divergence::StartSignals;
 use crate::supervised;
 use crate::system::System;
 
@@ -228,7 +228,7 @@ fn try_measured_run(
     let (start, at_start) = (Instant::now(), StartSignals::of(&engine));
     let outcome = stopping_exceptions(|| engine.run(&mut all));
     report.count(&engine, start.elapsed().as_secs_f64());
-    outcome.map_err(|error| at_start.blame_runaway(error, &engine))?;
+    outcome.map_err(|error| at_start.blame(error, &engine))?;
     report.judge(watch.can_judge(), (watch.looks_unstable(), "growth"));
     if let Some(reference) = reference {
         report.add(&measure(engine.descriptions(), &trace, reference));

@@ -40,7 +40,7 @@ impl System {
         let Some(foreign) = foreign else { return Vec::new() };
         let name = &foreign.description().name;
         let needs_all =
-            |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().needs().environments;
+            |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().request().inputs.has_environment();
         let methods = self.project.groups.iter().map(|group| &group.method);
         methods.filter(needs_all).map(|method| self.impossible_with(method, name)).collect()
     }

@@ -52,7 +52,6 @@ mod reference;
 mod report;
 mod results;
 mod run;
-mod runaway;
 mod shell;
 mod simulation;
 mod solution;

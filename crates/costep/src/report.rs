@@ -241,7 +241,7 @@ impl RunReport {
         self.warnings = engine.warnings().map(Into::into).collect();
         self.model_source = engine.model_source().map(Into::into);
         let (divided_steps, parts_per_divided_step) = engine.divided_steps();
-        let simulated = engine.steps_here() as f64 * engine.experiment().step;
+        let simulated = engine.simulated_here();
         let has_clock = wall_s > 0.0 && engine.steps_here() > 0;
         self.work = Work {
             macro_steps: engine.k(),

@@ -22,7 +22,7 @@ use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::results::Results;
 use crate::run::Run;
-use crate::runaway::StartSignals;
+use costep_engine::divergence::StartSignals;
 use crate::step::Step;
 use crate::supervised;
 use crate::system::System;
@@ -318,7 +318,7 @@ impl Simulation {
         let outcome = outcome.map_err(|error| match error.code() {
             // To ask for the end is no failure: what came before it counts.
             Code::FmuEnds => error,
-            _ => self.at_start.blame_runaway(error, &self.engine),
+            _ => self.at_start.blame(error, &self.engine),
         });
         self.ended = outcome.as_ref().err().cloned();
         outcome

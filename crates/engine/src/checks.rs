@@ -2,10 +2,11 @@
 
 use costep_core::{
     AfterStep, Capabilities, Code, Connection, Description, Error, Experiment, External, InputSet, Layout,
-    LowerOrders, Request, Result,
+    LowerOrders, Request, Result, StepLengths, unsupported,
 };
 
 use crate::guard::Bounds;
+use crate::step_control::StepControl;
 use crate::system::Group;
 
 pub(crate) fn check_experiment(experiment: &Experiment) -> Result<()> {
@@ -54,6 +55,42 @@ pub(crate) fn check_indices(
     }
     match outputs.into_iter().find(|i| *i >= layout.outputs()) {
         Some(i) => wrong("output", i),
+        None => Ok(()),
+    }
+}
+
+/// External signals are finite.
+pub(crate) fn check_externals(externals: &[(usize, External)]) -> Result<()> {
+    match externals.iter().find(|(_, signal)| !signal.is_finite()) {
+        Some((j, signal)) => {
+            let message = format!("the signal at input {j} is not finite: {signal:?}");
+            Err(Error::new(Code::BadValue, message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Steps of different lengths are for methods and subsystems that can do them, rejected ones for subsystems that go back.
+pub(crate) fn check_control(
+    control: &dyn StepControl,
+    requests: &[Request],
+    descriptions: &[Description],
+    capabilities: &[Capabilities],
+) -> Result<()> {
+    if !control.is_uniform() {
+        if requests.iter().any(|request| request.equal_steps) {
+            let message = "a method learns from steps of one length, but those of this run vary";
+            return Err(
+                Error::new(Code::NeedsMissing, message).hint("choose another method: `costep methods`")
+            );
+        }
+        if let Some(fixed) = descriptions.iter().find(|d| d.step_lengths == StepLengths::MacroSteps) {
+            let message = format!("`{}` cannot vary the length of its steps", fixed.name);
+            return Err(Error::new(Code::NeedsMissing, message));
+        }
+    }
+    match descriptions.iter().zip(capabilities).find(|(_, can)| control.judges() && !can.rollback) {
+        Some((description, _)) => Err(unsupported(description, "rollback")),
         None => Ok(()),
     }
 }

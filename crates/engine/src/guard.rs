@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use costep_core::error::SMALLER_STEP;
 use costep_core::{Code, Description, Error, InputPolynomials, Place, Port, Result};
 
-/// How far beyond its nominal value an output may grow before the run counts as diverged.
-const DIVERGENCE: f64 = 1e6;
+use crate::divergence::limits;
 
 /// So many values are looked at one by one. They have just been written one by one: a processor that wants several of them
 /// at once has to wait until they have left its store buffer.
@@ -51,7 +51,7 @@ impl Guard {
     pub(crate) fn new(descriptions: &[Description], bounds: &[(usize, Bounds)]) -> Self {
         let outputs = || descriptions.iter().flat_map(|d| d.outputs.iter().map(move |port| (d, port)));
         let limit: Vec<f64> = outputs()
-            .map(|(_, port)| port.nominal.map_or(f64::MAX, |nominal| DIVERGENCE * nominal.abs()))
+            .map(|(_, port)| port.nominal.map_or(f64::MAX, |nominal| limits::NOMINAL * nominal.abs()))
             .map(|limit| if limit > 0.0 { limit.min(f64::MAX) } else { f64::MAX })
             .collect();
         let name = |(d, port): (&Description, &Port)| format!("{}.{}", d.name, port.name);
@@ -115,19 +115,17 @@ impl Guard {
             let (lower, upper) = (self.lower[worst], self.upper[worst]);
             Error::new(Code::OutOfBounds, format!("`{name}` = {value:e} is outside [{lower:e}, {upper:e}]"))
         } else {
-            let message = format!(
-                "`{name}` = {value:e} is beyond {DIVERGENCE:e} times its nominal value: the run diverged"
-            );
-            Error::new(Code::Diverged, message).hint("try a smaller step or another method: `costep compare`")
+            let factor = limits::NOMINAL;
+            Error::diverged(format!(
+                "`{name}` = {value:e} is beyond {factor:e} times its nominal value: the run diverged"
+            ))
         };
         error.at(at.place(name))
     }
 
     #[cold]
     fn not_finite(&self, at: Moment, name: &str, value: f64) -> Error {
-        Error::new(Code::NotFinite, format!("`{name}` became {value}"))
-            .hint("try a smaller step or another method: `costep compare`")
-            .at(at.place(name))
+        Error::new(Code::NotFinite, format!("`{name}` became {value}")).hint(SMALLER_STEP).at(at.place(name))
     }
 }
 

@@ -5,30 +5,29 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use costep_core::{
-    Code, Coupling, Description, EnvironmentModel, Error, InputPolynomials, InputSegment, Interval, Layout,
-    Place, Result, SegmentPlace, StepOutcome, Subsystem,
+    Code, EnvironmentModel, Error, InputPolynomials, InputSegment, Interval, Place, Result, StepOutcome,
+    Subsystem,
 };
 
-use crate::blame::blame;
 use crate::clocks::Clock;
+use crate::divergence;
+use crate::plan::Plan;
 use crate::rows::Lane;
 
 /// What all subsystems of a stage are stepped with. A stage names a subsystem at most once
 /// ([`crate::schedule::Schedule`] makes sure).
 pub(crate) struct Job<'a> {
-    pub(crate) descriptions: &'a [Description],
+    pub(crate) plan: &'a Plan,
     pub(crate) interval: Interval,
+    /// Number of the macro step.
     pub(crate) step: u64,
-    pub(crate) stage: &'a [usize],
-    pub(crate) layout: &'a Layout,
-    pub(crate) coupling: &'a Coupling,
+    /// Number of the stage.
+    pub(crate) stage: usize,
     pub(crate) inputs: &'a InputPolynomials,
-    /// Where the inputs of each subsystem are.
-    pub(crate) segments: &'a [SegmentPlace],
-    /// The clocks of all subsystems, if this step is timed.
-    pub(crate) clocks: Option<&'a [Clock]>,
     /// The rest of the system as each subsystem sees it; empty if nobody asks.
     pub(crate) environments: &'a [EnvironmentModel],
+    /// The clocks of all subsystems, if this step is timed.
+    pub(crate) clocks: Option<&'a [Clock]>,
 }
 
 /// Steps the subsystems of a stage one after the other, or lane by lane.
@@ -52,9 +51,9 @@ pub(crate) fn step_serial(
                 let members = &mut subsystems[lane.subsystems.clone()];
                 row.step(&job.interval, u, members, &mut y[lane.outputs.clone()], &mut alone)
             }
-            _ => job.stage[lane.positions.clone()].iter().try_for_each(|i| {
+            _ => job.subsystems()[lane.positions.clone()].iter().try_for_each(|i| {
                 current.set(*i);
-                step_one(job, *i, &mut *subsystems[*i], &mut y[job.layout.output_range(*i)])
+                step_one(job, *i, &mut *subsystems[*i], &mut y[job.plan.layout.output_range(*i)])
             }),
         })
     }));
@@ -144,7 +143,7 @@ fn step_with_more(
 
 #[cold]
 fn not_reached(job: &Job<'_>, i: usize, reached: f64) -> Error {
-    let name = &job.descriptions[i].name;
+    let name = &job.plan.descriptions[i].name;
     let Interval { start, end, .. } = job.interval;
     let (missed, side) = ((reached - end).abs(), if reached > end { "too far" } else { "short" });
     let message = format!("`{name}` says it is at t = {reached} s after the step from {start} s to {end} s");
@@ -158,7 +157,7 @@ fn panicked(job: &Job<'_>, i: usize, payload: Box<dyn Any + Send>) -> Error {
         text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("unknown").to_owned();
     // A payload of an unknown type may panic again when it is dropped.
     std::mem::forget(payload);
-    let error = Error::new(Code::Bug, format!("`{}` panicked", job.descriptions[i].name)).because(text);
+    let error = Error::new(Code::Bug, format!("`{}` panicked", job.plan.descriptions[i].name)).because(text);
     job.place(i, error)
 }
 
@@ -169,28 +168,28 @@ impl Job<'_> {
         self.clocks.is_none() && self.environments.is_empty()
     }
 
+    /// The subsystems of the stage.
+    #[inline(always)]
+    pub(crate) fn subsystems(&self) -> &[usize] {
+        &self.plan.schedule.stages[self.stage]
+    }
+
     #[inline(always)]
     fn segment(&self, i: usize) -> InputSegment<'_> {
-        self.inputs.at(self.segments[i])
+        self.inputs.at(self.plan.segments[i])
     }
 
     #[cold]
     fn failed(&self, i: usize, error: Error) -> Error {
-        let first = self.layout.input_range(i).start;
-        let coupled = (self.coupling, first);
-        self.place(i, blame(error, &self.descriptions[i], self.segment(i), coupled, self.interval.length))
+        let first = self.plan.layout.input_range(i).start;
+        let coupled = (&self.plan.coupling, first);
+        let description = &self.plan.descriptions[i];
+        self.place(i, divergence::blame(error, description, self.segment(i), coupled, self.interval.length))
     }
 
     #[cold]
     fn place(&self, i: usize, error: Error) -> Error {
-        let subsystem = Some(self.descriptions[i].name.clone());
+        let subsystem = Some(self.plan.descriptions[i].name.clone());
         error.at(Place::Run { subsystem, signal: None, time: self.interval.start, step: self.step })
     }
-}
-
-/// Says in which subsystem and when.
-#[cold]
-pub(crate) fn place(subsystem: &dyn Subsystem, time: f64, step: u64, error: Error) -> Error {
-    let subsystem = Some(subsystem.description().name.clone());
-    error.at(Place::Run { subsystem, signal: None, time, step })
 }

@@ -1,19 +1,27 @@
 //! The engine: one macro-step loop for every coupling method and every kind of subsystem.
 //!
-//! `engine` is the loop; scheduling, guards, initial values, threads and checkpoints have a file each.
+//! An engine is a plan (what is known before the first step), a plant (what is stepped), an exchange (the signals) and a
+//! ledger (where the run stands). `engine` is the loop; the length of the steps, scheduling, guards, divergence, initial
+//! values, threads and checkpoints have a file each.
 
-mod blame;
 mod checkpoint;
 mod checks;
 mod clocks;
+pub mod divergence;
+mod draft;
 mod engine;
+mod exchange;
 mod guard;
 mod initialise;
 mod job;
+mod ledger;
+mod plan;
+mod plant;
 mod pool;
 mod rows;
 mod run;
 mod schedule;
+mod step_control;
 mod substeps;
 mod system;
 mod threads;
@@ -23,4 +31,5 @@ pub use engine::Engine;
 pub use guard::Bounds;
 pub use run::{Flow, Observer, StopFlag, TimeLimit};
 pub use schedule::{Schedule, Scheduling};
+pub use step_control::{FixedSteps, StepControl};
 pub use system::{Group, System, Threads};

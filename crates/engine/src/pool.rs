@@ -96,8 +96,10 @@ impl Pool {
         subsystems: &mut [Box<dyn Subsystem>],
         y: &mut [f64],
     ) -> Result<()> {
-        assert!(job.stage.iter().all(|i| *i < subsystems.len()) && y.len() == job.layout.outputs());
-        let chunk = (job.stage.len() / (4 * (self.workers.len() + 1))).max(1);
+        assert!(
+            job.subsystems().iter().all(|i| *i < subsystems.len()) && y.len() == job.plan.layout.outputs()
+        );
+        let chunk = (job.subsystems().len() / (4 * (self.workers.len() + 1))).max(1);
         let shared = &*self.shared;
         // SAFETY: the gate is closed and no worker behind it (the last call waited for them), so nobody reads `task`. The
         // lifetime of `job` is only extended for the time this function waits.
@@ -213,14 +215,14 @@ impl Shared {
         let job = unsafe { &*task.job };
         loop {
             let start = self.next.fetch_add(task.chunk, Ordering::Relaxed);
-            if start >= job.stage.len() {
+            if start >= job.subsystems().len() {
                 return;
             }
-            let end = job.stage.len().min(start + task.chunk);
+            let end = job.subsystems().len().min(start + task.chunk);
             for position in start..end {
                 // SAFETY: every position of the stage is taken by one thread only, a subsystem stands in a
                 // stage once, and `Pool::step` has checked that the indices are in range.
-                if let Err(error) = unsafe { step_raw(task, job, job.stage[position]) } {
+                if let Err(error) = unsafe { step_raw(task, job, job.subsystems()[position]) } {
                     self.report(position, error);
                 }
             }
@@ -250,7 +252,7 @@ impl Shared {
 /// # Safety
 /// `i` is in range, no other thread works on subsystem `i`, and the task is alive.
 unsafe fn step_raw(task: Task, job: &Job<'_>, i: usize) -> Result<()> {
-    let range = job.layout.output_range(i);
+    let range = job.plan.layout.output_range(i);
     // SAFETY: by the contract above, the subsystem and its outputs belong to this thread alone.
     let (subsystem, y) = unsafe {
         (&mut **task.subsystems.add(i), std::slice::from_raw_parts_mut(task.y.add(range.start), range.len()))

@@ -36,7 +36,7 @@ impl Engine {
         if !self.resumed() && self.show(observers)? == Flow::Stop {
             return Ok(());
         }
-        while self.k() < self.experiment().steps() {
+        while !self.is_over() {
             self.step()?;
             if self.show(observers)? == Flow::Stop {
                 return Ok(());

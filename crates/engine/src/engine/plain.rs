@@ -5,39 +5,50 @@ use costep_core::Result;
 
 use super::Engine;
 use crate::guard::Moment;
-use crate::job::step_rows;
+use crate::job::{Job, step_rows};
 use crate::threads::ThreadChoice;
 
 impl Engine {
     /// Whether steps that are not timed are plain: shorter, with the same results.
     pub fn is_plain(&self) -> bool {
-        self.holds
-            && matches!(self.threads, ThreadChoice::Serial)
-            && matches!(&self.lanes[..], [lanes] if lanes.iter().all(|lane| lane.row.is_some()))
-            && self.schedule.known_inputs.iter().all(Vec::is_empty)
-            && self.externals.is_empty()
-            && self.forming.is_empty()
-            && self.environments.is_empty()
-            && !self.needs_models
+        let Self { plan, plant, .. } = self;
+        plan.holds
+            && matches!(plant.threads, ThreadChoice::Serial)
+            && matches!(&plant.lanes[..], [lanes] if lanes.iter().all(|lane| lane.row.is_some()))
+            && plan.schedule.known_inputs.iter().all(Vec::is_empty)
+            && plan.externals.is_empty()
+            && plan.roles.forming.is_empty()
+            && self.exchange.environments.is_empty()
+            && !plan.uses_models()
+            && !plan.goes_back
     }
 
     /// A plain step.
     #[inline]
     pub(super) fn step_plainly(&mut self) -> Result<()> {
-        let (k, interval) = (self.k, self.experiment.interval(self.k));
+        let Self { plan, plant, exchange, ledger, control, .. } = self;
+        let (k, interval) = (ledger.k, ledger.next);
         // What comes back is overwritten when the next coupled inputs are formed.
-        self.inputs.hold(&mut self.coupled);
-        self.guard.check_inputs(Moment { time: interval.start, step: k }, &self.inputs)?;
-        let (u, lanes) = (self.inputs.coefficients(0), &mut self.lanes[0]);
-        let job = || job!(self, 0, interval, k, None);
-        step_rows(&interval, u, lanes, &mut self.subsystems, &mut self.y_next, job)?;
-        self.guard.check(Moment { time: interval.end, step: k }, 0..self.y_next.len(), &self.y_next)?;
-        self.subsystem_steps += self.subsystems.len() as u64;
-        self.attempts += 1;
-        std::mem::swap(&mut self.y, &mut self.y_next);
-        self.last_length = interval.length;
-        self.k += 1;
-        self.coupling.apply(&self.y, &mut self.coupled);
+        exchange.inputs.hold(&mut exchange.coupled);
+        plan.guard.check_inputs(Moment { time: interval.start, step: k }, &exchange.inputs)?;
+        let (u, lanes) = (exchange.inputs.coefficients(0), &mut plant.lanes[0]);
+        let (inputs, environments) = (&exchange.inputs, &exchange.environments[..]);
+        let job = || Job { plan, interval, step: k, stage: 0, inputs, environments, clocks: None };
+        step_rows(&interval, u, lanes, &mut plant.subsystems, &mut exchange.y_next, job)?;
+        plan.guard.check(
+            Moment { time: interval.end, step: k },
+            0..exchange.y_next.len(),
+            &exchange.y_next,
+        )?;
+        ledger.subsystem_steps += plant.subsystems.len() as u64;
+        ledger.attempts += 1;
+        std::mem::swap(&mut exchange.y, &mut exchange.y_next);
+        exchange.last_length = interval.length;
+        control.accepted(&ledger.context(0));
+        ledger.k += 1;
+        ledger.last = interval;
+        ledger.next = control.next_step(ledger.k);
+        plan.coupling.apply(&exchange.y, &mut exchange.coupled);
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! The whole state as bytes, for checkpoints.
 
-use costep_core::{Code, Error, Result, StateReader, StateWriter};
+use costep_core::{Code, Error, Interval, Result, StateReader, StateWriter};
 
 use super::Engine;
+use crate::ledger::Standing;
 
 /// Counters in a saved state beyond this are damage.
 const MAX_COUNT: u64 = 1 << 53;
@@ -11,41 +12,37 @@ impl Engine {
     /// The whole state as bytes.
     pub fn save(&self) -> Result<Vec<u8>> {
         let mut out = StateWriter::default();
-        out.integer(self.k);
-        out.integer(self.subsystem_steps);
-        out.integer(self.divided_steps);
-        for values in [&self.y, &self.coupled, self.inputs.raw()] {
-            out.reals(values);
-        }
-        out.reals(&self.u_end);
-        out.real(self.last_length);
-        self.history.save(&mut out);
+        out.integer(self.ledger.k);
+        out.integer(self.ledger.subsystem_steps);
+        out.integer(self.ledger.divided_steps);
+        self.exchange.save(&mut out);
         self.models.save(&mut out);
         self.groups.iter().for_each(|group| group.method.save(&mut out));
-        self.subsystems.iter().try_for_each(|subsystem| subsystem.demand_persistence()?.save(&mut out))?;
+        self.plant.save(&mut out)?;
+        self.control.save(&mut out);
         Ok(out.into_bytes())
     }
 
     /// Puts back a saved state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<()> {
         let mut from = StateReader::new(bytes);
-        self.k = count(&mut from)?;
-        self.subsystem_steps = count(&mut from)?;
-        self.divided_steps = count(&mut from)?;
-        from.reals(&mut self.y)?;
-        from.reals(&mut self.coupled)?;
-        from.reals(self.inputs.raw_mut())?;
-        from.reals(&mut self.u_end)?;
-        self.last_length = from.real()?;
-        self.history.load(&mut from)?;
-        self.models.load(&mut from)?;
-        self.groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
-        let mut each = self.subsystems.iter_mut();
-        each.try_for_each(|subsystem| subsystem.demand_persistence_mut()?.load(&mut from))?;
+        let Self { plan, plant, exchange, ledger, groups, models, control, .. } = self;
+        ledger.k = count(&mut from)?;
+        ledger.subsystem_steps = count(&mut from)?;
+        ledger.divided_steps = count(&mut from)?;
+        exchange.load(&mut from)?;
+        models.load(&mut from)?;
+        groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
+        plant.load(&mut from)?;
+        control.load(&mut from)?;
         from.finish()?;
-        self.sample_externals(self.experiment.time(self.k), self.experiment.time(self.k + 1));
-        self.resumed = true;
-        self.failed = false;
+        ledger.next = control.next_step(ledger.k);
+        let Interval { start, end, .. } = ledger.next;
+        exchange.sample_externals(plan, start, end);
+        ledger.last = Interval::new(start, start);
+        ledger.began = start;
+        ledger.resumed = true;
+        ledger.standing = Standing::CommunicationPoint;
         Ok(())
     }
 }

@@ -1,93 +1,80 @@
 //! One macro step, from T^k to T^(k+1).
 
-use costep_core::{
-    Code, Error, MicroView, Place, Result, SampleRule, Signals, StepContext, Subsystem, Verdict, mean_outputs,
-};
+use costep_core::{Code, Error, Place, Result, StepContext, Verdict};
 
 use super::Engine;
 use crate::guard::Moment;
-use crate::job::place;
+use crate::job::Job;
 
-/// What methods see. A macro, because it borrows fields of the engine beside the groups that are at work.
-macro_rules! signals {
-    ($engine:ident) => {
-        Signals {
-            y: &$engine.y,
-            coupled: &$engine.coupled,
-            y_next: &$engine.y_next,
-            external: &$engine.external,
-            external_next: &$engine.external_next,
-            externals: &$engine.externals,
-            coupling: &$engine.coupling,
-            history: &$engine.history,
-            inputs: &mut $engine.inputs,
-            micro: &$engine.subsystems,
-            descriptions: &$engine.descriptions,
-            models: &*$engine.models,
-            environments: &mut $engine.environments,
-            u_end: &$engine.u_end,
-        }
-    };
-}
-
-/// How often a method may repeat one step.
+/// How often one step may be tried again.
 const MAX_REPETITIONS: u32 = 100;
+
+/// What became of a step.
+enum Attempt {
+    Accepted,
+    /// It was too long: a step of at most this length is wanted, after so many tries.
+    Rejected {
+        shorter: f64,
+        tries: u32,
+    },
+}
 
 impl Engine {
     /// Does one macro step. After an error the subsystems stand at different times: every further step is refused.
     pub fn step(&mut self) -> Result<()> {
-        if self.failed {
-            return Err(Error::new(Code::Bug, "the run has failed before and cannot be stepped on"));
-        }
-        self.failed = true;
-        if self.plain && !self.clocks.is_due(self.stepped) {
+        self.ledger.begin()?;
+        if self.plain && !self.ledger.clocks.is_due(self.ledger.stepped) {
             self.step_plainly()?;
         } else {
             self.step_fully()?;
         }
-        self.stepped += 1;
-        self.failed = false;
+        self.ledger.end();
         Ok(())
     }
 
     /// A step of any kind, timed if it is due. Says whether those that follow are plain.
     #[inline(never)]
     fn step_fully(&mut self) -> Result<()> {
-        self.timed = self.clocks.is_due(self.stepped);
-        if self.timed {
-            self.clocks.warm_up(self.stepped);
+        let stepped = self.ledger.stepped;
+        self.ledger.timed = self.ledger.clocks.is_due(stepped);
+        if self.ledger.timed {
+            self.ledger.clocks.warm_up(stepped);
         }
         self.step_once()?;
-        if self.timed {
-            self.clocks.done(self.stepped);
+        if self.ledger.timed {
+            self.ledger.clocks.done(stepped);
         }
         self.plain = self.is_plain();
         Ok(())
     }
 
     fn step_once(&mut self) -> Result<()> {
-        let whole = self.context();
+        let mut whole = self.ledger.context(0);
         if self.is_divided(&whole) {
             return self.step_in_parts(&whole);
         }
-        self.step_to_the_end_of(&whole)?;
-        self.arrive(&whole)
+        while let Attempt::Rejected { shorter, tries } = self.step_to_the_end_of(&whole)? {
+            whole = self.shorten(&whole, shorter, tries)?;
+        }
+        self.arrive(&whole, &whole)
     }
 
     #[inline(never)]
     fn step_in_parts(&mut self, whole: &StepContext) -> Result<()> {
-        self.divided_steps += 1;
-        let mut pieces = whole.interval().split(self.parts).peekable();
+        self.ledger.divided_steps += 1;
+        let mut pieces = whole.interval().split(self.plan.parts).peekable();
         while let Some(piece) = pieces.next() {
             let context = whole.over(piece);
-            self.sample_externals(context.t, context.t_next);
-            self.step_to_the_end_of(&context)?;
+            self.exchange.sample_externals(&self.plan, piece.start, piece.end);
+            if let Attempt::Rejected { .. } = self.step_to_the_end_of(&context)? {
+                return Err(Error::new(Code::Bug, "a method rejects a part of a step that is divided"));
+            }
             match pieces.peek() {
                 Some(next) => {
-                    self.sample_externals(next.start, next.end);
+                    self.exchange.sample_externals(&self.plan, next.start, next.end);
                     self.look_around(&context)?;
                 }
-                None => self.arrive(&context)?,
+                None => self.arrive(whole, &context)?,
             }
         }
         Ok(())
@@ -95,170 +82,132 @@ impl Engine {
 
     /// Whether a method wants the step done in parts. All are asked: they may prepare for it.
     fn is_divided(&mut self, context: &StepContext) -> bool {
+        let Self { plan, plant, exchange, groups, models, .. } = self;
         let mut divided = false;
-        for g in self.dividing.iter().copied() {
-            let signals = signals!(self);
-            divided |= self.groups[g].method.divides(context, &signals);
+        for g in plan.roles.dividing.iter().copied() {
+            divided |= groups[g].method.divides(context, &exchange.signals(plan, plant, &**models));
         }
         divided
     }
 
     /// Does a step, or a part of one, as often as the methods ask for.
     #[inline]
-    fn step_to_the_end_of(&mut self, context: &StepContext) -> Result<()> {
-        if self.rollback {
-            self.step_until_accepted(*context)?;
-        } else if self.try_step(context)? == Verdict::Repeat {
+    fn step_to_the_end_of(&mut self, context: &StepContext) -> Result<Attempt> {
+        let attempt = if self.plan.goes_back {
+            self.step_until_judged(*context)?
+        } else if self.try_step(context)? == Verdict::Accept {
+            Attempt::Accepted
+        } else {
             let message = "a coupling method repeats a step but has not asked for rollback";
             return Err(Error::new(Code::Bug, message));
+        };
+        if matches!(attempt, Attempt::Accepted) {
+            self.exchange.move_on(context);
         }
-        self.history.push(context.t, &self.coupled);
-        std::mem::swap(&mut self.y, &mut self.y_next);
-        self.last_length = context.h;
-        Ok(())
+        Ok(attempt)
     }
 
     #[inline(never)]
-    fn step_until_accepted(&mut self, mut context: StepContext) -> Result<()> {
-        self.with_each(&context, |subsystem| subsystem.demand_rollback()?.snapshot())?;
-        while self.try_step(&context)? == Verdict::Repeat {
+    fn step_until_judged(&mut self, mut context: StepContext) -> Result<Attempt> {
+        let at = (context.t, context.k);
+        self.plant.try_each(at, |_, subsystem| subsystem.demand_rollback()?.snapshot())?;
+        loop {
+            let verdict = self.try_step(&context)?;
+            if verdict == Verdict::Accept {
+                return Ok(Attempt::Accepted);
+            }
             if context.repetition == MAX_REPETITIONS {
-                return Err(self.no_convergence(&context));
+                return Err(no_convergence(&context));
             }
             context.repetition += 1;
-            self.with_each(&context, |subsystem| subsystem.demand_rollback()?.restore())?;
+            self.plant.try_each(at, |_, subsystem| subsystem.demand_rollback()?.restore())?;
+            if let Verdict::Reject { shorter } = verdict {
+                return Ok(Attempt::Rejected { shorter, tries: context.repetition });
+            }
         }
-        Ok(())
     }
 
-    fn with_each(
-        &mut self,
-        context: &StepContext,
-        action: impl Fn(&mut dyn Subsystem) -> Result<()>,
-    ) -> Result<()> {
-        self.subsystems.iter_mut().try_for_each(|subsystem| {
-            action(&mut **subsystem).map_err(|error| place(&**subsystem, context.t, context.k, error))
-        })
+    /// The step in place of one that was rejected.
+    #[cold]
+    fn shorten(&mut self, rejected: &StepContext, shorter: f64, tries: u32) -> Result<StepContext> {
+        let Self { plan, exchange, ledger, control, .. } = self;
+        if !(shorter > 0.0 && shorter < rejected.h) {
+            let message = format!("a step of {} s was rejected for one of {shorter} s", rejected.h);
+            return Err(Error::new(Code::Bug, message));
+        }
+        control.rejected(rejected, shorter)?;
+        ledger.next = control.next_step(ledger.k);
+        let context = ledger.context(tries);
+        if context.t != rejected.t || context.h.partial_cmp(&rejected.h) != Some(std::cmp::Ordering::Less) {
+            return Err(Error::new(Code::Bug, "the step control does not shorten a step that was rejected"));
+        }
+        exchange.sample_externals(plan, context.t, context.t_next);
+        Ok(context)
     }
 
     #[inline]
     fn try_step(&mut self, context: &StepContext) -> Result<Verdict> {
         self.form_inputs(context)?;
-        self.guard.check_inputs(Moment { time: context.t, step: context.k }, &self.inputs)?;
-        for stage in 0..self.schedule.stages.len() {
-            self.interpolate_known_inputs(stage, context)?;
-            self.step_stage(stage, context)?;
-            self.check_stage(stage, context)?;
-            self.take_means(stage);
+        let Self { plan, plant, exchange, ledger, .. } = self;
+        plan.guard.check_inputs(Moment { time: context.t, step: context.k }, &exchange.inputs)?;
+        for stage in 0..plan.schedule.stages.len() {
+            exchange.interpolate_known_inputs(plan, stage, context)?;
+            let job = Job {
+                plan,
+                interval: context.interval(),
+                step: context.k,
+                stage,
+                inputs: &exchange.inputs,
+                environments: &exchange.environments,
+                clocks: ledger.timed.then_some(ledger.clocks.all()),
+            };
+            plant.step(&job, &mut exchange.y_next)?;
+            let at = Moment { time: context.t_next, step: context.k };
+            plan.check_stage(stage, at, &exchange.y_next)?;
+            exchange.take_means(plan, plant, stage);
         }
-        self.subsystem_steps += self.subsystems.len() as u64;
-        self.attempts += 1;
+        ledger.subsystem_steps += plant.len() as u64;
+        ledger.attempts += 1;
+        self.judge(context)
+    }
+
+    /// What the methods, and the step control, say about a step that has been tried.
+    #[inline]
+    fn judge(&mut self, context: &StepContext) -> Result<Verdict> {
+        let Self { plan, plant, exchange, groups, models, control, .. } = self;
         let mut verdict = Verdict::Accept;
-        for g in self.looking_back.iter().copied() {
-            let signals = signals!(self);
-            if self.groups[g].method.post_step(context, &signals)? == Verdict::Repeat {
-                verdict = Verdict::Repeat;
-            }
+        for g in plan.roles.looking_back.iter().copied() {
+            let signals = exchange.signals(plan, plant, &**models);
+            verdict = verdict.and(groups[g].method.post_step(context, &signals)?);
+        }
+        if plan.goes_back && control.judges() {
+            verdict = verdict.and(control.judge(context, &exchange.signals(plan, plant, &**models))?);
         }
         Ok(verdict)
     }
 
     /// The input polynomials of the step.
+    #[inline]
     fn form_inputs(&mut self, context: &StepContext) -> Result<()> {
-        if self.holds {
+        let Self { plan, plant, exchange, groups, models, .. } = self;
+        if plan.holds {
             // What comes back is overwritten when the next coupled inputs are formed.
-            self.inputs.hold(&mut self.coupled);
+            exchange.inputs.hold(&mut exchange.coupled);
             return Ok(());
         }
-        for group in &mut self.groups {
-            let mut signals = signals!(self);
-            group.method.pre_step(context, &mut signals)?;
+        for group in groups {
+            group.method.pre_step(context, &mut exchange.signals(plan, plant, &**models))?;
         }
-        for j in &self.held {
-            self.inputs.coefficients_mut(0)[*j] = self.coupled[*j];
+        for j in &plan.held {
+            exchange.inputs.coefficients_mut(0)[*j] = exchange.coupled[*j];
         }
         Ok(())
     }
+}
 
-    /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
-    /// mean, if the method prefers it), a line or a parabola, in the order of their method.
-    fn interpolate_known_inputs(&mut self, stage: usize, context: &StepContext) -> Result<()> {
-        let h = context.h;
-        let known = &self.schedule.known_inputs[stage];
-        for j in known.iter().copied() {
-            let start = self.coupled[j];
-            let end = self.coupling.row(j, &self.y_next) + self.external_next[j];
-            let order = self.input_orders[j];
-            if self.hold_known_mean[j] {
-                let mean_external = 0.5 * (self.external[j] + self.external_next[j]);
-                self.inputs.coefficients_mut(0)[j] = self.coupling.row(j, &self.mean) + mean_external;
-                continue;
-            }
-            if order == 0 {
-                self.inputs.coefficients_mut(0)[j] = end;
-                continue;
-            }
-            let slope = (end - start) / h;
-            let curvature = if order >= 2 && !self.history.is_empty() {
-                let gap = context.t - self.history.time(1);
-                (slope - (start - self.history.coupled(1)[j]) / gap) / (h + gap)
-            } else {
-                0.0
-            };
-            self.inputs.coefficients_mut(0)[j] = start;
-            self.inputs.coefficients_mut(1)[j] = slope - h * curvature;
-            for a in 2..=order {
-                self.inputs.coefficients_mut(a)[j] = if a == 2 { curvature } else { 0.0 };
-            }
-        }
-        let at = Moment { time: context.t_next, step: context.k };
-        known.iter().try_for_each(|j| self.guard.check_input(at, *j, &self.inputs))
-    }
-
-    fn step_stage(&mut self, stage: usize, context: &StepContext) -> Result<()> {
-        let clocks = self.timed.then_some(self.clocks.all());
-        let job = job!(self, stage, context.interval(), context.k, clocks);
-        self.threads.step(&job, &mut self.lanes[stage], &mut self.subsystems, &mut self.y_next)
-    }
-
-    /// Stops bad outputs before the next stage sees them.
-    fn check_stage(&self, stage: usize, context: &StepContext) -> Result<()> {
-        let at = Moment { time: context.t_next, step: context.k };
-        if let [_] = &self.schedule.stages[..] {
-            return self.guard.check(at, 0..self.y_next.len(), &self.y_next);
-        }
-        let mut ranges = self.schedule.stages[stage].iter().map(|i| self.layout.output_range(*i));
-        ranges.try_for_each(|range| self.guard.check(at, range, &self.y_next))
-    }
-
-    /// Means over the step of the outputs of a stage, where a later stage may want them.
-    fn take_means(&mut self, stage: usize) {
-        if self.needs_known_means && stage + 1 < self.schedule.stages.len() {
-            let (parts, outputs) =
-                ((&self.subsystems as &dyn MicroView, &self.layout), (&self.y[..], &self.y_next[..]));
-            let chosen = self.schedule.stages[stage].iter().copied();
-            mean_outputs(SampleRule::Declared, parts, chosen, outputs, &mut self.mean);
-        }
-    }
-
-    fn context(&self) -> StepContext {
-        StepContext {
-            k: self.k,
-            t: self.experiment.time(self.k),
-            t_next: self.experiment.time(self.k + 1),
-            h: self.experiment.step,
-            repetition: 0,
-        }
-    }
-
-    #[cold]
-    fn no_convergence(&self, context: &StepContext) -> Error {
-        let message = format!("the step was repeated {MAX_REPETITIONS} times without success");
-        Error::new(Code::Repeats, message).at(Place::Run {
-            subsystem: None,
-            signal: None,
-            time: context.t,
-            step: context.k,
-        })
-    }
+#[cold]
+fn no_convergence(context: &StepContext) -> Error {
+    let message = format!("the step was repeated {MAX_REPETITIONS} times without success");
+    let (time, step) = (context.t, context.k);
+    Error::new(Code::Repeats, message).at(Place::Run { subsystem: None, signal: None, time, step })
 }

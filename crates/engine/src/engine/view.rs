@@ -1,8 +1,8 @@
 //! What can be seen of an engine between two steps.
 
 use costep_core::{
-    Coupling, Description, Experiment, InputPolynomials, InterfaceModel, Layout, MicroView, ModelSource,
-    SolverCounts, Subsystem,
+    Coupling, Description, Experiment, InputPolynomials, InterfaceModel, Interval, Layout, MicroView,
+    ModelSource, SolverCounts, Subsystem,
 };
 
 use super::Engine;
@@ -12,124 +12,150 @@ use crate::threads::ThreadChoice;
 impl Engine {
     /// Number of accepted steps.
     pub fn k(&self) -> u64 {
-        self.k
+        self.ledger.k
     }
 
     /// T^k.
     pub fn time(&self) -> f64 {
-        self.experiment.time(self.k)
+        self.ledger.next.start
+    }
+
+    /// The macro step that was done last; of length 0 before the first one of this process.
+    pub fn last_step(&self) -> Interval {
+        self.ledger.last
+    }
+
+    /// Whether the run has come to its end.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.control.is_over(self.ledger.k)
+    }
+
+    /// How much of the run is done, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        let Experiment { start, stop, .. } = self.plan.experiment;
+        match self.control.is_uniform() {
+            true => self.ledger.k as f64 / self.plan.experiment.steps().max(1) as f64,
+            false => ((self.time() - start) / (stop - start)).clamp(0.0, 1.0),
+        }
+    }
+
+    /// Seconds of simulated time that this process has come on.
+    pub fn simulated_here(&self) -> f64 {
+        self.time() - self.ledger.began
     }
 
     /// Start, stop and step.
     pub fn experiment(&self) -> &Experiment {
-        &self.experiment
+        &self.plan.experiment
     }
 
     /// Whether it goes on from a saved state.
     pub fn resumed(&self) -> bool {
-        self.resumed
+        self.ledger.resumed
     }
 
     /// Outputs at T^k.
     pub fn outputs(&self) -> &[f64] {
-        &self.y
+        &self.exchange.y
     }
 
     /// z^k = L y^k + r(T^k), what the inputs should be at T^k.
     pub fn coupled(&self) -> &[f64] {
-        &self.coupled
+        &self.exchange.coupled
     }
 
     /// L.
     pub fn coupling(&self) -> &Coupling {
-        &self.coupling
+        &self.plan.coupling
     }
 
     /// The inputs over the last step.
     pub fn inputs(&self) -> &InputPolynomials {
-        &self.inputs
+        &self.exchange.inputs
     }
 
     /// u(T^k): the inputs that were active at the end of the last step.
     #[inline]
     pub fn inputs_at_end(&self, u: &mut [f64]) {
-        self.evaluate_inputs(self.last_length, u);
+        let Self { plan, plant, exchange, .. } = self;
+        exchange.evaluate_inputs(plan, plant, exchange.last_length, u);
     }
 
     /// One per subsystem.
     pub fn descriptions(&self) -> &[Description] {
-        &self.descriptions
+        &self.plan.descriptions
     }
 
     /// Where the signals of each subsystem are.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.plan.layout
     }
 
     /// Outputs inside the last step.
     pub fn micro(&self) -> &dyn MicroView {
-        &self.subsystems
+        &self.plant
     }
 
-    /// The subsystems.
-    pub fn subsystems(&self) -> &[Box<dyn Subsystem>] {
-        &self.subsystems
+    /// A subsystem, by its number.
+    pub fn subsystem(&self, i: usize) -> &dyn Subsystem {
+        self.plant.subsystem(i)
     }
 
     /// The order of stepping.
     pub fn schedule(&self) -> &Schedule {
-        &self.schedule
+        &self.plan.schedule
     }
 
     /// Sum of the energies the subsystems report; nothing if one of them does not.
     pub fn energy(&self) -> Option<f64> {
-        self.subsystems.iter().map(|subsystem| subsystem.telemetry()?.energy()).sum()
+        self.plant.iter().map(|subsystem| subsystem.telemetry()?.energy()).sum()
     }
 
     /// How many steps of single subsystems were done, repetitions included.
     pub fn subsystem_steps(&self) -> u64 {
-        self.subsystem_steps
+        self.ledger.subsystem_steps
     }
 
     /// Macro steps that were done in parts, because a method wanted them shorter, and how many parts a step then has.
     pub fn divided_steps(&self) -> (u64, usize) {
-        (self.divided_steps, self.parts)
+        (self.ledger.divided_steps, self.plan.parts)
     }
 
     /// What the integrator of each subsystem has done, where it chooses its steps itself.
     pub fn solver_counts(&self) -> Vec<Option<SolverCounts>> {
-        self.subsystems.iter().map(|subsystem| subsystem.telemetry()?.solver_counts()).collect()
+        self.plant.iter().map(|subsystem| subsystem.telemetry()?.solver_counts()).collect()
     }
 
     /// Seconds that this process has spent in the steps of each subsystem: the mean of the steps that were timed, times
     /// their number. Long steps are all timed, of short ones some, late in a run one in 256.
     pub fn step_seconds(&self) -> Vec<f64> {
-        self.clocks.seconds(self.attempts)
+        self.ledger.clocks.seconds(self.ledger.attempts)
     }
 
     /// Whether subsystems are stepped at the same time on several threads.
     pub fn steps_in_parallel(&self) -> bool {
-        matches!(self.threads, ThreadChoice::Pool(_))
+        matches!(self.plant.threads, ThreadChoice::Pool(_))
     }
 
     /// Number of macro steps that this process has done: fewer than all if the run was resumed.
     pub fn steps_here(&self) -> u64 {
-        self.stepped
+        self.ledger.stepped
     }
 
     /// Whether a method uses local models.
     pub fn uses_models(&self) -> bool {
-        self.needs_models
+        self.plan.uses_models()
     }
 
     /// Where local models come from, if a method uses them.
     pub fn model_source(&self) -> Option<&'static str> {
-        self.needs_models.then(|| self.models.name())
+        self.plan.uses_models().then(|| self.models.name())
     }
 
     /// The local models, if a method uses them.
     pub fn models(&self) -> Option<&dyn ModelSource> {
-        self.needs_models.then_some(&*self.models)
+        self.plan.uses_models().then_some(&*self.models)
     }
 
     /// The model of one macro step of a subsystem that has been identified, by the source of local models or by a method itself.
@@ -155,7 +181,7 @@ impl Engine {
         let name = |g: usize, name: String| if several { format!("group{g}.{name}") } else { name };
         let names = self.groups.iter().map(|group| group.method.diagnostic_names());
         let of_methods = names.enumerate().flat_map(|(g, names)| names.into_iter().map(move |n| name(g, n)));
-        let of_subsystems = self.subsystems.iter().zip(&self.descriptions).flat_map(|(subsystem, of)| {
+        let of_subsystems = self.plant.iter().zip(&self.plan.descriptions).flat_map(|(subsystem, of)| {
             let names = subsystem.telemetry().map_or(&[][..], |last| last.diagnostic_names());
             names.iter().map(move |name| format!("{}.{name}", of.name))
         });
@@ -165,12 +191,12 @@ impl Engine {
     /// Values of the extra columns.
     pub fn diagnostics(&self, row: &mut [f64]) {
         let mut rest = row;
-        for (group, count) in self.groups.iter().zip(&self.diagnostic_counts) {
+        for (group, count) in self.groups.iter().zip(&self.plan.diagnostic_counts) {
             let (own, others) = rest.split_at_mut(*count);
             group.method.diagnostics(own);
             rest = others;
         }
-        for last in self.subsystems.iter().filter_map(|subsystem| subsystem.telemetry()) {
+        for last in self.plant.iter().filter_map(|subsystem| subsystem.telemetry()) {
             let (own, others) = rest.split_at_mut(last.diagnostic_names().len());
             last.diagnostics(own);
             rest = others;

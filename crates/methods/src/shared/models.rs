@@ -29,8 +29,7 @@ pub(crate) fn singular_interface(step: &StepContext) -> Error {
         Error::new(Code::AlgebraicLoop, "the interface system of the coupled local models is singular")
             .hint("one of the connections of the loop needs a delay or a state, or the step another length")
     } else {
-        Error::new(Code::Diverged, "the interface system became singular: the run diverged")
-            .hint("try a smaller step or another method: `costep compare`")
+        Error::diverged("the interface system became singular: the run diverged")
     };
     error.at(Place::Run { subsystem: None, signal: None, time: step.t, step: step.k })
 }

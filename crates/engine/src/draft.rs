@@ -1,0 +1,115 @@
+//! A system on its way to a plan: checked, and its methods asked.
+
+use costep_core::{
+    Capabilities, Coupling, Description, Division, Experiment, InputSet, KnownInputs, Layout, LowerOrders,
+    ModelDemand, ModelSource, Request, Result, SystemView, profiles,
+};
+
+use crate::checks::{check_control, check_externals, check_groups, check_indices, check_request};
+use crate::schedule::Schedule;
+use crate::step_control::StepControl;
+use crate::substeps::divide_steps;
+use crate::system::{Group, System, take_held};
+
+/// What is known of a system while its methods are asked.
+pub(crate) struct Draft {
+    pub(crate) experiment: Experiment,
+    pub(crate) descriptions: Vec<Description>,
+    capabilities: Vec<Capabilities>,
+    pub(crate) layout: Layout,
+    pub(crate) coupling: Coupling,
+    pub(crate) schedule: Schedule,
+    /// How macro steps are divided, if a method wants it.
+    pub(crate) division: Division,
+    /// Inputs of discrete signals, which no method forms.
+    pub(crate) held: Vec<usize>,
+}
+
+impl Draft {
+    /// Checks a system and takes inputs that no method forms off its groups.
+    pub(crate) fn new(system: &mut System) -> Result<Self> {
+        let (descriptions, capabilities) = profiles(&mut system.subsystems);
+        let layout = Layout::of(&descriptions);
+        check_groups(&system.groups, &layout)?;
+        let held = take_held(&mut system.groups, &descriptions);
+        // A default group whose inputs have all been given to others has nothing to do.
+        system.groups.retain(|group| !group.inputs.is_empty());
+        check_indices(&system.connections, &system.externals, &system.bounds, &layout)?;
+        check_externals(&system.externals)?;
+        let coupling = Coupling::new(layout.inputs(), &system.connections);
+        let schedule = Schedule::new(&system.scheduling, &descriptions, &layout, &coupling)?;
+        let division = Division::of(&descriptions, system.experiment.step);
+        let experiment = system.experiment;
+        Ok(Self { experiment, descriptions, capabilities, layout, coupling, schedule, division, held })
+    }
+
+    /// The system as a method sees it that is responsible for these inputs.
+    fn view<'a>(&'a self, inputs: &'a InputSet) -> SystemView<'a> {
+        SystemView {
+            descriptions: &self.descriptions,
+            capabilities: &self.capabilities,
+            layout: &self.layout,
+            coupling: &self.coupling,
+            inputs,
+            step: self.experiment.step,
+            division: self.division,
+        }
+    }
+
+    /// Lets the methods choose how to work, and asks what they need for it.
+    pub(crate) fn ask(&self, groups: &mut [Group]) -> Result<Vec<Request>> {
+        let ask = |group: &mut Group| {
+            group.method.choose(&self.view(&group.inputs))?;
+            Ok(group.method.request())
+        };
+        groups.iter_mut().map(ask).collect()
+    }
+
+    /// Makes the subsystems ready for what the methods ask.
+    pub(crate) fn equip(&mut self, system: &mut System, requests: &[Request]) -> Result<()> {
+        if system.micro_samples || requests.iter().any(|request| request.micro_samples) {
+            let recorders = system.subsystems.iter_mut().filter_map(|subsystem| subsystem.micro_recorder());
+            recorders.for_each(|recorder| recorder.record(true, &self.experiment));
+        }
+        for (group, request) in system.groups.iter().zip(requests) {
+            let LowerOrders::Substeps(parts) = request.inputs.lower_orders() else { continue };
+            let is_ours = |i: usize| self.layout.input_range(i).any(|j| group.inputs.contains(j));
+            let (order, step) = (request.inputs.order(), self.experiment.step);
+            divide_steps(&mut system.subsystems, (order, parts, step), is_ours)?;
+            (self.descriptions, self.capabilities) = profiles(&mut system.subsystems);
+        }
+        Ok(())
+    }
+
+    /// Checks that everybody can do what is asked, and lets the methods take their memory.
+    pub(crate) fn prepare(
+        &mut self,
+        groups: &mut [Group],
+        requests: &[Request],
+        control: &dyn StepControl,
+    ) -> Result<()> {
+        check_control(control, requests, &self.descriptions, &self.capabilities)?;
+        for (group, request) in groups.iter_mut().zip(requests) {
+            check_request(group, request, &self.descriptions, &self.capabilities, &self.layout)?;
+            if request.known_inputs == KnownInputs::Kept {
+                self.schedule.forget_known(|j| group.inputs.contains(j));
+            }
+            group.method.prepare(&self.view(&group.inputs))?;
+        }
+        Ok(())
+    }
+
+    /// Lets the source of local models take its memory, for as much of them as is asked for.
+    pub(crate) fn prepare_models(&self, models: &mut dyn ModelSource, demand: ModelDemand) -> Result<()> {
+        if !demand.is_any() {
+            return Ok(());
+        }
+        if demand != (ModelDemand::Full { states: true }) {
+            models.leave_out_states();
+        }
+        if !demand.is_full() {
+            models.settle_for_feedthrough();
+        }
+        models.prepare(&self.descriptions, &self.capabilities, &self.experiment)
+    }
+}

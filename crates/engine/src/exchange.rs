@@ -1,0 +1,234 @@
+//! The signals that go from subsystem to subsystem.
+
+use costep_core::{
+    Arrival, EnvironmentModel, External, History, InputPolynomials, ModelSource, Request, Result, SampleRule,
+    Signals, StateReader, StateWriter, StepContext, mean_outputs,
+};
+
+use crate::guard::Moment;
+use crate::plan::Plan;
+use crate::plant::Plant;
+use crate::system::Group;
+
+/// The signals of a system at T^k and over the step that follows.
+pub(crate) struct Exchange {
+    /// y^k and y^(k+1).
+    pub(crate) y: Vec<f64>,
+    pub(crate) y_next: Vec<f64>,
+    /// z^k = L y^k + r(T^k).
+    pub(crate) coupled: Vec<f64>,
+    /// r(T^k) and r(T^(k+1)).
+    pub(crate) external: Vec<f64>,
+    pub(crate) external_next: Vec<f64>,
+    pub(crate) history: History,
+    pub(crate) inputs: InputPolynomials,
+    /// Length of the step, or part of one, that `inputs` are of; 0 at the start.
+    pub(crate) last_length: f64,
+    /// Means of outputs over the step, where inputs are held at them.
+    mean: Vec<f64>,
+    /// u(T^k) at the end of the last step, if somebody needs it.
+    pub(crate) u_end: Vec<f64>,
+    /// Subsystems whose inputs may end otherwise than their polynomials.
+    own_ends: Vec<usize>,
+    /// The rest of the system as each subsystem sees it, if a method asks for it.
+    pub(crate) environments: Vec<EnvironmentModel>,
+}
+
+impl Exchange {
+    /// Room for everything that is exchanged, with the inputs over a step.
+    pub(crate) fn new(plan: &Plan, inputs: InputPolynomials, requests: &[Request]) -> Self {
+        // A parabola through known inputs goes through their last value too.
+        let asked = requests.iter().map(|request| request.history).max().unwrap_or(0);
+        let history = asked.max(usize::from(inputs.order() > 1));
+        let has_environments = requests.iter().any(|request| request.inputs.has_environment());
+        let environments = if has_environments { plan.layout.subsystems() } else { 0 };
+        let (u, y) = (plan.layout.inputs(), plan.layout.outputs());
+        Self {
+            y: vec![0.0; y],
+            y_next: vec![0.0; y],
+            coupled: vec![0.0; u],
+            external: vec![0.0; u],
+            external_next: vec![0.0; u],
+            history: History::new(u, history),
+            inputs,
+            last_length: 0.0,
+            mean: vec![0.0; y],
+            u_end: vec![0.0; u],
+            own_ends: Vec::new(),
+            environments: vec![EnvironmentModel::default(); environments],
+        }
+    }
+
+    /// What methods see.
+    pub(crate) fn signals<'a>(
+        &'a mut self,
+        plan: &'a Plan,
+        plant: &'a Plant,
+        models: &'a dyn ModelSource,
+    ) -> Signals<'a> {
+        Signals {
+            y: &self.y,
+            coupled: &self.coupled,
+            y_next: &self.y_next,
+            external: &self.external,
+            external_next: &self.external_next,
+            externals: &plan.externals,
+            coupling: &plan.coupling,
+            history: &self.history,
+            inputs: &mut self.inputs,
+            micro: plant,
+            descriptions: &plan.descriptions,
+            models,
+            environments: &mut self.environments,
+            u_end: &self.u_end,
+        }
+    }
+
+    /// r at both ends of the step, or part, to come, as seen from inside it.
+    #[inline]
+    pub(crate) fn sample_externals(&mut self, plan: &Plan, start: f64, end: f64) {
+        if !plan.externals.is_empty() {
+            sample(&plan.externals, &mut self.external, |signal| signal.value(start));
+            sample(&plan.externals, &mut self.external_next, |signal| signal.value_before(end));
+        }
+    }
+
+    /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
+    /// mean, if the method prefers it), a line or a parabola, in the order of their method.
+    pub(crate) fn interpolate_known_inputs(
+        &mut self,
+        plan: &Plan,
+        stage: usize,
+        step: &StepContext,
+    ) -> Result<()> {
+        let known = &plan.schedule.known_inputs[stage];
+        known.iter().for_each(|j| self.interpolate(plan, *j, step));
+        let at = Moment { time: step.t_next, step: step.k };
+        known.iter().try_for_each(|j| plan.guard.check_input(at, *j, &self.inputs))
+    }
+
+    fn interpolate(&mut self, plan: &Plan, j: usize, step: &StepContext) {
+        let (h, order) = (step.h, plan.input_orders[j]);
+        if plan.is_held_at_mean(j) {
+            let mean_external = 0.5 * (self.external[j] + self.external_next[j]);
+            self.inputs.coefficients_mut(0)[j] = plan.coupling.row(j, &self.mean) + mean_external;
+            return;
+        }
+        let start = self.coupled[j];
+        let end = plan.coupling.row(j, &self.y_next) + self.external_next[j];
+        if order == 0 {
+            self.inputs.coefficients_mut(0)[j] = end;
+            return;
+        }
+        let slope = (end - start) / h;
+        let curvature = if order >= 2 && !self.history.is_empty() {
+            let gap = step.t - self.history.time(1);
+            (slope - (start - self.history.coupled(1)[j]) / gap) / (h + gap)
+        } else {
+            0.0
+        };
+        self.inputs.coefficients_mut(0)[j] = start;
+        self.inputs.coefficients_mut(1)[j] = slope - h * curvature;
+        for a in 2..=order {
+            self.inputs.coefficients_mut(a)[j] = if a == 2 { curvature } else { 0.0 };
+        }
+    }
+
+    /// Means over the step of the outputs of a stage, where a later stage may want them.
+    #[inline]
+    pub(crate) fn take_means(&mut self, plan: &Plan, plant: &Plant, stage: usize) {
+        if plan.holds_means() && stage + 1 < plan.schedule.stages.len() {
+            let chosen = plan.schedule.stages[stage].iter().copied();
+            let outputs = (&self.y[..], &self.y_next[..]);
+            mean_outputs(SampleRule::Declared, (plant, &plan.layout), chosen, outputs, &mut self.mean);
+        }
+    }
+
+    /// The outputs at the end of a step, or of a part of one, become those at the start of the next.
+    #[inline]
+    pub(crate) fn move_on(&mut self, step: &StepContext) {
+        self.history.push(step.t, &self.coupled);
+        std::mem::swap(&mut self.y, &mut self.y_next);
+        self.last_length = step.h;
+    }
+
+    /// z = L y + r, or what a method makes of it.
+    #[inline]
+    pub(crate) fn form_coupled(
+        &mut self,
+        plan: &Plan,
+        plant: &Plant,
+        models: &dyn ModelSource,
+        groups: &mut [Group],
+    ) -> Result<()> {
+        plan.coupling.apply(&self.y, &mut self.coupled);
+        for j in plan.external_inputs.iter().copied() {
+            self.coupled[j] += self.external[j];
+        }
+        for g in plan.roles.forming.iter().copied() {
+            let arrival = Arrival {
+                y_before: &self.y_next,
+                y: &self.y,
+                u_end: &self.u_end,
+                external: &self.external,
+                coupling: &plan.coupling,
+                micro: plant,
+                models,
+            };
+            groups[g].method.form_coupled(&arrival, &mut self.coupled)?;
+        }
+        Ok(())
+    }
+
+    /// Asks once which subsystems have inputs that end otherwise than their polynomials. With a model of the environment at
+    /// hand each of them may, later on.
+    #[cold]
+    pub(crate) fn find_own_ends(&mut self, plant: &Plant) {
+        let may = |i: &usize| !self.environments.is_empty() || plant.input_at_end(*i).is_some();
+        self.own_ends = (0..plant.len()).filter(may).collect();
+    }
+
+    /// The inputs at the end of a step of this length.
+    #[inline]
+    pub(crate) fn evaluate_inputs(&self, plan: &Plan, plant: &Plant, length: f64, u: &mut [f64]) {
+        self.inputs.evaluate(length, u);
+        for i in self.own_ends.iter().copied() {
+            if let Some(end) = plant.input_at_end(i) {
+                u[plan.layout.input_range(i)].copy_from_slice(end);
+            }
+        }
+    }
+
+    /// Keeps u(T^k) at the end of a step of this length.
+    pub(crate) fn keep_inputs_at_end(&mut self, plan: &Plan, plant: &Plant, length: f64) {
+        let mut u_end = std::mem::take(&mut self.u_end);
+        self.evaluate_inputs(plan, plant, length, &mut u_end);
+        self.u_end = u_end;
+    }
+
+    pub(crate) fn save(&self, out: &mut StateWriter) {
+        for values in [&self.y, &self.coupled, self.inputs.raw(), &self.u_end] {
+            out.reals(values);
+        }
+        out.real(self.last_length);
+        self.history.save(out);
+    }
+
+    pub(crate) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        from.reals(&mut self.y)?;
+        from.reals(&mut self.coupled)?;
+        from.reals(self.inputs.raw_mut())?;
+        from.reals(&mut self.u_end)?;
+        self.last_length = from.real()?;
+        self.history.load(from)
+    }
+}
+
+fn sample(externals: &[(usize, External)], values: &mut [f64], value: impl Fn(&External) -> f64) {
+    for (j, _) in externals {
+        values[*j] = 0.0;
+    }
+    for (j, signal) in externals {
+        values[*j] += value(signal);
+    }
+}

@@ -1,0 +1,154 @@
+//! What is known of a run before its first step, and does not change any more.
+
+use costep_core::{
+    AfterStep, Coupling, Description, Experiment, External, InputPolynomials, KnownInputs, Layout,
+    ModelDemand, Request, Result, SegmentPlace,
+};
+
+use crate::draft::Draft;
+use crate::guard::{Bounds, Guard, Moment};
+use crate::schedule::Schedule;
+use crate::step_control::StepControl;
+use crate::system::Group;
+
+/// What is known of a run before its first step, and does not change any more.
+pub(crate) struct Plan {
+    pub(crate) experiment: Experiment,
+    pub(crate) descriptions: Vec<Description>,
+    pub(crate) layout: Layout,
+    pub(crate) coupling: Coupling,
+    /// r(t): (index into u, signal).
+    pub(crate) externals: Vec<(usize, External)>,
+    /// The inputs that `externals` end at, each once.
+    pub(crate) external_inputs: Vec<usize>,
+    pub(crate) schedule: Schedule,
+    pub(crate) guard: Guard,
+    /// Order of the polynomial of each input, by its group.
+    pub(crate) input_orders: Vec<usize>,
+    /// Where the inputs of each subsystem are, in the highest order of its groups.
+    pub(crate) segments: Vec<SegmentPlace>,
+    /// All inputs are the coupled ones, held over the step.
+    pub(crate) holds: bool,
+    /// Inputs of discrete signals, which no method forms.
+    pub(crate) held: Vec<usize>,
+    /// Whether an input is held at its mean where that is known, by its group; empty if none is.
+    held_at_mean: Vec<bool>,
+    pub(crate) roles: Roles,
+    /// How much of the local models the methods use together.
+    pub(crate) models: ModelDemand,
+    /// Steps may be repeated or rejected.
+    pub(crate) goes_back: bool,
+    /// Parts of a macro step that is divided.
+    pub(crate) parts: usize,
+    /// Number of diagnostic columns of each group.
+    pub(crate) diagnostic_counts: Vec<usize>,
+}
+
+/// Groups by what their methods do beside filling inputs.
+pub(crate) struct Roles {
+    /// They form their coupled inputs themselves.
+    pub(crate) forming: Vec<usize>,
+    /// They may want steps in parts.
+    pub(crate) dividing: Vec<usize>,
+    /// They look at the outcome of a step.
+    pub(crate) looking_back: Vec<usize>,
+}
+
+impl Plan {
+    /// The plan of a system that is ready but for its subsystems, with room for the inputs over a step.
+    pub(crate) fn new(
+        draft: Draft,
+        groups: &[Group],
+        requests: &[Request],
+        externals: Vec<(usize, External)>,
+        bounds: &[(usize, Bounds)],
+        control: &dyn StepControl,
+    ) -> (Self, InputPolynomials) {
+        let Draft { experiment, descriptions, layout, coupling, schedule, held, division, .. } = draft;
+        let mut input_orders = vec![0; layout.inputs()];
+        let mut held_at_mean = vec![false; layout.inputs()];
+        for (group, request) in groups.iter().zip(requests) {
+            for j in group.inputs.iter() {
+                let takes = descriptions[layout.input_owner(j)].input_order;
+                input_orders[j] = request.inputs.order().min(takes);
+                held_at_mean[j] = request.known_inputs == KnownInputs::Mean;
+            }
+        }
+        if !held_at_mean.contains(&true) {
+            held_at_mean.clear();
+        }
+        let order = input_orders.iter().copied().max().unwrap_or(0);
+        let inputs = InputPolynomials::new(layout.inputs(), order);
+        let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
+        let segment = |i: usize| inputs.place(layout.input_range(i), segment_order(i));
+        let those = |asked: fn(&Request) -> bool| {
+            requests.iter().enumerate().filter(|(_, request)| asked(request)).map(|(g, _)| g).collect()
+        };
+        let is_judge = |request: &Request| request.after_step == AfterStep::Judge;
+        let goes_back = control.judges() || requests.iter().any(is_judge);
+        let plan = Self {
+            guard: Guard::new(&descriptions, bounds),
+            external_inputs: unique(externals.iter().map(|(j, _)| *j)),
+            segments: (0..layout.subsystems()).map(segment).collect(),
+            holds: order == 0 && !goes_back && requests.iter().all(Request::only_holds),
+            roles: Roles {
+                forming: those(|request| request.forms_coupled),
+                dividing: those(|request| request.divides),
+                looking_back: those(|request| request.after_step != AfterStep::Nothing),
+            },
+            models: requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models)),
+            goes_back,
+            parts: division.parts().unwrap_or(1),
+            diagnostic_counts: groups.iter().map(|group| group.method.diagnostic_names().len()).collect(),
+            experiment,
+            descriptions,
+            layout,
+            coupling,
+            externals,
+            schedule,
+            input_orders,
+            held,
+            held_at_mean,
+        };
+        (plan, inputs)
+    }
+
+    /// Whether a method uses local models.
+    #[inline]
+    pub(crate) fn uses_models(&self) -> bool {
+        self.models.is_any()
+    }
+
+    /// Whether an input is held at its mean over the step where that is known.
+    pub(crate) fn is_held_at_mean(&self, j: usize) -> bool {
+        self.held_at_mean.get(j).copied().unwrap_or(false)
+    }
+
+    /// Whether some inputs are held at their means.
+    #[inline]
+    pub(crate) fn holds_means(&self) -> bool {
+        !self.held_at_mean.is_empty()
+    }
+
+    /// Stops bad outputs of a stage before the next one sees them.
+    #[inline]
+    pub(crate) fn check_stage(&self, stage: usize, at: Moment, y: &[f64]) -> Result<()> {
+        if let [_] = &self.schedule.stages[..] {
+            return self.guard.check(at, 0..y.len(), y);
+        }
+        let mut ranges = self.schedule.stages[stage].iter().map(|i| self.layout.output_range(*i));
+        ranges.try_for_each(|range| self.guard.check(at, range, y))
+    }
+
+    /// Whether a subsystem gets no more than held inputs.
+    pub(crate) fn takes_held_inputs(&self, i: usize) -> bool {
+        self.input_orders[self.layout.input_range(i)].iter().all(|order| *order == 0)
+    }
+}
+
+fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut indices: Vec<_> = indices.collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+}

@@ -1,0 +1,124 @@
+//! What is stepped: the subsystems, by their numbers, and the threads that step them.
+
+use costep_core::{Error, MicroSamples, MicroView, Place, Result, StateReader, StateWriter, Subsystem};
+
+use crate::job::Job;
+use crate::plan::Plan;
+use crate::rows::{Lane, lanes};
+use crate::system::Threads;
+use crate::threads::ThreadChoice;
+
+/// The subsystems of a system.
+pub(crate) struct Plant {
+    pub(crate) subsystems: Vec<Box<dyn Subsystem>>,
+    /// Per stage.
+    pub(crate) lanes: Vec<Vec<Lane>>,
+    pub(crate) threads: ThreadChoice,
+}
+
+impl Plant {
+    pub(crate) fn new(subsystems: Vec<Box<dyn Subsystem>>, threads: Threads, plan: &Plan) -> Self {
+        let threads = ThreadChoice::new(threads, plan.schedule.widest());
+        let mut plant = Self { subsystems, lanes: Vec::new(), threads };
+        plant.form_lanes(plan);
+        plant
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.subsystems.len()
+    }
+
+    /// Subsystem `i`.
+    pub(crate) fn subsystem(&self, i: usize) -> &dyn Subsystem {
+        &*self.subsystems[i]
+    }
+
+    /// Subsystem `i`.
+    pub(crate) fn subsystem_mut(&mut self, i: usize) -> &mut dyn Subsystem {
+        &mut *self.subsystems[i]
+    }
+
+    /// All of them, in the order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &dyn Subsystem> {
+        (0..self.len()).map(|i| self.subsystem(i))
+    }
+
+    /// Does something with each of them. The time and the number of the macro step are for errors.
+    pub(crate) fn try_each(
+        &mut self,
+        (time, step): (f64, u64),
+        mut action: impl FnMut(usize, &mut dyn Subsystem) -> Result<()>,
+    ) -> Result<()> {
+        (0..self.len()).try_for_each(|i| {
+            let subsystem = self.subsystem_mut(i);
+            action(i, &mut *subsystem).map_err(|error| place(subsystem, time, step, error))
+        })
+    }
+
+    /// The inputs that the outputs of a subsystem were last read under, if these are not the ends of its polynomials.
+    pub(crate) fn input_at_end(&self, i: usize) -> Option<&[f64]> {
+        self.subsystem(i).telemetry()?.input_at_end()
+    }
+
+    /// Steps the subsystems of a stage.
+    #[inline]
+    pub(crate) fn step(&mut self, job: &Job<'_>, y: &mut [f64]) -> Result<()> {
+        self.threads.step(job, &mut self.lanes[job.stage], &mut self.subsystems, y)
+    }
+
+    /// Notes that a macro step is over: after the first ones it is decided how many threads step the others.
+    #[inline]
+    pub(crate) fn step_is_over(&mut self, plan: &Plan) {
+        if self.threads.is_undecided() {
+            self.decide_on_threads(plan);
+        }
+    }
+
+    #[cold]
+    fn decide_on_threads(&mut self, plan: &Plan) {
+        self.threads.decide(plan.schedule.stages.len());
+        if !self.threads.is_one() {
+            self.form_lanes(plan);
+        }
+    }
+
+    /// Which subsystems are stepped in rows.
+    fn form_lanes(&mut self, plan: &Plan) {
+        // Rows are for one thread: several share subsystems out one by one.
+        let is_one = self.threads.is_one();
+        let is_free = |i: usize| is_one && plan.takes_held_inputs(i);
+        let stages = plan.schedule.stages.iter();
+        self.lanes = stages.map(|stage| lanes(stage, &mut self.subsystems, &plan.layout, is_free)).collect();
+    }
+
+    pub(crate) fn save(&self, out: &mut StateWriter) -> Result<()> {
+        self.iter().try_for_each(|subsystem| subsystem.demand_persistence()?.save(out))
+    }
+
+    pub(crate) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        (0..self.len()).try_for_each(|i| self.subsystem_mut(i).demand_persistence_mut()?.load(from))
+    }
+}
+
+impl MicroView for Plant {
+    fn subsystems(&self) -> usize {
+        self.len()
+    }
+
+    fn micro_samples(&self, subsystem: usize) -> Option<MicroSamples<'_>> {
+        self.subsystem(subsystem).telemetry()?.micro_samples()
+    }
+}
+
+impl Drop for Plant {
+    fn drop(&mut self) {
+        (0..self.len()).for_each(|i| self.subsystem_mut(i).terminate());
+    }
+}
+
+/// Says in which subsystem and when.
+#[cold]
+pub(crate) fn place(subsystem: &dyn Subsystem, time: f64, step: u64, error: Error) -> Error {
+    let subsystem = Some(subsystem.description().name.clone());
+    error.at(Place::Run { subsystem, signal: None, time, step })
+}

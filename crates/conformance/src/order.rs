@@ -11,8 +11,10 @@ use costep_models::Model;
 use crate::systems::{coupled, model};
 use crate::variants::defaults;
 
-const STOP: f64 = 1.0;
-const LONGEST_STEP: f64 = 0.01;
+/// End of the runs that show orders, in s.
+pub const STOP: f64 = 1.0;
+/// The longest of their steps, in s.
+pub const LONGEST_STEP: f64 = 0.01;
 const HALVINGS: i32 = 4;
 
 /// Two masses with a soft coupling, beginning in motion.
@@ -22,7 +24,7 @@ fn soft(x1: f64) -> Model {
 }
 
 /// The same at rest under a force that sets in smoothly, 10 (1 - cos 2 pi t).
-fn soft_from_rest() -> Model {
+pub fn soft_from_rest() -> Model {
     let cosine = External::Sine { amplitude: -10.0, frequency: 1.0, phase: FRAC_PI_2, start: 0.0 };
     soft(0.0).driven(0, 0, External::Constant(10.0)).driven(0, 0, cosine)
 }
@@ -84,7 +86,7 @@ fn schedulings() -> [Scheduling; 3] {
 }
 
 /// x1 and v1; the third output is the force, which passes its inputs straight through.
-const STATES: std::ops::Range<usize> = 0..2;
+pub const STATES: std::ops::Range<usize> = 0..2;
 const FORCE: usize = 2;
 
 pub(crate) fn every_method_has_its_order(entry: &'static MethodEntry) {
@@ -93,7 +95,7 @@ pub(crate) fn every_method_has_its_order(entry: &'static MethodEntry) {
         let slopes = slopes(&model, &defaults, scheduling, &Solver::Dopri5(1e-13));
         println!("{} from rest, {scheduling:?}: {slopes:.2?}", entry.id);
         let order = f64::from(entry.convergence_order);
-        let staircase = (defaults.build().needs().input_order + 1) as f64;
+        let staircase = (defaults.build().request().inputs.order() + 1) as f64;
         assert!(slopes[STATES].iter().all(|slope| *slope >= order - 0.25), "{}: {slopes:?}", entry.id);
         assert!(slopes[FORCE] >= order.min(staircase) - 0.25, "{}: {slopes:?}", entry.id);
     }

@@ -124,7 +124,7 @@ fn others(kind: &OptionKind) -> Vec<Value> {
 pub(crate) fn every_variant_builds_and_its_label_makes_it_again(entry: &'static MethodEntry) {
     for method in variants(entry) {
         let again = Methods::standard().with(entry).parse(&method.label()).unwrap();
-        assert_eq!(again.build().needs(), method.build().needs(), "{}", method.label());
+        assert_eq!(again.build().request(), method.build().request(), "{}", method.label());
         assert!(again.models == method.models, "{}", method.label());
     }
 }

@@ -83,6 +83,8 @@ pub struct StepContext {
     pub t_next: f64,
     /// h, or that of a part, as asked for: `t_next - t` differs from it by round-off.
     pub h: f64,
+    /// Length of the step, or part, before; 0 at the start of the run.
+    pub h_before: f64,
     /// 0 for the first try of this step, then the number of tries before, whether they were repeated or rejected.
     pub repetition: u32,
 }
@@ -91,6 +93,11 @@ impl StepContext {
     /// The step as an interval.
     pub fn interval(&self) -> Interval {
         Interval { start: self.t, end: self.t_next, length: self.h }
+    }
+
+    /// Length of the step before, or that of this one at the start of the run.
+    pub fn h_before_or_now(&self) -> f64 {
+        if self.h_before > 0.0 { self.h_before } else { self.h }
     }
 
     /// A piece of the step.

@@ -74,10 +74,10 @@ impl Ledger {
         self.standing = Standing::CommunicationPoint;
     }
 
-    /// The step to come, after so many tries.
+    /// The step to come, after one of this length and so many tries.
     #[inline]
-    pub(crate) fn context(&self, repetition: u32) -> StepContext {
+    pub(crate) fn context(&self, h_before: f64, repetition: u32) -> StepContext {
         let Interval { start, end, length } = self.next;
-        StepContext { k: self.k, t: start, t_next: end, h: length, repetition }
+        StepContext { k: self.k, t: start, t_next: end, h: length, h_before, repetition }
     }
 }

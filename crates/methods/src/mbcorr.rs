@@ -152,7 +152,8 @@ impl CouplingMethod for Corrector {
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
-        self.refresh(step, signals)?;
+        // What is corrected is the effect of the last step.
+        self.refresh(&StepContext { h: step.h_before_or_now(), ..*step }, signals)?;
         if step.repetition == 0 {
             self.memory.take(&self.next);
         }
@@ -162,7 +163,7 @@ impl CouplingMethod for Corrector {
         }
         self.next.started = true;
         self.correct_outputs(signals);
-        self.write_inputs(step.h, signals);
+        self.write_inputs(step, signals);
         Ok(())
     }
 
@@ -224,14 +225,15 @@ impl Corrector {
         self.interface.solve(|i| &parts[i].total, &mut self.next.corrected);
     }
 
-    fn write_inputs(&mut self, h: f64, signals: &mut Signals<'_>) {
+    fn write_inputs(&mut self, step: &StepContext, signals: &mut Signals<'_>) {
+        let (h, h_before) = (step.h, step.h_before_or_now());
         for j in self.inputs.iter() {
             let row = |y: &[f64]| signals.coupling.row(j, y) + signals.external[j];
             let (before, now) = (row(&self.memory.corrected), row(&self.next.corrected));
-            let slope = if self.order == 1 { (now - before) / h } else { 0.0 };
+            let slope = if self.order == 1 { (now - before) / h_before } else { 0.0 };
             self.next.bar_end[j] = now + h * slope;
             self.next.bar_mean[j] = now + 0.5 * h * slope;
-            let offset = self.alpha * (0.5 * (before + now) - self.memory.bar_mean[j]);
+            let offset = self.alpha * (0.5 * (before + now) - self.memory.bar_mean[j]) * (h_before / h);
             signals.inputs.coefficients_mut(0)[j] = now + offset;
             if self.order == 1 {
                 signals.inputs.coefficients_mut(1)[j] = slope;

@@ -143,9 +143,11 @@ impl CouplingMethod for Nepce {
         if step.repetition == 0 {
             self.correction.copy_from_slice(&self.next_correction);
         }
+        // What the last step lacks is given back over this one.
+        let share = step.h_before / step.h;
         let held = signals.inputs.coefficients_mut(0);
         for j in self.inputs.iter() {
-            held[j] = signals.coupled[j] + self.correction[j];
+            held[j] = signals.coupled[j] + self.correction[j] * share;
         }
         Ok(())
     }

@@ -9,3 +9,4 @@ mod order;
 mod rollback;
 mod save_load;
 mod signals;
+mod varying_steps;

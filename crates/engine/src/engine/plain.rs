@@ -42,9 +42,9 @@ impl Engine {
         )?;
         ledger.subsystem_steps += plant.subsystems.len() as u64;
         ledger.attempts += 1;
+        control.accepted(&ledger.context(exchange.last_length, 0));
         std::mem::swap(&mut exchange.y, &mut exchange.y_next);
         exchange.last_length = interval.length;
-        control.accepted(&ledger.context(0));
         ledger.k += 1;
         ledger.last = interval;
         ledger.next = control.next_step(ledger.k);

@@ -49,7 +49,7 @@ impl Engine {
     }
 
     fn step_once(&mut self) -> Result<()> {
-        let mut whole = self.ledger.context(0);
+        let mut whole = self.ledger.context(self.exchange.last_length, 0);
         if self.is_divided(&whole) {
             return self.step_in_parts(&whole);
         }
@@ -64,7 +64,7 @@ impl Engine {
         self.ledger.divided_steps += 1;
         let mut pieces = whole.interval().split(self.plan.parts).peekable();
         while let Some(piece) = pieces.next() {
-            let context = whole.over(piece);
+            let context = StepContext { h_before: self.exchange.last_length, ..whole.over(piece) };
             self.exchange.sample_externals(&self.plan, piece.start, piece.end);
             if let Attempt::Rejected { .. } = self.step_to_the_end_of(&context)? {
                 return Err(Error::new(Code::Bug, "a method rejects a part of a step that is divided"));
@@ -137,7 +137,7 @@ impl Engine {
         }
         control.rejected(rejected, shorter)?;
         ledger.next = control.next_step(ledger.k);
-        let context = ledger.context(tries);
+        let context = ledger.context(rejected.h_before, tries);
         if context.t != rejected.t || context.h.partial_cmp(&rejected.h) != Some(std::cmp::Ordering::Less) {
             return Err(Error::new(Code::Bug, "the step control does not shorten a step that was rejected"));
         }

@@ -23,6 +23,8 @@ pub(super) struct Persistence {
     /// Sums <v, e> and <v, v>.
     product: f64,
     square: f64,
+    /// b and beta as they were measured.
+    measured: (Vec<f64>, Vec<f64>),
     /// v of the step before.
     effect: Vec<f64>,
     /// xp or zp.
@@ -40,6 +42,7 @@ impl Persistence {
             started: false,
             product: 0.0,
             square: 0.0,
+            measured: (vec![0.0; states], vec![0.0; outputs]),
             effect: vec![0.0; outputs],
             predicted: vec![0.0; states],
             forcing: Lu::new(if by_outputs { states } else { 0 }),
@@ -60,7 +63,6 @@ impl Persistence {
     pub(super) fn weigh(
         &mut self,
         model: &LocalModel,
-        response: &Response,
         (u_end, y): (&[f64], &[f64]),
         sizes: &[f64],
         x: &[f64],
@@ -78,15 +80,8 @@ impl Persistence {
                 self.forcing.solve(forcing);
             }
         }
-        for (i, effect) in self.effect.iter_mut().enumerate() {
-            let at_end = |k: usize| row(response.forcing_to_state.data(), k, forcing);
-            *effect = if self.by_outputs {
-                at_end(i)
-            } else {
-                let n = model.states;
-                beta[i] + (0..n).map(|k| model.c[i * n + k] * at_end(k)).sum::<f64>()
-            };
-        }
+        self.measured.0.copy_from_slice(forcing);
+        self.measured.1.copy_from_slice(beta);
         let kappa = self.kappa();
         forcing.iter_mut().chain(beta).for_each(|offset| *offset *= kappa);
         self.started = true;
@@ -108,8 +103,18 @@ impl Persistence {
         if self.square > 0.0 { (self.product / self.square).clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// xp0 = E x + G c, without offset.
-    pub(super) fn predict(&mut self, response: &Response, x: &[f64], c: &[f64]) {
+    /// xp0 = E x + G c without offset, and the effect v that the offset will have had at the end of the step.
+    pub(super) fn predict(&mut self, model: &LocalModel, response: &Response, x: &[f64], c: &[f64]) {
+        let (forcing, beta) = &self.measured;
+        for (i, effect) in self.effect.iter_mut().enumerate() {
+            let at_end = |k: usize| row(response.forcing_to_state.data(), k, forcing);
+            *effect = if self.by_outputs {
+                at_end(i)
+            } else {
+                let n = model.states;
+                beta[i] + (0..n).map(|k| model.c[i * n + k] * at_end(k)).sum::<f64>()
+            };
+        }
         self.predicted.fill(0.0);
         response.state_to_state.multiply_add(x, &mut self.predicted);
         response.input_to_state.multiply_add(c, &mut self.predicted);
@@ -149,8 +154,8 @@ mod tests {
         let (mut x, mut b) = ([0.3], 5.0);
         for _ in 0..60 {
             let (mut forcing, mut beta) = ([b], [0.0]);
-            persistence.weigh(&model, &response, (&[0.0], &x), &[1.0], &x, (&mut forcing, &mut beta));
-            persistence.predict(&response, &x, &[0.0]);
+            persistence.weigh(&model, (&[0.0], &x), &[1.0], &x, (&mut forcing, &mut beta));
+            persistence.predict(&model, &response, &x, &[0.0]);
             b = next(b);
             x[0] = response.state_to_state[(0, 0)] * x[0] + response.forcing_to_state[(0, 0)] * b;
         }

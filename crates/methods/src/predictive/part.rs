@@ -130,14 +130,7 @@ impl Part {
         }
         self.measure_offsets(known_c, state.1, u_end, y);
         if let Some(persistence) = &mut self.persistence {
-            persistence.weigh(
-                &self.model,
-                &self.response,
-                (u_end, y),
-                sizes,
-                &self.x,
-                (&mut self.forcing, &mut self.beta),
-            );
+            persistence.weigh(&self.model, (u_end, y), sizes, &self.x, (&mut self.forcing, &mut self.beta));
         }
         self.has_forcing = self.forcing.iter().any(|b| *b != 0.0);
     }
@@ -224,7 +217,7 @@ impl Part {
             observer.predict(response, (x, forcing), c);
         }
         if let Some(persistence) = &mut self.persistence {
-            persistence.predict(response, x, c);
+            persistence.predict(&self.model, response, x, c);
         }
     }
 

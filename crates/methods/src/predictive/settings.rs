@@ -168,8 +168,13 @@ impl Settings {
         }
     }
 
+    /// Whether a stationary filter estimates the states: its gain is that of equal steps.
+    pub(super) fn has_stationary_filter(&self) -> bool {
+        matches!(self.states, States::Observed { .. })
+    }
+
     /// Whether predictions are compared with what comes.
     pub(super) fn remembers(&self) -> bool {
-        matches!(self.states, States::Observed { .. }) || self.offsets == Offsets::Persistent
+        self.has_stationary_filter() || self.offsets == Offsets::Persistent
     }
 }

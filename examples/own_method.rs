@@ -3,7 +3,7 @@
 
 use costep::{CouplingMethod, MethodEntry, Registry, Run, System};
 use costep_core::{
-    Deviations, InputSet, ModelsSpec, Needs, Options, Result, Signals, StepContext, SystemView,
+    Deviations, InputSet, ModelsSpec, Options, Request, Result, Signals, StepContext, SystemView,
 };
 
 static ENTRY: MethodEntry = MethodEntry {
@@ -27,8 +27,8 @@ fn build(_options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 struct MeanHold(InputSet);
 
 impl CouplingMethod for MeanHold {
-    fn needs(&self) -> Needs {
-        Needs { history: 1, ..Needs::default() }
+    fn request(&self) -> Request {
+        Request { history: 1, ..Request::default() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {

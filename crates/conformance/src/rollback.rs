@@ -1,7 +1,8 @@
 //! Methods that repeat steps, and subsystems that cannot.
 
 use costep_core::{
-    Code, CouplingMethod, InputSet, MethodEntry, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, AfterStep, Request, Restricted,
+    AfterStep, Code, CouplingMethod, InputSet, MethodEntry, Request, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView, Verdict,
 };
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;

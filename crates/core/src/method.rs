@@ -2,7 +2,8 @@
 
 use crate::{
     Capabilities, Coupling, Description, Division, EnvironmentModel, External, History, InputPolynomials,
-    InterfaceModel, Interval, Layout, MicroView, ModelKind, ModelSource, ModelsSpec, OptionSpec, Options, Result, StateReader, StateWriter, Request,
+    InterfaceModel, Interval, Layout, MicroView, ModelKind, ModelSource, ModelsSpec, OptionSpec, Options,
+    Request, Result, StateReader, StateWriter,
 };
 
 /// The inputs that a method is responsible for: the targets of its group of connections.

@@ -18,9 +18,9 @@ use crate::recorder::Recorder;
 use crate::reference::ReferenceChoice;
 use crate::report::RunReport;
 use crate::run::MethodChoice;
-use costep_engine::divergence::StartSignals;
 use crate::supervised;
 use crate::system::System;
+use costep_engine::divergence::StartSignals;
 
 /// Which runs to compare: every method at every step.
 ///

@@ -39,8 +39,9 @@ impl System {
         let foreign = self.project.model.parts.iter().find(|part| !part.can_be_component());
         let Some(foreign) = foreign else { return Vec::new() };
         let name = &foreign.description().name;
-        let needs_all =
-            |method: &&MethodSpec| monolithic::is_monolithic(method) || method.build().request().inputs.has_environment();
+        let needs_all = |method: &&MethodSpec| {
+            monolithic::is_monolithic(method) || method.build().request().inputs.has_environment()
+        };
         let methods = self.project.groups.iter().map(|group| &group.method);
         methods.filter(needs_all).map(|method| self.impossible_with(method, name)).collect()
     }

@@ -5,7 +5,7 @@ use costep_core::{Code, Error, Learning, ModelKind, Result};
 use costep_engine::{Engine, Flow, StopFlag};
 use costep_ident::ModelFile;
 use costep_methods::MethodSpec;
-use costep_methods::identified::{IdentifiedOptions, InputShape};
+use costep_methods::identified::{HoldOrRamp, IdentifiedOptions};
 use costep_project::{Project, Registry};
 
 use crate::assemble::{self, Choice};
@@ -47,7 +47,7 @@ fn learns_nothing(spec: &MethodSpec, text: &str) -> Error {
 /// Whether a method learns models of steps with held inputs.
 fn learns(spec: &MethodSpec) -> bool {
     if spec.entry.id == DEFAULT_METHOD {
-        return IdentifiedOptions::read(&spec.options).form == InputShape::Hold;
+        return IdentifiedOptions::read(&spec.options).form == HoldOrRamp::Hold;
     }
     let offer = spec.models.offer();
     offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier

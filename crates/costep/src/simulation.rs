@@ -22,10 +22,10 @@ use crate::reference::{self, ReferenceChoice};
 use crate::report::{RunReport, Verdict};
 use crate::results::Results;
 use crate::run::Run;
-use costep_engine::divergence::StartSignals;
 use crate::step::Step;
 use crate::supervised;
 use crate::system::System;
+use costep_engine::divergence::StartSignals;
 
 /// Looks at every communication point and may end the run; see [`Step`].
 pub type StepObserver<'a> = dyn FnMut(&Step<'_>) -> Result<Flow> + 'a;

@@ -6,10 +6,11 @@
 //! what it could learn.
 
 use costep_core::{
-    Arrival, CouplingMethod, Description, Deviations, InterfaceModel, Linearisation, MethodEntry, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, Request, Value,
+    Arrival, CouplingMethod, Description, Deviations, InterfaceModel, Linearisation, MethodEntry, ModelsSpec,
+    Options, Request, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict,
 };
 
-use crate::identified::{self, IdentifiedOptions, InputShape};
+use crate::identified::{self, HoldOrRamp, IdentifiedOptions};
 use crate::predictive;
 
 /// Row of the registry.
@@ -43,7 +44,7 @@ struct Auto {
 
 fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     Box::new(Auto {
-        picked: identified(options, InputShape::Hold, false),
+        picked: identified(options, HoldOrRamp::Hold, false),
         reason: String::new(),
         options: options.clone(),
         models: models.clone(),
@@ -51,7 +52,7 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 }
 
 /// For subsystems without local models.
-fn identified(options: &Options, form: InputShape, feedthrough: bool) -> Box<dyn CouplingMethod> {
+fn identified(options: &Options, form: HoldOrRamp, feedthrough: bool) -> Box<dyn CouplingMethod> {
     identified::with_options(IdentifiedOptions { form, feedthrough, ..IdentifiedOptions::read(options) })
 }
 
@@ -64,7 +65,7 @@ impl CouplingMethod for Auto {
         if let Some(first) = gives_less(Linearisation::Full) {
             let takes_ramps = |d: &Description| d.inputs.is_empty() || d.input_order > 0;
             let form =
-                if system.descriptions.iter().all(takes_ramps) { InputShape::Ramp } else { InputShape::Hold };
+                if system.descriptions.iter().all(takes_ramps) { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };
             let follows_at_once = |d: &Description| d.feedthrough.iter().any(|inputs| !inputs.is_empty());
             let feedthrough = gives_less(Linearisation::Feedthrough).is_none()
                 && system.descriptions.iter().any(follows_at_once);

@@ -15,7 +15,9 @@
 
 use costep_core::graph::Graph;
 use costep_core::{
-    Arrival, Code, Condition, CouplingMethod, Deviations, EnvironmentForm, EnvironmentModel, Error, InputSet, Layout, LocalModel, MethodEntry, ModelsSpec, Options, PaperOptions, Result, Signals, StepContext, SystemView, choice, options, InputShape, KnownInputs, ModelDemand, Request,
+    Arrival, Code, Condition, CouplingMethod, Deviations, EnvironmentForm, EnvironmentModel, Error, InputSet,
+    InputShape, KnownInputs, Layout, LocalModel, MethodEntry, ModelDemand, ModelsSpec, Options, PaperOptions,
+    Request, Result, Signals, StepContext, SystemView, choice, options,
 };
 use costep_linalg::{Lu, Matrix};
 

@@ -13,7 +13,9 @@
 //! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, Layout, LocalModel, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options, InputShape, KnownInputs, ModelDemand, Request, join,
+    CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LocalModel, MethodEntry,
+    ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView, choice, options,
 };
 use costep_linalg::Matrix;
 

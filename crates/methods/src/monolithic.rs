@@ -5,7 +5,8 @@
 //! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
 
 use costep_core::{
-    Code, Condition, CouplingMethod, Deviations, Error, MethodEntry, ModelsSpec, Options, Result, Signals, StepContext, SystemView, choice, options, Request,
+    Code, Condition, CouplingMethod, Deviations, Error, MethodEntry, ModelsSpec, Options, Request, Result,
+    Signals, StepContext, SystemView, choice, options,
 };
 
 use crate::registry::MethodSpec;

@@ -16,7 +16,9 @@
 //! An input whose source has already stepped needs no correction: its mean over the step is known.
 
 use costep_core::{
-    Arrival, CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Options, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict, choice, join, mean_outputs, options, AfterStep, KnownInputs, Request,
+    AfterStep, Arrival, CouplingMethod, Deviations, InputSet, KnownInputs, Layout, MethodEntry, ModelKind,
+    ModelsSpec, Options, Request, Result, SampleRule, Signals, StateReader, StateWriter, StepContext,
+    SystemView, Verdict, choice, join, mean_outputs, options,
 };
 
 use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};

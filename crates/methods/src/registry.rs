@@ -178,8 +178,7 @@ impl MethodSpec {
 
     /// Whether it uses models of the subsystems with its options, as far as is known before it sees them.
     pub fn uses_models(&self) -> bool {
-        let needs = self.build().needs();
-        needs.local_models || needs.feedthrough
+        self.build().request().models.is_any()
     }
 
     /// The text it can be made from: the name and the options that were given, those of the models among
@@ -225,7 +224,8 @@ impl MethodSpec {
 
     /// Whether it insists on its source of models: others can do with any that fits.
     fn insists(&self) -> bool {
-        !self.entry.models.is_empty() && (self.told != Told::Nowhere || self.build().needs().local_models)
+        !self.entry.models.is_empty()
+            && (self.told != Told::Nowhere || self.build().request().models.is_full())
     }
 }
 

@@ -2,8 +2,8 @@
 //! two values (alpha = 1).
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, MethodEntry, ModelsSpec, Needs, Options, Result, Signals,
-    StepContext, SystemView, options,
+    CouplingMethod, Deviations, InputSet, InputShape, MethodEntry, ModelsSpec, Options, Request, Result,
+    Signals, StepContext, SystemView, options,
 };
 
 /// Row of the registry.
@@ -39,8 +39,8 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 }
 
 impl CouplingMethod for DampedLine {
-    fn needs(&self) -> Needs {
-        Needs { input_order: 1, history: 1, ..Needs::default() }
+    fn request(&self) -> Request {
+        Request { inputs: InputShape::polynomials(1), history: 1, ..Request::default() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {

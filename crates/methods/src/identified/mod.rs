@@ -35,7 +35,9 @@ mod trial;
 use std::path::Path;
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, InterfaceModel, Layout, MethodEntry, ModelsSpec, Options, PARTS, Result, Signals, StateReader, StateWriter, StepContext, SystemView, choice, options, InputShape, KnownInputs, ModelDemand, Request,
+    CouplingMethod, Deviations, InputSet, InputShape, InterfaceModel, KnownInputs, Layout, MethodEntry,
+    ModelDemand, ModelsSpec, Options, PARTS, Request, Result, Signals, StateReader, StateWriter, StepContext,
+    SystemView, choice, options,
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 
@@ -75,7 +77,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
 
 choice! {
     /// Shape of the inputs over a step, as a word.
-    pub enum InputShape {
+    pub enum HoldOrRamp {
         /// Held at the mean of the coupling signal.
         Hold = "hold",
         /// Linear.
@@ -98,7 +100,7 @@ options! {
     pub struct IdentifiedOptions {
         /// inputs held at the mean of the coupling signal, or linear over the step (more accurate, where
         /// all subsystems take it)
-        form: InputShape;
+        form: HoldOrRamp;
         /// small: about an eighth of the step until the models are trusted, where the subsystems can;
         /// plain: a hold
         start: StartKind;
@@ -190,8 +192,8 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 pub(crate) fn with_options(options: IdentifiedOptions) -> Box<dyn CouplingMethod> {
     Box::new(Identified {
         form: match options.form {
-            InputShape::Hold => Form::Hold,
-            InputShape::Ramp => Form::Ramp,
+            HoldOrRamp::Hold => Form::Hold,
+            HoldOrRamp::Ramp => Form::Ramp,
         },
         wants_small_start: match options.start {
             StartKind::Small => true,

@@ -36,7 +36,9 @@ mod plain;
 mod settings;
 
 use costep_core::{
-    CouplingMethod, Deviations, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, InputShape, KnownInputs, LowerOrders, ModelDemand, Request,
+    CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LowerOrders, MethodEntry,
+    ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};

@@ -28,7 +28,9 @@ mod settings;
 mod sparse;
 
 use costep_core::{
-    Code, CouplingMethod, Deviations, Error, InputSet, Layout, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, InputShape, KnownInputs, ModelDemand, Request,
+    Code, CouplingMethod, Deviations, Error, InputSet, InputShape, KnownInputs, Layout, MethodEntry,
+    ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView,
 };
 
 use crate::papers::{learnt, thesis};

@@ -9,7 +9,8 @@
 //! parallel linear correction, MBCorr with B_d = 0 ([H18 (2)]).
 
 use costep_core::{
-    Arrival, Code, Error, InputSet, Layout, Options, Result, SampleRule, SystemView, mean_outputs, options, KnownInputs, ModelDemand, Request,
+    Arrival, Code, Error, InputSet, KnownInputs, Layout, ModelDemand, Options, Request, Result, SampleRule,
+    SystemView, mean_outputs, options,
 };
 use costep_linalg::Matrix;
 

@@ -14,7 +14,8 @@ pub(crate) mod prestep;
 mod watch;
 
 use costep_core::{
-    Coupling, CouplingMethod, InputSet, Layout, ModelSource, ModelsSpec, Options, Result, Signals, StateReader, StateWriter, StepContext, SystemView, KnownInputs, ModelDemand, Request,
+    Coupling, CouplingMethod, InputSet, KnownInputs, Layout, ModelDemand, ModelSource, ModelsSpec, Options,
+    Request, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
 };
 
 use options::Settings;

@@ -12,17 +12,8 @@ use crate::extrapolation::Extrapolation;
 use crate::file::InitialModel;
 use crate::lags::Lags;
 use crate::quality::Quality;
+use crate::tuning::{BankTuning, TrustTuning};
 
-/// Active steps that trust looks back on.
-const WINDOW: usize = 5;
-/// One outlier (an impulse from outside) does not count, where there are at least so many steps.
-const TRIMMED_FROM: usize = 3;
-/// Weights of the outputs forget by this factor per step.
-const WEIGHT_MEMORY: f64 = 0.98;
-/// The order changes if the errors (squared) of the other are below this share.
-const CLEARLY_BETTER: f64 = 0.5;
-/// Full trust below the first rho, none above the second.
-const TRUST: (f64, f64) = (0.3, 0.8);
 /// Points of the sliding range of eps_SI.
 const QUALITY_WINDOW: usize = 100;
 
@@ -51,6 +42,7 @@ impl Affine {
 /// Models of one subsystem for one length of steps.
 #[derive(Clone, Debug)]
 pub struct Bank {
+    tuning: TrustTuning,
     models: [DifferenceModel; 2],
     /// Index of the model in use.
     chosen: usize,
@@ -74,15 +66,17 @@ pub struct Bank {
 
 impl Bank {
     /// Nothing known.
-    pub fn new(inputs: usize, outputs: usize, forgetting: f64) -> Self {
+    pub fn new(inputs: usize, outputs: usize, tuning: &BankTuning) -> Self {
+        let BankTuning { rls, trust, fallback } = tuning;
         let lags = |depth| Lags::new(outputs, depth);
         Self {
-            models: [1, 2].map(|order| DifferenceModel::new(order, inputs, outputs, forgetting)),
+            tuning: *trust,
+            models: [1, 2].map(|order| DifferenceModel::new(order, inputs, outputs, rls)),
             chosen: 0,
             past: Past::new(inputs, outputs),
-            errors: [lags(WINDOW), lags(WINDOW)],
-            changes: lags(WINDOW),
-            fall_back: Extrapolation::new(outputs),
+            errors: [lags(trust.window), lags(trust.window)],
+            changes: lags(trust.window),
+            fall_back: Extrapolation::new(outputs, fallback),
             weights: vec![0.0; outputs],
             assumed: 0.0,
             through: vec![0.0; outputs * inputs],
@@ -154,7 +148,7 @@ impl Bank {
 
     fn learn(&mut self, reference: &Reference, u: &[f64], y: &[f64]) {
         for (weight, change) in self.weights.iter_mut().zip(&self.room) {
-            *weight = (WEIGHT_MEMORY * *weight).max(change.abs());
+            *weight = (self.tuning.weight_memory * *weight).max(change.abs());
         }
         self.changes.push(&self.room);
         for (p, model) in self.models.iter_mut().enumerate() {
@@ -180,14 +174,14 @@ impl Bank {
 
     fn choose_order(&mut self) {
         let (old, new) = (self.error(self.chosen), self.error(1 - self.chosen));
-        if new < CLEARLY_BETTER * old {
+        if new < self.tuning.clearly_better * old {
             self.chosen = 1 - self.chosen;
         }
     }
 
     /// E of a model.
     fn error(&self, p: usize) -> f64 {
-        self.mean_square(&self.errors[p], self.errors[p].len() >= TRIMMED_FROM)
+        self.mean_square(&self.errors[p], self.errors[p].len() >= self.tuning.trimmed_from)
     }
 
     /// Mean over the steps of the weighted squares; with or without the greatest of them.
@@ -218,9 +212,10 @@ impl Bank {
         if !self.models[self.chosen].can_use(&self.past) {
             return 0.0;
         }
+        let TrustTuning { full, none, .. } = self.tuning;
         match self.rho() {
             Some(rho) if rho.is_nan() => 0.0,
-            Some(rho) => ((TRUST.1 - rho) / (TRUST.1 - TRUST.0)).clamp(0.0, 1.0),
+            Some(rho) => ((none - rho) / (none - full)).clamp(0.0, 1.0),
             None => self.assumed,
         }
     }

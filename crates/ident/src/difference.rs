@@ -19,11 +19,7 @@ use crate::covariance::Forgetting;
 use crate::file::InitialModel;
 use crate::lags::Lags;
 use crate::scaled_rls::ScaledRls;
-
-/// Differences below this share of the signal are round-off.
-const ROUND_OFF: f64 = 1e-11;
-/// Variance of the parameters at the start, in scaled units.
-const START: f64 = 1e6;
+use crate::tuning::RlsTuning;
 
 /// The last outputs and inputs of a subsystem. The newest input is the one that led to the newest output.
 #[derive(Clone, Debug, Default)]
@@ -75,16 +71,19 @@ pub struct Reference {
     pub u: Vec<f64>,
     greatest_y: Vec<f64>,
     greatest_u: Vec<f64>,
+    /// Differences below this share of the signal are round-off.
+    round_off: f64,
 }
 
 impl Reference {
-    /// From the first values.
-    pub fn new(inputs: usize, outputs: usize) -> Self {
+    /// Room for the first values.
+    pub fn new(inputs: usize, outputs: usize, tuning: &RlsTuning) -> Self {
         Self {
             y: vec![0.0; outputs],
             u: vec![0.0; inputs],
             greatest_y: vec![0.0; outputs],
             greatest_u: vec![0.0; inputs],
+            round_off: tuning.round_off,
         }
     }
 
@@ -103,7 +102,11 @@ impl Reference {
 
     /// Whether inputs or outputs differ by more than round-off.
     pub fn has_moved(&self, u: (&[f64], &[f64]), y: (&[f64], &[f64])) -> bool {
-        differ(u, &self.greatest_u) || differ(y, &self.greatest_y)
+        self.differ(u, &self.greatest_u) || self.differ(y, &self.greatest_y)
+    }
+
+    fn differ(&self, (a, b): (&[f64], &[f64]), greatest: &[f64]) -> bool {
+        a.iter().zip(b).zip(greatest).any(|((a, b), greatest)| (a - b).abs() > self.round_off * greatest)
     }
 
     /// Writes it.
@@ -126,10 +129,6 @@ fn raise(greatest: &mut [f64], values: &[f64]) {
     greatest.iter_mut().zip(values).for_each(|(greatest, value)| *greatest = greatest.max(value.abs()));
 }
 
-fn differ((a, b): (&[f64], &[f64]), greatest: &[f64]) -> bool {
-    a.iter().zip(b).zip(greatest).any(|((a, b), greatest)| (a - b).abs() > ROUND_OFF * greatest)
-}
-
 /// The model of one order.
 #[derive(Clone, Debug)]
 pub struct DifferenceModel {
@@ -147,13 +146,14 @@ pub struct DifferenceModel {
 
 impl DifferenceModel {
     /// Of order 1 or 2: nothing changes.
-    pub fn new(order: usize, inputs: usize, outputs: usize, forgetting: f64) -> Self {
+    pub fn new(order: usize, inputs: usize, outputs: usize, tuning: &RlsTuning) -> Self {
         let size = outputs * order + inputs * (order + 1) + 1;
+        let forgetting = Forgetting::Directional(tuning.forgetting);
         Self {
             order,
             inputs,
             outputs,
-            rls: ScaledRls::new(size, outputs, Forgetting::Directional(forgetting), START),
+            rls: ScaledRls::new(size, outputs, forgetting, tuning.variance).with_slack(tuning.slack),
             holds: false,
             phi: vec![0.0; size],
             least: vec![0.0; size],
@@ -269,7 +269,7 @@ impl DifferenceModel {
         self.fill(reference, past, u_next);
         for (i, (target, y)) in self.target.iter_mut().zip(past.y.get(0)).enumerate() {
             *target = y_next[i] - y;
-            self.least_target[i] = ROUND_OFF * reference.greatest_y[i];
+            self.least_target[i] = reference.round_off * reference.greatest_y[i];
         }
         self.rls.update(&self.phi, &self.target, &self.least, &self.least_target);
     }
@@ -288,7 +288,7 @@ impl DifferenceModel {
         let mut at = 0;
         let mut put = |value: f64, greatest: f64| {
             self.phi[at] = value;
-            self.least[at] = ROUND_OFF * greatest;
+            self.least[at] = reference.round_off * greatest;
             at += 1;
         };
         (0..n).for_each(|i| put(y[i] - reference.y[i], reference.greatest_y[i]));

@@ -7,22 +7,17 @@
 use costep_core::{Result, StateReader, StateWriter};
 
 use crate::lags::Lags;
+use crate::tuning::FallbackTuning;
 
-/// Numbers of values of the lines; one value is the hold.
-const VALUES: [usize; 4] = [1, 2, 5, 10];
-/// Values that are kept: those of the longest line.
-const KEPT: usize = VALUES[VALUES.len() - 1];
-/// Squares of errors count this much less with every step.
-const MEMORY: f64 = 0.85;
-/// Values before which nothing is known of lines.
-const FEWEST: usize = 4;
-/// A line amplifies noise, and what goes round in a loop, by the sum of the squares of its weights. The error it must have less than the
-/// hold, for each unit of that.
-const CAUTION: f64 = 0.2;
+/// Ways to carry a signal on.
+const WAYS: usize = 4;
 
 /// The last values of some signals, and what each way made of those before.
 #[derive(Clone, Debug)]
 pub(crate) struct Extrapolation {
+    tuning: FallbackTuning,
+    /// Numbers of values of the lines; one value is the hold.
+    counts: [usize; WAYS],
     values: Lags,
     /// Per way and signal.
     errors: Vec<f64>,
@@ -30,9 +25,11 @@ pub(crate) struct Extrapolation {
 }
 
 impl Extrapolation {
-    pub(crate) fn new(signals: usize) -> Self {
-        let room = vec![0.0; signals * VALUES.len()];
-        Self { values: Lags::new(signals, KEPT), errors: room.clone(), ahead: room }
+    pub(crate) fn new(signals: usize, tuning: &FallbackTuning) -> Self {
+        let counts = [1, 2, tuning.short_line.max(2), tuning.long_line.max(2)];
+        let kept = counts.into_iter().fold(0, usize::max);
+        let room = vec![0.0; signals * WAYS];
+        Self { tuning: *tuning, counts, values: Lags::new(signals, kept), errors: room.clone(), ahead: room }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -44,10 +41,10 @@ impl Extrapolation {
     pub(crate) fn push(&mut self, values: &[f64]) {
         let judged = !self.values.is_empty();
         for (k, error) in self.errors.iter_mut().enumerate().filter(|_| judged) {
-            *error = MEMORY * *error + (values[k % values.len()] - self.ahead[k]).powi(2);
+            *error = self.tuning.memory * *error + (values[k % values.len()] - self.ahead[k]).powi(2);
         }
         self.values.push(values);
-        for (count, ahead) in VALUES.iter().zip(self.ahead.chunks_exact_mut(values.len().max(1))) {
+        for (count, ahead) in self.counts.iter().zip(self.ahead.chunks_exact_mut(values.len().max(1))) {
             line(&self.values, *count.min(&self.values.len()), ahead);
         }
     }
@@ -62,13 +59,14 @@ impl Extrapolation {
 
     /// Signal i one step ahead.
     pub(crate) fn next(&self, i: usize) -> f64 {
-        let signals = self.errors.len() / VALUES.len();
+        let signals = self.errors.len() / WAYS;
         let (mut best, mut least) = (0, self.errors[i]);
-        let lines = if self.values.len() < FEWEST { 0 } else { VALUES.len() };
-        for (way, count) in VALUES.iter().enumerate().take(lines).skip(1) {
+        let lines = if self.values.len() < self.tuning.fewest { 0 } else { WAYS };
+        for (way, count) in self.counts.iter().enumerate().take(lines).skip(1) {
             let n = *count as f64;
             let amplification = 2.0 * (2.0 * n + 1.0) / (n * (n - 1.0));
-            let error = self.errors[way * signals + i] * (1.0 + CAUTION * amplification);
+            // A line amplifies noise, and what goes round in a loop, by the sum of the squares of its weights.
+            let error = self.errors[way * signals + i] * (1.0 + self.tuning.caution * amplification);
             if error < least {
                 (best, least) = (way, error);
             }
@@ -110,7 +108,7 @@ mod tests {
 
     /// The root of the mean square of the errors one step ahead, and of those of a hold.
     fn errors(signal: impl Fn(usize) -> f64) -> (f64, f64) {
-        let mut extrapolation = Extrapolation::new(1);
+        let mut extrapolation = Extrapolation::new(1, &FallbackTuning::DEFAULT);
         let (mut ours, mut held) = (0.0, 0.0);
         for k in 0..400 {
             extrapolation.push(&[signal(k)]);
@@ -151,7 +149,7 @@ mod tests {
 
     #[test]
     fn before_there_are_values_to_judge_by_it_holds() {
-        let mut extrapolation = Extrapolation::new(1);
+        let mut extrapolation = Extrapolation::new(1, &FallbackTuning::DEFAULT);
         extrapolation.push(&[1.0]);
         assert_eq!(extrapolation.next(0), 1.0);
         extrapolation.push(&[2.0]);

@@ -22,6 +22,7 @@ mod resample;
 mod rls;
 mod scaled_rls;
 pub mod sources;
+mod tuning;
 mod window;
 
 pub use bank::{Affine, Bank};
@@ -41,3 +42,4 @@ pub use renewal::Refresh;
 pub use resample::{InputForm, Resampler, resample, resample_arx, resample_by};
 pub use rls::{Rls, RlsSettings};
 pub use scaled_rls::ScaledRls;
+pub use tuning::{BankTuning, Constant, FallbackTuning, RlsTuning, TrustTuning, Value};

@@ -5,14 +5,14 @@ use costep_core::{Result, StateReader, StateWriter};
 use costep_linalg::Matrix;
 
 use crate::covariance::{Covariance, Forgetting};
-
-/// A scale is raised only when it is exceeded by more than this, so that it settles.
-const SLACK: f64 = 2.0;
+use crate::tuning::RlsTuning;
 
 /// t = St T^T (phi ./ sf).
 #[derive(Clone, Debug)]
 pub struct ScaledRls {
     forgetting: Forgetting,
+    /// A scale is raised only when it is exceeded by more than this, so that it settles.
+    slack: f64,
     /// sf, 0 while a regressor has only been zero.
     scale: Vec<f64>,
     /// St.
@@ -28,12 +28,18 @@ impl ScaledRls {
     pub fn new(regressors: usize, targets: usize, forgetting: Forgetting, start: f64) -> Self {
         Self {
             forgetting,
+            slack: RlsTuning::DEFAULT.slack,
             scale: vec![0.0; regressors],
             target_scale: vec![0.0; targets],
             theta: Matrix::zeros(regressors, targets),
             covariance: Covariance::new(regressors, start),
             scaled: vec![0.0; regressors],
         }
+    }
+
+    /// With scales that are raised when they are exceeded by this factor.
+    pub fn with_slack(self, slack: f64) -> Self {
+        Self { slack, ..self }
     }
 
     /// Forgets everything.
@@ -109,14 +115,15 @@ impl ScaledRls {
 
     fn raise_scales(&mut self, phi: &[f64], targets: &[f64], least: &[f64], least_target: &[f64]) {
         for j in 0..phi.len() {
-            if let Some(growth) = raise(&mut self.scale[j], phi[j].abs().max(least[j])) {
+            if let Some(growth) = raise(&mut self.scale[j], self.slack, phi[j].abs().max(least[j])) {
                 self.theta.row_mut(j).iter_mut().for_each(|theta| *theta *= growth);
                 self.covariance.scale_parameter(j, growth);
                 self.confine(j);
             }
         }
         for i in 0..targets.len() {
-            if let Some(growth) = raise(&mut self.target_scale[i], targets[i].abs().max(least_target[i])) {
+            let target = targets[i].abs().max(least_target[i]);
+            if let Some(growth) = raise(&mut self.target_scale[i], self.slack, target) {
                 (0..phi.len()).for_each(|j| self.theta[(j, i)] /= growth);
             }
         }
@@ -154,11 +161,11 @@ impl ScaledRls {
 }
 
 /// Raises a scale to a value that exceeds it by more than the slack. Gives the factor if there was a scale before.
-fn raise(scale: &mut f64, value: f64) -> Option<f64> {
+fn raise(scale: &mut f64, slack: f64, value: f64) -> Option<f64> {
     if *scale == 0.0 {
         *scale = value;
         None
-    } else if value > SLACK * *scale {
+    } else if value > slack * *scale {
         let growth = value / *scale;
         *scale = value;
         Some(growth)

@@ -1,12 +1,13 @@
 //! What stands in for a model that is not trusted, where the direct feed-through of the subsystem is known.
 
-use costep_ident::{Affine, Bank, Reference};
+use costep_ident::{Affine, Bank, BankTuning, Reference};
 
+const TUNING: BankTuning = BankTuning::DEFAULT;
 const U: [f64; 2] = [3.0, -2.0];
 
 /// A bank of a subsystem with y = D u + w and w as given, one value per step.
 fn bank(d: &[f64; 2], w: &[f64]) -> (Bank, Reference) {
-    let (mut bank, mut reference) = (Bank::new(2, 1, 0.98), Reference::new(2, 1));
+    let (mut bank, mut reference) = (Bank::new(2, 1, &TUNING), Reference::new(2, 1, &TUNING.rls));
     bank.set_feedthrough(d);
     for w in w {
         let y = [w + d[0] * U[0] + d[1] * U[1]];

@@ -5,61 +5,59 @@
 use costep_core::{Layout, Result, StateReader, StateWriter};
 
 use super::memory::MAX_COUNT;
+use super::tuning::AlarmTuning;
 
-/// A change is news if it is so many times the greatest before.
-const NEWS: f64 = 2.0;
-/// Macro steps for which news are new, and the part of all steps so far: what grows slowly does not do so everywhere at once.
-const RECENT: (u64, u64) = (10, 4);
-/// Macro steps before which nothing is known of what is usual.
-const FEWEST: u64 = 4;
-
-/// The greatest change of each output over a macro step, up to a factor, and when that was news.
+/// The greatest change of each output over a macro step, up to a factor, and when it was unusual.
 #[derive(Default)]
 pub(super) struct Alarm {
+    tuning: AlarmTuning,
     layout: Layout,
     last: Vec<f64>,
     greatest: Vec<f64>,
     /// Number of the macro step, 0 for never.
-    news_at: Vec<u64>,
+    unusual_at: Vec<u64>,
     points: u64,
 }
 
 impl Alarm {
-    pub(super) fn new(layout: &Layout) -> Self {
+    pub(super) fn new(layout: &Layout, tuning: &AlarmTuning) -> Self {
         let outputs = layout.outputs();
         Self {
+            tuning: *tuning,
             layout: layout.clone(),
             last: vec![0.0; outputs],
             greatest: vec![0.0; outputs],
-            news_at: vec![0; outputs],
+            unusual_at: vec![0; outputs],
             points: 0,
         }
     }
 
-    /// Takes in the outputs at a macro step, and tells whether there are news of all outputs of a subsystem.
+    /// Takes in the outputs at a macro step, and tells whether all outputs of a subsystem have changed unusually.
     pub(super) fn rings(&mut self, y: &[f64]) -> bool {
         self.points += 1;
         for (i, y) in y.iter().enumerate() {
             let change = if self.points == 1 { 0.0 } else { (y - self.last[i]).abs() };
-            if change > NEWS * self.greatest[i] {
-                if self.greatest[i] > 0.0 && self.points > FEWEST {
-                    self.news_at[i] = self.points;
+            if change > self.tuning.unusual * self.greatest[i] {
+                if self.greatest[i] > 0.0 && self.points > self.tuning.fewest as u64 {
+                    self.unusual_at[i] = self.points;
                 }
                 self.greatest[i] = change;
             }
         }
         self.last.copy_from_slice(y);
-        // All are asked, also after the first with news: each tells it once.
-        (0..self.layout.subsystems()).filter(|i| self.is_news(*i)).count() > 0
+        // All are asked, also after the first that says so: each tells it once.
+        (0..self.layout.subsystems()).filter(|i| self.is_unusual(*i)).count() > 0
     }
 
     /// Whether all outputs of a subsystem have lately changed as never before; tells it once.
-    fn is_news(&mut self, i: usize) -> bool {
-        let (now, recent) = (self.points, RECENT.0.max(self.points / RECENT.1));
-        let news_at = &mut self.news_at[self.layout.output_range(i)];
-        let all = !news_at.is_empty() && news_at.iter().all(|at| *at > 0 && now.saturating_sub(*at) < recent);
+    fn is_unusual(&mut self, i: usize) -> bool {
+        let AlarmTuning { recent, recent_part, .. } = self.tuning;
+        let (now, recent) = (self.points, (recent as u64).max(self.points / recent_part as u64));
+        let unusual_at = &mut self.unusual_at[self.layout.output_range(i)];
+        let all =
+            !unusual_at.is_empty() && unusual_at.iter().all(|at| *at > 0 && now.saturating_sub(*at) < recent);
         if all {
-            news_at.fill(0);
+            unusual_at.fill(0);
         }
         all
     }
@@ -67,14 +65,14 @@ impl Alarm {
     pub(super) fn save(&self, out: &mut StateWriter) {
         out.reals(&self.last);
         out.reals(&self.greatest);
-        self.news_at.iter().for_each(|at| out.integer(*at));
+        self.unusual_at.iter().for_each(|at| out.integer(*at));
         out.integer(self.points);
     }
 
     pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         from.reals(&mut self.last)?;
         from.reals(&mut self.greatest)?;
-        for at in &mut self.news_at {
+        for at in &mut self.unusual_at {
             *at = from.index(MAX_COUNT)? as u64;
         }
         self.points = from.index(MAX_COUNT)? as u64;
@@ -88,7 +86,7 @@ mod tests {
 
     /// Numbers of the points at which it rings.
     fn rings(y: impl Fn(i32) -> [f64; 4]) -> Vec<i32> {
-        let mut alarm = Alarm::new(&Layout::new([(0, 2), (0, 2)]));
+        let mut alarm = Alarm::new(&Layout::new([(0, 2), (0, 2)]), &AlarmTuning::DEFAULT);
         (0..100).filter(|k| alarm.rings(&y(*k))).collect()
     }
 

@@ -8,13 +8,13 @@ use super::{Identified, Part};
 impl Identified {
     /// The values of [`column_names`] now.
     pub(super) fn fill_columns(&self, row: &mut [f64]) {
-        row[0] = match self.phase {
+        row[0] = match self.course.phase {
             Phase::Quiet => 0.0,
             Phase::Small => 1.0,
             Phase::Between(_) => 2.0,
             Phase::Large => 3.0,
         };
-        let large = self.phase == Phase::Large;
+        let large = self.course.phase == Phase::Large;
         let mut at = 1;
         let mut put = |value: f64| {
             row[at] = value;
@@ -25,7 +25,7 @@ impl Identified {
             put(bank.trust());
             put(bank.eps_si());
             put(bank.order() as f64);
-            if self.with_parameters {
+            if self.settings.with_parameters {
                 for output in 0..self.layout.output_range(i).len() {
                     (0..self.layout.input_range(i).len()).for_each(|input| put(bank.gain(output, input)));
                 }

@@ -3,7 +3,7 @@
 use costep_core::{Result, StateReader, StateWriter};
 
 use super::Identified;
-use super::phases::{Phase, TRANSITION};
+use super::phases::Phase;
 
 /// Counters beyond this are damage.
 pub(super) const MAX_COUNT: usize = 1 << 53;
@@ -24,7 +24,7 @@ impl Identified {
         self.shaking.save(out);
         self.alarm.save(out);
         self.plain.save(out);
-        let (phase, left) = match self.phase {
+        let (phase, left) = match self.course.phase {
             Phase::Quiet => (0, 0),
             Phase::Small => (1, 0),
             Phase::Between(left) => (2, left),
@@ -33,16 +33,18 @@ impl Identified {
         [
             phase,
             left,
-            self.macro_step,
-            self.trusted,
-            self.small_steps,
-            self.next_trial,
-            self.returns,
-            self.alarms,
+            self.clock.macro_step,
+            self.course.trusted,
+            self.course.small_steps,
+            self.course.next_trial,
+            self.course.returns,
+            self.course.alarms,
         ]
         .iter()
         .for_each(|x| out.integer(*x));
-        [self.macro_start, self.last_length, self.arrived].iter().for_each(|x| out.real(*x));
+        [self.clock.macro_start, self.clock.last_length, self.clock.arrived]
+            .iter()
+            .for_each(|x| out.real(*x));
     }
 
     pub(super) fn read(&mut self, from: &mut StateReader<'_>) -> Result<()> {
@@ -60,21 +62,21 @@ impl Identified {
         self.shaking.load(from)?;
         self.alarm.load(from)?;
         self.plain.load(from)?;
-        let (phase, left) = (from.index(4)?, from.index(TRANSITION as usize + 1)? as u64);
-        self.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
+        let (phase, left) = (from.index(4)?, from.index(self.settings.tuning.start.transition + 1)? as u64);
+        self.course.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
         for count in [
-            &mut self.macro_step,
-            &mut self.trusted,
-            &mut self.small_steps,
-            &mut self.next_trial,
-            &mut self.returns,
-            &mut self.alarms,
+            &mut self.clock.macro_step,
+            &mut self.course.trusted,
+            &mut self.course.small_steps,
+            &mut self.course.next_trial,
+            &mut self.course.returns,
+            &mut self.course.alarms,
         ] {
             *count = from.index(MAX_COUNT)? as u64;
         }
-        self.macro_start = from.real()?;
-        self.last_length = from.real()?;
-        self.arrived = from.real()?;
+        self.clock.macro_start = from.real()?;
+        self.clock.last_length = from.real()?;
+        self.clock.arrived = from.real()?;
         Ok(())
     }
 }

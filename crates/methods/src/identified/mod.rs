@@ -31,6 +31,7 @@ mod points;
 mod shaking;
 mod start;
 mod trial;
+pub mod tuning;
 
 use std::path::Path;
 
@@ -45,11 +46,12 @@ use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
 use columns::column_names;
 use outside::Outside;
-use phases::Phase;
+use phases::{Course, Phase};
 use plain::PlainStart;
 use shaking::Shaking;
 use start::Record;
 use trial::Trial;
+use tuning::Tuning;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -130,15 +132,39 @@ struct Part {
     loaded: Option<(InitialModel, InitialModel)>,
 }
 
-struct Identified {
+/// What was asked for.
+struct Settings {
     form: Form,
     wants_small_start: bool,
-    forgetting: f64,
     with_parameters: bool,
     knows_feedthrough: bool,
     /// Of an earlier run; empty for none.
     file: String,
+    tuning: Tuning,
+}
 
+/// Where the run is in time.
+struct Clock {
+    /// Macro step that the phase was chosen for, one more than its number; 0 at the start.
+    macro_step: u64,
+    macro_start: f64,
+    h: f64,
+    /// Small steps in a macro step.
+    parts_of_step: usize,
+    /// Length of the last step or part.
+    last_length: f64,
+    /// Start of the last step that was formed; NaN at the start.
+    arrived: f64,
+}
+
+impl Clock {
+    fn new(h: f64, parts_of_step: usize) -> Self {
+        Self { macro_step: 0, macro_start: 0.0, h, parts_of_step, last_length: 0.0, arrived: f64::NAN }
+    }
+}
+
+struct Identified {
+    settings: Settings,
     inputs: InputSet,
     layout: Layout,
     law: Law,
@@ -152,35 +178,12 @@ struct Identified {
     outside: Outside,
     shaking: Shaking,
     plain: PlainStart,
-    phase: Phase,
-    /// Macro step that the phase was chosen for, one more than its number; 0 at the start.
-    macro_step: u64,
-    macro_start: f64,
-    h: f64,
-    /// Small steps in a macro step.
-    parts_of_step: usize,
+    course: Course,
+    clock: Clock,
     /// Why it starts with whole steps against its wish.
     warning: Option<String>,
-    /// Length of the last step or part.
-    last_length: f64,
-    /// Start of the last step that was formed; NaN at the start.
-    arrived: f64,
-    /// Points in a row at which all were trusted.
-    trusted: u64,
-    /// Macro steps in parts so far.
-    small_steps: u64,
     trial: Trial,
-    /// While the whole step has been found unstable: the number of small steps at which it is tried again.
-    next_trial: u64,
-    /// Whether macro steps can be divided at all.
-    can_be_small: bool,
     alarm: Alarm,
-    /// Whether outputs have changed as never before over the last macro step.
-    alarmed: bool,
-    /// How often that was so since the steps became large.
-    alarms: u64,
-    /// How often the run has come back from large steps to small ones.
-    returns: u64,
     names: Vec<String>,
 }
 
@@ -190,19 +193,28 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 
 /// The method with these options.
 pub(crate) fn with_options(options: IdentifiedOptions) -> Box<dyn CouplingMethod> {
+    let mut tuning = Tuning::DEFAULT;
+    tuning.bank.rls.forgetting = options.forgetting;
+    tuned(options, tuning)
+}
+
+/// The method with other constants than its own, for studies. The option `forgetting` does not count here.
+pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMethod> {
     Box::new(Identified {
-        form: match options.form {
-            HoldOrRamp::Hold => Form::Hold,
-            HoldOrRamp::Ramp => Form::Ramp,
+        settings: Settings {
+            form: match options.form {
+                HoldOrRamp::Hold => Form::Hold,
+                HoldOrRamp::Ramp => Form::Ramp,
+            },
+            wants_small_start: match options.start {
+                StartKind::Small => true,
+                StartKind::Plain => false,
+            },
+            with_parameters: options.parameters,
+            knows_feedthrough: options.feedthrough,
+            file: options.file,
+            tuning,
         },
-        wants_small_start: match options.start {
-            StartKind::Small => true,
-            StartKind::Plain => false,
-        },
-        forgetting: options.forgetting,
-        with_parameters: options.parameters,
-        knows_feedthrough: options.feedthrough,
-        file: options.file,
         inputs: InputSet::All(0),
         layout: Layout::default(),
         law: Law::default(),
@@ -214,23 +226,11 @@ pub(crate) fn with_options(options: IdentifiedOptions) -> Box<dyn CouplingMethod
         outside: Outside::default(),
         shaking: Shaking::default(),
         plain: PlainStart::default(),
-        phase: Phase::Large,
-        macro_step: 0,
-        macro_start: 0.0,
-        h: 0.0,
-        parts_of_step: PARTS,
+        course: Course::new(false),
+        clock: Clock::new(0.0, PARTS),
         warning: None,
-        last_length: 0.0,
-        arrived: f64::NAN,
-        trusted: 0,
-        small_steps: 0,
         trial: Trial::default(),
-        next_trial: 0,
-        can_be_small: false,
         alarm: Alarm::default(),
-        alarmed: false,
-        alarms: 0,
-        returns: 0,
         names: Vec::new(),
     })
 }
@@ -241,14 +241,15 @@ impl CouplingMethod for Identified {
     }
 
     fn request(&self) -> Request {
-        let (order, known_inputs) = match self.form {
+        let (order, known_inputs) = match self.settings.form {
             Form::Hold => (0, KnownInputs::Mean),
             Form::Ramp => (1, KnownInputs::Interpolated),
         };
+        let knows = self.settings.knows_feedthrough;
         Request {
             inputs: InputShape::polynomials(order),
             known_inputs,
-            models: if self.knows_feedthrough { ModelDemand::Feedthrough } else { ModelDemand::None },
+            models: if knows { ModelDemand::Feedthrough } else { ModelDemand::None },
             divides: true,
             equal_steps: true,
             ..Request::default()
@@ -257,25 +258,25 @@ impl CouplingMethod for Identified {
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         let layout = system.layout;
+        let tuning = self.settings.tuning;
         self.inputs = system.inputs.clone();
         self.layout = layout.clone();
         self.law = Law::new(system);
-        self.fine_guard = Guard::new(layout.inputs());
-        self.coarse_guard = Guard::new(layout.inputs());
+        let guard = || Guard::new(layout.inputs(), tuning.limits.look_back, tuning.limits.known);
+        (self.fine_guard, self.coarse_guard) = (guard(), guard());
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
         self.outside = Outside::new(layout.inputs());
-        self.h = system.step;
-        self.parts_of_step = system.division.parts().unwrap_or(PARTS);
+        self.clock = Clock::new(system.step, system.division.parts().unwrap_or(PARTS));
         let mut loaded = self.read_models(system)?;
-        self.shaking = Shaking::new(system);
+        self.shaking = Shaking::new(system, tuning.start.shaking);
         let part = |i: usize| {
             let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
             Part {
-                reference: Reference::new(m, n),
-                fine: Bank::new(m, n, self.forgetting),
-                coarse: Bank::new(m, n, self.forgetting),
-                record: Record::new(m, n, self.parts_of_step),
+                reference: Reference::new(m, n, &tuning.bank.rls),
+                fine: Bank::new(m, n, &tuning.bank),
+                coarse: Bank::new(m, n, &tuning.bank),
+                record: Record::new(m, n, self.clock.parts_of_step, &tuning),
                 affine: Affine::new(m, n),
                 in_loop: self.law.is_in_loop(i),
                 name: system.descriptions[i].name.clone(),
@@ -285,9 +286,9 @@ impl CouplingMethod for Identified {
         self.parts = (0..layout.subsystems()).map(part).collect();
         // Without a loop there is nothing to stabilise, and the order of stepping leaves nothing to extrapolate.
         let has_loop = self.parts.iter().any(|part| part.in_loop);
-        let wants_small = self.wants_small_start && has_loop;
+        let wants_small = self.settings.wants_small_start && has_loop;
         let small = wants_small && system.division.parts().is_some();
-        self.phase = if small { Phase::Small } else { Phase::Large };
+        self.course = Course::new(small);
         if !small {
             self.parts.iter_mut().for_each(|part| part.coarse.expect_held_inputs());
         }
@@ -298,27 +299,24 @@ impl CouplingMethod for Identified {
         } else {
             wants_small.then(|| plain_start(system)).flatten()
         };
-        self.names = column_names(&self.parts, system, self.with_parameters);
-        (self.macro_step, self.last_length, self.arrived) = (0, 0.0, f64::NAN);
-        (self.trusted, self.small_steps, self.next_trial, self.returns) = (0, 0, 0, 0);
-        self.can_be_small = small;
-        (self.alarm, self.alarmed, self.alarms) = (Alarm::new(layout), false, 0);
-        self.trial = Trial::new(layout);
+        self.names = column_names(&self.parts, system, self.settings.with_parameters);
+        self.alarm = Alarm::new(layout, &tuning.alarm);
+        self.trial = Trial::new(layout, &tuning.trial);
         Ok(())
     }
 
     fn divides(&mut self, step: &StepContext, signals: &Signals<'_>) -> bool {
         self.arrive(step, signals);
-        matches!(self.phase, Phase::Small | Phase::Between(_))
+        matches!(self.course.phase, Phase::Small | Phase::Between(_))
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.arrive(step, signals);
-        if self.phase == Phase::Small {
+        if self.course.phase == Phase::Small {
             self.outside.look((step.t, step.h), &self.inputs, signals);
             self.solve(signals);
         }
-        self.last_length = step.h;
+        self.clock.last_length = step.h;
         self.fill(step, signals);
         Ok(())
     }
@@ -333,11 +331,15 @@ impl CouplingMethod for Identified {
 
     fn learnt_model(&self, i: usize) -> Option<InterfaceModel> {
         let part = self.parts.get(i)?;
-        match self.phase {
+        match self.course.phase {
             // A ramp is no hold.
-            _ if self.form == Form::Ramp => None,
+            _ if self.settings.form == Form::Ramp => None,
             Phase::Large => part.coarse.interface(&part.reference),
-            _ => Some(resample(&part.fine.interface(&part.reference)?, self.parts_of_step, InputForm::Hold)),
+            _ => Some(resample(
+                &part.fine.interface(&part.reference)?,
+                self.clock.parts_of_step,
+                InputForm::Hold,
+            )),
         }
     }
 
@@ -353,14 +355,14 @@ impl CouplingMethod for Identified {
 impl Identified {
     /// Models of an earlier run for small and for large steps; none if there is no file.
     fn read_models(&self, system: &SystemView<'_>) -> Result<Vec<Option<(InitialModel, InitialModel)>>> {
-        if self.file.is_empty() {
+        if self.settings.file.is_empty() {
             return Ok(Vec::new());
         }
         let parts = system.descriptions.iter();
-        let form = if self.form == Form::Ramp { InputForm::Ramp } else { InputForm::Hold };
-        let file = StoredModels::read(Path::new(&self.file))?;
+        let form = if self.settings.form == Form::Ramp { InputForm::Ramp } else { InputForm::Hold };
+        let file = StoredModels::read(Path::new(&self.settings.file))?;
         let fit = |step: f64| file.fit(parts.clone(), (step, form));
-        let (fine, coarse) = (fit(system.step / self.parts_of_step as f64)?, fit(system.step)?);
+        let (fine, coarse) = (fit(system.step / self.clock.parts_of_step as f64)?, fit(system.step)?);
         Ok(fine.into_iter().zip(coarse).map(|(fine, coarse)| fine.zip(coarse)).collect())
     }
 }

@@ -3,20 +3,11 @@
 use costep_core::Signals;
 
 use super::trial::Subject;
+use super::tuning::TrialTuning;
 use super::{Identified, Part};
 
-/// Trust that ends the start, and for how many points in a row.
-const TRUSTED: (f64, u64) = (0.9, 3);
-/// The start is given up after so many steps, and this share of all steps so far.
-const PATIENCE: (f64, f64) = (60.0, 0.1);
-/// A whole step that was found unstable is tried again after so many small ones, or a quarter of all so far.
-const NEXT_TRIAL: u64 = 16;
-/// That waiting is doubled with every return to small steps, up to so many times.
+/// The waiting for a trial is doubled with every return to small steps, up to so many times: beyond, no run is that long.
 const MOST_DOUBLINGS: u64 = 20;
-/// Alarms of large steps that end them, whatever the models say.
-const MOST_ALARMS: u64 = 2;
-/// Steps under inputs from rolled models: as many as the past that the large-step models look at.
-pub(super) const TRANSITION: u64 = 2;
 
 /// What the run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,16 +19,57 @@ pub(super) enum Phase {
     Large,
 }
 
+/// How the run has come to what it is doing.
+pub(super) struct Course {
+    pub(super) phase: Phase,
+    /// Whether macro steps can be divided at all.
+    can_be_small: bool,
+    /// Points in a row at which all were trusted.
+    pub(super) trusted: u64,
+    /// Macro steps in parts so far.
+    pub(super) small_steps: u64,
+    /// While the whole step has been found unstable: the number of small steps at which it is tried again.
+    pub(super) next_trial: u64,
+    /// Whether outputs have changed as never before over the last macro step.
+    pub(super) alarmed: bool,
+    /// How often that was so since the steps became large.
+    pub(super) alarms: u64,
+    /// How often the run has come back from large steps to small ones.
+    pub(super) returns: u64,
+}
+
+impl Course {
+    /// Before the first step, which is in parts or not.
+    pub(super) fn new(is_small: bool) -> Self {
+        Self {
+            phase: if is_small { Phase::Small } else { Phase::Large },
+            can_be_small: is_small,
+            trusted: 0,
+            small_steps: 0,
+            next_trial: 0,
+            alarmed: false,
+            alarms: 0,
+            returns: 0,
+        }
+    }
+
+    /// A whole step that was found unstable is not tried again soon, and the later the more often the run had to come back from it.
+    fn wait(&mut self, tuning: &TrialTuning) {
+        let steps = (self.small_steps / tuning.wait_part as u64).max(tuning.wait as u64);
+        self.next_trial = self.small_steps.saturating_add(steps << self.returns.min(MOST_DOUBLINGS));
+    }
+}
+
 impl Identified {
     /// Whether all that move in loops are trusted, and something does: at rest there is nothing to be trusted for.
     pub(super) fn all_are_trusted(&self) -> bool {
         let mut moving =
             self.parts.iter().filter(|part| part.in_loop && part.fine.rho().is_some()).peekable();
-        moving.peek().is_some() && moving.all(|part| part.fine.trust() > TRUSTED.0)
+        moving.peek().is_some() && moving.all(|part| part.fine.trust() > self.settings.tuning.start.trusted)
     }
 
     pub(super) fn choose_phase(&mut self, k: u64, signals: &Signals<'_>) {
-        self.phase = match self.phase {
+        self.course.phase = match self.course.phase {
             Phase::Large => self.go_on_large(signals),
             Phase::Between(left) if left > 1 => Phase::Between(left - 1),
             Phase::Between(_) => self.enlarge(),
@@ -49,33 +81,29 @@ impl Identified {
         if k > 0 && self.is_quiet(signals) {
             return Phase::Quiet;
         }
-        if self.small_steps >= self.next_trial && self.is_ready() {
+        let start = self.settings.tuning.start;
+        if self.course.small_steps >= self.course.next_trial && self.is_ready() {
             if !self.runs_away(signals) {
-                return Phase::Between(TRANSITION);
+                return Phase::Between(start.transition as u64);
             }
-            self.wait();
+            self.course.wait(&self.settings.tuning.trial);
         }
         // Who gives up has not been found unstable at least.
-        if self.next_trial == 0 && self.small_steps as f64 > PATIENCE.0 + PATIENCE.1 * k as f64 {
+        let patience = start.patience as f64 + start.patience_share * k as f64;
+        if self.course.next_trial == 0 && self.course.small_steps as f64 > patience {
             return self.give_up(signals);
         }
-        self.small_steps += 1;
+        self.course.small_steps += 1;
         Phase::Small
-    }
-
-    /// A whole step that was found unstable is not tried again soon, and the later the more often the run had to come back from it.
-    fn wait(&mut self) {
-        let steps = (self.small_steps / 4).max(NEXT_TRIAL);
-        self.next_trial = self.small_steps.saturating_add(steps << self.returns.min(MOST_DOUBLINGS));
     }
 
     /// Large steps, unless all that changes changes as never before and the coupled models run away; or it goes on like that.
     fn go_on_large(&mut self, signals: &Signals<'_>) -> Phase {
-        if !(self.can_be_small && self.alarmed) {
+        if !(self.course.can_be_small && self.course.alarmed) {
             return Phase::Large;
         }
-        self.alarms += 1;
-        if self.alarms < MOST_ALARMS && !self.is_unstable(signals) {
+        self.course.alarms += 1;
+        if self.course.alarms < self.settings.tuning.alarm.most as u64 && !self.is_unstable(signals) {
             return Phase::Large;
         }
         self.come_back(signals);
@@ -84,10 +112,10 @@ impl Identified {
 
     /// From large steps to small ones: what was learnt with small ones still holds, but not the points.
     fn come_back(&mut self, signals: &Signals<'_>) {
-        self.returns += 1;
-        self.wait();
-        (self.alarms, self.trusted) = (0, 0);
-        self.small_steps += 1;
+        self.course.returns += 1;
+        self.course.wait(&self.settings.tuning.trial);
+        (self.course.alarms, self.course.trusted) = (0, 0);
+        self.course.small_steps += 1;
         self.fine_guard.clear();
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
@@ -106,15 +134,15 @@ impl Identified {
 
     /// Whether the large-step models, coupled, run away.
     fn is_unstable(&mut self, signals: &Signals<'_>) -> bool {
-        let Self { form, inputs, layout, outside, law, parts, trial, .. } = self;
-        trial.runs_away(&Subject { form: *form, inputs, layout, outside }, law, parts, signals)
+        let Self { settings, inputs, layout, outside, law, parts, trial, .. } = self;
+        trial.runs_away(&Subject { form: settings.form, inputs, layout, outside }, law, parts, signals)
     }
 
     /// Large-step models from small-step ones.
     fn teach(&mut self) {
         for part in &mut self.parts {
             let Part { reference, fine, coarse, record, .. } = part;
-            record.teach(self.form, reference, (fine, coarse), self.forgetting);
+            record.teach(self.settings.form, reference, (fine, coarse));
         }
     }
 
@@ -130,7 +158,7 @@ impl Identified {
 
     /// Whether the small-step models are good enough for macro steps.
     fn is_ready(&mut self) -> bool {
-        self.trusted >= TRUSTED.1
+        self.course.trusted >= self.settings.tuning.start.trusted_points as u64
             && self.parts.iter_mut().filter(|part| part.in_loop && part.fine.rho().is_some()).all(|part| {
                 let Part { reference, fine, record, .. } = part;
                 record.is_reproduced(reference, fine)

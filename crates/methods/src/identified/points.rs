@@ -4,30 +4,30 @@ use costep_core::{Signals, StepContext};
 
 use super::phases::Phase;
 use super::{Identified, Part};
-use crate::shared::law::{Form, NARROW, Start, WIDE};
+use crate::shared::law::{Form, Start};
 
 impl Identified {
     /// Learns from the last step, once per point; at a macro step chooses the phase and, where they last the whole step, the inputs.
     pub(super) fn arrive(&mut self, step: &StepContext, signals: &Signals<'_>) {
-        if self.arrived == step.t {
+        if self.clock.arrived == step.t {
             return;
         }
-        self.arrived = step.t;
-        if self.knows_feedthrough {
+        self.clock.arrived = step.t;
+        if self.settings.knows_feedthrough {
             self.take_feedthrough(signals);
         }
-        signals.inputs.evaluate(self.last_length, &mut self.u_last);
-        let (is_first, at_macro_step) = (self.macro_step == 0, self.macro_step != step.k + 1);
+        signals.inputs.evaluate(self.clock.last_length, &mut self.u_last);
+        let (is_first, at_macro_step) = (self.clock.macro_step == 0, self.clock.macro_step != step.k + 1);
         self.observe(at_macro_step, signals);
         if at_macro_step {
-            self.macro_step = step.k + 1;
-            self.macro_start = step.t;
+            self.clock.macro_step = step.k + 1;
+            self.clock.macro_start = step.t;
             if is_first {
                 self.outside.begin(step.t);
             }
-            self.outside.look((step.t, self.h), &self.inputs, signals);
+            self.outside.look((step.t, self.clock.h), &self.inputs, signals);
             self.choose_phase(step.k, signals);
-            match self.phase {
+            match self.course.phase {
                 Phase::Quiet => self.u.copy_from_slice(&self.u_last),
                 Phase::Small => {}
                 Phase::Between(_) | Phase::Large => self.solve(signals),
@@ -36,9 +36,9 @@ impl Identified {
     }
 
     fn observe(&mut self, at_macro_step: bool, signals: &Signals<'_>) {
-        let is_first = self.macro_step == 0;
-        let was_part = self.last_length < 0.75 * self.h;
-        let is_large = self.phase == Phase::Large;
+        let is_first = self.clock.macro_step == 0;
+        let was_part = self.clock.last_length < 0.75 * self.clock.h;
+        let is_large = self.course.phase == Phase::Large;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
             if is_first {
@@ -73,19 +73,19 @@ impl Identified {
         }
         if at_macro_step {
             self.coarse_guard.observe(signals.coupled);
-            self.alarmed = self.alarm.rings(signals.y);
+            self.course.alarmed = self.alarm.rings(signals.y);
             self.plain.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
         }
-        self.trusted = if self.all_are_trusted() { self.trusted + 1 } else { 0 };
+        self.course.trusted = if self.all_are_trusted() { self.course.trusted + 1 } else { 0 };
     }
 
     /// u^(k+1) from all models, over the step that `outside` has looked at.
     pub(super) fn solve(&mut self, signals: &Signals<'_>) {
         for part in &mut self.parts {
             let Part { reference, fine, coarse, record, affine, .. } = part;
-            match self.phase {
+            match self.course.phase {
                 Phase::Large => coarse.affine(reference, affine),
-                Phase::Between(_) => record.macro_affine(self.form, reference, fine, affine),
+                Phase::Between(_) => record.macro_affine(self.settings.form, reference, fine, affine),
                 Phase::Small | Phase::Quiet => fine.affine(reference, affine),
             }
         }
@@ -97,11 +97,12 @@ impl Identified {
             coupling: signals.coupling,
         };
         let parts = &self.parts;
-        self.law.solve(self.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
-        let guard = if self.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
-        let changes = if self.plain.is_guessing() { NARROW } else { WIDE };
+        self.law.solve(self.settings.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
+        let guard = if self.course.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
+        let limits = self.settings.tuning.limits;
+        let changes = if self.plain.is_guessing() { limits.narrow } else { limits.wide };
         guard.clip(changes, &self.inputs, &start, &mut self.u);
-        if self.phase == Phase::Small && self.form == Form::Hold {
+        if self.course.phase == Phase::Small && self.settings.form == Form::Hold {
             self.shaking.shake(signals.coupled, &mut self.u);
         }
     }
@@ -118,12 +119,16 @@ impl Identified {
 
     /// Writes the inputs over a step, or over a part of one whose inputs last the whole step.
     pub(super) fn fill(&self, step: &StepContext, signals: &mut Signals<'_>) {
-        if self.form == Form::Hold {
+        if self.settings.form == Form::Hold {
             self.inputs.copy(&self.u, signals.inputs.coefficients_mut(0));
             return;
         }
         // Where a ramp lasts for several parts, `u_last` is the input at the start of this part.
-        let left = if self.phase == Phase::Small { step.h } else { self.h - (step.t - self.macro_start) };
+        let left = if self.course.phase == Phase::Small {
+            step.h
+        } else {
+            self.clock.h - (step.t - self.clock.macro_start)
+        };
         for j in self.inputs.iter() {
             signals.inputs.coefficients_mut(0)[j] = self.u_last[j];
             signals.inputs.coefficients_mut(1)[j] = (self.u[j] - self.u_last[j]) / left;

@@ -7,27 +7,26 @@
 
 use costep_core::{Result, StateReader, StateWriter, SystemView};
 
-/// Share of the distance from the coupling signal to the input.
-const SIZE: f64 = 0.5;
-
 /// Which inputs to shake, and chance.
 #[derive(Default)]
 pub(super) struct Shaking {
     /// Inputs with direct feed-through, per subsystem.
     through: Vec<Vec<usize>>,
+    /// Share of the distance from the coupling signal to the input.
+    size: f64,
     /// The same for every subsystem, whatever its number.
     random: u64,
 }
 
 impl Shaking {
-    pub(super) fn new(system: &SystemView<'_>) -> Self {
+    pub(super) fn new(system: &SystemView<'_>, size: f64) -> Self {
         let through = |i: usize| {
             let is_through = |j: &usize| system.descriptions[i].feedthrough.iter().any(|row| row.contains(j));
             let (range, inputs) = (system.layout.input_range(i), &system.inputs);
             let through = (0..range.len()).filter(is_through).map(|j| range.start + j);
             through.filter(|j| inputs.contains(*j)).collect()
         };
-        Self { through: (0..system.layout.subsystems()).map(through).collect(), random: 1 }
+        Self { through: (0..system.layout.subsystems()).map(through).collect(), size, random: 1 }
     }
 
     /// Moves inputs `u` away from the coupling signal z, or towards it.
@@ -37,7 +36,7 @@ impl Shaking {
             let mut random = self.random;
             for j in inputs {
                 random = next(random);
-                let size = if random >> 63 == 1 { SIZE } else { -SIZE };
+                let size = if random >> 63 == 1 { self.size } else { -self.size };
                 u[*j] += size * (u[*j] - z[*j]);
             }
         }

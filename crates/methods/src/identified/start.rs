@@ -3,25 +3,18 @@
 use costep_core::{Result, StateReader, StateWriter};
 use costep_ident::{Affine, Bank, Forgetting, Lags, Past, Reference};
 
+use super::tuning::{LessonTuning, Tuning};
 use crate::shared::law::Form;
-
-/// Points with small steps that are remembered.
-const RECORD: usize = 60;
-/// Points that the large-step models are taught from, and large steps from each.
-const TAUGHT: (usize, usize) = (40, 6);
-/// Inputs of these lessons lie within this share of their range around those seen.
-const EXCITATION: f64 = 0.5;
-/// A lesson in which an output leaves so many of its ranges is dropped.
-const FARTHEST: f64 = 20.0;
-/// What was taught is worth less than what is seen.
-const DOUBT: f64 = 30.0;
-/// The small-step model must tell the change over a macro step up to this share.
-const ROLL_ERROR: f64 = 0.5;
 
 /// The last points with small steps of a subsystem, and room to roll its model ahead.
 pub(super) struct Record {
     /// Small steps in a macro step.
     parts: usize,
+    lessons: LessonTuning,
+    /// The small-step model must tell the change over a macro step up to this share.
+    roll_error: f64,
+    /// lambda of the large-step models after their lessons.
+    forgetting: f64,
     y: Lags,
     u: Lags,
     past: Past,
@@ -35,11 +28,14 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(inputs: usize, outputs: usize, parts: usize) -> Self {
+    pub(super) fn new(inputs: usize, outputs: usize, parts: usize, tuning: &Tuning) -> Self {
         Self {
             parts,
-            y: Lags::new(outputs, RECORD),
-            u: Lags::new(inputs, RECORD),
+            lessons: tuning.lessons,
+            roll_error: tuning.start.roll_error,
+            forgetting: tuning.bank.rls.forgetting,
+            y: Lags::new(outputs, tuning.start.record),
+            u: Lags::new(inputs, tuning.start.record),
             past: Past::new(inputs, outputs),
             coarse_past: Past::new(inputs, outputs),
             u_next: vec![0.0; inputs],
@@ -103,7 +99,7 @@ impl Record {
             error += ((self.ahead[i] - now[i]) / weight).powi(2);
             change += ((now[i] - before[i]) / weight).powi(2);
         }
-        error <= ROLL_ERROR * ROLL_ERROR * change
+        error <= self.roll_error * self.roll_error * change
     }
 
     /// The outputs a macro step ahead as a function of the input, by the small-step model.
@@ -150,18 +146,18 @@ impl Record {
         form: Form,
         reference: &Reference,
         (fine, coarse): (&mut Bank, &mut Bank),
-        forgetting: f64,
     ) {
+        let LessonTuning { points, doubt, .. } = self.lessons;
         self.find_ranges();
         coarse.unlearn();
         coarse.set_forgetting(Forgetting::Directional(1.0));
         // The same inputs in every run, whatever the number of the subsystem.
         let mut random = Random(1);
-        for lag in (0..TAUGHT.0.min(self.y.len().saturating_sub(1))).rev() {
+        for lag in (0..points.min(self.y.len().saturating_sub(1))).rev() {
             self.lesson(lag, form, reference, (fine, coarse), &mut random);
         }
-        coarse.set_forgetting(Forgetting::Directional(forgetting));
-        coarse.models_mut().iter_mut().for_each(|model| model.scale_covariance(DOUBT));
+        coarse.set_forgetting(Forgetting::Directional(self.forgetting));
+        coarse.models_mut().iter_mut().for_each(|model| model.scale_covariance(doubt));
         coarse.assume(fine);
     }
 
@@ -176,16 +172,17 @@ impl Record {
         if !self.go_back(lag) {
             return;
         }
+        let LessonTuning { steps, excitation, farthest, .. } = self.lessons;
         self.coarse_past.clear();
         self.u_goal.copy_from_slice(self.u.get(lag));
-        for _ in 0..TAUGHT.1 {
+        for _ in 0..steps {
             self.u_start.copy_from_slice(&self.u_goal);
             for (j, goal) in self.u_goal.iter_mut().enumerate() {
-                *goal = self.u.get(lag)[j] + EXCITATION * random.next() * self.u_range[j];
+                *goal = self.u.get(lag)[j] + excitation * random.next() * self.u_range[j];
             }
             self.roll_macro_step(form, reference, fine);
             let stays = |(y, (least, greatest)): (&f64, &(f64, f64))| {
-                (y - 0.5 * (least + greatest)).abs() <= FARTHEST * (greatest - least)
+                (y - 0.5 * (least + greatest)).abs() <= farthest * (greatest - least)
             };
             if !self.ahead.iter().zip(&self.y_range).all(stays) {
                 return;

@@ -6,18 +6,13 @@ use costep_ident::Past;
 
 use super::Part;
 use super::outside::Outside;
+use super::tuning::TrialTuning;
 use crate::shared::law::{Form, Law, Start};
-
-/// Steps of a trial. Growth is judged by the greatest changes in its second quarter and in its last.
-const STEPS: usize = 200;
-/// Changes that grow by more than this are no matter of an inaccurate model.
-const GROWTH: f64 = 10.0;
-/// Changes below this share of those seen so far are round-off, whatever they grow by.
-const ROUND_OFF: f64 = 1e-9;
 
 /// Room for a trial.
 #[derive(Default)]
 pub(super) struct Trial {
+    tuning: TrialTuning,
     pasts: Vec<Past>,
     y: Vec<f64>,
     coupled: Vec<f64>,
@@ -34,9 +29,10 @@ pub(super) struct Subject<'a> {
 }
 
 impl Trial {
-    pub(super) fn new(layout: &Layout) -> Self {
+    pub(super) fn new(layout: &Layout, tuning: &TrialTuning) -> Self {
         let past = |i: usize| Past::new(layout.input_range(i).len(), layout.output_range(i).len());
         Self {
+            tuning: *tuning,
             pasts: (0..layout.subsystems()).map(past).collect(),
             y: vec![0.0; layout.outputs()],
             coupled: vec![0.0; layout.inputs()],
@@ -53,20 +49,22 @@ impl Trial {
         parts: &mut [Part],
         signals: &Signals<'_>,
     ) -> bool {
+        let TrialTuning { steps, growth, negligible, .. } = self.tuning;
         self.start(subject, parts, signals);
         let (mut early, mut late): (f64, f64) = (0.0, 0.0);
-        for k in 0..STEPS {
+        for k in 0..steps {
             let change = self.step(subject, law, parts, signals);
             if !change.is_finite() {
                 return true;
             }
-            match 4 * k / STEPS {
+            // Growth is judged by the greatest changes in the second quarter and in the last.
+            match 4 * k / steps {
                 1 => early = early.max(change),
                 3 => late = late.max(change),
                 _ => {}
             }
         }
-        late > GROWTH * early.max(ROUND_OFF)
+        late > growth * early.max(negligible)
     }
 
     fn start(&mut self, subject: &Subject<'_>, parts: &[Part], signals: &Signals<'_>) {

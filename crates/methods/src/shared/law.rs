@@ -21,15 +21,6 @@ pub(crate) enum Form {
     Ramp,
 }
 
-/// Steps that the greatest change is taken from.
-const LOOK_BACK: usize = 10;
-/// An input stays within so many of the greatest changes of the coupling signal.
-pub(crate) const WIDE: f64 = 3.0;
-/// The same while models have more parameters than they have seen points.
-pub(crate) const NARROW: f64 = 1.0;
-/// It stays within so many of the change that is known to come, beside these.
-const KNOWN: f64 = 2.0;
-
 /// The signals at the start of a step.
 pub(crate) struct Start<'a> {
     pub(crate) y: &'a [f64],
@@ -128,6 +119,8 @@ impl Law {
 /// Keeps inputs near the coupling signal.
 #[derive(Default)]
 pub(crate) struct Guard {
+    /// An input stays within so many of the change of signals from outside, beside that of the coupling signal.
+    known: f64,
     /// z at the last point.
     last: Vec<f64>,
     started: bool,
@@ -137,11 +130,13 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(inputs: usize) -> Self {
+    /// With the greatest changes of the last `look_back` steps.
+    pub(crate) fn new(inputs: usize, look_back: usize, known: f64) -> Self {
         Self {
+            known,
             last: vec![0.0; inputs],
             started: false,
-            changes: Lags::new(inputs, LOOK_BACK),
+            changes: Lags::new(inputs, look_back),
             room: vec![0.0; inputs],
         }
     }
@@ -169,7 +164,7 @@ impl Guard {
         for j in inputs.iter() {
             let greatest = (0..self.changes.len()).map(|lag| self.changes.get(lag)[j]).fold(0.0, f64::max);
             let known = (start.external.1[j] - start.external.0[j]).abs();
-            let limit = changes * greatest + KNOWN * known;
+            let limit = changes * greatest + self.known * known;
             let z = start.coupled[j];
             let bounded = (z - limit).is_finite() && (z + limit).is_finite();
             u[j] = if bounded { u[j].clamp(z - limit, z + limit) } else { z };

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use costep_analysis::{Identification, Reference, Trace};
-use costep_core::{Code, Experiment, External, InputSet, ModelSource, Result, Subsystem};
+use costep_core::{
+    Code, CouplingMethod, Experiment, External, InputSet, ModelSource, NoModels, Result, Subsystem,
+};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_ident::{Learning, ModelFile, sources};
 use costep_integrate::Solver;
@@ -79,33 +81,32 @@ impl Case {
 
     /// Runs it; divergence is a result, not an error. `micro` asks for the points inside the steps.
     pub(crate) fn run(&self, method: &str, step: f64, micro: bool) -> Result<Run> {
-        self.run_wrapped(method, step, micro, |_, part| part)
+        let method = MethodSpec::parse(method)?;
+        finish(self.engine(method.build(), method.models(), (step, micro), |_, part| part)?, micro)
     }
 
-    /// The same with subsystems that something has been done to.
+    /// The same with a method that needs no local models, and with subsystems that something has been done to.
     pub(crate) fn run_wrapped(
         &self,
-        method: &str,
+        method: Box<dyn CouplingMethod>,
         step: f64,
-        micro: bool,
         wrap: impl Fn(usize, Box<dyn Subsystem>) -> Box<dyn Subsystem>,
     ) -> Result<Run> {
-        let method = MethodSpec::parse(method)?;
-        finish(self.engine(&method, method.models(), (step, micro), wrap)?, micro)
+        finish(self.engine(method, Box::new(NoModels), (step, false), wrap)?, false)
     }
 
     /// The same from models of an earlier run.
     pub(crate) fn run_from(&self, method: &str, step: f64, models: &ModelFile) -> Result<Run> {
         let method = MethodSpec::parse(method)?;
-        let models =
-            Learning::from_models(sources::learning_from_file(&method.models.options), models.clone());
-        finish(self.engine(&method, Box::new(models), (step, false), |_, part| part)?, false)
+        let settings = sources::learning_from_file(&method.models.options);
+        let models = Learning::from_models(settings, models.clone());
+        finish(self.engine(method.build(), Box::new(models), (step, false), |_, part| part)?, false)
     }
 
     /// The models that a method has identified at the end.
     pub(crate) fn identify(&self, method: &str, step: f64) -> Result<ModelFile> {
         let method = MethodSpec::parse(method)?;
-        let mut engine = self.engine(&method, method.models(), (step, false), |_, part| part)?;
+        let mut engine = self.engine(method.build(), method.models(), (step, false), |_, part| part)?;
         let mut identification = Identification::new(&engine);
         engine.run(&mut [&mut identification])?;
         identification.models(&engine, self.model, &method)
@@ -114,7 +115,7 @@ impl Case {
     /// An engine with this source of models for the method.
     pub(crate) fn engine(
         &self,
-        method: &MethodSpec,
+        method: Box<dyn CouplingMethod>,
         models: Box<dyn ModelSource>,
         (step, micro_samples): (f64, bool),
         wrap: impl Fn(usize, Box<dyn Subsystem>) -> Box<dyn Subsystem>,
@@ -127,7 +128,7 @@ impl Case {
             connections: model.connections,
             models,
             externals: model.externals,
-            groups: vec![Group { method: method.build(), inputs }],
+            groups: vec![Group { method, inputs }],
             scheduling: Scheduling::Parallel,
             bounds: Vec::new(),
             experiment: self.experiment(step),

@@ -141,7 +141,8 @@ fn record(method: &str, plant: Plant) -> Result<RecordedLoop> {
     let method = MethodSpec::parse(method)?;
     let mut recorder = LoopRecorder::new(LoopLaw::new(&method)?, Some(plant));
     let case = Case::new("dual-mass-nonlinear", &[], 1.0);
-    let mut engine = case.engine(&method, recorder.tap(method.models()), (STEP, false), |_, part| part)?;
+    let mut engine =
+        case.engine(method.build(), recorder.tap(method.models()), (STEP, false), |_, part| part)?;
     engine.run(&mut [&mut recorder as &mut dyn Observer])?;
     recorder.finish()
 }

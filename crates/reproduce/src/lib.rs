@@ -28,7 +28,7 @@ mod genser2020_loaded;
 mod genser2020_regions;
 mod genser2020_signals;
 mod haid2018;
-mod identified_default;
+pub mod identified_default;
 mod registry;
 mod series;
 mod study;

@@ -3,8 +3,9 @@
 use std::f64::consts::TAU;
 
 use costep_analysis::{Reference, measure};
-use costep_core::{External, Result};
+use costep_core::{CouplingMethod, External, Result};
 use costep_integrate::Solver;
+use costep_methods::MethodSpec;
 use costep_models::Model;
 
 use super::noisy::Noisy;
@@ -13,8 +14,9 @@ use crate::case::Case;
 
 /// A system at a step.
 #[derive(Clone)]
-pub(super) struct Row {
-    pub(super) name: String,
+pub struct Row {
+    /// System, start and step in words.
+    pub name: String,
     case: Case,
     pub(super) step: f64,
     /// Noise on all outputs: standard deviation of the signal over that of the noise, in dB.
@@ -39,13 +41,23 @@ impl Row {
 
     /// Error of each method, and steps of subsystems per macro step.
     pub(super) fn errors(&self, methods: &[&str]) -> Result<Vec<(f64, f64)>> {
+        let specs = methods.iter().map(|method| MethodSpec::parse(method)).collect::<Result<Vec<_>>>()?;
+        self.errors_of(specs.len(), |k| specs[k].build())
+    }
+
+    /// The same of methods that are made one after the other; none may need local models.
+    pub fn errors_of(
+        &self,
+        count: usize,
+        make: impl Fn(usize) -> Box<dyn CouplingMethod>,
+    ) -> Result<Vec<(f64, f64)>> {
         let reference = self.case.monolithic(self.step, false)?;
         let descriptions: Vec<_> =
             self.case.model()?.parts.iter().map(|part| part.description().clone()).collect();
         let deviations = self.noise.map(|decibels| deviations(&reference, decibels));
         let layout = self.case.model()?.layout();
-        let error = |method: &&str| {
-            let run = self.case.run_wrapped(method, self.step, false, |i, part| match &deviations {
+        let error = |k: usize| {
+            let run = self.case.run_wrapped(make(k), self.step, |i, part| match &deviations {
                 Some(all) => Box::new(Noisy::new(part, &all[layout.output_range(i)], i as u64 + 1)),
                 None => part,
             })?;
@@ -56,7 +68,7 @@ impl Row {
             };
             Ok((if error <= DIVERGED.0 { error } else { DIVERGED.1 }, run.calls))
         };
-        methods.iter().map(error).collect()
+        (0..count).map(error).collect()
     }
 }
 

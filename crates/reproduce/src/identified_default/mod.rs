@@ -12,7 +12,7 @@ use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
 use crate::data::Data;
 use crate::study::{Claim, Claimed, Computed, Measured, Study, short};
 use crate::work::Work;
-use cases::Row;
+pub use cases::Row;
 
 /// Row of the registry.
 pub(crate) const STUDY: Study = Study {
@@ -74,6 +74,11 @@ pub(crate) const DRAWN: Study = Study {
     }],
     compute: compute_drawn,
 };
+
+/// The 55 cases of the first study that the prototype was made with, for measurements of the method.
+pub fn all_cases() -> Vec<Row> {
+    [cases::test(), cases::choosing()].concat()
+}
 
 /// Drawn cases, of which so many for a quick look, and where chance begins.
 const DRAWS: (usize, usize, u64) = (260, 13, 13);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use costep_methods::identified::tuning::{Tuning, Value};
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -39,12 +41,12 @@ fn every_equation_is_in_the_file_that_the_list_names() {
 }
 
 #[test]
-fn the_tests_that_the_list_of_faults_names_are_there() {
-    let list = read("docs/faults.md");
-    let rows: Vec<&str> =
-        list.lines().filter(|line| line.starts_with("| ") && line.contains(".rs`")).collect();
-    assert!(rows.len() > 15);
-    for row in rows {
+fn the_tests_that_documents_name_are_there() {
+    let pages = ["docs/faults.md", "docs/theory/predictive.md", "docs/theory/identified.md"].map(read);
+    let names_test = |line: &&str| line.starts_with("| ") && line.contains(".rs`");
+    let rows: Vec<Vec<&str>> = pages.iter().map(|page| page.lines().filter(names_test).collect()).collect();
+    assert!(rows[0].len() > 15 && rows[1..].iter().all(|rows| rows.len() > 10));
+    for row in rows.concat() {
         let tests = row.trim_matches('|').rsplit('|').next().unwrap();
         for group in tests.split(", ") {
             let mut names = group.split('`').filter(|word| !word.trim().is_empty());
@@ -56,6 +58,32 @@ fn the_tests_that_the_list_of_faults_names_are_there() {
                     .any(|test| test.trim_start().starts_with(&format!("fn {name}()")));
                 assert!(is_test, "{name} is no test: {row}");
             }
+        }
+    }
+}
+
+#[test]
+fn the_table_of_constants_is_the_tuning() {
+    let page = read("docs/theory/identified.md");
+    let cells = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
+    let rows: Vec<Vec<String>> = page.lines().filter(|line| line.starts_with("| `")).map(cells).collect();
+    let mut tuning = Tuning::default();
+    let constants = tuning.constants();
+    assert!(rows.len() == constants.len() && rows.len() > 30, "{} rows of {}", rows.len(), constants.len());
+    for (row, constant) in rows.iter().zip(&constants) {
+        let [name, value, why, _, half, _, double] = &row[..] else { panic!("{row:?}") };
+        assert_eq!((name.trim_matches('`'), &**why), (&*constant.name, constant.why));
+        let expected = match &constant.value {
+            Value::Real(value) => **value,
+            Value::Count(count) => **count as f64,
+        };
+        assert_eq!(value.parse(), Ok(expected), "{name}");
+        // Both were measured: relative errors of held inputs and of ramps, steps per macro step, runs that diverged.
+        for measured in [half, double] {
+            assert!(
+                measured.split(", ").filter_map(|number| number.parse::<f64>().ok()).count() == 4,
+                "{row:?}"
+            );
         }
     }
 }

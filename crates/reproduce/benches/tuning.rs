@@ -1,6 +1,7 @@
 //! What half and double of every constant of `identified` do: the geometric mean of its error over the cases of the study
-//! `identified-default`, relative to that of the constants in use, with held inputs and with ramps, and how many runs diverge.
-//! Prints the table of `docs/theory/identified.md`; progress goes to stderr.
+//! `identified-default`, relative to that of the constants in use, with held inputs and with ramps; the steps of subsystems per
+//! macro step, on average over all runs, which smaller steps than necessary would show in; and how many runs diverge.
+//! Prints the table of `docs/theory/identified.md`; progress goes to stderr. Takes under six minutes of CPU.
 //!
 //! Counts are halved upwards (3 becomes 2). Of shares above 0.8 and below 1, such as factors of forgetting, the distance from
 //! one is halved and doubled. Words on the command line choose constants whose names contain one of them.
@@ -8,21 +9,16 @@
 //! `cargo bench -p costep-reproduce --bench tuning [-- trust alarm]`
 #![allow(missing_docs)]
 
-use std::time::Instant;
-
 use costep_core::Result;
-use costep_ident::{Constant, Value};
 use costep_methods::MethodSpec;
-use costep_methods::identified::{IdentifiedOptions, tuned, tuning::Tuning};
+use costep_methods::identified::tuning::{Constant, Tuning, Value};
+use costep_methods::identified::{IdentifiedOptions, tuned};
 use costep_reproduce::Work;
 use costep_reproduce::identified_default::{Row, all_cases};
 
 /// Errors above this are those of runs that diverged.
 const DIVERGED: f64 = 9.0;
 const FORMS: [&str; 2] = ["identified", "identified:form=ramp"];
-/// Cases that would take a quarter of the time; the same systems are there with longer steps.
-const LEFT_OUT: [&str; 3] =
-    ["helicopter bookI pilot 1 0.05 s", "helicopter bookI pilot 5, noise 60 dB, 0.1 s", "pendulum 1 ms"];
 
 /// A constant at half and at double its value.
 struct Variation {
@@ -47,7 +43,10 @@ fn change(constant: &mut Constant<'_>, double: bool) -> String {
 fn text(value: &Value<'_>) -> String {
     match value {
         // Without the round-off of a distance from one.
-        Value::Real(value) => format!("{:?}", (**value * 1e15).round() / 1e15),
+        Value::Real(value) => match (**value * 1e15).round() / 1e15 {
+            value if (1e-3..1e5).contains(&value) => value.to_string(),
+            value => format!("{value:e}"),
+        },
         Value::Count(value) => value.to_string(),
     }
 }
@@ -67,15 +66,29 @@ fn variations(words: &[String]) -> Vec<Variation> {
     defaults.constants().into_iter().enumerate().map(variation).filter(wanted).collect()
 }
 
-/// Geometric mean of the errors of some runs, and how many diverged.
-fn summary(errors: impl Iterator<Item = f64> + Clone) -> (f64, usize) {
-    let count = errors.clone().count() as f64;
-    let mean = (errors.clone().map(f64::ln).sum::<f64>() / count).exp();
-    (mean, errors.filter(|error| *error > DIVERGED).count())
+/// What some runs have in common.
+struct Summary {
+    /// Geometric mean of the errors.
+    error: f64,
+    /// Mean of the steps of subsystems per macro step.
+    steps: f64,
+    diverged: usize,
 }
 
-/// Errors of every case: constants in use first, then all variations; each with both forms.
-fn errors(cases: &[Row], variations: &[Variation]) -> Result<Vec<Vec<f64>>> {
+impl Summary {
+    /// Of pairs of error and steps.
+    fn new(runs: &[(f64, f64)]) -> Self {
+        let mean = |sum: f64| sum / runs.len() as f64;
+        Self {
+            error: mean(runs.iter().map(|(error, _)| error.ln()).sum()).exp(),
+            steps: mean(runs.iter().map(|(_, steps)| steps).sum()),
+            diverged: runs.iter().filter(|(error, _)| *error > DIVERGED).count(),
+        }
+    }
+}
+
+/// Errors and steps per macro step of every case: constants in use first, then all variations; each with both forms.
+fn measure(cases: &[Row], variations: &[Variation]) -> Result<Vec<Vec<(f64, f64)>>> {
     let specs = FORMS.map(|form| MethodSpec::parse(form).expect("a registered method"));
     let tunings: Vec<_> = std::iter::once(Tuning::DEFAULT)
         .chain(variations.iter().flat_map(|variation| variation.changed.iter().map(|(_, tuning)| *tuning)))
@@ -84,40 +97,52 @@ fn errors(cases: &[Row], variations: &[Variation]) -> Result<Vec<Vec<f64>>> {
         eprintln!("{done} of {all} cases");
         Ok(())
     };
+    let count = FORMS.len() * tunings.len();
     Work { threads: 2, quick: false, progress: &progress }.map(cases, |case| {
-        let (start, count) = (Instant::now(), FORMS.len() * tunings.len());
-        let found =
-            case.errors_of(count, |k| tuned(IdentifiedOptions::read(&specs[k % FORMS.len()].options), tunings[k / FORMS.len()]))?;
-        eprintln!("{}: {:.1} s", case.name, start.elapsed().as_secs_f64());
-        Ok(found.into_iter().map(|(error, _)| error).collect())
+        case.errors_of(count, |k| {
+            let options = IdentifiedOptions::read(&specs[k % FORMS.len()].options);
+            tuned(options, tunings[k / FORMS.len()])
+        })
     })
 }
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let variations = variations(&words);
-    let mut cases = all_cases();
-    cases.retain(|case| !LEFT_OUT.contains(&case.name.as_str()));
-    let found = errors(&cases, &variations).expect("runs that end or diverge");
-    let column = |k: usize| summary(found.iter().map(move |case| case[k]));
-    let (hold, ramp) = (column(0), column(1));
+    let cases = all_cases();
+    let found = measure(&cases, &variations).expect("runs that end or diverge");
+    let both = |at: usize| {
+        let column = |k: usize| Summary::new(&found.iter().map(|case| case[k]).collect::<Vec<_>>());
+        (column(FORMS.len() * at), column(FORMS.len() * at + 1))
+    };
+    let (hold, ramp) = both(0);
     println!(
-        "{} cases; with the constants in use: hold {:.4}, ramp {:.4}, {} of {} runs diverged\n",
+        "{} cases, each with held inputs and with ramps. With the constants in use: error {:.4} (hold) and {:.4} (ramp), {:.3} steps \
+         per macro step, {} of {} runs diverged.\n",
         cases.len(),
-        hold.0,
-        ramp.0,
-        hold.1 + ramp.1,
+        hold.error,
+        ramp.error,
+        0.5 * (hold.steps + ramp.steps),
+        hold.diverged + ramp.diverged,
         2 * cases.len()
     );
+    let measured = "hold, ramp, steps, diverged";
     println!(
-        "| constant | value | what it does, and why this value | half | hold, ramp, diverged | double | hold, ramp, diverged |"
+        "| constant | value | what it does, and why this value | half | {measured} | double | {measured} |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (i, Variation { name, why, value, changed }) in variations.iter().enumerate() {
         let cell = |double: usize| {
-            let at = FORMS.len() * (1 + 2 * i + double);
-            let (held, ramped) = (column(at), column(at + 1));
-            format!("{:.3}, {:.3}, {}", held.0 / hold.0, ramped.0 / ramp.0, held.1 + ramped.1)
+            let (held, ramped) = both(1 + 2 * i + double);
+            let (errors, steps) =
+                ((held.error / hold.error, ramped.error / ramp.error), held.steps + ramped.steps);
+            format!(
+                "{:.2}, {:.2}, {:.2}, {}",
+                errors.0,
+                errors.1,
+                0.5 * steps,
+                held.diverged + ramped.diverged
+            )
         };
         let [half, double] = [0, 1].map(cell);
         let [(halved, _), (doubled, _)] = changed;

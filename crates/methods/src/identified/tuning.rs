@@ -1,7 +1,8 @@
 //! Every constant of the method that was chosen by measurement, by topic, with its value and its reason. None is an option for users
 //! but `forgetting`: [`tuned`](super::tuned) takes others for studies. `docs/theory/identified.md` shows what half and double of each do.
 
-use costep_ident::{BankTuning, Constant, constants};
+use costep_ident::{BankTuning, constants};
+pub use costep_ident::{Constant, Value};
 
 constants! {
     /// The start with small steps, and its end.
@@ -129,5 +130,24 @@ impl Tuning {
         self.limits.each(&mut show);
         self.bank.each(&mut show);
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A field that nobody shows could not be varied, nor would the documentation list it.
+    #[test]
+    fn every_field_is_shown() {
+        let mut tuning = Tuning::default();
+        let fields = format!("{tuning:#?}");
+        let is_value = |line: &&str| line.contains(": ") && !line.ends_with('{');
+        let fields: Vec<_> =
+            fields.lines().filter(is_value).filter_map(|line| line.trim().split(':').next()).collect();
+        let constants = tuning.constants();
+        let shown: Vec<_> =
+            constants.iter().filter_map(|constant| constant.name.rsplit('.').next()).collect();
+        assert_eq!(fields, shown);
     }
 }

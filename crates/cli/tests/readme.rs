@@ -1,4 +1,5 @@
-//! Every command of the README works, in the order in which a reader meets them, and prints what is shown there.
+//! Every command of the README and of the guide works, in the order in which a reader meets them, and prints what is
+//! shown there.
 
 mod common;
 
@@ -44,36 +45,49 @@ fn essence(line: &str) -> String {
     words.join(" ")
 }
 
-/// Runs the commands of the README one after another in one folder.
-fn read_along(mut look: impl FnMut(&Shown, &Done)) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = std::fs::read_to_string(path).unwrap_or_default();
+/// Runs the commands of a page one after another in one folder.
+fn read_along(page: &str, mut look: impl FnMut(&Shown, &Done)) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let text = std::fs::read_to_string(path).unwrap();
     let bin = Path::new(env!("CARGO_BIN_EXE_costep")).parent().unwrap();
     let others = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(bin.to_path_buf()).chain(std::env::split_paths(&others));
     let paths = std::env::join_paths(paths).unwrap();
     let desk = Desk::new();
-    for shown in commands(&readme) {
+    let commands = commands(&text);
+    assert!(!commands.is_empty(), "{page}");
+    for shown in commands {
         let mut shell = desk.program("sh", ["-c", &shown.command]);
         shell.env("PATH", &paths);
         look(&shown, &finished(shell, shown.command.trim_start_matches("costep ")));
     }
 }
 
-#[test]
-fn every_command_of_the_readme_works() {
-    read_along(|_, done| assert!(done.status.success(), "{}", done.story()));
-}
-
-#[test]
-fn the_readme_shows_what_is_printed() {
-    read_along(|shown, done| {
+fn works_and_prints_what_is_shown(page: &str) {
+    read_along(page, |shown, done| {
+        assert!(done.status.success(), "{}", done.story());
         let printed: Vec<_> = done.stdout.lines().chain(done.stderr.lines()).map(essence).collect();
         for line in shown.output.iter().map(|line| essence(line)) {
             let stands = line == "..." || line.is_empty() || printed.contains(&line);
-            assert!(stands, "the README shows `{line}`\n{}", done.story());
+            assert!(stands, "{page} shows `{line}`\n{}", done.story());
         }
     });
+}
+
+#[test]
+fn the_readme_works_and_shows_what_is_printed() {
+    works_and_prints_what_is_shown("README.md");
+}
+
+#[test]
+fn the_guide_works_and_shows_what_is_printed() {
+    works_and_prints_what_is_shown("docs/guide.md");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    assert!(std::fs::read_to_string(path).unwrap().lines().count() <= 120);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use costep_core::{Capable, Code, Error, Experiment, InputPolynomials, Interval, Layout, Result, Subsystem};
 use costep_engine::{Engine, Observer};
-use costep_integrate::{Native, Solver};
+use costep_integrate::{Integrated, Solver};
 use costep_models::Model;
 
 use crate::fifths::Amplitudes;
@@ -133,7 +133,7 @@ fn solve(
     experiment: &Experiment,
     mut show: impl FnMut(u64, &[f64], &Vec<Box<dyn Subsystem>>),
 ) -> Result<Amplitudes> {
-    let mut twin = Native::new(model.monolithic()?, &solver)?;
+    let mut twin = Integrated::new(model.monolithic()?, &solver)?;
     if let Some(recorder) = twin.micro_recorder() {
         recorder.record(true, experiment);
     }
@@ -159,7 +159,7 @@ fn solve(
 
 /// Outputs of the monolithic system at these rising instants, one row each.
 pub fn outputs_at(model: &Model, solver: Solver, start: f64, instants: &[f64]) -> Result<Vec<f64>> {
-    let mut twin = Native::new(model.monolithic()?, &solver)?;
+    let mut twin = Integrated::new(model.monolithic()?, &solver)?;
     let outputs = twin.description().outputs.len();
     twin.initialise(&Experiment { start, stop: start, step: 1.0 })?;
     let mut y = vec![0.0; outputs];

@@ -52,7 +52,7 @@ pub use method::{
     Arrival, CouplingMethod, Deviations, InputSet, MethodEntry, PaperOptions, Signals, StepContext,
     SystemView, Verdict,
 };
-pub use micro::{MicroSamples, SampleRule, inner_steps, mean_outputs};
+pub use micro::{MicroBuffer, MicroSamples, SampleRule, inner_steps, mean_outputs};
 pub use model_source::{ModelQuality, ModelSource, NoModels, Observation};
 pub use models_spec::{Learning, ModelKind, ModelsOffer, ModelsSpec, SourceEntry};
 pub use option_types::{Choice, OptionType};

@@ -13,6 +13,43 @@ pub struct MicroSamples<'a> {
     pub sampling: MicroSampling,
 }
 
+/// Where the outputs inside a macro step are kept.
+#[derive(Clone, Debug, Default)]
+pub struct MicroBuffer {
+    times: Vec<f64>,
+    outputs: Vec<f64>,
+    /// Number of outputs.
+    width: usize,
+}
+
+impl MicroBuffer {
+    /// Room for so many points with this many outputs each.
+    pub fn with_capacity(points: usize, width: usize) -> Self {
+        let outputs = Vec::with_capacity(points.saturating_mul(width));
+        Self { times: Vec::with_capacity(points), outputs, width }
+    }
+
+    /// Forgets all points.
+    pub fn clear(&mut self) {
+        self.times.clear();
+        self.outputs.clear();
+    }
+
+    /// Adds a point; its outputs are written to what is given, which is 0 until then.
+    #[inline]
+    pub fn push(&mut self, t: f64) -> &mut [f64] {
+        let start = self.outputs.len();
+        self.times.push(t);
+        self.outputs.resize(start + self.width, 0.0);
+        &mut self.outputs[start..]
+    }
+
+    /// What is kept, for who declares this sampling.
+    pub fn samples(&self, sampling: MicroSampling) -> MicroSamples<'_> {
+        MicroSamples { times: &self.times, outputs: &self.outputs, sampling }
+    }
+}
+
 /// Number of equal inner steps of at most `micro_step` that fill a macro step `h`.
 pub fn inner_steps(h: f64, micro_step: f64) -> usize {
     // A macro step that is a multiple of the inner one up to round-off must not get one step more.

@@ -159,7 +159,7 @@ fn twin_solver(project: &Project) -> Option<Solver> {
         Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
         Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 20.0,
     };
-    let states: usize = model.parts.iter().filter_map(|part| Some(part.equations()?.states())).sum();
+    let states: usize = model.parts.iter().filter_map(|part| Some(part.ode()?.states())).sum();
     // Exponentials and factors of the whole system are dense.
     let matrices = match model.solver {
         Solver::Exact | Solver::Multistep(..) => DENSE * (states as f64).powi(3),

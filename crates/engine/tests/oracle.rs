@@ -8,7 +8,7 @@ mod sized;
 use common::{coupled, method, model};
 use costep_core::{Experiment, InputPolynomials, Subsystem};
 use costep_engine::Engine;
-use costep_integrate::{Native, Solver};
+use costep_integrate::{Integrated, Solver};
 
 const COUPLING: [(&str, f64); 2] = [("ck", 2e5), ("dk", 200.0)];
 const MICRO_STEP: Solver = Solver::Euler(1e-5);
@@ -96,7 +96,7 @@ fn nepce_with_the_applied_reference() {
 fn the_monolithic_twin_under_explicit_euler() {
     let theirs = table(include_str!("data/mono_explicit_euler.csv"), &["x1", "v1", "F"], None);
     let experiment = Experiment { start: 0.0, stop: 0.12, step: 5e-4 };
-    let mut twin = Native::new(model("dual-mass", &COUPLING).monolithic().unwrap(), &MICRO_STEP).unwrap();
+    let mut twin = Integrated::new(model("dual-mass", &COUPLING).monolithic().unwrap(), &MICRO_STEP).unwrap();
     twin.initialise(&experiment).unwrap();
     let (mut y, no_input) = (vec![0.0; 3], InputPolynomials::new(0, 0));
     twin.initial_outputs(&[], &mut y).unwrap();

@@ -5,7 +5,7 @@ mod fmus;
 
 use std::sync::Arc;
 
-use costep_core::{Code, Error, Experiment, InputPolynomials, Result, Rollback, Subsystem};
+use costep_core::{Capable, Code, Error, Experiment, InputPolynomials, Result, Subsystem};
 use costep_fmi::{FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::{Fmu, Use, Values};
 use costep_integrate::Solver;
@@ -125,8 +125,8 @@ fn states_that_an_fmu_does_not_give_are_missed() {
         let library = build_exchange(fmi, "Fault", false, "").load_exchange();
         let mut subsystem = faulty(&library, Fault::NoState, Solver::Rk4(0.01));
         run(&mut subsystem).unwrap();
-        assert_eq!(subsystem.restore().unwrap_err().code(), Code::NeedsMissing);
-        expect(&subsystem.snapshot().unwrap_err(), Code::FmuError, &["gave no state"]);
+        assert_eq!(subsystem.rollback().unwrap().restore().unwrap_err().code(), Code::NeedsMissing);
+        expect(&subsystem.rollback().unwrap().snapshot().unwrap_err(), Code::FmuError, &["gave no state"]);
     }
 }
 

@@ -7,8 +7,8 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Capable, Code, Connection, Experiment, InputPolynomials, InputSet, Linearised, LocalModel, MicroRecorder,
-    ModelOrigin, Persistence, Rollback, StateReader, StateWriter, Subsystem, Telemetry,
+    Capable, Code, Connection, Experiment, InputPolynomials, InputSet, LocalModel, ModelOrigin, Persistence,
+    StateReader, StateWriter, Subsystem,
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{FmuLibrary, ModelExchangeSubsystem};
@@ -139,7 +139,7 @@ fn local_models_are_the_jacobians() {
             let mut subsystem = exchange(&library, "s2", Solver::Dopri5(1e-8), &[("n1", 0.1), ("n2", 30.0)]);
             begin(&mut subsystem, &[0.1, 0.0]);
             let mut model = LocalModel::new(2, 2, 3);
-            subsystem.local_model(&[0.2, 0.0], &mut model).unwrap();
+            subsystem.linearised().unwrap().local_model(&[0.2, 0.0], &mut model).unwrap();
             let tolerance = if plain { 1e-9 } else { 0.0 };
             let near = |found: &[f64], expected: &[f64]| {
                 for (found, expected) in found.iter().zip(expected) {
@@ -153,7 +153,7 @@ fn local_models_are_the_jacobians() {
             near(&model.d, &[-1e5, -1e3, 0.0, 0.0, 0.0, 0.0]);
             near(&model.x_dot, &[0.0, 2e3]);
             let origin = if plain { ModelOrigin::Differences } else { ModelOrigin::Exact };
-            assert_eq!(subsystem.origin(), origin);
+            assert_eq!(subsystem.linearised().unwrap().origin(), origin);
             assert_eq!(subsystem.notes().iter().any(|note| note.contains("differences")), plain);
         }
     }
@@ -224,12 +224,12 @@ fn bounces_are_located_to_a_nanosecond() {
     // The first samples after bounces: with samples at both sides of events their times are the bounces.
     let library = build_exchange(Fmi::V3, "Ball", false, "").load_exchange();
     let mut subsystem = exchange(&library, "ball", Solver::Dopri5(1e-10), &[("e", 0.8)]);
-    subsystem.record(true, &RUN);
+    subsystem.micro_recorder().unwrap().record(true, &RUN);
     begin(&mut subsystem, &[]);
     let mut found = Vec::new();
     for k in 0..40 {
         step(&mut subsystem, k, &[]);
-        let samples = subsystem.micro_samples().unwrap();
+        let samples = subsystem.telemetry().unwrap().micro_samples().unwrap();
         found.extend(samples.times.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]));
     }
     let first = (2.0 / G).sqrt();
@@ -290,7 +290,7 @@ fn discrete_inputs_are_set_at_events_only() {
         step(&mut subsystem, 3, &[4.0, 1.0]);
         assert_eq!(subsystem.events().input, 3);
         let mut model = LocalModel::new(1, 2, 2);
-        subsystem.local_model(&[4.0, 1.0], &mut model).unwrap();
+        subsystem.linearised().unwrap().local_model(&[4.0, 1.0], &mut model).unwrap();
         assert!((model.a[0] + 1.0).abs() < 1e-9);
         assert_eq!(model.b, [0.0, 0.0]);
     }
@@ -368,11 +368,11 @@ fn rollback_repeats_bit_by_bit_even_over_events() {
                 let other = vec![-2.0; u.len()];
                 begin(&mut subsystem, &u);
                 for k in 0..20 {
-                    subsystem.snapshot().unwrap();
+                    subsystem.rollback().unwrap().snapshot().unwrap();
                     let first = step(&mut subsystem, k, &u);
-                    subsystem.restore().unwrap();
+                    subsystem.rollback().unwrap().restore().unwrap();
                     step(&mut subsystem, k, &other);
-                    subsystem.restore().unwrap();
+                    subsystem.rollback().unwrap().restore().unwrap();
                     assert_eq!(step(&mut subsystem, k, &u), first, "{fmi:?} {model} {k}");
                 }
             }
@@ -389,11 +389,11 @@ fn without_stored_states_only_what_has_no_memory_goes_back() {
         assert!(subsystem.notes().iter().any(|note| note.contains("put back by")));
         begin(&mut subsystem, &[0.0]);
         for k in 0..20 {
-            subsystem.snapshot().unwrap();
+            subsystem.rollback().unwrap().snapshot().unwrap();
             let first = step(&mut subsystem, k, &[k as f64]);
-            subsystem.restore().unwrap();
+            subsystem.rollback().unwrap().restore().unwrap();
             step(&mut subsystem, k, &[-7.0]);
-            subsystem.restore().unwrap();
+            subsystem.rollback().unwrap().restore().unwrap();
             assert_eq!(step(&mut subsystem, k, &[k as f64]), first);
         }
         for model in ["Ball", "Sampler", "Chatter", "Stepper"] {

@@ -7,7 +7,7 @@ mod fmus;
 use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
-use costep_core::{Experiment, InputPolynomials, Linearised, LocalModel, MicroRecorder, Rollback, Subsystem};
+use costep_core::{Capable, Experiment, InputPolynomials, LocalModel, Subsystem};
 use costep_integrate::Solver;
 use fmus::{BOTH, build, build_exchange, exchange, instance};
 
@@ -55,13 +55,13 @@ fn steps_take_no_memory() {
         let inputs = InputPolynomials::new(2, order);
         subsystem.initialise(&run).unwrap();
         subsystem.initial_outputs(&[0.0; 2], &mut y).unwrap();
-        subsystem.snapshot().unwrap();
+        subsystem.rollback().unwrap().snapshot().unwrap();
         let before = ALLOCATIONS.get();
         for k in 0..10_000 {
             subsystem.step(run.interval(k), inputs.segment(0..2, order), &mut y).unwrap();
-            subsystem.snapshot().unwrap();
-            subsystem.local_model(&[0.0; 2], &mut model).unwrap();
-            subsystem.restore().unwrap();
+            subsystem.rollback().unwrap().snapshot().unwrap();
+            subsystem.linearised().unwrap().local_model(&[0.0; 2], &mut model).unwrap();
+            subsystem.rollback().unwrap().restore().unwrap();
         }
         assert_eq!(ALLOCATIONS.get() - before, 0, "{fmi:?}");
     }
@@ -78,18 +78,18 @@ fn integrated_steps_take_no_memory() {
                 let mut subsystem = exchange(&library, "s2", solver, &[]);
                 let (mut y, mut model) = ([0.0; 3], LocalModel::new(2, 2, 3));
                 let mut inputs = InputPolynomials::new(2, 1);
-                subsystem.record(true, &run);
+                subsystem.micro_recorder().unwrap().record(true, &run);
                 subsystem.initialise(&run).unwrap();
                 subsystem.initial_outputs(&[0.0; 2], &mut y).unwrap();
                 subsystem.step(run.interval(0), inputs.segment(0..2, 1), &mut y).unwrap();
-                subsystem.snapshot().unwrap();
+                subsystem.rollback().unwrap().snapshot().unwrap();
                 let before = ALLOCATIONS.get();
                 for k in 1..1_000 {
                     inputs.coefficients_mut(0)[0] = k as f64 * 1e-6;
                     subsystem.step(run.interval(k), inputs.segment(0..2, 1), &mut y).unwrap();
-                    subsystem.snapshot().unwrap();
-                    subsystem.local_model(&[0.0; 2], &mut model).unwrap();
-                    subsystem.restore().unwrap();
+                    subsystem.rollback().unwrap().snapshot().unwrap();
+                    subsystem.linearised().unwrap().local_model(&[0.0; 2], &mut model).unwrap();
+                    subsystem.rollback().unwrap().restore().unwrap();
                 }
                 assert_eq!(ALLOCATIONS.get() - before, 0, "{fmi:?} {solver:?} {plain}");
                 assert_eq!(subsystem.events().input, 999);

@@ -5,7 +5,7 @@
 mod fmus;
 
 use costep_core::{
-    Code, Description, Experiment, InputPolynomials, Interval, Linearised, LocalModel, PortKind, Result,
+    Capable, Code, Description, Experiment, InputPolynomials, Interval, LocalModel, PortKind, Result,
     Subsystem,
 };
 use costep_fmi::{
@@ -177,7 +177,7 @@ fn discrete_inputs_of_model_exchange_are_set_at_events_only() {
     assert_eq!(y[level], 70.0);
     // Its local model has nothing to say of discrete signals.
     let mut model = LocalModel::new(1, 3, 2);
-    fmu.local_model(&values, &mut model).unwrap();
+    fmu.linearised().unwrap().local_model(&values, &mut model).unwrap();
     assert!((model.b[u] - 1.0).abs() < 1e-6, "{:?}", model.b);
     assert_eq!([model.b[on], model.b[number]], [0.0; 2]);
     assert_eq!(model.c[level], 0.0);

@@ -164,7 +164,7 @@ impl Probe {
 
 /// The equations of a part.
 pub(crate) fn equations(model: &Model, part: usize) -> Result<Box<dyn Ode>> {
-    model.parts[part].equations().ok_or_else(|| {
+    model.parts[part].ode().ok_or_else(|| {
         let name = &model.parts[part].description().name;
         Error::new(Code::NeedsMissing, format!("the equations of `{name}` are not known"))
     })

@@ -12,12 +12,13 @@ use costep_core::{
 };
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_fmi::{
-    CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, ModelExchangeOptions, ModelExchangeSubsystem,
+    CoSimulationOptions, CoSimulationSubsystem, FmuEquations, FmuLibrary, ModelExchangeOptions,
+    ModelExchangeSubsystem,
 };
 use costep_fmu_export::{Capability, Options, export};
 use costep_fmu_file::{FmiVersion, Fmu, Use};
 use costep_integrate::multistep::{AtPoint, Family};
-use costep_integrate::{Component, Solver, members};
+use costep_integrate::{Equations, Solver, members};
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
@@ -145,13 +146,13 @@ fn fmus_solved_as_one_equal_the_built_in_models_solved_as_one() {
             for version in VERSIONS {
                 let paths = paths(id, &[], &options(version), &folder.path().join(format!("{version:?}")));
                 for fmus in [1, paths.len()] {
-                    let component = |(i, path): (usize, &PathBuf)| -> Box<dyn Component> {
+                    let component = |(i, path): (usize, &PathBuf)| -> Box<dyn Equations> {
                         if i >= fmus {
-                            return model.parts[i].component().unwrap();
+                            return model.parts[i].equations().unwrap();
                         }
                         let library = FmuLibrary::load_for(&mut Fmu::open(path).unwrap(), Use::ModelExchange);
                         let options = ModelExchangeOptions::default();
-                        Box::new(ModelExchangeSubsystem::new(&library.unwrap(), "fmu", &options).unwrap())
+                        Box::new(FmuEquations::new(&library.unwrap(), "fmu", &options).unwrap())
                     };
                     let parts = paths.iter().enumerate().map(component).collect();
                     let whole = members(parts, &model.connections, model.externals.clone(), &solver).unwrap();
@@ -190,7 +191,7 @@ fn coupled_runs_equal_those_of_the_built_in_models() {
                 let worst = difference(&native, &run(&model, fmus, method));
                 // Directional derivatives are at the last input of a step, those of native parts at the next one;
                 // for equations that are not linear in it the local models differ a little.
-                let linear = model.parts.iter().all(|part| part.equations().unwrap().is_linear());
+                let linear = model.parts.iter().all(|part| part.ode().unwrap().is_linear());
                 let predicts = method.starts_with("predictive") && !linear;
                 let allowed = own_error.max(if predicts { 1e-5 } else { 1e-11 });
                 println!("{id} {method} {version:?}: {worst:e} of {allowed:e}");
@@ -269,7 +270,7 @@ fn directional_derivatives_are_the_exact_jacobians() {
                     subsystem.initialise(&model.experiment).unwrap();
                     let u: Vec<f64> = (0..m).map(|j| 0.01 * (j + 1) as f64).collect();
                     subsystem.initial_outputs(&u, &mut vec![0.0; r]).unwrap();
-                    let mut local = LocalModel::new(part.equations().unwrap().states(), m, r);
+                    let mut local = LocalModel::new(part.ode().unwrap().states(), m, r);
                     subsystem.demand_linearised().unwrap().local_model(&u, &mut local).unwrap();
                     // FMI has no words for these.
                     local.nominal.fill(0.0);

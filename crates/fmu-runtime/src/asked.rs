@@ -2,7 +2,7 @@
 //! steps go across many inputs, or know their slopes, get them as native runs do.
 
 use costep_core::InputPolynomials;
-use costep_integrate::Path;
+use costep_integrate::Sampler;
 
 use crate::instance::MAX_ORDER;
 
@@ -27,8 +27,8 @@ pub fn instant(k: usize) -> f64 {
 pub(crate) struct Asked {
     /// Inputs at the instants, one row each.
     pub(crate) inputs: Vec<f64>,
-    /// The solution inside the step.
-    pub(crate) path: Option<Box<Path>>,
+    /// Keeps the solution inside the step.
+    pub(crate) sampler: Option<Box<Sampler>>,
 }
 
 impl Asked {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use costep_core::{Code, Error, InputPolynomials, Interval, LocalModel, Result};
-use costep_integrate::{Ode, Stepper};
+use costep_integrate::{Ode, Sampler, Stepper};
 
 use crate::asked::{ASKED, Asked};
 use crate::plan::{Capability, Plan, Role};
@@ -243,7 +243,7 @@ impl Instance {
             ));
         }
         self.check_same_step(length)?;
-        self.stepper.check_step(length)?;
+        self.stepper.integrator().check_step(length)?;
         self.checked_step = length;
         Ok(())
     }
@@ -261,7 +261,7 @@ impl Instance {
 
     /// Number of inner steps of a step.
     pub fn inner_steps(&self, length: f64) -> usize {
-        self.stepper.points(length).saturating_sub(1).max(1)
+        self.stepper.integrator().points(length).saturating_sub(1).max(1)
     }
 
     /// Advances over an interval; [`Instance::check_step`] comes first.
@@ -271,7 +271,7 @@ impl Instance {
         let (count, end) = (inputs.len(), states.end);
         copy_few(&self.values[inputs.clone()], self.inputs.coefficients_mut(0));
         let segment = self.inputs.segment(0..count, self.order);
-        self.stepper.advance(interval, segment, &mut self.values[states])?;
+        self.stepper.advance(interval, segment, &mut self.values[states], None)?;
         // The time stands right behind the states, then comes what depends on them.
         self.values[end] = interval.end;
         self.valid = end + 1;
@@ -290,7 +290,7 @@ impl Instance {
 
     /// Whether inputs are held in each of the inner steps, which are equal.
     pub fn holds_inputs(&self) -> bool {
-        self.stepper.holds_inputs()
+        self.stepper.integrator().holds_inputs()
     }
 
     /// Keeps the present inputs as those at an instant of the next step, of which there are [`ASKED`].
@@ -309,9 +309,11 @@ impl Instance {
         let order = asked.fit(interval.length, &mut self.inputs);
         let (inputs, states) = (self.plan.range(Role::Input), self.plan.range(Role::State));
         let segment = self.inputs.segment(0..inputs.len(), order);
-        let outcome =
-            self.stepper.advance_along(interval, segment, &mut self.values[states], &mut asked.path);
-        let points = asked.path.as_ref().map_or(0, |path| path.times.len());
+        let room = || Box::new(Sampler::of_path(states.len(), inputs.len()));
+        let sampler = asked.sampler.get_or_insert_with(room);
+        sampler.clear();
+        let outcome = self.stepper.advance(interval, segment, &mut self.values[states], Some(sampler));
+        let points = sampler.path().map_or(0, |path| path.times.len());
         self.asked = Some(asked);
         self.inputs.raw_mut().fill(0.0);
         outcome.map(|()| points)
@@ -319,7 +321,8 @@ impl Instance {
 
     /// Moves to a point of the last step; gives its time.
     pub fn show(&mut self, point: usize) -> f64 {
-        let Some(path) = self.asked.as_ref().and_then(|asked| asked.path.as_ref()) else { return f64::NAN };
+        let sampler = self.asked.as_ref().and_then(|asked| asked.sampler.as_ref());
+        let Some(path) = sampler.and_then(|sampler| sampler.path()) else { return f64::NAN };
         let (inputs, states) = (self.plan.range(Role::Input), self.plan.range(Role::State));
         let (m, n, end) = (inputs.len(), states.len(), states.end);
         self.values[states].copy_from_slice(&path.states[point * n..(point + 1) * n]);

@@ -197,7 +197,7 @@ impl Plan {
         let given: Vec<_> = given.iter().map(|(spec, value)| (spec.name.to_owned(), **value)).collect();
         let (_, model) = self.model.model(&given)?;
         let part = model.parts.get(self.part).ok_or_else(|| damaged("its part does not exist"))?;
-        let equations = part.equations().ok_or_else(|| damaged("its part has no equations"))?;
+        let equations = part.ode().ok_or_else(|| damaged("its part has no equations"))?;
         Ok((equations, part.stepper(&model.solver)?))
     }
 

@@ -27,7 +27,7 @@ impl Instance {
         stored.phase = PHASES.iter().position(|phase| *phase == self.phase).unwrap_or(0) as u64;
         (stored.order, stored.valid) = (self.order, self.valid);
         let mut out = StateWriter::default();
-        self.stepper.save(&mut out);
+        self.stepper.integrator().save(&mut out);
         stored.integrator = out.into_bytes();
         stored.values.clone_from(&self.values);
         stored.coefficients.clear();
@@ -49,7 +49,7 @@ impl Instance {
             self.rebuild_equations()?;
         }
         let mut from = StateReader::new(&stored.integrator);
-        self.stepper.load(&mut from)?;
+        self.stepper.integrator_mut().load(&mut from)?;
         from.finish()?;
         self.valid = stored.valid;
         self.order = stored.order;

@@ -16,7 +16,7 @@ const TIGHT: f64 = 1e-12;
 const TOLERANCE_SHARE: f64 = 0.1;
 
 /// The integrator that a subsystem with this one takes beside a model of the rest.
-pub fn solver_beside(solver: &Solver) -> Solver {
+pub(crate) fn solver_beside(solver: &Solver) -> Solver {
     let sharper = |tolerance: f64| (TOLERANCE_SHARE * tolerance).max(Solver::SHARPEST);
     match *solver {
         // What is linear without the rest is not without a constant term with it.
@@ -30,7 +30,7 @@ pub fn solver_beside(solver: &Solver) -> Solver {
 }
 
 /// The rest of the system as a subsystem sees it in the present macro step, with room to work in.
-pub struct Answer {
+pub(crate) struct Answer {
     environment: EnvironmentModel,
     /// Whether outputs of the subsystem may depend on its inputs at once, as far as its description tells.
     passes: bool,
@@ -49,7 +49,7 @@ pub struct Answer {
 
 impl Answer {
     /// Room for rests of the size of this one.
-    pub fn new(environment: &EnvironmentModel, description: &Description) -> Self {
+    pub(crate) fn new(environment: &EnvironmentModel, description: &Description) -> Self {
         let Description { inputs, outputs, feedthrough, .. } = description;
         Self {
             environment: environment.clone(),
@@ -65,12 +65,12 @@ impl Answer {
     }
 
     /// Number of states beside those of the subsystem.
-    pub fn states(&self) -> usize {
+    pub(crate) fn states(&self) -> usize {
         self.environment.states()
     }
 
     /// Starts a macro step at T^k; `outputs` gives y(T^k).
-    pub fn begin(
+    pub(crate) fn begin(
         &mut self,
         start: f64,
         environment: &EnvironmentModel,
@@ -85,7 +85,7 @@ impl Answer {
 
     /// Finds the inputs at a point of the solution, see [`Answer::inputs`]: `base` and what the rest adds. `outputs` gives
     /// y under inputs.
-    pub fn resolve(
+    pub(crate) fn resolve(
         &mut self,
         t: f64,
         rest: &[f64],
@@ -112,12 +112,12 @@ impl Answer {
     }
 
     /// The inputs of the last [`Answer::resolve`].
-    pub fn inputs(&self) -> &[f64] {
+    pub(crate) fn inputs(&self) -> &[f64] {
         &self.u
     }
 
     /// Derivatives of the states of the rest at the point of the last [`Answer::resolve`].
-    pub fn derivatives(&mut self, t: f64, rest: &[f64], rest_dot: &mut [f64]) {
+    pub(crate) fn derivatives(&mut self, t: f64, rest: &[f64], rest_dot: &mut [f64]) {
         match self.environment.form {
             EnvironmentForm::Exact => {
                 let LocalModel { a, b, x_dot, .. } = &self.environment.model;
@@ -135,7 +135,7 @@ impl Answer {
     }
 
     /// Typical sizes of the states of the rest.
-    pub fn nominals(&self, inputs: &[Port], rest: &mut [f64]) {
+    pub(crate) fn nominals(&self, inputs: &[Port], rest: &mut [f64]) {
         match self.environment.form {
             EnvironmentForm::Exact => {
                 let LocalModel { states, c, nominal, .. } = &self.environment.model;
@@ -193,21 +193,21 @@ impl Answer {
 
 /// Memory for df/dx by differences: typical sizes, the moved state, derivatives here and there.
 #[derive(Clone, Debug, Default)]
-pub struct StateDifferences([Vec<f64>; 4]);
+pub(crate) struct StateDifferences([Vec<f64>; 4]);
 
 impl StateDifferences {
     /// For this many states.
-    pub fn new(states: usize) -> Self {
+    pub(crate) fn new(states: usize) -> Self {
         Self(std::array::from_fn(|_| vec![0.0; states]))
     }
 
     /// Where typical sizes of the states are written to.
-    pub fn nominals_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn nominals_mut(&mut self) -> &mut [f64] {
         &mut self.0[0]
     }
 
     /// A of the model at x, and nothing for B, C and D: only implicit integrators ask, and they want A alone.
-    pub fn fill(
+    pub(crate) fn fill(
         &mut self,
         x: &[f64],
         model: &mut LocalModel,

@@ -7,7 +7,7 @@
 
 use costep_core::{Code, Error, Result, SolverCounts, StateReader, StateWriter};
 
-use crate::dynamics::Dynamics;
+use crate::equations::Equations;
 use crate::integrator::{Integrator, Start, Stretch};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
@@ -106,10 +106,10 @@ impl Dopri5 {
     }
 
     /// Fills the seven slopes and the end state of a step; the first slope is known.
-    fn stages<D: Dynamics>(
+    fn stages(
         &mut self,
         stretch: &Stretch<'_>,
-        dynamics: &mut D,
+        equations: &mut dyn Equations,
         (s, dt): (f64, f64),
         x: &[f64],
     ) -> Result<()> {
@@ -119,7 +119,12 @@ impl Dopri5 {
                 *stage = x[k] + dt * sum;
             }
             stretch.input.evaluate(s + C[i] * dt, &mut self.u);
-            dynamics.derivatives(stretch.start + s + C[i] * dt, &self.stage, &self.u, &mut self.slopes[i])?;
+            equations.derivatives(
+                stretch.start + s + C[i] * dt,
+                &self.stage,
+                &self.u,
+                &mut self.slopes[i],
+            )?;
         }
         Ok(())
     }
@@ -142,15 +147,17 @@ impl Dopri5 {
     }
 
     #[cold]
-    fn too_small<D: Dynamics>(&self, dynamics: &D, (t, x): (f64, &[f64]), dt: f64) -> Error {
-        let name = dynamics.name();
+    fn too_small(&self, equations: &dyn Equations, (t, x): (f64, &[f64]), dt: f64) -> Error {
+        let name = &equations.description().name;
         let message = format!("the integrator of `{name}` needs steps of {dt:e} s at t = {t} s");
         let infinite = (0..x.len()).find(|k| self.slopes.iter().any(|slope| !slope[*k].is_finite()));
         let error = |k: &usize| self.error_of(*k, dt, x[*k], self.stage[*k]).abs();
         let worst = (0..x.len()).max_by(|i, k| error(i).total_cmp(&error(k)));
         let blame = match (infinite, worst) {
-            (Some(state), _) => format!("; the derivative of `{}` is not finite", dynamics.state_name(state)),
-            (None, Some(state)) => format!("; most of the error is in `{}`", dynamics.state_name(state)),
+            (Some(state), _) => {
+                format!("; the derivative of `{}` is not finite", equations.state_name(state))
+            }
+            (None, Some(state)) => format!("; most of the error is in `{}`", equations.state_name(state)),
             (None, None) => String::new(),
         };
         Error::new(Code::StepTooSmall, message)
@@ -159,10 +166,16 @@ impl Dopri5 {
     }
 }
 
-impl<D: Dynamics> Integrator<D> for Dopri5 {
-    fn begin(&mut self, stretch: &Stretch<'_>, start: Start, dynamics: &mut D, x: &[f64]) -> Result<()> {
+impl Integrator for Dopri5 {
+    fn begin(
+        &mut self,
+        stretch: &Stretch<'_>,
+        start: Start,
+        equations: &mut dyn Equations,
+        x: &[f64],
+    ) -> Result<()> {
         if self.is_new || start == Start::Event {
-            dynamics.nominals(&mut self.nominal);
+            equations.nominals(&mut self.nominal);
             self.is_new = false;
         }
         // The largest values are of this stretch only: nothing but the step length is carried on.
@@ -177,12 +190,17 @@ impl<D: Dynamics> Integrator<D> for Dopri5 {
         };
         stretch.input.evaluate(stretch.from, &mut self.u);
         self.counts.evaluations += 1;
-        dynamics.derivatives(stretch.time(stretch.from), x, &self.u, &mut self.slopes[0])
+        equations.derivatives(stretch.time(stretch.from), x, &self.u, &mut self.slopes[0])
     }
 
     // Kept out of line, so that callers have a small frame.
     #[inline(never)]
-    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+    fn inner_step(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+    ) -> Result<f64> {
         if self.progress.dt > 0.0 {
             // The last slope of a step is the first of the next.
             self.slopes.swap(0, 6);
@@ -192,14 +210,14 @@ impl<D: Dynamics> Integrator<D> for Dopri5 {
             steps += 1;
             let last = s + proposal.max(shortest) * STRETCH >= stretch.to;
             let dt = if last { stretch.to - s } else { proposal.max(shortest) };
-            self.stages(stretch, dynamics, (s, dt), x)?;
+            self.stages(stretch, equations, (s, dt), x)?;
             self.counts.evaluations += 6;
             let error = self.error(dt, x);
             let factor = (SAFETY * error.powf(-0.2)).clamp(MAX_SHRINK, MAX_GROWTH);
             let is_jump = error > 1.0 && error.is_finite() && dt <= shortest * STRETCH;
             jumps += usize::from(is_jump);
             if jumps > MAX_JUMPS || (!error.is_finite() && dt <= shortest * STRETCH) {
-                return Err(self.too_small(dynamics, (stretch.start + s, x), dt));
+                return Err(self.too_small(equations, (stretch.start + s, x), dt));
             }
             if error <= 1.0 || is_jump {
                 self.counts.steps += 1;
@@ -217,13 +235,13 @@ impl<D: Dynamics> Integrator<D> for Dopri5 {
             // An error that is not finite says nothing but that the step is too long.
             proposal = dt * if error.is_finite() { factor } else { MAX_SHRINK };
         }
-        Err(self.too_small(dynamics, (stretch.start + s, x), proposal))
+        Err(self.too_small(equations, (stretch.start + s, x), proposal))
     }
 
     fn interpolate(
         &mut self,
         _stretch: &Stretch<'_>,
-        _dynamics: &mut D,
+        _equations: &mut dyn Equations,
         s: f64,
         x: &mut [f64],
     ) -> Result<()> {

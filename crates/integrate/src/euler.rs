@@ -2,9 +2,10 @@
 
 use costep_core::{InputSegment, Interval, Result};
 
-use crate::dynamics::Dynamics;
+use crate::equations::Equations;
 use crate::inner_steps::{InnerSteps, check_inner_steps};
-use crate::integrator::{Integrator, Sampler, Start, Stretch};
+use crate::integrator::{Integrator, Start, Stretch};
+use crate::sampler::Sampler;
 
 /// Explicit Euler.
 #[derive(Clone, Debug)]
@@ -35,37 +36,46 @@ impl Euler {
         }
     }
 
-    /// Greatest length of an inner step.
-    pub(crate) fn micro_step(&self) -> f64 {
-        self.inner.micro_step
-    }
-
     /// Advances x over a macro step, as [`Integrator::advance`] does, without a call through a table.
     #[inline]
-    pub(crate) fn advance_unwatched<D: Dynamics>(
+    pub(crate) fn advance_unwatched<E: Equations + ?Sized>(
         &mut self,
-        dynamics: &mut D,
+        equations: &mut E,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
     ) -> Result<()> {
         // Few states live in registers while they are stepped: several times faster than in memory.
         match x.len() {
-            1 => self.advance_small::<1, D>(dynamics, interval, input, x),
-            2 => self.advance_small::<2, D>(dynamics, interval, input, x),
-            3 => self.advance_small::<3, D>(dynamics, interval, input, x),
-            4 => self.advance_small::<4, D>(dynamics, interval, input, x),
+            1 => self.advance_small::<1, E>(equations, interval, input, x),
+            2 => self.advance_small::<2, E>(equations, interval, input, x),
+            3 => self.advance_small::<3, E>(equations, interval, input, x),
+            4 => self.advance_small::<4, E>(equations, interval, input, x),
             _ => {
                 let division = self.inner.divide(interval.length);
                 let room = (x, &mut self.x_dot[..], &mut self.u[..]);
-                integrate(division, dynamics, interval, input, room, |_, _, _, _| Ok(()))
+                integrate(division, equations, interval, input, room, |_, _, _, _| Ok(()))
             }
         }
     }
 
-    fn advance_small<const N: usize, D: Dynamics>(
+    /// The same; `sampler` keeps both ends of all inner steps.
+    pub(crate) fn advance_watched<E: Equations + ?Sized>(
         &mut self,
-        dynamics: &mut D,
+        equations: &mut E,
+        interval: Interval,
+        input: InputSegment<'_>,
+        x: &mut [f64],
+        sampler: &mut Sampler,
+    ) -> Result<()> {
+        let division = self.inner.divide(interval.length);
+        let room = (x, &mut self.x_dot[..], &mut self.u[..]);
+        integrate(division, equations, interval, input, room, |e, t, x, u| sampler.keep(e, t, x, u))
+    }
+
+    fn advance_small<const N: usize, E: Equations + ?Sized>(
+        &mut self,
+        equations: &mut E,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
@@ -73,10 +83,10 @@ impl Euler {
         let mut local = [0.0; N];
         local.copy_from_slice(x);
         let (division, unseen) =
-            (self.inner.divide(interval.length), |_: &mut D, _, _: &[f64], _: &[f64]| Ok(()));
+            (self.inner.divide(interval.length), |_: &mut E, _, _: &[f64], _: &[f64]| Ok(()));
         let mut few = [0.0; FEW_INPUTS];
         let u = if input.len() <= FEW_INPUTS { &mut few[..input.len()] } else { &mut self.u[..] };
-        integrate(division, dynamics, interval, input, (&mut local, &mut [0.0; N], u), unseen)?;
+        integrate(division, equations, interval, input, (&mut local, &mut [0.0; N], u), unseen)?;
         x.copy_from_slice(&local);
         Ok(())
     }
@@ -87,52 +97,69 @@ const FEW_INPUTS: usize = 8;
 
 /// All inner steps of a macro step, with room for x' and u; `see` is shown the start and the end of each.
 #[inline(always)]
-fn integrate<D: Dynamics>(
+fn integrate<E: Equations + ?Sized>(
     (steps, dt): (usize, f64),
-    dynamics: &mut D,
+    equations: &mut E,
     interval: Interval,
     input: InputSegment<'_>,
     (x, x_dot, u): (&mut [f64], &mut [f64], &mut [f64]),
-    see: impl Fn(&mut D, f64, &[f64], &[f64]) -> Result<()>,
+    mut see: impl FnMut(&mut E, f64, &[f64], &[f64]) -> Result<()>,
 ) -> Result<()> {
     if input.order() == 0 {
         let u = input.coefficients(0);
-        see(dynamics, interval.start, x, u)?;
+        see(equations, interval.start, x, u)?;
         for j in 0..steps {
-            euler_step(dynamics, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
-            see(dynamics, inner_end(interval, j, steps, dt), x, u)?;
+            euler_step(equations, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
+            see(equations, inner_end(interval, j, steps, dt), x, u)?;
         }
     } else {
         input.evaluate(0.0, u);
-        see(dynamics, interval.start, x, u)?;
+        see(equations, interval.start, x, u)?;
         for j in 0..steps {
-            euler_step(dynamics, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
+            euler_step(equations, interval.start + j as f64 * dt, dt, x, u, x_dot)?;
             input.evaluate((j + 1) as f64 * dt, u);
-            see(dynamics, inner_end(interval, j, steps, dt), x, u)?;
+            see(equations, inner_end(interval, j, steps, dt), x, u)?;
         }
     }
     Ok(())
 }
 
-impl<D: Dynamics> Integrator<D> for Euler {
-    fn begin(&mut self, stretch: &Stretch<'_>, _start: Start, _dynamics: &mut D, x: &[f64]) -> Result<()> {
+impl Integrator for Euler {
+    fn begin(
+        &mut self,
+        stretch: &Stretch<'_>,
+        _start: Start,
+        _equations: &mut dyn Equations,
+        x: &[f64],
+    ) -> Result<()> {
         self.inner.divide(stretch.to - stretch.from);
         self.single.get_or_insert_with(|| Box::new(Single { before: x.to_vec(), j: 0 })).j = 0;
         Ok(())
     }
 
-    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+    fn inner_step(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+    ) -> Result<f64> {
         let (steps, dt) = self.inner.division();
         let Some(single) = &mut self.single else { return Ok(stretch.to) };
         single.before.copy_from_slice(x);
         let s = stretch.from + single.j as f64 * dt;
         stretch.input.evaluate(s, &mut self.u);
-        euler_step(dynamics, stretch.start + s, dt, x, &self.u, &mut self.x_dot)?;
+        euler_step(equations, stretch.start + s, dt, x, &self.u, &mut self.x_dot)?;
         single.j += 1;
         Ok(if single.j >= steps { stretch.to } else { stretch.from + single.j as f64 * dt })
     }
 
-    fn interpolate(&mut self, stretch: &Stretch<'_>, _dynamics: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
+    fn interpolate(
+        &mut self,
+        stretch: &Stretch<'_>,
+        _equations: &mut dyn Equations,
+        s: f64,
+        x: &mut [f64],
+    ) -> Result<()> {
         let dt = self.inner.division().1;
         if let Some(single) = &self.single {
             let start = stretch.from + (single.j - 1) as f64 * dt;
@@ -147,6 +174,10 @@ impl<D: Dynamics> Integrator<D> for Euler {
         true
     }
 
+    fn holds_inputs(&self) -> bool {
+        true
+    }
+
     fn points(&self, h: f64) -> usize {
         self.inner.points(h)
     }
@@ -157,31 +188,29 @@ impl<D: Dynamics> Integrator<D> for Euler {
 
     fn advance(
         &mut self,
-        dynamics: &mut D,
+        equations: &mut dyn Equations,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
         sampler: Option<&mut Sampler>,
     ) -> Result<()> {
-        if sampler.is_none() {
-            return self.advance_unwatched(dynamics, interval, input, x);
+        match sampler {
+            None => self.advance_unwatched(equations, interval, input, x),
+            Some(sampler) => self.advance_watched(equations, interval, input, x, sampler),
         }
-        let division = self.inner.divide(interval.length);
-        let room = (x, &mut self.x_dot[..], &mut self.u[..]);
-        integrate(division, dynamics, interval, input, room, D::see)
     }
 }
 
 #[inline(always)]
-fn euler_step<D: Dynamics>(
-    dynamics: &mut D,
+fn euler_step<E: Equations + ?Sized>(
+    equations: &mut E,
     t: f64,
     dt: f64,
     x: &mut [f64],
     u: &[f64],
     x_dot: &mut [f64],
 ) -> Result<()> {
-    dynamics.derivatives(t, x, u, x_dot)?;
+    equations.derivatives(t, x, u, x_dot)?;
     for (x, x_dot) in x.iter_mut().zip(x_dot) {
         *x += dt * *x_dot;
     }

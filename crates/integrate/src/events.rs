@@ -8,9 +8,10 @@
 
 use costep_core::{Code, Error, InputSegment, Interval, Result, StateReader, StateWriter};
 
-use crate::dynamics::{AfterEvent, Hybrid};
-use crate::integrator::{Integrator, Sampler, Start, Stretch};
+use crate::equations::{AfterEvent, Equations, Events};
+use crate::integrator::{Integrator, Start, Stretch};
 use crate::roots::{Roots, changes};
+use crate::sampler::Sampler;
 
 /// Times are told apart down to this share of their size.
 const RESOLUTION: f64 = 16.0 * f64::EPSILON;
@@ -81,24 +82,24 @@ impl EventDriver {
     }
 
     /// Starts a run at (t, x, u), after the first event, which the initialisation is.
-    pub fn start<D: Hybrid>(
+    pub fn start(
         &mut self,
-        dynamics: &mut D,
+        equations: &mut dyn Equations,
         (t, x, u): (f64, &mut [f64], &[f64]),
         after: AfterEvent,
     ) -> Result<()> {
         self.guard = Guard::default();
         self.counts = EventCounts::default();
         self.now.u.copy_from_slice(u);
-        self.settle(dynamics, (t, x), after)?;
+        self.settle(equations, (t, x), after)?;
         Ok(())
     }
 
     /// Advances x over a macro step.
-    pub fn advance<D: Hybrid>(
+    pub fn advance(
         &mut self,
-        integrator: &mut dyn Integrator<D>,
-        dynamics: &mut D,
+        integrator: &mut dyn Integrator,
+        equations: &mut dyn Equations,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
@@ -106,21 +107,21 @@ impl EventDriver {
     ) -> Result<()> {
         self.guard.new_step(interval);
         let mut stretch = Stretch::whole(interval, input);
-        let mut start = self.begin(dynamics, &stretch, x)?;
+        let mut start = self.begin(equations, &stretch, x)?;
         if let Some(sampler) = &mut sampler {
-            sampler.start(&stretch, dynamics, x)?;
+            sampler.start(&stretch, equations, x)?;
         }
         loop {
             self.limit(&mut stretch, interval);
-            integrator.begin(&stretch, start, dynamics, x)?;
-            let Some((s, t)) = self.cross(integrator, dynamics, &stretch, x, &mut sampler)? else {
+            integrator.begin(&stretch, start, equations, x)?;
+            let Some((s, t)) = self.cross(integrator, equations, &stretch, x, &mut sampler)? else {
                 return Ok(());
             };
-            self.handle(dynamics, (t, x))?;
+            self.handle(equations, (t, x))?;
             // The equations may have changed even where the states have not.
             start = Start::Event;
             if let Some(sampler) = &mut sampler {
-                sampler.show(&stretch, dynamics, (s, x))?;
+                sampler.keep_at(&stretch, equations, (s, x))?;
             }
             if s >= stretch.length {
                 return Ok(());
@@ -130,7 +131,12 @@ impl EventDriver {
     }
 
     /// Takes over the inputs of a new macro step; a jump of them is an event.
-    fn begin<D: Hybrid>(&mut self, dynamics: &mut D, stretch: &Stretch<'_>, x: &mut [f64]) -> Result<Start> {
+    fn begin(
+        &mut self,
+        equations: &mut dyn Equations,
+        stretch: &Stretch<'_>,
+        x: &mut [f64],
+    ) -> Result<Start> {
         let jumped = self.now.u != stretch.input.coefficients(0);
         let due = self.now.next <= stretch.start;
         if !jumped && !due {
@@ -139,7 +145,7 @@ impl EventDriver {
         self.now.u.copy_from_slice(stretch.input.coefficients(0));
         self.counts.input += u64::from(jumped);
         self.counts.time += u64::from(due);
-        let after = self.handle(dynamics, (stretch.start, x))?;
+        let after = self.handle(equations, (stretch.start, x))?;
         Ok(if after.states_changed || due { Start::Event } else { Start::Communication })
     }
 
@@ -152,29 +158,30 @@ impl EventDriver {
     }
 
     /// Takes inner steps until the end of the macro step or the next event. Gives position and time of the event.
-    fn cross<D: Hybrid>(
+    fn cross(
         &mut self,
-        integrator: &mut dyn Integrator<D>,
-        dynamics: &mut D,
+        integrator: &mut dyn Integrator,
+        equations: &mut dyn Equations,
         stretch: &Stretch<'_>,
         x: &mut [f64],
         sampler: &mut Option<&mut Sampler>,
     ) -> Result<Option<(f64, f64)>> {
         let mut from = stretch.from;
         loop {
-            let mut s = integrator.inner_step(stretch, dynamics, x)?;
+            let mut s = integrator.inner_step(stretch, equations, x)?;
             self.counts.inner_steps += 1;
-            check_finite(dynamics, stretch.time(s), x)?;
+            check_finite(equations, stretch.time(s), x)?;
             stretch.input.evaluate(s, &mut self.now.u);
-            let is_state_event = self.look_for_event(integrator, dynamics, stretch, (from, &mut s), x)?;
+            let is_state_event = self.look_for_event(integrator, equations, stretch, (from, &mut s), x)?;
             if let Some(sampler) = sampler {
-                sampler.after_step(stretch, integrator, dynamics, (s, x))?;
+                sampler.after_step(stretch, integrator, equations, (s, x))?;
                 if is_state_event && s < stretch.to && !integrator.has_fixed_steps() {
-                    sampler.show(stretch, dynamics, (s, x))?;
+                    sampler.keep_at(stretch, equations, (s, x))?;
                 }
             }
             let mut t = stretch.time(s);
-            let is_step_event = dynamics.step_completed(t, x, &self.now.u)?;
+            let events = of(equations)?;
+            let is_step_event = events.wants_completed_steps() && events.step_completed(t, x, &self.now.u)?;
             let is_time_event = s >= stretch.to && self.now.next <= stretch.end + resolution(stretch.end);
             self.counts.state += u64::from(is_state_event);
             self.counts.step += u64::from(is_step_event);
@@ -194,10 +201,10 @@ impl EventDriver {
 
     /// Whether an indicator has changed its domain in the inner step from `from` to `s`. If so, the point is moved back
     /// to where that happened.
-    fn look_for_event<D: Hybrid>(
+    fn look_for_event(
         &mut self,
-        integrator: &mut dyn Integrator<D>,
-        dynamics: &mut D,
+        integrator: &mut dyn Integrator,
+        equations: &mut dyn Equations,
         stretch: &Stretch<'_>,
         (from, s): (f64, &mut f64),
         x: &mut [f64],
@@ -206,7 +213,7 @@ impl EventDriver {
         if z.is_empty() {
             return Ok(false);
         }
-        dynamics.event_indicators(stretch.time(*s), x, u, roots.end())?;
+        of(equations)?.event_indicators(stretch.time(*s), x, u, roots.end())?;
         if !changes(z, roots.end()) {
             z.copy_from_slice(roots.end());
             return Ok(false);
@@ -215,12 +222,12 @@ impl EventDriver {
         // As long as the state: beside a model of the rest of the system that is longer.
         between.resize(x.len(), 0.0);
         let found = roots.locate(z, (from, *s), tolerance, |at, z| {
-            integrator.interpolate(stretch, dynamics, at, between)?;
+            integrator.interpolate(stretch, equations, at, between)?;
             stretch.input.evaluate(at, u);
-            dynamics.event_indicators(stretch.time(at), between, u, z)
+            of(equations)?.event_indicators(stretch.time(at), between, u, z)
         })?;
         if found < *s {
-            integrator.interpolate(stretch, dynamics, found, x)?;
+            integrator.interpolate(stretch, equations, found, x)?;
             *s = found;
         }
         stretch.input.evaluate(*s, u);
@@ -228,16 +235,16 @@ impl EventDriver {
     }
 
     /// Handles an event at a time and all that follow at the same instant.
-    fn handle<D: Hybrid>(&mut self, dynamics: &mut D, (t, x): (f64, &mut [f64])) -> Result<AfterEvent> {
-        self.guard.note(dynamics, t, self.now.next)?;
-        let after = dynamics.event(t, x, &self.now.u)?;
-        self.settle(dynamics, (t, x), after)
+    fn handle(&mut self, equations: &mut dyn Equations, (t, x): (f64, &mut [f64])) -> Result<AfterEvent> {
+        self.guard.note(equations, t, self.now.next)?;
+        let after = of(equations)?.event(t, x, &self.now.u)?;
+        self.settle(equations, (t, x), after)
     }
 
     /// Handles time events that are due at once, then takes note of indicators and the next time event.
-    fn settle<D: Hybrid>(
+    fn settle(
         &mut self,
-        dynamics: &mut D,
+        equations: &mut dyn Equations,
         (t, x): (f64, &mut [f64]),
         mut after: AfterEvent,
     ) -> Result<AfterEvent> {
@@ -245,15 +252,15 @@ impl EventDriver {
         while let Some(next) = after.next.filter(|next| *next <= t + resolution(t)) {
             // One slightly ahead is reached by waiting; the states do not change in so short a time.
             t = t.max(next);
-            self.guard.note(dynamics, t, next)?;
+            self.guard.note(equations, t, next)?;
             self.counts.time += 1;
-            let more = dynamics.event(t, x, &self.now.u)?;
+            let more = of(equations)?.event(t, x, &self.now.u)?;
             after = AfterEvent { states_changed: after.states_changed || more.states_changed, ..more };
         }
         self.now.next = after.next.unwrap_or(f64::INFINITY);
-        check_finite(dynamics, t, x)?;
+        check_finite(equations, t, x)?;
         if !self.now.z.is_empty() {
-            dynamics.event_indicators(t, x, &self.now.u, &mut self.now.z)?;
+            of(equations)?.event_indicators(t, x, &self.now.u, &mut self.now.z)?;
         }
         Ok(after)
     }
@@ -301,6 +308,11 @@ impl EventDriver {
     }
 }
 
+/// The events of equations that have some.
+fn of(equations: &mut dyn Equations) -> Result<&mut dyn Events> {
+    equations.events().ok_or_else(|| Error::new(Code::Bug, "equations have lost their events"))
+}
+
 /// Sees to it that events do not follow each other for ever.
 #[derive(Clone, Copy, Debug)]
 struct Guard {
@@ -325,7 +337,7 @@ impl Guard {
         (self.events, self.length) = (0, interval.length);
     }
 
-    fn note<D: Hybrid>(&mut self, dynamics: &D, t: f64, next: f64) -> Result<()> {
+    fn note(&mut self, equations: &dyn Equations, t: f64, next: f64) -> Result<()> {
         let is_close = t - self.last <= CLOSE * self.length + resolution(t);
         self.close = if is_close { self.close + 1 } else { 0 };
         self.events += 1;
@@ -337,7 +349,7 @@ impl Guard {
             true => (MAX_CLOSE, "without progress"),
             false => (MAX_EVENTS, "in one macro step"),
         };
-        let message = format!("`{}` had {count} events {span} at t = {t} s", dynamics.name());
+        let message = format!("`{}` had {count} events {span} at t = {t} s", equations.description().name);
         let error = Error::new(Code::EventsWithoutEnd, message);
         Err(if next <= t {
             error.because(format!("it announced a time event at t = {next} s"))
@@ -353,16 +365,19 @@ fn resolution(t: f64) -> f64 {
     RESOLUTION * t.abs()
 }
 
-fn check_finite<D: Hybrid>(dynamics: &D, t: f64, x: &[f64]) -> Result<()> {
+fn check_finite(equations: &dyn Equations, t: f64, x: &[f64]) -> Result<()> {
     match x.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
-        Some(state) => Err(not_finite(dynamics, t, state, x[state])),
+        Some(state) => Err(not_finite(equations, t, state, x[state])),
     }
 }
 
 #[cold]
-fn not_finite<D: Hybrid>(dynamics: &D, t: f64, state: usize, value: f64) -> Error {
-    let message =
-        format!("`{}` of `{}` became {value} at t = {t} s", dynamics.state_name(state), dynamics.name());
+fn not_finite(equations: &dyn Equations, t: f64, state: usize, value: f64) -> Error {
+    let message = format!(
+        "`{}` of `{}` became {value} at t = {t} s",
+        equations.state_name(state),
+        equations.description().name
+    );
     Error::new(Code::NotFinite, message).hint("try a shorter inner step or a solver with error control")
 }

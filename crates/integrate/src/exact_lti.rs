@@ -4,11 +4,12 @@
 //! derivatives of u, [E G] is one block row of the exponential of an augmented matrix. Cached by (h, order): trial steps and parts of
 //! steps take turns with whole ones.
 
-use costep_core::{Code, Error, InputSegment, Interval, Result};
+use costep_core::{Code, Description, Error, InputSegment, Interval, LocalModel, Result};
 use nalgebra::DMatrix;
 
-use crate::dynamics::Dynamics;
-use crate::integrator::{Integrator, REPORTED_POINTS, Sampler, Start, Stretch};
+use crate::equations::Equations;
+use crate::integrator::{Integrator, REPORTED_POINTS, Start, Stretch};
+use crate::sampler::Sampler;
 
 /// Steps of so many lengths and orders are remembered.
 const KEPT: usize = 4;
@@ -43,12 +44,16 @@ struct Map {
 }
 
 impl ExactLti {
-    pub(crate) fn new<D: Dynamics>(dynamics: &mut D) -> Result<Self> {
-        let Some(model) = dynamics.linear() else {
-            let message = format!("`{}` is not linear, so it has no exact steps", dynamics.name());
+    pub(crate) fn new(equations: &mut dyn Equations) -> Result<Self> {
+        if !equations.is_linear() {
+            let message =
+                format!("`{}` is not linear, so it has no exact steps", equations.description().name);
             return Err(Error::new(Code::BadValue, message).hint("use `--solver dopri5` or `--solver rk4`"));
-        };
-        let (n, m) = (model.states, model.inputs);
+        }
+        let Description { inputs, outputs, .. } = equations.description();
+        let (n, m) = (equations.states(), inputs.len());
+        let mut model = LocalModel::new(n, m, outputs.len());
+        equations.jacobians(0.0, &vec![0.0; n], &vec![0.0; m], &mut model)?;
         Ok(Self {
             a: DMatrix::from_row_slice(n, n, &model.a),
             b: DMatrix::from_row_slice(n, m, &model.b),
@@ -112,21 +117,38 @@ impl ExactLti {
     }
 }
 
-impl<D: Dynamics> Integrator<D> for ExactLti {
-    fn begin(&mut self, _stretch: &Stretch<'_>, _start: Start, _dynamics: &mut D, x: &[f64]) -> Result<()> {
+impl Integrator for ExactLti {
+    fn begin(
+        &mut self,
+        _stretch: &Stretch<'_>,
+        _start: Start,
+        _equations: &mut dyn Equations,
+        x: &[f64],
+    ) -> Result<()> {
         self.x_start.copy_from_slice(x);
         Ok(())
     }
 
-    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
-        self.interpolate(stretch, dynamics, stretch.to, x)?;
+    fn inner_step(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+    ) -> Result<f64> {
+        self.interpolate(stretch, equations, stretch.to, x)?;
         Ok(stretch.to)
     }
 
-    fn interpolate(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
+    fn interpolate(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        s: f64,
+        x: &mut [f64],
+    ) -> Result<()> {
         if stretch.from != 0.0 {
             // The maps are for polynomials that are counted from the start of the step.
-            let message = format!("`{}` has events, so it has no exact steps", dynamics.name());
+            let message = format!("`{}` has events, so it has no exact steps", equations.description().name);
             return Err(Error::new(Code::BadValue, message));
         }
         apply(&self.map(s, stretch.input.order()), &self.x_start, stretch.input, x);
@@ -137,7 +159,7 @@ impl<D: Dynamics> Integrator<D> for ExactLti {
     #[inline(never)]
     fn advance(
         &mut self,
-        dynamics: &mut D,
+        equations: &mut dyn Equations,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
@@ -146,17 +168,17 @@ impl<D: Dynamics> Integrator<D> for ExactLti {
         let at = self.prepare(interval.length, input.order(), sampler.is_some());
         let Maps { whole, inside } = &self.cache[at];
         self.x_start.copy_from_slice(x);
-        if sampler.is_none() {
+        let Some(sampler) = sampler else {
             apply(whole, &self.x_start, input, x);
             return Ok(());
-        }
+        };
         input.evaluate(0.0, &mut self.u);
-        dynamics.see(interval.start, x, &self.u)?;
+        sampler.keep(equations, interval.start, x, &self.u)?;
         for (map, is_end) in inside.iter().map(|map| (map, false)).chain([(whole, true)]) {
             apply(map, &self.x_start, input, &mut self.between);
             input.evaluate(map.length, &mut self.u);
             let t = if is_end { interval.end } else { interval.start + map.length };
-            dynamics.see(t, &self.between, &self.u)?;
+            sampler.keep(equations, t, &self.between, &self.u)?;
         }
         x.copy_from_slice(&self.between);
         Ok(())

@@ -2,7 +2,8 @@
 
 use costep_core::{InputSegment, Interval, Result, SolverCounts, StateReader, StateWriter};
 
-use crate::dynamics::Dynamics;
+use crate::equations::Equations;
+use crate::sampler::Sampler;
 
 /// Points inside a macro step, besides its start, that integrators with steps of any length are sampled at.
 pub(crate) const REPORTED_POINTS: usize = 20;
@@ -52,27 +53,49 @@ pub enum Start {
     Event,
 }
 
-/// An integrator with its memory. `D` is what it integrates: one implementation serves all, compiled for each.
+/// An integrator with its memory.
 ///
 /// Call order: `begin`, then `inner_step` until the end of the stretch is reached; `interpolate` after an inner step.
 /// An event ends a stretch early.
-pub trait Integrator<D: Dynamics>: Send {
+pub trait Integrator: Send {
     /// Prepares a stretch that starts with the state `x`. All memory for later stretches is taken in the first.
-    fn begin(&mut self, stretch: &Stretch<'_>, start: Start, dynamics: &mut D, x: &[f64]) -> Result<()>;
+    fn begin(
+        &mut self,
+        stretch: &Stretch<'_>,
+        start: Start,
+        equations: &mut dyn Equations,
+        x: &[f64],
+    ) -> Result<()>;
 
     /// Takes one inner step, of a length of its own choice. Moves `x` on and gives the position reached, at the end of
     /// the stretch exactly `stretch.to`.
-    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64>;
+    fn inner_step(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+    ) -> Result<f64>;
 
     /// The state at a position inside the last inner step.
-    fn interpolate(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, s: f64, x: &mut [f64]) -> Result<()>;
+    fn interpolate(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        s: f64,
+        x: &mut [f64],
+    ) -> Result<()>;
 
     /// Whether the ends of its inner steps are the points to be sampled; if not, a fixed grid is.
     fn has_fixed_steps(&self) -> bool {
         false
     }
 
-    /// Number of points a [`Sampler`] shows in a macro step of length `h`.
+    /// Whether inputs are held in each of its inner steps, which are equal.
+    fn holds_inputs(&self) -> bool {
+        false
+    }
+
+    /// Number of points a [`Sampler`] keeps in a macro step of length `h`.
     fn points(&self, _h: f64) -> usize {
         REPORTED_POINTS + 1
     }
@@ -112,7 +135,7 @@ pub trait Integrator<D: Dynamics>: Send {
     /// Advances x over a macro step without events.
     fn advance(
         &mut self,
-        dynamics: &mut D,
+        equations: &mut dyn Equations,
         interval: Interval,
         input: InputSegment<'_>,
         x: &mut [f64],
@@ -120,85 +143,17 @@ pub trait Integrator<D: Dynamics>: Send {
     ) -> Result<()> {
         let stretch = Stretch::whole(interval, input);
         if let Some(sampler) = &mut sampler {
-            sampler.start(&stretch, dynamics, x)?;
+            sampler.start(&stretch, equations, x)?;
         }
-        self.begin(&stretch, Start::Communication, dynamics, x)?;
+        self.begin(&stretch, Start::Communication, equations, x)?;
         loop {
-            let s = self.inner_step(&stretch, dynamics, x)?;
+            let s = self.inner_step(&stretch, equations, x)?;
             if let Some(sampler) = &mut sampler {
-                sampler.after_step(&stretch, self, dynamics, (s, x))?;
+                sampler.after_step(&stretch, self, equations, (s, x))?;
             }
             if s >= stretch.to {
                 return Ok(());
             }
         }
-    }
-}
-
-/// Shows points of a solution to [`Dynamics::see`]: the start of a macro step, its end, and points between.
-#[derive(Clone, Debug)]
-pub struct Sampler {
-    between: Vec<f64>,
-    u: Vec<f64>,
-    /// Number of the next point of the grid.
-    next: usize,
-}
-
-impl Sampler {
-    /// For equations with this many states and inputs.
-    pub fn new(states: usize, inputs: usize) -> Self {
-        Self { between: vec![0.0; states], u: vec![0.0; inputs], next: 0 }
-    }
-
-    /// Shows the start of a macro step.
-    pub fn start<D: Dynamics>(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &[f64]) -> Result<()> {
-        self.next = 1;
-        self.show(stretch, dynamics, (stretch.from, x))
-    }
-
-    /// Shows one point, besides the grid.
-    pub fn show<D: Dynamics>(
-        &mut self,
-        stretch: &Stretch<'_>,
-        dynamics: &mut D,
-        (s, x): (f64, &[f64]),
-    ) -> Result<()> {
-        stretch.input.evaluate(s, &mut self.u);
-        dynamics.see(stretch.time(s), x, &self.u)
-    }
-
-    /// Shows what lies between the last point shown and (s, x), which is not before the end of the last inner step's
-    /// start.
-    pub fn after_step<D: Dynamics, I: Integrator<D> + ?Sized>(
-        &mut self,
-        stretch: &Stretch<'_>,
-        integrator: &mut I,
-        dynamics: &mut D,
-        (s, x): (f64, &[f64]),
-    ) -> Result<()> {
-        if integrator.has_fixed_steps() {
-            return self.show(stretch, dynamics, (s, x));
-        }
-        self.between.resize(x.len(), 0.0);
-        while self.next <= REPORTED_POINTS {
-            let is_end = self.next == REPORTED_POINTS;
-            let at = if is_end {
-                stretch.length
-            } else {
-                stretch.length * self.next as f64 / REPORTED_POINTS as f64
-            };
-            if at > s {
-                return Ok(());
-            }
-            if at == s {
-                self.show(stretch, dynamics, (s, x))?;
-            } else {
-                integrator.interpolate(stretch, dynamics, at, &mut self.between)?;
-                stretch.input.evaluate(at, &mut self.u);
-                dynamics.see(stretch.time(at), &self.between, &self.u)?;
-            }
-            self.next += 1;
-        }
-        Ok(())
     }
 }

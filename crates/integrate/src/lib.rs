@@ -1,38 +1,38 @@
 //! Integrators for subsystems that are given as equations: one file each.
 //!
-//! [`Dynamics`] is what integrators see: x' = f(t, x, u), of native equations or of an FMU for Model Exchange;
-//! [`Hybrid`] adds events. [`Integrator`] takes inner steps and interpolates between their ends; [`EventDriver`] finds
-//! and handles events with any of them. [`Native`] makes a [`costep_core::Subsystem`] of an [`Ode`] and a [`Solver`].
-//! A new integrator is a file that implements [`Integrator`] and a variant of [`Solver`].
+//! [`Equations`] are what integrators see: x' = f(t, x, u), y = g(t, x, u), of a native model ([`Ode`]), of an FMU for
+//! Model Exchange, or of a [`Whole`] system, with [`Events`] where there are some. [`Integrator`] takes inner steps and
+//! interpolates between their ends; [`EventDriver`] finds and handles events with any of them. [`Integrated`] makes a
+//! [`costep_core::Subsystem`] of equations and a [`Solver`]. A new integrator is a file that implements [`Integrator`]
+//! and a variant of [`Solver`].
 
 mod answer;
-mod beside;
-mod composite;
 mod dopri5;
-mod dynamics;
+mod environment;
+mod equations;
 mod euler;
 mod events;
 mod exact_lti;
 mod inner_steps;
+mod integrated;
 mod integrator;
 mod linear;
 pub mod multistep;
-mod native;
 mod ode;
 mod rk4;
 mod roots;
+mod sampler;
 mod solver;
 mod stepper;
 mod whole;
 
-pub use answer::{Answer, StateDifferences, solver_beside};
-pub use composite::Composite;
-pub use dynamics::{AfterEvent, Dynamics, Hybrid};
+pub use equations::{AfterEvent, Equations, Events, Lifecycle};
 pub use events::{EventCounts, EventDriver};
-pub use integrator::{DIAGNOSTICS, Integrator, Sampler, Start, Stretch};
+pub use integrated::Integrated;
+pub use integrator::{DIAGNOSTICS, Integrator, Start, Stretch};
 pub use linear::Linear;
-pub use native::Native;
 pub use ode::{Ode, Part, Renamable};
+pub use sampler::{Path, Sampler};
 pub use solver::Solver;
-pub use stepper::{Path, Stepper};
-pub use whole::{Component, members};
+pub use stepper::Stepper;
+pub use whole::{Whole, members};

@@ -1,13 +1,13 @@
-//! A system of equations: x' = f(t, x, u), y = g(t, x, u).
+//! Equations of native models: x' = f(t, x, u), y = g(t, x, u), which cannot fail and have no memory.
 
 use costep_core::{Code, Description, Error, LocalModel, MicroSampling, Port, Result, Subsystem};
 
-use crate::native::Native;
+use crate::equations::{AfterEvent, Equations};
+use crate::integrated::Integrated;
 use crate::solver::Solver;
 use crate::stepper::Stepper;
-use crate::whole::{Component, NativeComponent};
 
-/// Equations of a subsystem.
+/// What the author of a native model writes. Integrators see it as [`Equations`].
 pub trait Ode: Send {
     /// Ports and direct feedthrough.
     fn description(&self) -> &Description;
@@ -55,6 +55,58 @@ pub trait Ode: Send {
     }
 }
 
+impl<S: Ode> Equations for S {
+    fn description(&self) -> &Description {
+        Ode::description(self)
+    }
+
+    fn states(&self) -> usize {
+        Ode::states(self)
+    }
+
+    fn start(&mut self, _t: f64, x: &mut [f64], _u: &mut [f64]) -> Result<AfterEvent> {
+        self.initial_state(x);
+        Ok(AfterEvent { states_changed: true, next: None })
+    }
+
+    fn nominals(&self, x: &mut [f64]) {
+        self.nominal_state(x);
+    }
+
+    #[inline(always)]
+    fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
+        Ode::derivatives(self, t, x, u, x_dot);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
+        Ode::outputs(self, t, x, u, y);
+        Ok(())
+    }
+
+    fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
+        Ode::jacobians(self, t, x, u, model);
+        Ok(())
+    }
+
+    fn state_name(&self, i: usize) -> String {
+        Ode::state_name(self, i)
+    }
+
+    fn is_linear(&self) -> bool {
+        Ode::is_linear(self)
+    }
+
+    fn micro_sampling(&self) -> MicroSampling {
+        Ode::micro_sampling(self)
+    }
+
+    fn energy(&self, x: &[f64], u: &[f64]) -> Option<f64> {
+        Ode::energy(self, x, u)
+    }
+}
+
 /// Something that subsystems can be made of: equations, which may also become part of a monolithic system, or a
 /// simulator whose equations nobody knows, such as an FMU.
 pub trait Part: Send + Sync {
@@ -64,26 +116,26 @@ pub trait Part: Send + Sync {
     /// A subsystem of its own; equations are integrated by this solver.
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
 
-    /// The same for a state that is kept elsewhere; only equations can do that.
+    /// The same for a state that is kept elsewhere; only native equations can do that.
     fn stepper(&self, _solver: &Solver) -> Result<Box<dyn Stepper>> {
         let message = format!("the equations of `{}` are not known", self.description().name);
         Err(Error::new(Code::NeedsMissing, message))
     }
 
-    /// The same as a part of a system that is solved as one; only parts whose equations can be evaluated can be that.
-    fn component(&self) -> Result<Box<dyn Component>> {
+    /// Its equations, to be solved with those of others as one system.
+    fn equations(&self) -> Result<Box<dyn Equations>> {
         let message = format!("the equations of `{}` are not known", self.description().name);
         Err(Error::new(Code::NeedsMissing, message)
             .because("only native models and FMUs for Model Exchange can be solved as one"))
     }
 
-    /// Whether [`Part::component`] gives one.
-    fn can_be_component(&self) -> bool {
+    /// Whether [`Part::equations`] gives some.
+    fn has_equations(&self) -> bool {
         false
     }
 
-    /// A copy of the equations, if they are known.
-    fn equations(&self) -> Option<Box<dyn Ode>>;
+    /// A copy of its equations, if they are those of a native model.
+    fn ode(&self) -> Option<Box<dyn Ode>>;
 
     /// A copy.
     fn duplicate(&self) -> Box<dyn Part>;
@@ -104,22 +156,22 @@ impl<S: Ode + Clone + Renamable + Sync + 'static> Part for S {
     }
 
     fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        Ok(Box::new(Native::new(self.clone(), solver)?.with_environment(solver)))
+        Ok(Box::new(Integrated::new(self.clone(), solver)?))
     }
 
     fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
-        Ok(Box::new(Native::new(self.clone(), solver)?))
+        Ok(Box::new(Integrated::new(self.clone(), solver)?))
     }
 
-    fn component(&self) -> Result<Box<dyn Component>> {
-        Ok(Box::new(NativeComponent::new(self.clone())))
+    fn equations(&self) -> Result<Box<dyn Equations>> {
+        Ok(Box::new(self.clone()))
     }
 
-    fn can_be_component(&self) -> bool {
+    fn has_equations(&self) -> bool {
         true
     }
 
-    fn equations(&self) -> Option<Box<dyn Ode>> {
+    fn ode(&self) -> Option<Box<dyn Ode>> {
         Some(Box::new(self.clone()))
     }
 

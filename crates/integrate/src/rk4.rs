@@ -2,7 +2,7 @@
 
 use costep_core::Result;
 
-use crate::dynamics::Dynamics;
+use crate::equations::Equations;
 use crate::inner_steps::{InnerSteps, check_inner_steps};
 use crate::integrator::{Integrator, Start, Stretch};
 
@@ -47,14 +47,25 @@ impl Rk4 {
     }
 }
 
-impl<D: Dynamics> Integrator<D> for Rk4 {
-    fn begin(&mut self, stretch: &Stretch<'_>, _start: Start, _dynamics: &mut D, _x: &[f64]) -> Result<()> {
+impl Integrator for Rk4 {
+    fn begin(
+        &mut self,
+        stretch: &Stretch<'_>,
+        _start: Start,
+        _equations: &mut dyn Equations,
+        _x: &[f64],
+    ) -> Result<()> {
         self.inner.divide(stretch.to - stretch.from);
         self.j = 0;
         Ok(())
     }
 
-    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+    fn inner_step(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+    ) -> Result<f64> {
         let (steps, dt) = self.inner.division();
         self.before.copy_from_slice(x);
         self.sum.fill(0.0);
@@ -65,7 +76,7 @@ impl<D: Dynamics> Integrator<D> for Rk4 {
             for ((stage, x), slope) in self.stage.iter_mut().zip(&*x).zip(&self.slope) {
                 *stage = if node == 0.0 { *x } else { x + node * dt * slope };
             }
-            dynamics.derivatives(stretch.start + s, &self.stage, &self.u, &mut self.slope)?;
+            equations.derivatives(stretch.start + s, &self.stage, &self.u, &mut self.slope)?;
             if i == 0 {
                 self.first_slope.copy_from_slice(&self.slope);
             }
@@ -83,13 +94,19 @@ impl<D: Dynamics> Integrator<D> for Rk4 {
     }
 
     /// Cubic Hermite polynomial: its error is of the order of that of an inner step.
-    fn interpolate(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
+    fn interpolate(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        s: f64,
+        x: &mut [f64],
+    ) -> Result<()> {
         let dt = self.inner.division().1;
         let start = stretch.from + (self.j - 1) as f64 * dt;
         if !self.knows_last_slope {
             let end = stretch.from + self.j as f64 * dt;
             stretch.input.evaluate(end, &mut self.u);
-            dynamics.derivatives(stretch.start + end, &self.after, &self.u, &mut self.last_slope)?;
+            equations.derivatives(stretch.start + end, &self.after, &self.u, &mut self.last_slope)?;
             self.knows_last_slope = true;
         }
         let theta = (s - start) / dt;

@@ -4,7 +4,7 @@ use costep_core::quantity::{exact_time, parse_time};
 use costep_core::{Code, Error, Result};
 
 use crate::dopri5::Dopri5;
-use crate::dynamics::Dynamics;
+use crate::equations::Equations;
 use crate::euler::Euler;
 use crate::exact_lti::ExactLti;
 use crate::integrator::Integrator;
@@ -91,16 +91,16 @@ impl Solver {
     }
 
     /// An integrator for these equations.
-    pub fn integrator<D: Dynamics + 'static>(&self, dynamics: &mut D) -> Result<Box<dyn Integrator<D>>> {
+    pub fn integrator(&self, equations: &mut dyn Equations) -> Result<Box<dyn Integrator>> {
         self.check()?;
-        let (states, inputs) = (dynamics.states(), dynamics.inputs());
+        let (states, inputs) = (equations.states(), equations.description().inputs.len());
         Ok(match *self {
             Self::Euler(step) => Box::new(Euler::new(step, states, inputs)),
             Self::Rk4(step) => Box::new(Rk4::new(step, states, inputs)),
             Self::Dopri5(tolerance) => Box::new(Dopri5::new(tolerance, states, inputs)),
-            Self::Exact => Box::new(ExactLti::new(dynamics)?),
+            Self::Exact => Box::new(ExactLti::new(equations)?),
             Self::Multistep(family, tolerance, at_point) => {
-                Box::new(MultistepIntegrator::new(family, tolerance, at_point, dynamics))
+                Box::new(MultistepIntegrator::new(family, tolerance, at_point, equations))
             }
         })
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use costep_core::Result;
-use costep_integrate::multistep::{Equations, Family, Multistep, Settings, Statistics};
+use costep_integrate::multistep::{Family, Multistep, RightHandSide, Settings, Statistics};
 use costep_linalg::Matrix;
 use serde_json::{Value, json};
 
@@ -113,7 +113,7 @@ const PROBLEMS: [Problem; 6] = [
     },
 ];
 
-impl Equations for &Problem {
+impl RightHandSide for &Problem {
     fn derivatives(&mut self, t: f64, x: &[f64], x_dot: &mut [f64]) -> Result<()> {
         (self.f)(t, x, x_dot);
         Ok(())

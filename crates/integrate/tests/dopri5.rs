@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Equations, INPUTS, advance, logistic, logistic_solution, nothing, started};
+use common::{Formulas, INPUTS, advance, logistic, logistic_solution, nothing, started};
 use costep_core::{Code, Experiment, Interval, MicroRecorder, Subsystem, Telemetry};
 use costep_integrate::Solver;
 
@@ -36,7 +36,7 @@ fn samples_always_reach_from_the_start_to_the_end_of_the_step() {
     }
 }
 
-fn failure(ode: Equations, start: f64, end: f64) -> costep_core::Error {
+fn failure(ode: Formulas, start: f64, end: f64) -> costep_core::Error {
     let mut native = started(ode, &Solver::Dopri5(1e-8), start, end - start);
     let mut y = vec![0.0; native.description().outputs.len()];
     native.step(Interval::new(start, end), nothing().segment(0..0, 0), &mut y).unwrap_err()
@@ -44,9 +44,9 @@ fn failure(ode: Equations, start: f64, end: f64) -> costep_core::Error {
 
 #[test]
 fn what_cannot_be_integrated_is_an_error_that_names_the_subsystem() {
-    let stiff = Equations::new("stiff", 0, &[0.0], |t, x, _, x_dot| x_dot[0] = 1e9 * (t.cos() - x[0]));
-    let explosion = Equations::new("explosion", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = x[0] * x[0]);
-    let root = Equations::new("root", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = -1.0 / x[0].sqrt());
+    let stiff = Formulas::new("stiff", 0, &[0.0], |t, x, _, x_dot| x_dot[0] = 1e9 * (t.cos() - x[0]));
+    let explosion = Formulas::new("explosion", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = x[0] * x[0]);
+    let root = Formulas::new("root", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = -1.0 / x[0].sqrt());
     for (ode, end) in [(stiff, 1.0), (explosion, 2.0), (root, 1.0)] {
         let name = format!("`{}`", ode.description.name);
         let error = failure(ode, 0.0, end);
@@ -61,7 +61,7 @@ fn what_cannot_be_integrated_is_an_error_that_names_the_subsystem() {
 fn a_discontinuity_that_comes_back_at_once_ends() {
     for solver in ["dopri5:1e-6", "bdf:1e-6", "adams:1e-6", "rk4:1ms", "euler:1ms"] {
         let mut sliding =
-            Equations::new("sliding", 0, &[0.5], |_, x, _, d| d[0] = if x[0] > 0.0 { -1.0 } else { 1.0 });
+            Formulas::new("sliding", 0, &[0.5], |_, x, _, d| d[0] = if x[0] > 0.0 { -1.0 } else { 1.0 });
         sliding.jacobians = |_, _, model| model.a.fill(0.0);
         let mut native = started(sliding, &Solver::parse(solver, 1e-3).unwrap(), 0.0, 1.0);
         let mut y = [0.0];
@@ -88,7 +88,7 @@ fn a_jump_is_crossed_wherever_it_is() {
                 1e3 => |t: f64, x: &[f64], _: &[f64], d: &mut [f64]| push(t - 1e3, x, d),
                 _ => |t: f64, x: &[f64], _: &[f64], d: &mut [f64]| push(t - 1e5, x, d),
             };
-            let pushed = Equations::new("pushed", 0, &[0.0, 0.0], f);
+            let pushed = Formulas::new("pushed", 0, &[0.0, 0.0], f);
             let mut native = started(pushed, &Solver::Dopri5(tolerance), start, 1.0);
             let y = advance(&mut native, start, start + 1.0, &nothing());
             let s = 1.0 - JUMP;
@@ -111,7 +111,7 @@ fn push(t: f64, x: &[f64], x_dot: &mut [f64]) {
 fn round_off_of_the_time_leaves_no_crumbs_of_a_step() {
     // Steps about as long as the macro step, whose length varies by round-off.
     let orbit =
-        || Equations::new("orbit", 0, &[1.0, 0.0], |_, x, _, x_dot| (x_dot[0], x_dot[1]) = (x[1], -x[0]));
+        || Formulas::new("orbit", 0, &[1.0, 0.0], |_, x, _, x_dot| (x_dot[0], x_dot[1]) = (x[1], -x[0]));
     let experiment = Experiment { start: 1e5, stop: 2e5, step: 0.7 };
     for case in 0..100 {
         let tolerance = 1e-8 * 10.0f64.powf(0.05 * f64::from(case));

@@ -1,7 +1,10 @@
 //! Events of native equations: where they are found, and that they end.
 
-use costep_core::{Code, Error, InputPolynomials, Interval, LocalModel, Result, StateReader, StateWriter};
-use costep_integrate::{AfterEvent, Dynamics, EventDriver, Hybrid, Integrator, Sampler, Solver};
+use costep_core::{
+    Code, Description, Error, InputPolynomials, Interval, LocalModel, MicroBuffer, MicroSampling, Port,
+    Result, StateReader, StateWriter,
+};
+use costep_integrate::{AfterEvent, Equations, EventDriver, Events, Integrator, Sampler, Solver};
 
 const G: f64 = 9.81;
 
@@ -13,13 +16,21 @@ struct Ball {
     rests: bool,
     period: Option<f64>,
     kicks: u64,
-    seen: Vec<(f64, f64)>,
     events: Vec<f64>,
+    description: Description,
 }
 
 impl Ball {
     fn new(restitution: f64, threshold: f64) -> Self {
-        Self { restitution, threshold, rests: false, period: None, kicks: 0, seen: vec![], events: vec![] }
+        let port = |name: &str| Port::new(name, "m", 1.0);
+        let description = Description {
+            name: "ball".into(),
+            inputs: vec![port("kick")],
+            outputs: vec![port("height")],
+            feedthrough: vec![vec![]],
+            ..Description::default()
+        };
+        Self { restitution, threshold, rests: false, period: None, kicks: 0, events: vec![], description }
     }
 
     fn next(&self) -> Option<f64> {
@@ -27,21 +38,18 @@ impl Ball {
     }
 }
 
-impl Dynamics for Ball {
-    fn name(&self) -> &str {
-        "ball"
+impl Equations for Ball {
+    fn description(&self) -> &Description {
+        &self.description
     }
 
     fn states(&self) -> usize {
         2
     }
 
-    fn inputs(&self) -> usize {
-        1
-    }
-
-    fn outputs(&self) -> usize {
-        2
+    fn start(&mut self, _t: f64, x: &mut [f64], _u: &mut [f64]) -> Result<AfterEvent> {
+        x.copy_from_slice(&[1.0, 0.0]);
+        Ok(AfterEvent { states_changed: true, next: self.next() })
     }
 
     fn nominals(&self, x: &mut [f64]) {
@@ -57,20 +65,28 @@ impl Dynamics for Ball {
         Err(Error::new(Code::NeedsMissing, "not needed here"))
     }
 
-    fn see(&mut self, t: f64, x: &[f64], _u: &[f64]) -> Result<()> {
-        self.seen.push((t, x[0]));
+    fn outputs(&mut self, _t: f64, x: &[f64], _u: &[f64], y: &mut [f64]) -> Result<()> {
+        y[0] = x[0];
         Ok(())
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
     }
 }
 
-impl Hybrid for Ball {
-    fn indicators(&self) -> usize {
+impl Events for Ball {
+    fn indicators(&mut self) -> usize {
         1
     }
 
     fn event_indicators(&mut self, _t: f64, x: &[f64], _u: &[f64], z: &mut [f64]) -> Result<()> {
         z[0] = if self.rests { 1.0 } else { x[0] };
         Ok(())
+    }
+
+    fn wants_completed_steps(&mut self) -> bool {
+        false
     }
 
     fn step_completed(&mut self, _t: f64, _x: &[f64], _u: &[f64]) -> Result<bool> {
@@ -97,7 +113,7 @@ impl Hybrid for Ball {
 struct Run {
     ball: Ball,
     driver: EventDriver,
-    integrator: Box<dyn Integrator<Ball>>,
+    integrator: Box<dyn Integrator>,
     x: [f64; 2],
     k: u64,
     h: f64,
@@ -185,11 +201,12 @@ fn time_events_are_hit_exactly_and_take_the_input_of_their_step() {
 #[test]
 fn samples_show_both_sides_of_an_event() {
     let mut run = Run::new(Ball::new(0.8, 0.05), Solver::Dopri5(1e-8), 0.5);
-    let mut sampler = Sampler::new(2, 1);
+    let mut sampler = Sampler::of_outputs(2, 1, MicroBuffer::with_capacity(30, 1));
     run.step(0.0, Some(&mut sampler)).unwrap();
-    let seen = &run.ball.seen;
+    let samples = sampler.outputs().unwrap().samples(MicroSampling::Continuous);
+    let seen: Vec<_> = samples.times.iter().zip(samples.outputs).collect();
     assert!(seen.windows(2).all(|pair| pair[0].0 <= pair[1].0));
-    assert_eq!((seen[0].0, seen[seen.len() - 1].0), (0.0, 0.5));
+    assert_eq!((*seen[0].0, *seen[seen.len() - 1].0), (0.0, 0.5));
     assert_eq!(seen.len(), 21 + 2);
     let bounce = bounces(0.8, 1)[0];
     for (t, height) in seen {

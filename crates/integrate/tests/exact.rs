@@ -2,15 +2,15 @@
 
 mod common;
 
-use common::{Equations, advance, describe, logistic, nothing, started};
+use common::{Formulas, advance, describe, logistic, nothing, started};
 use costep_core::{Code, Experiment, InputPolynomials, MicroRecorder, Telemetry};
-use costep_integrate::{Native, Solver};
+use costep_integrate::{Integrated, Solver};
 
 const OMEGA: f64 = 7.0;
 
 /// x'' = u - omega^2 x.
-fn oscillator() -> Equations {
-    let mut ode = Equations::new("oscillator", 1, &[0.3, -1.0], |_, x, u, x_dot| {
+fn oscillator() -> Formulas {
+    let mut ode = Formulas::new("oscillator", 1, &[0.3, -1.0], |_, x, u, x_dot| {
         (x_dot[0], x_dot[1]) = (x[1], u[0] - OMEGA * OMEGA * x[0]);
     });
     ode.jacobians = |_, _, model| {
@@ -105,19 +105,19 @@ fn late_in_a_run_the_phase_is_still_right() {
 
 #[test]
 fn only_linear_equations_have_exact_steps() {
-    let error = Native::new(logistic(), &Solver::Exact).err().unwrap();
+    let error = Integrated::new(logistic(), &Solver::Exact).err().unwrap();
     assert_eq!(error.code(), Code::BadValue);
     assert!(error.to_string().contains("`logistic`"), "{error}");
 }
 
 #[test]
 fn equations_without_states_are_linear_too() {
-    let mut gain = Equations::new("gain", 1, &[], |_, _, _, _| {});
+    let mut gain = Formulas::new("gain", 1, &[], |_, _, _, _| {});
     gain.description = describe("gain", 1, &[&[0]]);
     gain.g = |_, _, u, y| y[0] = 3.0 * u[0];
     gain.jacobians = |_, _, model| model.d[0] = 3.0;
     gain.linear = true;
-    let mut constant = Equations::new("constant", 0, &[], |_, _, _, _| {});
+    let mut constant = Formulas::new("constant", 0, &[], |_, _, _, _| {});
     constant.description = describe("constant", 0, &[&[]]);
     constant.g = |_, _, _, y| y[0] = 4.0;
     constant.jacobians = |_, _, _| {};

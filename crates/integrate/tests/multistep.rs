@@ -1,7 +1,7 @@
 //! The multistep solver on problems whose solutions are known.
 
 use costep_core::{Code, Error, Result, StateReader, StateWriter};
-use costep_integrate::multistep::{Equations, Failure, Family, Multistep, Reason, Settings};
+use costep_integrate::multistep::{Failure, Family, Multistep, Reason, RightHandSide, Settings};
 use costep_linalg::Matrix;
 
 /// Equations from closures, with or without a Jacobian.
@@ -10,7 +10,7 @@ struct Problem<F, J> {
     jacobian: Option<J>,
 }
 
-impl<F: Fn(f64, &[f64], &mut [f64]), J: Fn(f64, &[f64], &mut [f64])> Equations for Problem<F, J> {
+impl<F: Fn(f64, &[f64], &mut [f64]), J: Fn(f64, &[f64], &mut [f64])> RightHandSide for Problem<F, J> {
     fn derivatives(&mut self, t: f64, x: &[f64], x_dot: &mut [f64]) -> Result<()> {
         (self.f)(t, x, x_dot);
         Ok(())
@@ -192,7 +192,7 @@ fn a_jump_inside_is_crossed() {
 
 struct Refusing;
 
-impl Equations for Refusing {
+impl RightHandSide for Refusing {
     fn derivatives(&mut self, t: f64, _: &[f64], f: &mut [f64]) -> Result<()> {
         f.fill(1.0);
         if t > 0.5 { Err(Error::new(Code::SubsystemFailed, "no more")) } else { Ok(()) }

@@ -8,7 +8,7 @@ use costep_core::{
     StateWriter, Subsystem,
 };
 use costep_integrate::multistep::{AtPoint, Family};
-use costep_integrate::{Native, Solver};
+use costep_integrate::{Integrated, Solver};
 
 const SOLVERS: [Solver; 5] = [
     Solver::Euler(0.01),
@@ -97,7 +97,7 @@ fn the_local_model_is_that_of_the_present_state() {
 
 #[test]
 fn an_absurdly_small_inner_step_is_refused() {
-    let mut subsystem = Native::new(logistic(), &Solver::Euler(1e-300)).unwrap();
+    let mut subsystem = Integrated::new(logistic(), &Solver::Euler(1e-300)).unwrap();
     let experiment = Experiment { start: 0.0, stop: 1.0, step: 1e-3 };
     subsystem.record(true, &experiment);
     assert_eq!(subsystem.initialise(&experiment).unwrap_err().code(), costep_core::Code::BadValue);

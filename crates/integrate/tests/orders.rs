@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Cubic, Equations, INPUTS, advance, advance_over, logistic, logistic_solution, started};
+use common::{Cubic, Formulas, INPUTS, advance, advance_over, logistic, logistic_solution, started};
 use costep_core::{MicroRecorder, Telemetry};
 use costep_integrate::Solver;
 
@@ -39,8 +39,8 @@ fn rk4_has_order_four() {
 }
 
 /// A hand that turns with the angular velocity 40 u.
-fn hand() -> Equations {
-    Equations::new("hand", 1, &[1.0, 0.0], |_, x, u, x_dot| {
+fn hand() -> Formulas {
+    Formulas::new("hand", 1, &[1.0, 0.0], |_, x, u, x_dot| {
         (x_dot[0], x_dot[1]) = (-40.0 * u[0] * x[1], 40.0 * u[0] * x[0]);
     })
 }

@@ -2,20 +2,20 @@
 
 mod common;
 
-use common::{Equations, advance, describe, nothing, started};
+use common::{Formulas, advance, describe, nothing, started};
 use costep_core::{
     Code, Connection, Description, Experiment, External, InputPolynomials, LocalModel, Result, StateReader,
     StateWriter, Subsystem,
 };
 use costep_integrate::multistep::{AtPoint, Family};
-use costep_integrate::{AfterEvent, Component, Composite, Dynamics, Hybrid, Part, Solver, members};
+use costep_integrate::{AfterEvent, Equations, Events, Part, Solver, Whole, members};
 
 const BDF: Solver = Solver::Multistep(Family::Bdf, 1e-9, AtPoint::Proceed);
 const ADAMS: Solver = Solver::Multistep(Family::Adams, 1e-9, AtPoint::Proceed);
 
 /// x' = -x + u, y = x.
-fn room(start: f64) -> Equations {
-    let mut ode = Equations::new("room", 1, &[0.0], |_, x, u, x_dot| x_dot[0] = u[0] - x[0]);
+fn room(start: f64) -> Formulas {
+    let mut ode = Formulas::new("room", 1, &[0.0], |_, x, u, x_dot| x_dot[0] = u[0] - x[0]);
     ode.start[0] = start;
     ode.jacobians = |_, _, model| {
         (model.a[0], model.b[0], model.c[0], model.d[0]) = (-1.0, 1.0, 1.0, 0.0);
@@ -29,64 +29,51 @@ struct Thermostat {
     heats: bool,
 }
 
-impl Dynamics for Thermostat {
-    fn name(&self) -> &str {
-        "thermostat"
+impl Equations for Thermostat {
+    fn description(&self) -> &Description {
+        &self.description
     }
     fn states(&self) -> usize {
         0
     }
-    fn inputs(&self) -> usize {
-        1
-    }
-    fn outputs(&self) -> usize {
-        1
+    fn start(&mut self, _t: f64, _x: &mut [f64], _u: &mut [f64]) -> Result<AfterEvent> {
+        self.heats = true;
+        Ok(AfterEvent::default())
     }
     fn nominals(&self, _x: &mut [f64]) {}
     fn derivatives(&mut self, _t: f64, _x: &[f64], _u: &[f64], _x_dot: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
+    fn outputs(&mut self, _t: f64, _x: &[f64], _u: &[f64], y: &mut [f64]) -> Result<()> {
+        y[0] = if self.heats { 2.0 } else { 0.0 };
         Ok(())
     }
     fn jacobians(&mut self, _t: f64, _x: &[f64], _u: &[f64], model: &mut LocalModel) -> Result<()> {
         model.d.fill(0.0);
         Ok(())
     }
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
+    }
 }
 
-impl Hybrid for Thermostat {
-    fn indicators(&self) -> usize {
+impl Events for Thermostat {
+    fn indicators(&mut self) -> usize {
         2
     }
     fn event_indicators(&mut self, _t: f64, _x: &[f64], u: &[f64], z: &mut [f64]) -> Result<()> {
         z.copy_from_slice(&[u[0] - 1.2, u[0] - 0.8]);
         Ok(())
     }
+    fn wants_completed_steps(&mut self) -> bool {
+        false
+    }
     fn step_completed(&mut self, _t: f64, _x: &[f64], _u: &[f64]) -> Result<bool> {
         Ok(false)
     }
     fn event(&mut self, _t: f64, _x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
         self.heats = if self.heats { u[0] < 1.2 - 1e-9 } else { u[0] <= 0.8 + 1e-9 };
-        Ok(AfterEvent { states_changed: false, next: None })
-    }
-}
-
-impl Component for Thermostat {
-    fn description(&self) -> &Description {
-        &self.description
-    }
-    fn initialise(&mut self, _experiment: &Experiment, _tolerance: Option<f64>) -> Result<()> {
-        self.heats = true;
-        Ok(())
-    }
-    fn initial_outputs(&mut self, _u: &[f64], y: &mut [f64]) -> Result<()> {
-        y[0] = 2.0;
-        Ok(())
-    }
-    fn start(&mut self, _t: f64, _x: &mut [f64]) -> Result<AfterEvent> {
-        Ok(AfterEvent { states_changed: false, next: None })
-    }
-    fn evaluate_outputs(&mut self, _t: f64, _x: &[f64], _u: &[f64], y: &mut [f64]) -> Result<()> {
-        y[0] = if self.heats { 2.0 } else { 0.0 };
-        Ok(())
+        Ok(AfterEvent::default())
     }
 }
 
@@ -96,7 +83,7 @@ fn connect(output: usize, input: usize) -> Connection {
 
 fn heated_room(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
     let thermostat = Thermostat { description: describe("thermostat", 1, &[&[]]), heats: true };
-    let parts: Vec<Box<dyn Component>> = vec![room(0.0).component().unwrap(), Box::new(thermostat)];
+    let parts: Vec<Box<dyn Equations>> = vec![room(0.0).equations().unwrap(), Box::new(thermostat)];
     members(parts, &[connect(0, 1), connect(1, 0)], Vec::new(), solver).unwrap()
 }
 
@@ -147,13 +134,13 @@ fn the_event_of_a_part_acts_on_the_others_at_once() {
 }
 
 /// cubic and sine in a ring, the sine with feed-through, under a signal from outside.
-fn ring() -> ([Equations; 2], [Connection; 2], Vec<(usize, External)>) {
-    let mut cubic = Equations::new("cubic", 1, &[0.5], |_, x, u, x_dot| x_dot[0] = u[0] - x[0].powi(3));
+fn ring() -> ([Formulas; 2], [Connection; 2], Vec<(usize, External)>) {
+    let mut cubic = Formulas::new("cubic", 1, &[0.5], |_, x, u, x_dot| x_dot[0] = u[0] - x[0].powi(3));
     cubic.jacobians = |x, _, model| {
         (model.a[0], model.b[0], model.c[0], model.d[0]) = (-3.0 * x[0] * x[0], 1.0, 1.0, 0.0);
     };
     cubic.energy = |x, _| Some(x[0]);
-    let mut sine = Equations::new("sine", 1, &[0.25], |_, x, u, x_dot| x_dot[0] = u[0] - x[0]);
+    let mut sine = Formulas::new("sine", 1, &[0.25], |_, x, u, x_dot| x_dot[0] = u[0] - x[0]);
     sine.description = describe("sine", 1, &[&[0]]);
     sine.g = |_, x, u, y| y[0] = x[0] + u[0].sin();
     sine.jacobians = |_, u, model| {
@@ -165,21 +152,17 @@ fn ring() -> ([Equations; 2], [Connection; 2], Vec<(usize, External)>) {
 
 fn ring_members(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
     let (parts, connections, externals) = ring();
-    let parts = parts.iter().map(|part| part.component().unwrap()).collect();
+    let parts = parts.iter().map(|part| part.equations().unwrap()).collect();
     members(parts, &connections, externals, solver).unwrap()
 }
 
 #[test]
-fn native_parts_are_solved_as_their_composite_is() {
+fn native_parts_are_solved_as_they_are_without_events() {
     for (solver, allowed) in [(Solver::Dopri5(1e-11), 1e-10), (Solver::Rk4(1e-3), 1e-12), (BDF, 1e-7)] {
         let (parts, connections, externals) = ring();
-        let equations = parts.iter().filter_map(|part| part.equations()).collect();
-        let mut twin = started(
-            Composite::new(equations, &connections, externals).unwrap(),
-            &Solver::Dopri5(1e-12),
-            0.0,
-            0.1,
-        );
+        let equations = parts.iter().map(|part| part.equations().unwrap()).collect();
+        let whole = Whole::new(equations, &connections, externals).unwrap().without_events();
+        let mut twin = started(whole, &Solver::Dopri5(1e-12), 0.0, 0.1);
         for (k, row) in run(&mut ring_members(&solver), 0.1, 50).iter().enumerate() {
             let interval = Experiment { start: 0.0, stop: 5.0, step: 0.1 }.interval(k as u64);
             let y = advance(&mut twin, interval.start, interval.end, &nothing());
@@ -194,7 +177,7 @@ fn native_parts_are_solved_as_their_composite_is() {
 fn jumps_from_outside_are_hit_exactly() {
     for solver in [Solver::Dopri5(1e-10), BDF, ADAMS, Solver::Rk4(1e-2)] {
         let jump = External::Step { value: 3.0, start: 0.35 };
-        let parts = vec![room(1.0).component().unwrap()];
+        let parts = vec![room(1.0).equations().unwrap()];
         let mut whole = members(parts, &[], vec![(0, jump)], &solver).unwrap();
         let rows = run(&mut whole, 0.1, 10);
         let exact = |t: f64| (-t).exp() + if t > 0.35 { 3.0 * (1.0 - (0.35 - t).exp()) } else { 0.0 };
@@ -273,14 +256,14 @@ fn a_saved_whole_goes_on_bit_by_bit() {
 fn loops_without_delay_and_failures_are_named() {
     let ([_, sine], ..) = ring();
     let loops = [connect(0, 0)];
-    let error = members(vec![sine.component().unwrap()], &loops, Vec::new(), &BDF).err().unwrap();
+    let error = members(vec![sine.equations().unwrap()], &loops, Vec::new(), &BDF).err().unwrap();
     assert_eq!(error.code(), Code::AlgebraicLoop);
 
-    let mut burst = Equations::new("burst", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = x[0] * x[0]);
+    let mut burst = Formulas::new("burst", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = x[0] * x[0]);
     burst.jacobians = |x, _, model| (model.a[0], model.c[0]) = (2.0 * x[0], 1.0);
     let (parts, connections) = ([room(0.0), burst], [connect(1, 0)]);
     for solver in [BDF, Solver::Dopri5(1e-8)] {
-        let parts = parts.iter().map(|part| part.component().unwrap()).collect();
+        let parts = parts.iter().map(|part| part.equations().unwrap()).collect();
         let mut whole = members(parts, &connections, Vec::new(), &solver).unwrap();
         let experiment = Experiment { start: 0.0, stop: 2.0, step: 2.0 };
         whole.iter_mut().for_each(|member| member.initialise(&experiment).unwrap());

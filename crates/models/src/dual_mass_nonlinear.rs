@@ -297,7 +297,7 @@ mod tests {
         let (_, model) = ENTRY.model(&[]).unwrap();
         let mut x_dot = [0.0; 2];
         let mut force = |t: f64| {
-            model.parts[0].equations().unwrap().derivatives(t, &[0.0; 2], &[0.0], &mut x_dot);
+            model.parts[0].ode().unwrap().derivatives(t, &[0.0; 2], &[0.0], &mut x_dot);
             10.0 * x_dot[1]
         };
         let height = 5e5 * 0.5f64.sin();

@@ -315,6 +315,7 @@ impl Ode for Right {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use costep_integrate::Equations as _;
 
     #[test]
     fn linearised_at_ten_litres_it_is_the_linear_system() {
@@ -333,11 +334,11 @@ mod tests {
     #[test]
     fn it_starts_at_rest() {
         let (_, model) = ENTRY.model(&[]).unwrap();
-        let twin = model.monolithic().unwrap();
+        let mut twin = model.monolithic().unwrap();
         let mut x = vec![0.0; 4];
         let mut x_dot = vec![0.0; 4];
-        twin.initial_state(&mut x);
-        twin.derivatives(0.0, &x, &[], &mut x_dot);
+        twin.start(0.0, &mut x, &mut []).unwrap();
+        twin.derivatives(0.0, &x, &[], &mut x_dot).unwrap();
         assert!(x_dot[0].abs() < 1.0 && x_dot[2].abs() < 1.0, "{x_dot:?}");
         assert!(x_dot[1].abs() < 1e-8 && x_dot[3].abs() < 1e-8, "{x_dot:?}");
     }

@@ -1,5 +1,5 @@
 //! Benchmark systems, one file each, with parameters, exact Jacobians, energy and (through
-//! [`costep_integrate::Composite`]) a monolithic twin. To add one: write its file, then add one line to
+//! [`costep_integrate::Whole`]) a monolithic twin. To add one: write its file, then add one line to
 //! [`MODELS`].
 //!
 //! Paper tags: \[G18] Genser & Benedikt 2018, \[T] Genser's thesis 2020, \[V14] Viel 2014, \[A16] Andersson et

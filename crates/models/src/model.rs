@@ -3,7 +3,7 @@
 use costep_core::{
     Code, Connection, Description, Error, Experiment, External, Layout, Port, Result, Subsystem,
 };
-use costep_integrate::{Composite, Part, Solver, members};
+use costep_integrate::{Part, Solver, Whole, members};
 
 use crate::parameters::{ParameterSpec, Parameters};
 
@@ -91,30 +91,29 @@ impl Model {
 
     /// Whether the equations of all parts are known, so that there is a monolithic twin.
     pub fn has_equations(&self) -> bool {
-        self.parts.iter().all(|part| part.equations().is_some())
+        self.parts.iter().all(|part| part.ode().is_some())
     }
 
     /// Whether all parts can be solved as one: natively, or as FMUs for Model Exchange.
     pub fn can_be_one(&self) -> bool {
-        self.parts.iter().all(|part| part.can_be_component())
+        self.parts.iter().all(|part| part.has_equations())
     }
 
     /// One subsystem per part, which are one system inside, solved by this solver.
     pub fn members(&self, solver: &Solver) -> Result<Vec<Box<dyn Subsystem>>> {
-        let parts = self.parts.iter().map(|part| part.component()).collect::<Result<_>>()?;
+        let parts = self.parts.iter().map(|part| part.equations()).collect::<Result<_>>()?;
         members(parts, &self.connections, self.externals.clone(), solver)
     }
 
-    /// All parts as one system of equations. An error if those of a part are not known.
-    pub fn monolithic(&self) -> Result<Composite> {
-        let unknown = |part: &dyn Part| {
+    /// All parts as one system of equations without events. An error if a part is not native.
+    pub fn monolithic(&self) -> Result<Whole> {
+        if let Some(part) = self.parts.iter().find(|part| part.ode().is_none()) {
             let message = format!("the equations of `{}` are not known", part.description().name);
-            Error::new(Code::NeedsMissing, message)
-                .hint("a system with FMUs cannot be solved as one; use `--reference step`")
-        };
-        let parts = self.parts.iter().map(|part| part.equations().ok_or_else(|| unknown(&**part)));
-        let parts = parts.collect::<Result<_>>()?;
-        Composite::new(parts, &self.connections, self.externals.clone())
+            return Err(Error::new(Code::NeedsMissing, message)
+                .hint("a system with FMUs cannot be solved as one; use `--reference step`"));
+        }
+        let parts = self.parts.iter().map(|part| part.equations()).collect::<Result<_>>()?;
+        Ok(Whole::new(parts, &self.connections, self.externals.clone())?.without_events())
     }
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::model;
 use costep_core::{Experiment, InputPolynomials, Interval, LocalModel, Subsystem};
-use costep_integrate::{Native, Ode, Solver};
+use costep_integrate::{Equations, Integrated, Solver};
 
 #[test]
 fn the_monolithic_matrix_is_that_of_the_thesis() {
@@ -21,7 +21,7 @@ fn the_monolithic_matrix_is_that_of_the_thesis() {
         ];
         let c = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [-ck, -dk, ck, dk]];
         let mut local = LocalModel::new(4, 0, 3);
-        twin.monolithic().unwrap().jacobians(0.0, &[0.0; 4], &[], &mut local);
+        twin.monolithic().unwrap().jacobians(0.0, &[0.0; 4], &[], &mut local).unwrap();
         let ours = local.a.chunks(4).chain(local.c.chunks(4));
         for (ours, theirs) in ours.zip(a.iter().chain(&c)) {
             let size = theirs.iter().fold(0.0f64, |size, value| size.max(value.abs()));
@@ -39,7 +39,7 @@ fn a_symmetric_pair_swings_with_its_two_frequencies() {
         [("m1", 1.0), ("m2", 1.0), ("c1", c), ("c2", c), ("d1", 0.0), ("d2", 0.0), ("ck", ck), ("dk", 0.0)];
     for (x2, square) in [(0.1, c), (-0.1, c + 2.0 * ck)] {
         let pair = model("dual-mass", &[&same[..], &[("x1", 0.1), ("x2", x2)]].concat());
-        let mut twin = Native::new(pair.monolithic().unwrap(), &Solver::Exact).unwrap();
+        let mut twin = Integrated::new(pair.monolithic().unwrap(), &Solver::Exact).unwrap();
         twin.initialise(&Experiment { start: 0.0, stop: t, step: t }).unwrap();
         let mut y = [0.0; 3];
         let no_input = InputPolynomials::new(0, 0);

@@ -3,14 +3,14 @@
 mod common;
 
 use common::{Random, model, state_sizes};
-use costep_core::{Description, Experiment, InputPolynomials, LocalModel, Subsystem, Telemetry};
-use costep_integrate::{Composite, Native, Ode, Solver};
+use costep_core::{Description, Experiment, InputPolynomials, LocalModel, Result, Subsystem, Telemetry};
+use costep_integrate::{AfterEvent, Equations, Integrated, Solver, Whole};
 use costep_models::MODELS;
 
 /// A monolithic twin that starts elsewhere: some models start at rest.
-struct StartedAt(Composite, Vec<f64>);
+struct StartedAt(Whole, Vec<f64>);
 
-impl Ode for StartedAt {
+impl Equations for StartedAt {
     fn description(&self) -> &Description {
         self.0.description()
     }
@@ -19,24 +19,25 @@ impl Ode for StartedAt {
         self.0.states()
     }
 
-    fn initial_state(&self, x: &mut [f64]) {
+    fn start(&mut self, _t: f64, x: &mut [f64], _u: &mut [f64]) -> Result<AfterEvent> {
         x.copy_from_slice(&self.1);
+        Ok(AfterEvent::default())
     }
 
-    fn nominal_state(&self, x: &mut [f64]) {
-        self.0.nominal_state(x);
+    fn nominals(&self, x: &mut [f64]) {
+        self.0.nominals(x);
     }
 
-    fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
-        self.0.derivatives(t, x, u, x_dot);
+    fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
+        self.0.derivatives(t, x, u, x_dot)
     }
 
-    fn outputs(&self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
-        self.0.outputs(t, x, u, y);
+    fn outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.0.outputs(t, x, u, y)
     }
 
-    fn jacobians(&self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) {
-        self.0.jacobians(t, x, u, model);
+    fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
+        self.0.jacobians(t, x, u, model)
     }
 
     fn energy(&self, x: &[f64], u: &[f64]) -> Option<f64> {
@@ -72,7 +73,7 @@ fn energies(parameters: &[(&str, f64)], id: &str, steps: u64) -> Vec<f64> {
     let model = model(id, parameters);
     let twin = model.monolithic().unwrap();
     let start = Random(5).point(&state_sizes(&twin));
-    let mut native = Native::new(StartedAt(twin, start), &Solver::Dopri5(1e-10)).unwrap();
+    let mut native = Integrated::new(StartedAt(twin, start), &Solver::Dopri5(1e-10)).unwrap();
     let experiment = Experiment { stop: 1.0, ..model.experiment };
     native.initialise(&experiment).unwrap();
     let (mut y, no_input) = (vec![0.0; native.description().outputs.len()], InputPolynomials::new(0, 0));

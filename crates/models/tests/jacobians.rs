@@ -4,33 +4,33 @@ mod common;
 
 use common::{Random, equations, input_sizes, models, state_sizes};
 use costep_core::LocalModel;
-use costep_integrate::Ode;
+use costep_integrate::Equations;
 
 const POINTS: usize = 50;
 const TIME: f64 = 0.0123;
 
-fn evaluate(ode: &dyn Ode, x: &[f64], u: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let (mut x_dot, mut y) = (vec![0.0; x.len()], vec![0.0; ode.description().outputs.len()]);
-    ode.derivatives(TIME, x, u, &mut x_dot);
-    ode.outputs(TIME, x, u, &mut y);
+fn evaluate(equations: &mut dyn Equations, x: &[f64], u: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let (mut x_dot, mut y) = (vec![0.0; x.len()], vec![0.0; equations.description().outputs.len()]);
+    equations.derivatives(TIME, x, u, &mut x_dot).unwrap();
+    equations.outputs(TIME, x, u, &mut y).unwrap();
     (x_dot, y)
 }
 
 /// Jacobians by central differences. `None` at a kink, where the two one-sided slopes differ.
-fn differences(ode: &dyn Ode, x: &[f64], u: &[f64], sizes: &[f64]) -> Option<LocalModel> {
+fn differences(equations: &mut dyn Equations, x: &[f64], u: &[f64], sizes: &[f64]) -> Option<LocalModel> {
     let (n, m) = (x.len(), u.len());
-    let here = evaluate(ode, x, u);
+    let here = evaluate(equations, x, u);
     let mut model = LocalModel::new(n, m, here.1.len());
     for (j, size) in sizes.iter().enumerate() {
         let delta = 1e-5 * size;
-        let moved = |by: f64| {
+        let mut moved = |by: f64| {
             let (mut x, mut u) = (x.to_vec(), u.to_vec());
             if j < n {
                 x[j] += by
             } else {
                 u[j - n] += by
             }
-            evaluate(ode, &x, &u)
+            evaluate(equations, &x, &u)
         };
         let (plus, minus) = (moved(delta), moved(-delta));
         let LocalModel { a, b, c, d, .. } = &mut model;
@@ -64,15 +64,15 @@ fn assert_close(name: &str, exact: &[f64], quotient: &[f64], sizes: &[f64]) {
     }
 }
 
-fn check(name: &str, ode: &dyn Ode, random: &mut Random) {
-    let (state_sizes, input_sizes) = (state_sizes(ode), input_sizes(ode));
+fn check(name: &str, equations: &mut dyn Equations, random: &mut Random) {
+    let (state_sizes, input_sizes) = (state_sizes(equations), input_sizes(equations));
     let sizes = [&state_sizes[..], &input_sizes[..]].concat();
     let mut smooth = 0;
     for _ in 0..POINTS {
         let (x, u) = (random.point(&state_sizes), random.point(&input_sizes));
-        let mut exact = LocalModel::new(x.len(), u.len(), ode.description().outputs.len());
-        ode.jacobians(TIME, &x, &u, &mut exact);
-        let Some(quotient) = differences(ode, &x, &u, &sizes) else { continue };
+        let mut exact = LocalModel::new(x.len(), u.len(), equations.description().outputs.len());
+        equations.jacobians(TIME, &x, &u, &mut exact).unwrap();
+        let Some(quotient) = differences(equations, &x, &u, &sizes) else { continue };
         smooth += 1;
         assert_close(name, &exact.a, &quotient.a, &state_sizes);
         assert_close(name, &exact.c, &quotient.c, &state_sizes);
@@ -88,8 +88,9 @@ fn check(name: &str, ode: &dyn Ode, random: &mut Random) {
 fn jacobians_of_parts_are_their_derivatives() {
     let mut random = Random(1);
     for (id, model) in models() {
-        for part in equations(&model) {
-            check(&format!("{id} {}", part.description().name), &*part, &mut random);
+        for mut part in equations(&model) {
+            let name = format!("{id} {}", part.description().name);
+            check(&name, &mut *part, &mut random);
         }
     }
 }
@@ -98,7 +99,7 @@ fn jacobians_of_parts_are_their_derivatives() {
 fn jacobians_of_the_monolithic_twin_are_its_derivatives() {
     let mut random = Random(2);
     for (id, model) in models() {
-        check(&id, &model.monolithic().unwrap(), &mut random);
+        check(&id, &mut model.monolithic().unwrap(), &mut random);
     }
 }
 
@@ -106,11 +107,11 @@ fn jacobians_of_the_monolithic_twin_are_its_derivatives() {
 fn what_passes_straight_through_is_declared() {
     let mut random = Random(3);
     for (id, model) in models() {
-        for part in equations(&model) {
-            let description = part.description();
+        for mut part in equations(&model) {
+            let description = part.description().clone();
             let (x, u) = (random.point(&state_sizes(&*part)), random.point(&input_sizes(&*part)));
             let mut local = LocalModel::new(x.len(), u.len(), description.outputs.len());
-            part.jacobians(TIME, &x, &u, &mut local);
+            part.jacobians(TIME, &x, &u, &mut local).unwrap();
             let through = |row: &[f64]| (0..u.len()).filter(|j| row[*j] != 0.0).collect::<Vec<_>>();
             let pattern: Vec<_> = local.d.chunks(u.len()).map(through).collect();
             assert_eq!(pattern, description.feedthrough, "{id} {}", description.name);
@@ -122,11 +123,11 @@ fn what_passes_straight_through_is_declared() {
 fn linear_parts_are_their_jacobians() {
     let mut random = Random(4);
     for (id, model) in models() {
-        for part in equations(&model).iter().filter(|part| part.is_linear()) {
+        for part in equations(&model).iter_mut().filter(|part| part.is_linear()) {
             let (x, u) = (random.point(&state_sizes(&**part)), random.point(&input_sizes(&**part)));
             let mut local = LocalModel::new(x.len(), u.len(), part.description().outputs.len());
-            part.jacobians(TIME, &[9.0, 9.0], &u, &mut local);
-            let (x_dot, y) = evaluate(&**part, &x, &u);
+            part.jacobians(TIME, &[9.0, 9.0], &u, &mut local).unwrap();
+            let (x_dot, y) = evaluate(&mut **part, &x, &u);
             let product = |a: &[f64], b: &[f64], i: usize| {
                 let row = |m: &[f64], v: &[f64]| -> f64 {
                     m[i * v.len()..][..v.len()].iter().zip(v).map(|(m, v)| m * v).sum()

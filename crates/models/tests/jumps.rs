@@ -4,12 +4,12 @@ mod common;
 
 use common::model;
 use costep_core::{Experiment, InputPolynomials, Subsystem};
-use costep_integrate::{Native, Solver};
+use costep_integrate::{Integrated, Solver};
 use costep_models::Model;
 
 /// Outputs of the monolithic twin at the end.
 fn end(model: &Model, solver: &Solver, experiment: &Experiment) -> Vec<f64> {
-    let mut twin = Native::new(model.monolithic().unwrap(), solver).unwrap();
+    let mut twin = Integrated::new(model.monolithic().unwrap(), solver).unwrap();
     twin.initialise(experiment).unwrap();
     let (mut y, no_input) = (vec![0.0; twin.description().outputs.len()], InputPolynomials::new(0, 0));
     for k in 0..experiment.steps() {

@@ -127,7 +127,7 @@ pub(crate) fn read_solver(
     };
     if solver == Solver::Exact
         && let Some(part) =
-            parts.model.parts.iter().find(|part| part.equations().is_some_and(|ode| !ode.is_linear()))
+            parts.model.parts.iter().find(|part| part.ode().is_some_and(|ode| !ode.is_linear()))
     {
         problems.report(system.origin_of("solver"), || {
             let name = &part.description().name;

@@ -24,7 +24,7 @@ fn summary(project: &Project) -> String {
 
 /// Initial state and derivatives: they show the parameters of a part.
 fn initial(part: &dyn costep_integrate::Part) -> (Vec<f64>, Vec<f64>) {
-    let ode = part.equations().expect("a native part");
+    let ode = part.ode().expect("a native part");
     let (mut x, mut x_dot) = (vec![0.0; ode.states()], vec![0.0; ode.states()]);
     ode.initial_state(&mut x);
     ode.derivatives(0.3, &x, &vec![0.7; part.description().inputs.len()], &mut x_dot);

@@ -1,7 +1,7 @@
 //! The typical sizes by which the prototype scaled its tables of the dual mass oscillator.
 
 use costep_core::{Description, LocalModel, Subsystem};
-use costep_integrate::{Native, Ode, Part, Solver};
+use costep_integrate::{Integrated, Ode, Part, Solver};
 
 /// m.
 pub(crate) const POSITION: f64 = 0.1;
@@ -24,7 +24,7 @@ pub(crate) fn subsystem(part: &dyn Part, solver: &Solver, force: f64) -> Box<dyn
             _ => force,
         });
     }
-    Box::new(Native::new(Sized { part: part.equations().unwrap(), description }, solver).unwrap())
+    Box::new(Integrated::new(Sized { part: part.ode().unwrap(), description }, solver).unwrap())
 }
 
 impl Ode for Sized {

@@ -1,34 +1,30 @@
 //! An FMU for Model Exchange as a subsystem that costep integrates.
 //!
 //! Inputs are polynomials of time and exact at every evaluation. Jumps of them at communication points are events, as
-//! are changes of event indicators, announced times and wishes after inner steps; see [`EventDriver`].
+//! are changes of event indicators, announced times and wishes after inner steps; see
+//! [`EventDriver`](costep_integrate::EventDriver).
 
-mod beside;
-mod component;
-mod dynamics;
+mod equations;
+mod lifecycle;
 mod memory;
 mod signature;
-mod subsystem;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use costep_core::{Code, Description, Error, Linearised, MicroSampling, ModelOrigin, Result};
-use costep_fmu_file::settings::{Moment, Setting};
-use costep_fmu_file::{FmiVersion, ModelDescription, Values};
-use costep_integrate::{AfterEvent, Dynamics, EventCounts, EventDriver, Integrator, Sampler, Solver};
+use costep_core::{
+    Capable, Code, Description, Error, Linearised, ModelOrigin, Persistence, Result, Rollback, StateReader,
+    StateWriter, Subsystem, Wrapper,
+};
+use costep_fmu_file::{ModelDescription, Values};
+use costep_integrate::{Equations, EventCounts, Integrated, Solver};
 
-use crate::call::instance::Instance;
-use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
+use crate::call::library::FmuLibrary;
 use crate::call::log::Message;
-use crate::call::states::FmuState;
 use crate::cs::InputWays;
-use beside::Beside;
-use dynamics::{FmuDynamics, MicroBuffer, Slopes, Told};
-use signature::{RollbackBy, Signature, differences};
+use signature::{RollbackBy, Signature};
 
-/// Room for samples at events, beyond those between.
-const EVENT_SAMPLES: usize = 64;
+pub use equations::FmuEquations;
 
 /// How an FMU is used.
 #[derive(Clone, Debug)]
@@ -57,129 +53,16 @@ impl Default for ModelExchangeOptions {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Made, reset or ended.
-    Instantiated,
-    /// In initialisation mode.
-    Initialising,
-    /// In continuous-time mode: steps can be done.
-    Stepping,
-    /// Ended; only a reset helps.
-    Terminated,
-}
-
 /// An instance of an FMU for Model Exchange with an integrator.
 pub struct ModelExchangeSubsystem {
-    description: Description,
-    phase: Phase,
-    t: f64,
-    x: Vec<f64>,
-    dynamics: FmuDynamics,
-    integrator: Box<dyn Integrator<FmuDynamics>>,
-    driver: EventDriver,
-    sampling: MicroSampling,
-    sampler: Option<Box<Sampler>>,
-    /// Outputs inside the last real step, put aside during trial steps.
-    paused: Option<Box<MicroBuffer>>,
-    settings: Vec<Setting>,
-    tolerance: Option<f64>,
-    solver: Solver,
-    /// Steps beside a model of the rest of the system.
-    beside: Option<Box<Beside>>,
-    /// As a part of a whole: it has announced a time event.
-    has_times: bool,
-    /// What a checkpoint holds for these, until they are made.
-    beside_saved: Vec<u8>,
-    /// Inner step of explicit Euler; 0 = another solver.
-    euler_step: f64,
-    rollback: RollbackBy,
-    saved: Saved,
-}
-
-/// What belongs to the last snapshot.
-struct Saved {
-    /// Not a number: there is none.
-    t: f64,
-    x: Vec<f64>,
-    told: Told,
-    nominal: Vec<f64>,
-    /// Time at which the FMU had asked for the end by then; not a number = it had not.
-    end: f64,
-    state: FmuState,
+    inner: Integrated<FmuEquations>,
 }
 
 impl ModelExchangeSubsystem {
     /// Makes an instance of an FMU under a name. The library has been loaded for Model Exchange.
     pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &ModelExchangeOptions) -> Result<Self> {
-        let fmu = library.description();
-        let kind = library.model_exchange();
-        let mut signature = Signature::of(fmu, kind, name, options)?;
-        let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
-        let limit = Some(options.step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero());
-        let instance = Instance::new(library, name, logging, None, limit)?;
-        // The description promises; the library has to have the functions too.
-        if signature.rollback == RollbackBy::FmuState && !instance.can_store_states() {
-            signature.rollback = RollbackBy::No;
-        }
-        let offers = &library.model_exchange().interface;
-        let has_slopes = match offers.provides_directional_derivatives {
-            true => instance.has_directional(),
-            false => instance.has_adjoint(),
-        };
-        if matches!(signature.slopes, Slopes::Directional(_)) && !has_slopes {
-            signature.slopes =
-                differences(&signature.states, &signature.outputs, &signature.description.inputs);
-        }
-        let (states, inputs) = (signature.states.width(), signature.inputs.total());
-        let told = Told { t: f64::NAN, u: vec![f64::NAN; inputs], last_event: f64::NEG_INFINITY };
-        let mut dynamics = FmuDynamics {
-            name: name.to_owned(),
-            instance,
-            inputs: signature.inputs,
-            outputs: signature.outputs,
-            state_names: signature.state_names,
-            indicators: signature.indicators,
-            nominal: vec![1.0; states],
-            continuous_inputs: signature.continuous_inputs,
-            wants_completed_steps: kind.needs_completed_integrator_step,
-            may_go_back: false,
-            told: told.clone(),
-            micro: None,
-            slopes: Some(signature.slopes),
-            discarded: None,
-            bad_nominal: None,
-            rest: None,
-        };
-        let integrator = options.solver.integrator(&mut dynamics)?;
-        Ok(Self {
-            description: signature.description,
-            phase: Phase::Instantiated,
-            t: 0.0,
-            x: vec![0.0; states],
-            integrator,
-            driver: EventDriver::new(states, inputs, signature.indicators),
-            sampling: signature.sampling,
-            sampler: None,
-            paused: None,
-            settings: signature.settings,
-            tolerance: options.solver.tolerance(),
-            solver: options.solver,
-            beside: None,
-            beside_saved: Vec::new(),
-            has_times: false,
-            euler_step: if let Solver::Euler(step) = options.solver { step } else { 0.0 },
-            rollback: signature.rollback,
-            saved: Saved {
-                t: f64::NAN,
-                x: vec![0.0; states],
-                told,
-                nominal: vec![1.0; states],
-                end: f64::NAN,
-                state: FmuState::none(),
-            },
-            dynamics,
-        })
+        let equations = FmuEquations::new(library, name, options)?;
+        Ok(Self { inner: Integrated::new(equations, &options.solver)? })
     }
 
     /// What an instance would look like from outside, by the model description alone: nothing is loaded or called.
@@ -206,110 +89,108 @@ impl ModelExchangeSubsystem {
 
     /// The last messages of the FMU, the oldest first.
     pub fn messages(&self) -> Vec<Message> {
-        self.dynamics.instance.messages()
+        self.inner.equations().instance.messages()
     }
 
     /// Number of calls that returned Warning.
     pub fn warnings(&self) -> u64 {
-        self.dynamics.instance.warnings()
+        self.inner.equations().instance.warnings()
     }
 
     /// Events and inner steps since the start.
     pub fn events(&self) -> EventCounts {
-        self.driver.counts()
+        self.inner.event_counts()
     }
 
     /// The present states.
     pub fn state(&self) -> &[f64] {
-        &self.x
+        self.inner.state()
     }
 
     /// The library it is an instance of.
     pub fn library(&self) -> &Arc<FmuLibrary> {
-        &self.dynamics.instance.library
+        &self.inner.equations().instance.library
     }
 
     /// What a user may want to know and is no error.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.origin() == ModelOrigin::Differences && !self.x.is_empty() {
+        let equations = self.inner.equations();
+        if equations.model_origin() == ModelOrigin::Differences && equations.states() > 0 {
             notes
                 .push("it has no directional derivatives: its local model is computed by differences".into());
         }
-        if let Some(state) = self.dynamics.bad_nominal {
-            let name = self.dynamics.state_name(state);
+        if let Some(state) = equations.bad_nominal {
+            let name = equations.state_name(state);
             notes.push(format!("the nominal value of `{name}` is not positive: 1 is used"));
         }
-        if self.rollback == RollbackBy::OwnStates {
+        if equations.rollback == RollbackBy::OwnStates {
             notes.push("its state is put back by time, states and inputs: it has nothing discrete".into());
         }
         notes
     }
+}
 
-    fn instance(&self) -> &Instance {
-        &self.dynamics.instance
+impl Wrapper for ModelExchangeSubsystem {
+    fn inner(&self) -> &dyn Subsystem {
+        &self.inner
     }
 
-    fn set(&self, moment: Moment) -> Result<()> {
-        for setting in self.settings.iter().filter(|setting| setting.moment == moment) {
-            self.instance().set_values(setting.reference, &setting.values)?;
-        }
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut self.inner
+    }
+
+    fn rollback(&mut self) -> Option<&mut dyn Rollback> {
+        if self.inner.equations().rollback == RollbackBy::No { None } else { self.inner.rollback() }
+    }
+
+    fn linearised(&mut self) -> Option<&mut dyn Linearised> {
+        if self.inner.equations().states() == 0 { None } else { self.inner.linearised() }
+    }
+
+    fn persistence(&self) -> Option<&dyn Persistence> {
+        if self.inner.equations().can_be_saved() { Some(self) } else { None }
+    }
+
+    fn persistence_mut(&mut self) -> Option<&mut dyn Persistence> {
+        if self.inner.equations().can_be_saved() { Some(self) } else { None }
+    }
+}
+
+impl Persistence for ModelExchangeSubsystem {
+    fn save(&self, out: &mut StateWriter) -> Result<()> {
+        let equations = self.inner.equations();
+        let bytes = equations.state_bytes(self.inner.has_time_events())?;
+        out.integer(self.inner.is_stepping().into());
+        out.real(equations.instance.end().unwrap_or(f64::NAN));
+        out.real(self.inner.time());
+        out.real(equations.told.last_event);
+        out.reals(self.inner.state());
+        out.reals(&equations.told.u);
+        self.inner.save_solver(out);
+        out.block(&self.inner.environment_bytes());
+        out.block(&bytes);
+        equations.outputs.save_texts(out);
         Ok(())
     }
 
-    /// Leaves the initialisation, if that has not been done.
-    #[inline]
-    fn start(&mut self) -> Result<()> {
-        if self.phase == Phase::Stepping { self.instance().alive() } else { self.start_slowly() }
-    }
-
-    #[cold]
-    fn start_slowly(&mut self) -> Result<()> {
-        let after = self.leave_initialisation()?;
-        let u = self.dynamics.told.u.clone();
-        self.driver.start(&mut self.dynamics, (self.t, &mut self.x, &u), after)?;
-        self.phase = Phase::Stepping;
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        if from.index(2)? == 1 {
+            self.inner.start()?;
+        }
+        let (end, t, last_event) = (from.real()?, from.real()?, from.real()?);
+        let mut x = self.inner.state().to_vec();
+        from.reals(&mut x)?;
+        self.inner.set_state(t, &x);
+        let mut u = vec![0.0; self.inner.equations().told.u.len()];
+        from.reals(&mut u)?;
+        self.inner.load_solver(from)?;
+        self.inner.set_environment_bytes(from.block()?);
+        let bytes = from.block()?.to_vec();
+        let equations = self.inner.equations_mut();
+        equations.outputs.load_texts(&equations.instance, from)?;
+        equations.put_back(&bytes, u, last_event)?;
+        equations.instance.set_end(end);
         Ok(())
-    }
-
-    /// Ends the initialisation and reads states and nominal values.
-    fn leave_initialisation(&mut self) -> Result<AfterEvent> {
-        self.instance().alive()?;
-        if self.phase != Phase::Initialising {
-            return Err(self.instance().error(Code::Bug, "it is used before its initialisation"));
-        }
-        self.instance().exit_initialization()?;
-        // Now it is in event mode.
-        let mut after = self.dynamics.iterate(self.t, &mut self.x)?;
-        if !self.x.is_empty() {
-            self.dynamics.instance.get_states(&mut self.x)?;
-        }
-        self.dynamics.read_nominals()?;
-        (self.dynamics.told.t, self.dynamics.told.last_event) = (self.t, self.t);
-        let mut u = self.dynamics.told.u.clone();
-        if u.iter().any(|u| u.is_nan()) {
-            // Nobody has asked for initial outputs: the inputs are what the FMU has.
-            self.dynamics.inputs.get(&self.dynamics.instance, &mut u)?;
-            self.dynamics.inputs.forget_mapped(&mut u);
-            self.dynamics.told.u.copy_from_slice(&u);
-        }
-        after.states_changed = true;
-        Ok(after)
-    }
-
-    /// Says why an evaluation was not possible, if that is what made an integrator give up.
-    #[cold]
-    fn explained(&mut self, error: Error) -> Error {
-        match (error.code(), self.dynamics.discarded.take()) {
-            (Code::StepTooSmall | Code::NotFinite, Some(discarded)) => {
-                let details = discarded.details();
-                let cause = match &details.cause {
-                    Some(cause) => format!("{}: {cause}", details.message),
-                    None => details.message.clone(),
-                };
-                error.because(cause)
-            }
-            _ => error,
-        }
     }
 }

@@ -1,11 +1,10 @@
 //! What the description of an FMU for Model Exchange says about an instance of it.
 
-use costep_core::{Description, Differences, MicroSampling, Result, StepLengths};
+use costep_core::{Description, Differences, Result, StepLengths};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, ModelExchange};
-use costep_integrate::Solver;
 
-use super::dynamics::{DifferenceMemory, Slopes, SomeInputs};
+use super::equations::{DifferenceMemory, Slopes, SomeInputs};
 use super::{ModelExchangeOptions, memory};
 use crate::cs::linear::Linear;
 use crate::cs::signals::{self, Signals};
@@ -33,7 +32,6 @@ pub(super) struct Signature {
     pub(super) slopes: Slopes,
     pub(super) continuous_inputs: Option<Box<SomeInputs>>,
     pub(super) rollback: RollbackBy,
-    pub(super) sampling: MicroSampling,
     pub(super) description: Description,
 }
 
@@ -75,10 +73,6 @@ impl Signature {
             false if memory::is_memoryless(fmu, kind) => RollbackBy::OwnStates,
             false => RollbackBy::No,
         };
-        let sampling = match options.solver {
-            Solver::Euler(_) => MicroSampling::End,
-            _ => MicroSampling::Continuous,
-        };
         let description = Description {
             name: name.to_owned(),
             inputs: input_ports,
@@ -101,7 +95,6 @@ impl Signature {
             slopes,
             continuous_inputs,
             rollback,
-            sampling,
             description,
         })
     }

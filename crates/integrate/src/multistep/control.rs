@@ -3,7 +3,7 @@
 use costep_core::{Result, StateReader, StateWriter};
 
 use super::nordsieck::Nordsieck;
-use super::{Equations, Failure, Family, Multistep, Reason, norm};
+use super::{Failure, Family, Multistep, Reason, RightHandSide, norm};
 
 /// Safety factors of the error estimates of one order less, of the same, and of one more.
 const BIAS: [f64; 3] = [6.0, 6.0, 10.0];
@@ -98,7 +98,7 @@ pub(super) enum Before {
 
 impl Multistep {
     /// Tries until a step succeeds, then plans the next one.
-    pub(super) fn attempt<E: Equations + ?Sized>(
+    pub(super) fn attempt<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         stop: f64,
@@ -156,7 +156,7 @@ impl Multistep {
         Ok(())
     }
 
-    fn after_error<E: Equations + ?Sized>(
+    fn after_error<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         start: f64,
@@ -186,7 +186,7 @@ impl Multistep {
     }
 
     /// z_1 = h f(t, x).
-    pub(super) fn reload_first_column<E: Equations + ?Sized>(
+    pub(super) fn reload_first_column<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
     ) -> Result<(), Failure> {

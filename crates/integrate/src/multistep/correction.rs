@@ -4,7 +4,7 @@
 //! what is known of the new derivatives into it and leaves the rest, [A16] (12), (15) with the corrections
 //! z_1 = h x'+ and z_2 = (h^2 / 2) x''+, where h is the step the columns are scaled with.
 
-use super::{Equations, Failure, Multistep, Reason};
+use super::{Failure, Multistep, Reason, RightHandSide};
 
 /// What to do with the history when inputs have changed. The default is what takes the fewest evaluations on the
 /// problems of \[A16] and on random starts of them (`costep reproduce andersson2016-table2` and `-table3`).
@@ -45,7 +45,7 @@ impl AtPoint {
 impl Multistep {
     /// Tells the solver that the equations have other inputs from now on, while the state is the same. A state that
     /// jumps needs [`Multistep::start`].
-    pub fn inputs_changed<E: Equations + ?Sized>(
+    pub fn inputs_changed<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         mode: AtPoint,
@@ -71,7 +71,7 @@ impl Multistep {
     }
 
     /// z_2 = (h^2 / 2) (f_x f + f_u u' + f_t); f is in `work[0]`.
-    fn reload_second_column<E: Equations + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
+    fn reload_second_column<E: RightHandSide + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
         let [f, bend] = &mut self.work;
         let known = equations.second_derivative(self.history.t, self.history.column(0), f, bend);
         let known = known.map_err(|error| self.failure(Reason::Equations(Box::new(error))))?;
@@ -88,7 +88,7 @@ impl Multistep {
     }
 
     /// x'' as the difference of f along the tangent of the solution.
-    fn bend_by_difference<E: Equations + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
+    fn bend_by_difference<E: RightHandSide + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
         // Short beside the step, so that x''' does not matter; long beside the resolution of time and of f.
         let ahead = (1e-4 * self.history.h).max(1e4 * f64::EPSILON * self.history.t.abs());
         let [f, bend] = &mut self.work;

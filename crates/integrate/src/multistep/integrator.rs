@@ -1,10 +1,10 @@
 //! The multistep solver as an integrator of a subsystem.
 
-use costep_core::{LocalModel, Result, SolverCounts, StateReader, StateWriter};
+use costep_core::{Description, Error, LocalModel, Result, SolverCounts, StateReader, StateWriter};
 use costep_linalg::Matrix;
 
-use super::{AtPoint, Equations, Family, Multistep, Settings};
-use crate::dynamics::Dynamics;
+use super::{AtPoint, Failure, Family, Multistep, RightHandSide, Settings};
+use crate::equations::Equations;
 use crate::integrator::{DIAGNOSTICS, Integrator, Start, Stretch};
 
 /// Absolute tolerance of a state, relative to its nominal value and the relative tolerance.
@@ -31,30 +31,31 @@ pub(crate) struct MultistepIntegrator {
 }
 
 /// The equations of a subsystem under the inputs of a stretch.
-struct UnderInput<'a, D> {
-    dynamics: &'a mut D,
+struct UnderInput<'a> {
+    equations: &'a mut dyn Equations,
     stretch: &'a Stretch<'a>,
     u: &'a mut [f64],
     model: &'a mut LocalModel,
 }
 
-impl<D: Dynamics> Equations for UnderInput<'_, D> {
+impl RightHandSide for UnderInput<'_> {
     fn derivatives(&mut self, t: f64, x: &[f64], x_dot: &mut [f64]) -> Result<()> {
         self.stretch.input.evaluate(t - self.stretch.start, self.u);
-        self.dynamics.derivatives(t, x, self.u, x_dot)
+        self.equations.derivatives(t, x, self.u, x_dot)
     }
 
     fn jacobian(&mut self, t: f64, x: &[f64], jacobian: &mut Matrix) -> Result<bool> {
         self.stretch.input.evaluate(t - self.stretch.start, self.u);
-        self.dynamics.jacobians(t, x, self.u, self.model)?;
+        self.equations.jacobians(t, x, self.u, self.model)?;
         jacobian.data_mut().copy_from_slice(&self.model.a);
         Ok(true)
     }
 }
 
 impl MultistepIntegrator {
-    pub(crate) fn new<D: Dynamics>(family: Family, relative: f64, at_point: AtPoint, dynamics: &D) -> Self {
-        let (states, inputs) = (dynamics.states(), dynamics.inputs());
+    pub(crate) fn new(family: Family, relative: f64, at_point: AtPoint, equations: &dyn Equations) -> Self {
+        let Description { inputs, outputs, .. } = equations.description();
+        let (states, inputs, outputs) = (equations.states(), inputs.len(), outputs.len());
         let solver = || Multistep::new(Settings::new(family, relative, vec![relative; states]));
         Self {
             solver: solver(),
@@ -66,7 +67,7 @@ impl MultistepIntegrator {
             steps: 0,
             macro_steps: 0,
             u: vec![0.0; inputs],
-            model: LocalModel::new(states, inputs, dynamics.outputs()),
+            model: LocalModel::new(states, inputs, outputs),
         }
     }
 
@@ -81,8 +82,18 @@ impl MultistepIntegrator {
     }
 }
 
-impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
-    fn begin(&mut self, stretch: &Stretch<'_>, start: Start, dynamics: &mut D, x: &[f64]) -> Result<()> {
+fn in_words(failure: Failure, equations: &dyn Equations) -> Error {
+    failure.into_error(&equations.description().name, |i| equations.state_name(i))
+}
+
+impl Integrator for MultistepIntegrator {
+    fn begin(
+        &mut self,
+        stretch: &Stretch<'_>,
+        start: Start,
+        equations: &mut dyn Equations,
+        x: &[f64],
+    ) -> Result<()> {
         self.steps = 0;
         if stretch.from == 0.0 {
             self.macro_steps = 0;
@@ -90,31 +101,36 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
         let t = stretch.time(stretch.from);
         if start == Start::Event || !self.continues(t, x) {
             let absolute = self.solver.absolute_mut();
-            dynamics.nominals(absolute);
+            equations.nominals(absolute);
             absolute.iter_mut().for_each(|value| *value *= ABSOLUTE_SHARE * self.relative);
             self.solver.start(t, x);
             self.has_history = true;
             return Ok(());
         }
         let Self { solver, u, model, .. } = self;
-        let mut equations = UnderInput { dynamics, stretch, u, model };
-        let outcome = solver.inputs_changed(&mut equations, self.at_point);
-        outcome.map_err(|failure| failure.into_error(dynamics.name(), |i| dynamics.state_name(i)))
+        let mut under_input = UnderInput { equations, stretch, u, model };
+        let outcome = solver.inputs_changed(&mut under_input, self.at_point);
+        outcome.map_err(|failure| in_words(failure, equations))
     }
 
-    fn inner_step(&mut self, stretch: &Stretch<'_>, dynamics: &mut D, x: &mut [f64]) -> Result<f64> {
+    fn inner_step(
+        &mut self,
+        stretch: &Stretch<'_>,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+    ) -> Result<f64> {
         let Self { solver, u, model, .. } = self;
         // Without states there is nothing to choose a step by.
         if x.is_empty() {
             return Ok(stretch.to);
         }
-        let mut equations = UnderInput { dynamics, stretch, u, model };
+        let mut under_input = UnderInput { equations, stretch, u, model };
         let outcome = if self.steps < MAX_STEPS {
-            solver.step(&mut equations, stretch.end)
+            solver.step(&mut under_input, stretch.end)
         } else {
             Err(solver.blame(super::Reason::TooManySteps(MAX_STEPS)))
         };
-        outcome.map_err(|failure| failure.into_error(dynamics.name(), |i| dynamics.state_name(i)))?;
+        outcome.map_err(|failure| in_words(failure, equations))?;
         self.steps += 1;
         self.macro_steps += 1;
         x.copy_from_slice(solver.x());
@@ -122,7 +138,13 @@ impl<D: Dynamics> Integrator<D> for MultistepIntegrator {
         Ok(if is_end { stretch.to } else { solver.t() - stretch.start })
     }
 
-    fn interpolate(&mut self, stretch: &Stretch<'_>, _: &mut D, s: f64, x: &mut [f64]) -> Result<()> {
+    fn interpolate(
+        &mut self,
+        stretch: &Stretch<'_>,
+        _: &mut dyn Equations,
+        s: f64,
+        x: &mut [f64],
+    ) -> Result<()> {
         self.solver.interpolate(stretch.time(s), x);
         Ok(())
     }

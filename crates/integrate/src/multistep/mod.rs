@@ -41,7 +41,7 @@ pub use failure::{Failure, Reason};
 pub(crate) use integrator::MultistepIntegrator;
 
 /// x' = f(t, x), with what the solver wants to know about f. Inputs are the business of the implementer.
-pub trait Equations {
+pub trait RightHandSide {
     /// f. Values that are not finite make the solver try a shorter step; an error ends the integration.
     fn derivatives(&mut self, t: f64, x: &[f64], x_dot: &mut [f64]) -> Result<()>;
 
@@ -183,7 +183,7 @@ impl Multistep {
     }
 
     /// Takes one step that does not go beyond `stop`, which is hit exactly.
-    pub fn step<E: Equations + ?Sized>(&mut self, equations: &mut E, stop: f64) -> Result<(), Failure> {
+    pub fn step<E: RightHandSide + ?Sized>(&mut self, equations: &mut E, stop: f64) -> Result<(), Failure> {
         if self.history.is_new() {
             self.begin(equations, stop)?;
         } else {
@@ -194,7 +194,7 @@ impl Multistep {
     }
 
     /// Steps until `stop`, telling `watch` of each step.
-    pub fn advance<E: Equations + ?Sized>(
+    pub fn advance<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         stop: f64,

@@ -5,7 +5,7 @@ use costep_core::{Result, StateReader, StateWriter};
 use costep_linalg::{Lu, Matrix};
 
 use super::control::{Attempt, Before};
-use super::{Equations, Failure, Family, Multistep, Reason, norm};
+use super::{Failure, Family, Multistep, Reason, RightHandSide, norm};
 
 const MAX_ITERATIONS: usize = 3;
 /// Share of the error tolerance that the iteration may leave.
@@ -101,7 +101,7 @@ enum Iteration {
 
 impl Multistep {
     /// Solves for the correction of the predicted state.
-    pub(super) fn solve<E: Equations + ?Sized>(
+    pub(super) fn solve<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         before: Before,
@@ -143,7 +143,7 @@ impl Multistep {
 
     /// New factors, with a new Jacobian if the old one is old or suspect. Says whether the Jacobian is new; none
     /// if the matrix is singular.
-    fn renew_matrix<E: Equations + ?Sized>(
+    fn renew_matrix<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         gamma: f64,
@@ -164,7 +164,7 @@ impl Multistep {
         Ok(None)
     }
 
-    fn renew_jacobian<E: Equations + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
+    fn renew_jacobian<E: RightHandSide + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
         self.statistics.jacobians += 1;
         self.newton.jacobian_at = self.history.steps;
         let t = self.history.t;
@@ -177,7 +177,10 @@ impl Multistep {
     }
 
     /// One column per state, with a step that disturbs f by about the square root of the resolution.
-    fn jacobian_by_differences<E: Equations + ?Sized>(&mut self, equations: &mut E) -> Result<(), Failure> {
+    fn jacobian_by_differences<E: RightHandSide + ?Sized>(
+        &mut self,
+        equations: &mut E,
+    ) -> Result<(), Failure> {
         let n = self.weights.len();
         let noise = norm(&self.newton.f, &self.weights);
         let scale = 1e3 * self.history.h.abs() * f64::EPSILON * n as f64 * noise;
@@ -199,7 +202,7 @@ impl Multistep {
     }
 
     /// f at the predicted state plus the correction so far. Says whether it is finite.
-    fn evaluate<E: Equations + ?Sized>(&mut self, equations: &mut E) -> Result<bool, Failure> {
+    fn evaluate<E: RightHandSide + ?Sized>(&mut self, equations: &mut E) -> Result<bool, Failure> {
         let Newton { x, f, .. } = &mut self.newton;
         let predicted = self.history.column(0).iter().zip(&self.correction);
         x.iter_mut().zip(predicted).for_each(|(x, (predicted, e))| *x = predicted + e);
@@ -209,7 +212,7 @@ impl Multistep {
         Ok(self.newton.f.iter().all(|f| f.is_finite()))
     }
 
-    fn iterate<E: Equations + ?Sized>(
+    fn iterate<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         gamma: f64,

@@ -1,6 +1,6 @@
 //! The length of the first step, from the size of the second derivative.
 
-use super::{Equations, Failure, Multistep, Reason, norm};
+use super::{Failure, Multistep, Reason, RightHandSide, norm};
 
 const LOWER: f64 = 100.0;
 const UPPER: f64 = 0.1;
@@ -10,7 +10,7 @@ const MAX_TRIALS: usize = 4;
 
 impl Multistep {
     /// First evaluation and first step length; at most to `stop`.
-    pub(super) fn begin<E: Equations + ?Sized>(
+    pub(super) fn begin<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         stop: f64,
@@ -27,7 +27,11 @@ impl Multistep {
     }
 
     /// A step whose second-order term is about half the tolerance.
-    fn first_step<E: Equations + ?Sized>(&mut self, equations: &mut E, stop: f64) -> Result<f64, Failure> {
+    fn first_step<E: RightHandSide + ?Sized>(
+        &mut self,
+        equations: &mut E,
+        stop: f64,
+    ) -> Result<f64, Failure> {
         let distance = stop - self.history.t;
         let resolution = f64::EPSILON * self.history.t.abs().max(stop.abs());
         if distance < 2.0 * resolution {
@@ -70,7 +74,7 @@ impl Multistep {
     }
 
     /// Norm of the second derivative over a trial step, which is shortened until it is finite.
-    fn feasible_bend<E: Equations + ?Sized>(
+    fn feasible_bend<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,
         trial: &mut f64,

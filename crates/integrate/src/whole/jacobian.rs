@@ -1,9 +1,10 @@
 //! The Jacobian of coupled parts.
 
-use costep_core::{Coupling, Layout, LocalModel, Result};
+use costep_core::{Coupling, Description, Layout, LocalModel, Result};
 use costep_linalg::{Lu, Matrix};
 
-use super::{Component, Whole};
+use super::Whole;
+use crate::equations::Equations;
 
 /// Room for A + B L (I - D L)^-1 C.
 pub(super) struct ClosedLoop {
@@ -20,9 +21,12 @@ pub(super) struct ClosedLoop {
 }
 
 impl ClosedLoop {
-    pub(super) fn new(parts: &[Box<dyn Component>], coupling: &Coupling, layout: &Layout) -> Self {
-        let models: Vec<_> =
-            parts.iter().map(|part| LocalModel::new(part.states(), part.inputs(), part.outputs())).collect();
+    pub(super) fn new(parts: &[Box<dyn Equations>], coupling: &Coupling, layout: &Layout) -> Self {
+        let model = |part: &Box<dyn Equations>| {
+            let Description { inputs, outputs, .. } = part.description();
+            LocalModel::new(part.states(), inputs.len(), outputs.len())
+        };
+        let models: Vec<_> = parts.iter().map(model).collect();
         let (n, m, r) = (models.iter().map(|model| model.states).sum(), layout.inputs(), layout.outputs());
         let sources = |j: usize| coupling.sources(j).map(move |(output, gain)| (j, output, gain));
         Self {

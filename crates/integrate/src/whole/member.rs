@@ -3,48 +3,31 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use costep_core::{
-    Connection, Description, Experiment, External, InputPolynomials, InputSegment, Interval, MicroRecorder,
-    MicroSamples, MicroSampling, Persistence, Result, SolverCounts, StateReader, StateWriter, StepLengths,
-    StepOutcome, Subsystem, Telemetry, handles,
+    Connection, Description, Experiment, External, InputPolynomials, InputSegment, Interval, MicroBuffer,
+    MicroRecorder, MicroSamples, MicroSampling, Persistence, Result, SolverCounts, StateReader, StateWriter,
+    StepLengths, StepOutcome, Subsystem, Telemetry, handles,
 };
 
-use super::{Component, MicroBuffer, Whole};
-use crate::dynamics::Dynamics as _;
-use crate::events::EventDriver;
-use crate::integrator::{DIAGNOSTICS, Integrator, Sampler};
+use super::Whole;
+use crate::equations::{Equations, Lifecycle};
+use crate::integrated::Integrated;
+use crate::integrator::DIAGNOSTICS;
 use crate::solver::Solver;
-
-/// Room for samples at events, beyond those between.
-const EVENT_SAMPLES: usize = 64;
 
 /// One subsystem per part, all of which are one system inside: the inputs they are given do not matter, those of the
 /// whole are exact at every instant.
 pub fn members(
-    parts: Vec<Box<dyn Component>>,
+    parts: Vec<Box<dyn Equations>>,
     connections: &[Connection],
     externals: Vec<(usize, External)>,
     solver: &Solver,
 ) -> Result<Vec<Box<dyn Subsystem>>> {
-    let mut whole = Whole::new(parts, connections, externals)?;
-    let states = whole.states();
-    let integrator = solver.integrator(&mut whole)?;
-    let sampling = match solver {
-        Solver::Euler(_) => MicroSampling::End,
-        _ => MicroSampling::Continuous,
-    };
+    let whole = Whole::new(parts, connections, externals)?;
     let descriptions: Vec<_> = whole.parts.iter().map(|part| part.description().clone()).collect();
-    let running = Running {
-        driver: EventDriver::new(states, 0, crate::dynamics::Hybrid::indicators(&whole)),
-        whole,
-        integrator,
-        sampler: None,
-        tolerance: solver.tolerance(),
-        no_inputs: InputPolynomials::new(0, 0),
-        t: 0.0,
-        x: vec![0.0; states],
-        phase: Phase::New,
-    };
-    let shared = Arc::new(Mutex::new(running));
+    let y = vec![0.0; whole.layout.outputs()];
+    let whole = Integrated::new(whole, solver)?;
+    let sampling = whole.sampling();
+    let shared = Arc::new(Mutex::new(Running { whole, y }));
     let member = |(index, description): (usize, Description)| -> Box<dyn Subsystem> {
         Box::new(Member {
             shared: Arc::clone(&shared),
@@ -61,103 +44,72 @@ pub fn members(
     Ok(descriptions.into_iter().enumerate().map(member).collect())
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Not initialised, or used up.
-    New,
-    /// Initial values are being sought.
-    Initialising,
-    /// Steps can be done.
-    Stepping,
-}
-
-/// The whole with its integrator and its present state.
+/// The whole with its integrator, and its present outputs.
 struct Running {
-    whole: Whole,
-    driver: EventDriver,
-    integrator: Box<dyn Integrator<Whole>>,
-    sampler: Option<Box<Sampler>>,
-    tolerance: Option<f64>,
-    no_inputs: InputPolynomials,
-    t: f64,
-    x: Vec<f64>,
-    phase: Phase,
+    whole: Integrated<Whole>,
+    y: Vec<f64>,
 }
 
 impl Running {
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.integrator.check_step(experiment.step)?;
-        self.integrator.reset();
-        self.whole.since = f64::NEG_INFINITY;
-        (self.t, self.phase) = (experiment.start, Phase::Initialising);
-        Ok(())
+    fn part(&mut self, index: usize) -> &mut dyn Equations {
+        &mut *self.whole.equations_mut().parts[index]
     }
 
-    /// Ends the initialisation, if that has not been done.
-    fn start(&mut self) -> Result<()> {
-        if self.phase != Phase::Stepping {
-            let after = self.whole.start(self.t, &mut self.x)?;
-            self.driver.start(&mut self.whole, (self.t, &mut self.x, &[]), after)?;
-            self.phase = Phase::Stepping;
+    fn lifecycle(&mut self, index: usize) -> Option<&mut dyn Lifecycle> {
+        self.part(index).lifecycle()
+    }
+
+    /// The outputs of a part at its start, under these inputs.
+    fn initial_outputs(&mut self, index: usize, u: &[f64], y: &mut [f64]) -> Result<()> {
+        let t = self.whole.time();
+        let part = self.part(index);
+        if let Some(life) = part.lifecycle() {
+            return life.initial_outputs(u, y);
         }
-        Ok(())
+        let mut x = vec![0.0; part.states()];
+        part.start(t, &mut x, &mut u.to_vec())?;
+        part.outputs(t, &x, u, y)
     }
 
     /// Steps to the end of the interval, unless that has been done for another member.
     fn advance(&mut self, interval: Interval) -> Result<()> {
-        if self.phase == Phase::Stepping && self.t == interval.end {
+        if self.whole.is_stepping() && self.whole.time() == interval.end {
             return Ok(());
         }
-        self.start()?;
-        if let Some(buffer) = &mut self.whole.micro {
-            buffer.times.clear();
-            buffer.outputs.clear();
-        }
-        let Self { whole, driver, integrator, x, sampler, no_inputs, .. } = self;
-        let inputs = no_inputs.segment(0..0, 0);
-        driver.advance(&mut **integrator, whole, interval, inputs, x, sampler.as_deref_mut())?;
-        whole.resolve(interval.end, x)?;
-        self.t = interval.end;
+        let nothing = InputPolynomials::new(0, 0);
+        self.whole.step(interval, nothing.segment(0..0, 0), &mut self.y)?;
         Ok(())
     }
 
-    fn record(&mut self, on: bool, experiment: &Experiment) {
-        let too_many = self.integrator.check_step(experiment.step).is_err();
-        let points =
-            if too_many { 0 } else { self.integrator.points(experiment.step).saturating_add(EVENT_SAMPLES) };
-        self.whole.micro = on.then(|| {
-            let outputs = Vec::with_capacity(points * self.whole.outputs());
-            Box::new(MicroBuffer { times: Vec::with_capacity(points), outputs })
-        });
-        self.sampler = on.then(|| Box::new(Sampler::new(self.x.len(), 0)));
-    }
-
-    fn save(&self, out: &mut StateWriter) -> Result<()> {
-        out.integer((self.phase == Phase::Stepping).into());
-        out.real(self.t);
-        out.reals(&self.x);
-        out.real(self.whole.since);
-        for next in &self.whole.next {
+    fn save(&mut self, out: &mut StateWriter) -> Result<()> {
+        out.integer(self.whole.is_stepping().into());
+        out.real(self.whole.time());
+        out.reals(self.whole.state());
+        let whole = self.whole.equations();
+        out.real(whole.since);
+        for next in &whole.next {
             out.real(next.unwrap_or(f64::INFINITY));
         }
-        self.driver.save(out);
-        self.integrator.save(out);
-        self.whole.parts.iter().try_for_each(|part| part.save(out))
+        self.whole.save_solver(out);
+        let mut parts = self.whole.equations_mut().parts.iter_mut();
+        parts.try_for_each(|part| part.lifecycle().map_or(Ok(()), |life| life.save(out)))
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         if from.index(2)? == 1 {
-            self.start()?;
+            self.whole.start()?;
         }
-        self.t = from.real()?;
-        from.reals(&mut self.x)?;
-        self.whole.since = from.real()?;
-        for next in &mut self.whole.next {
+        let (t, mut x) = (from.real()?, self.whole.state().to_vec());
+        from.reals(&mut x)?;
+        self.whole.set_state(t, &x);
+        let whole = self.whole.equations_mut();
+        whole.since = from.real()?;
+        for next in &mut whole.next {
             *next = Some(from.real()?).filter(|next| next.is_finite());
         }
-        self.driver.load(from)?;
-        self.integrator.load(from)?;
-        self.whole.parts.iter_mut().try_for_each(|part| part.load(from))
+        self.whole.load_solver(from)?;
+        let mut parts = self.whole.equations_mut().parts.iter_mut();
+        parts.try_for_each(|part| part.lifecycle().map_or(Ok(()), |life| life.load(from)))
     }
 }
 
@@ -189,42 +141,44 @@ impl Subsystem for Member {
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
         let mut running = self.running();
         if self.index == 0 {
-            running.initialise(experiment)?;
+            running.whole.reset(experiment)?;
+            running.whole.equations_mut().since = f64::NEG_INFINITY;
         }
-        let tolerance = running.tolerance;
-        running.whole.parts[self.index].initialise(experiment, tolerance)
+        let tolerance = running.whole.solver().tolerance();
+        running.lifecycle(self.index).map_or(Ok(()), |life| life.initialise(experiment, tolerance))
     }
 
     fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.running().whole.parts[self.index].initial_outputs(u, y)
+        self.running().initial_outputs(self.index, u, y)
     }
 
     fn step(&mut self, interval: Interval, _u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         let shared = Arc::clone(&self.shared);
         let mut running = shared.lock().unwrap_or_else(PoisonError::into_inner);
         running.advance(interval)?;
-        let Whole { parts, states, layout, u, y: all, micro, .. } = &running.whole;
+        let Whole { parts, states, layout, u, .. } = running.whole.equations();
         let own = layout.output_range(self.index);
-        y.copy_from_slice(&all[own.clone()]);
-        let (x, u) = (&running.x[states[self.index].clone()], &u[layout.input_range(self.index)]);
+        y.copy_from_slice(&running.y[own.clone()]);
+        let (x, u) = (&running.whole.state()[states[self.index].clone()], &u[layout.input_range(self.index)]);
         self.energy = parts[self.index].energy(x, u);
         self.inputs.clear();
         self.inputs.extend_from_slice(u);
         let buffer = self.micro.as_mut().filter(|_| !self.is_paused);
-        if let (Some(buffer), Some(micro)) = (buffer, micro) {
-            buffer.times.clone_from(&micro.times);
-            buffer.outputs.clear();
-            for row in micro.outputs.chunks_exact(all.len().max(1)) {
-                buffer.outputs.extend_from_slice(&row[own.clone()]);
+        if let (Some(buffer), Some(all)) = (buffer, running.whole.micro_samples()) {
+            buffer.clear();
+            for (t, row) in all.times.iter().zip(all.outputs.chunks_exact(running.y.len().max(1))) {
+                buffer.push(*t).copy_from_slice(&row[own.clone()]);
             }
         }
-        Ok(StepOutcome { reached: running.t })
+        Ok(StepOutcome { reached: running.whole.time() })
     }
 
     fn terminate(&mut self) {
         let mut running = self.running();
-        running.whole.parts[self.index].terminate();
-        running.phase = Phase::New;
+        if let Some(life) = running.lifecycle(self.index) {
+            life.terminate();
+        }
+        running.whole.terminate();
     }
 }
 
@@ -246,9 +200,9 @@ impl MicroRecorder for Member {
 
     fn record(&mut self, on: bool, experiment: &Experiment) {
         if self.index == 0 {
-            self.running().record(on, experiment);
+            self.running().whole.record(on, experiment);
         }
-        self.micro = on.then(Box::default);
+        self.micro = on.then(|| Box::new(MicroBuffer::with_capacity(0, self.description.outputs.len())));
     }
 
     fn pause(&mut self, on: bool) {
@@ -258,8 +212,7 @@ impl MicroRecorder for Member {
 
 impl Telemetry for Member {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        let MicroBuffer { times, outputs } = &**self.micro.as_ref()?;
-        Some(MicroSamples { times, outputs, sampling: self.sampling })
+        Some(self.micro.as_ref()?.samples(self.sampling))
     }
 
     fn input_at_end(&self) -> Option<&[f64]> {
@@ -269,17 +222,18 @@ impl Telemetry for Member {
 
     fn diagnostic_names(&self) -> &[&'static str] {
         // One integrator has one history.
-        if self.index == 0 && self.running().integrator.diagnostics().is_some() { &DIAGNOSTICS } else { &[] }
+        let has_some = self.index == 0 && !self.running().whole.diagnostic_names().is_empty();
+        if has_some { &DIAGNOSTICS } else { &[] }
     }
 
     fn diagnostics(&self, row: &mut [f64]) {
-        if let Some(numbers) = self.running().integrator.diagnostics().filter(|_| !row.is_empty()) {
-            row.copy_from_slice(&numbers);
+        if !row.is_empty() {
+            self.running().whole.diagnostics(row);
         }
     }
 
     fn solver_counts(&self) -> Option<SolverCounts> {
-        if self.index == 0 { self.running().integrator.counts() } else { None }
+        if self.index == 0 { self.running().whole.solver_counts() } else { None }
     }
 
     fn energy(&self) -> Option<f64> {

@@ -1,29 +1,28 @@
-//! Coupled parts, some of which may have events, solved as one system by one integrator: x' = f(t, x) with
-//! u = L y + r(t) at every instant. [`Composite`](crate::Composite) is the same for native parts alone, as an
-//! [`Ode`](crate::Ode); this one has state, time and step events of all parts, and jumps of r(t) as time events.
+//! Coupled parts solved as one system by one integrator: x' = f(t, x) with u = L y + r(t) at every instant. It has the
+//! state, time and step events of all parts, and jumps of r(t) as time events; or none of them, as a reference.
 
-mod component;
 mod jacobian;
+mod levels;
 mod member;
 
 use std::ops::Range;
 
-use costep_core::{Code, Connection, Coupling, Description, Error, External, Layout, LocalModel, Result};
+use costep_core::{
+    Code, Connection, Coupling, Description, Error, External, Layout, LocalModel, Port, Result,
+};
 
-use crate::composite::levels;
-use crate::dynamics::{AfterEvent, Dynamics, Hybrid};
+use crate::equations::{AfterEvent, Equations, Events};
 use jacobian::ClosedLoop;
+use levels::levels;
 
-pub use component::Component;
-pub(crate) use component::NativeComponent;
 pub use member::members;
 
 /// Most rounds of one event: events of parts that cause events of others.
 const MAX_ROUNDS: usize = 100;
 
 /// The parts as one system without inputs, whose outputs are those of all parts.
-pub(crate) struct Whole {
-    parts: Vec<Box<dyn Component>>,
+pub struct Whole {
+    parts: Vec<Box<dyn Equations>>,
     states: Vec<Range<usize>>,
     indicators: Vec<Range<usize>>,
     layout: Layout,
@@ -31,6 +30,9 @@ pub(crate) struct Whole {
     externals: Vec<(usize, External)>,
     /// Parts to evaluate, level by level: outputs of a level need only inputs fed by lower levels.
     levels: Vec<Vec<usize>>,
+    description: Description,
+    /// Whether there are events, jumps of signals from outside among them.
+    has_events: bool,
     /// Time of the last event: from there on signals from outside have their values after a jump.
     since: f64,
     /// Time of the next time event of each part.
@@ -40,20 +42,12 @@ pub(crate) struct Whole {
     /// Inputs that the last round of an event was done with.
     seen: Vec<f64>,
     closed_loop: Option<Box<ClosedLoop>>,
-    micro: Option<Box<MicroBuffer>>,
-}
-
-/// Outputs inside the last step.
-#[derive(Clone, Debug, Default)]
-struct MicroBuffer {
-    times: Vec<f64>,
-    outputs: Vec<f64>,
 }
 
 impl Whole {
     /// Couples the parts. Fails if outputs depend on themselves without delay.
-    fn new(
-        parts: Vec<Box<dyn Component>>,
+    pub fn new(
+        mut parts: Vec<Box<dyn Equations>>,
         connections: &[Connection],
         externals: Vec<(usize, External)>,
     ) -> Result<Self> {
@@ -62,7 +56,8 @@ impl Whole {
         let coupling = Coupling::new(layout.inputs(), connections);
         let levels = levels(&descriptions, &layout, &coupling)?;
         let states = ranges(parts.iter().map(|part| part.states()));
-        let indicators = ranges(parts.iter().map(|part| part.indicators()));
+        let indicators =
+            ranges(parts.iter_mut().map(|part| part.events().map_or(0, |events| events.indicators())));
         let closed_loop = Some(Box::new(ClosedLoop::new(&parts, &coupling, &layout)));
         Ok(Self {
             next: vec![None; parts.len()],
@@ -70,7 +65,8 @@ impl Whole {
             seen: vec![0.0; layout.inputs()],
             y: vec![0.0; layout.outputs()],
             since: f64::NEG_INFINITY,
-            micro: None,
+            description: describe(&descriptions),
+            has_events: true,
             parts,
             states,
             indicators,
@@ -82,6 +78,14 @@ impl Whole {
         })
     }
 
+    /// Without events: for parts that have none, under signals from outside that are taken as they come. Inner steps of
+    /// a fixed length then stay where they are, as in a run that this is the reference for.
+    pub fn without_events(mut self) -> Self {
+        self.has_events = false;
+        self.description.name = "monolithic".into();
+        self
+    }
+
     /// Fills consistent inputs and outputs.
     fn resolve(&mut self, t: f64, x: &[f64]) -> Result<()> {
         self.couple(t);
@@ -89,7 +93,7 @@ impl Whole {
             for k in 0..self.levels[level].len() {
                 let i = self.levels[level][k];
                 let (u, y) = (&self.u[self.layout.input_range(i)], &mut self.y[self.layout.output_range(i)]);
-                self.parts[i].evaluate_outputs(t, &x[self.states[i].clone()], u, y)?;
+                self.parts[i].outputs(t, &x[self.states[i].clone()], u, y)?;
             }
             self.couple(t);
         }
@@ -100,7 +104,11 @@ impl Whole {
     fn couple(&mut self, t: f64) {
         self.coupling.apply(&self.y, &mut self.u);
         for (j, signal) in &self.externals {
-            self.u[*j] += if t <= self.since { signal.value_after(t) } else { signal.value_before(t) };
+            self.u[*j] += match self.has_events {
+                false => signal.value(t),
+                true if t <= self.since => signal.value_after(t),
+                true => signal.value_before(t),
+            };
         }
     }
 
@@ -108,17 +116,6 @@ impl Whole {
     fn next_event(&self, t: f64) -> Option<f64> {
         let jumps = self.externals.iter().filter_map(|(_, signal)| signal.next_jump(t));
         self.next.iter().copied().flatten().chain(jumps).min_by(f64::total_cmp)
-    }
-
-    /// Ends the initialisation of all parts and gives the states.
-    fn start(&mut self, t: f64, x: &mut [f64]) -> Result<AfterEvent> {
-        self.since = t;
-        for (i, part) in self.parts.iter_mut().enumerate() {
-            self.next[i] = part.start(t, &mut x[self.states[i].clone()])?.next;
-        }
-        // The first event of a part may have changed its outputs.
-        self.event(t, x, &[])?;
-        Ok(AfterEvent { states_changed: true, next: self.next_event(t) })
     }
 
     /// The part that owns a state, and the number of the state in it.
@@ -149,26 +146,41 @@ fn ranges(sizes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     sizes.map(range).collect()
 }
 
-impl Dynamics for Whole {
-    fn name(&self) -> &str {
-        "the whole system"
+fn describe(parts: &[Description]) -> Description {
+    let port = |owner: &Description, port: &Port| Port {
+        name: format!("{}.{}", owner.name, port.name),
+        ..port.clone()
+    };
+    let outputs: Vec<_> = parts.iter().flat_map(|d| d.outputs.iter().map(move |p| port(d, p))).collect();
+    Description {
+        name: "the whole system".into(),
+        feedthrough: vec![Vec::new(); outputs.len()],
+        outputs,
+        ..Description::default()
+    }
+}
+
+impl Equations for Whole {
+    fn description(&self) -> &Description {
+        &self.description
     }
 
     fn states(&self) -> usize {
         self.states.last().map_or(0, |range| range.end)
     }
 
-    fn state_name(&self, state: usize) -> String {
-        let (owner, state) = self.owner(state);
-        format!("{}.{}", self.parts[owner].name(), self.parts[owner].state_name(state))
-    }
-
-    fn inputs(&self) -> usize {
-        0
-    }
-
-    fn outputs(&self) -> usize {
-        self.layout.outputs()
+    fn start(&mut self, t: f64, x: &mut [f64], _u: &mut [f64]) -> Result<AfterEvent> {
+        self.since = t;
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            let u = &mut self.u[self.layout.input_range(i)];
+            self.next[i] = part.start(t, &mut x[self.states[i].clone()], u)?.next;
+        }
+        if !self.has_events {
+            return Ok(AfterEvent { states_changed: true, next: None });
+        }
+        // The first event of a part may have changed its outputs.
+        self.event(t, x, &[])?;
+        Ok(AfterEvent { states_changed: true, next: self.next_event(t) })
     }
 
     fn nominals(&self, x: &mut [f64]) {
@@ -194,6 +206,12 @@ impl Dynamics for Whole {
         Ok(())
     }
 
+    fn outputs(&mut self, t: f64, x: &[f64], _u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.resolve(t, x)?;
+        y.copy_from_slice(&self.y);
+        Ok(())
+    }
+
     fn jacobians(&mut self, t: f64, x: &[f64], _u: &[f64], model: &mut LocalModel) -> Result<()> {
         self.resolve(t, x)?;
         let Some(mut closed_loop) = self.closed_loop.take() else { return Ok(()) };
@@ -202,20 +220,28 @@ impl Dynamics for Whole {
         outcome
     }
 
-    fn see(&mut self, t: f64, x: &[f64], _u: &[f64]) -> Result<()> {
-        if self.micro.is_some() {
-            self.resolve(t, x)?;
-            if let Some(buffer) = &mut self.micro {
-                buffer.times.push(t);
-                buffer.outputs.extend_from_slice(&self.y);
-            }
-        }
-        Ok(())
+    fn state_name(&self, state: usize) -> String {
+        let (owner, state) = self.owner(state);
+        format!("{}.{}", self.parts[owner].description().name, self.parts[owner].state_name(state))
+    }
+
+    fn is_linear(&self) -> bool {
+        !self.has_events && self.externals.is_empty() && self.parts.iter().all(|part| part.is_linear())
+    }
+
+    fn energy(&self, x: &[f64], _u: &[f64]) -> Option<f64> {
+        let energy =
+            |i: usize| self.parts[i].energy(&x[self.states[i].clone()], &self.u[self.layout.input_range(i)]);
+        (0..self.parts.len()).map(energy).sum()
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        if self.has_events { Some(self) } else { None }
     }
 }
 
-impl Hybrid for Whole {
-    fn indicators(&self) -> usize {
+impl Events for Whole {
+    fn indicators(&mut self) -> usize {
         self.indicators.last().map_or(0, |range| range.end)
     }
 
@@ -223,20 +249,27 @@ impl Hybrid for Whole {
         self.resolve(t, x)?;
         for (i, part) in self.parts.iter_mut().enumerate().filter(|(i, _)| !self.indicators[*i].is_empty()) {
             let (x, u) = (&x[self.states[i].clone()], &self.u[self.layout.input_range(i)]);
-            part.event_indicators(t, x, u, &mut z[self.indicators[i].clone()])?;
+            if let Some(events) = part.events() {
+                events.event_indicators(t, x, u, &mut z[self.indicators[i].clone()])?;
+            }
         }
         Ok(())
     }
 
+    /// Parts with events are told of the end of every inner step even if they do not ask: they then have the inputs of
+    /// that point, not those of the stage before, and so has a checkpoint.
+    fn wants_completed_steps(&mut self) -> bool {
+        self.parts.iter_mut().any(|part| part.events().is_some())
+    }
+
     fn step_completed(&mut self, t: f64, x: &[f64], _u: &[f64]) -> Result<bool> {
-        if !self.parts.iter().any(|part| part.has_events()) {
-            return Ok(false);
-        }
         self.resolve(t, x)?;
         let mut wants_event = false;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (x, u) = (&x[self.states[i].clone()], &self.u[self.layout.input_range(i)]);
-            wants_event |= part.step_completed(t, x, u)?;
+            if let Some(events) = part.events() {
+                wants_event |= events.wants_completed_steps() && events.step_completed(t, x, u)?;
+            }
         }
         Ok(wants_event)
     }
@@ -254,11 +287,11 @@ impl Hybrid for Whole {
             if round == MAX_ROUNDS {
                 return Err(self.endless(t));
             }
-            for (i, part) in self.parts.iter_mut().enumerate().filter(|(_, part)| part.has_events()) {
+            for (i, part) in self.parts.iter_mut().enumerate() {
                 let inputs = self.layout.input_range(i);
-                if round == 0 || self.u[inputs.clone()] != self.seen[inputs.clone()] {
-                    let x = &mut x[self.states[i].clone()];
-                    let after = part.event(t, x, &self.u[inputs])?;
+                let is_concerned = round == 0 || self.u[inputs.clone()] != self.seen[inputs.clone()];
+                if let Some(events) = part.events().filter(|_| is_concerned) {
+                    let after = events.event(t, &mut x[self.states[i].clone()], &self.u[inputs])?;
                     states_changed |= after.states_changed;
                     self.next[i] = after.next;
                 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own share")]
 
 use costep_core::{Description, Experiment, InputPolynomials, Interval, LocalModel, Port, Subsystem};
-use costep_integrate::{Native, Ode, Renamable, Solver};
+use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver};
 
 pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> Description {
     let port = |letter: &str, i: usize| Port { name: format!("{letter}{i}"), ..Port::default() };
@@ -17,7 +17,7 @@ pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> D
 
 /// Equations written as two functions, with all states at `start` and outputs equal to `outputs(t, x, u)`.
 #[derive(Clone)]
-pub(crate) struct Equations {
+pub(crate) struct Formulas {
     pub(crate) description: Description,
     pub(crate) start: Vec<f64>,
     pub(crate) f: fn(f64, &[f64], &[f64], &mut [f64]),
@@ -28,7 +28,7 @@ pub(crate) struct Equations {
     pub(crate) energy: fn(&[f64], &[f64]) -> Option<f64>,
 }
 
-impl Equations {
+impl Formulas {
     /// States are outputs; no Jacobians, no energy.
     pub(crate) fn new(
         name: &str,
@@ -48,13 +48,13 @@ impl Equations {
     }
 }
 
-impl Renamable for Equations {
+impl Renamable for Formulas {
     fn description_mut(&mut self) -> &mut Description {
         &mut self.description
     }
 }
 
-impl Ode for Equations {
+impl Ode for Formulas {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -89,13 +89,13 @@ impl Ode for Equations {
 }
 
 /// x' = u x (1 - x), x(0) = 0.2: the logistic equation with growth u.
-pub(crate) fn logistic() -> Equations {
+pub(crate) fn logistic() -> Formulas {
     let f = |_: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]| x_dot[0] = u[0] * x[0] * (1.0 - x[0]);
     let jacobians = |x: &[f64], u: &[f64], model: &mut LocalModel| {
         (model.a[0], model.b[0]) = (u[0] * (1.0 - 2.0 * x[0]), x[0] * (1.0 - x[0]));
         (model.c[0], model.d[0]) = (1.0, 0.0);
     };
-    Equations { jacobians, ..Equations::new("logistic", 1, &[0.2], f) }
+    Formulas { jacobians, ..Formulas::new("logistic", 1, &[0.2], f) }
 }
 
 /// Its solution, given the integral of u.
@@ -137,31 +137,31 @@ pub(crate) const INPUTS: [Cubic; 4] = [
 ];
 
 /// A subsystem at its start.
-pub(crate) fn started<S: Ode + 'static>(ode: S, solver: &Solver, start: f64, step: f64) -> Native<S> {
-    let mut native = Native::new(ode, solver).unwrap();
-    native.initialise(&Experiment { start, stop: start + 1.0, step }).unwrap();
-    native
+pub(crate) fn started<E: Equations>(equations: E, solver: &Solver, start: f64, step: f64) -> Integrated<E> {
+    let mut started = Integrated::new(equations, solver).unwrap();
+    started.initialise(&Experiment { start, stop: start + 1.0, step }).unwrap();
+    started
 }
 
 /// One macro step; gives the outputs at its end.
-pub(crate) fn advance<S: Ode + 'static>(
-    native: &mut Native<S>,
+pub(crate) fn advance<E: Equations>(
+    subsystem: &mut Integrated<E>,
     start: f64,
     end: f64,
     u: &InputPolynomials,
 ) -> Vec<f64> {
-    advance_over(native, Interval::new(start, end), u)
+    advance_over(subsystem, Interval::new(start, end), u)
 }
 
 /// One macro step of a run; gives the outputs at its end.
-pub(crate) fn advance_over<S: Ode + 'static>(
-    native: &mut Native<S>,
+pub(crate) fn advance_over<E: Equations>(
+    subsystem: &mut Integrated<E>,
     interval: Interval,
     u: &InputPolynomials,
 ) -> Vec<f64> {
-    let mut y = vec![0.0; native.description().outputs.len()];
-    let inputs = native.description().inputs.len();
-    native.step(interval, u.segment(0..inputs, u.order()), &mut y).unwrap();
+    let mut y = vec![0.0; subsystem.description().outputs.len()];
+    let inputs = subsystem.description().inputs.len();
+    subsystem.step(interval, u.segment(0..inputs, u.order()), &mut y).unwrap();
     y
 }
 

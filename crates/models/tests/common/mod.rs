@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own share")]
 
 use costep_core::{Layout, Port};
-use costep_integrate::Ode;
+use costep_integrate::Equations;
 use costep_models::{MODELS, Model};
 
 /// Every model with its default parameters, and some with others that change their structure.
@@ -19,7 +19,7 @@ pub(crate) fn model(id: &str, parameters: &[(&str, f64)]) -> Model {
 }
 
 /// The equations of all parts.
-pub(crate) fn equations(model: &Model) -> Vec<Box<dyn Ode>> {
+pub(crate) fn equations(model: &Model) -> Vec<Box<dyn Equations>> {
     model.parts.iter().map(|part| part.equations().expect("a native part")).collect()
 }
 
@@ -38,14 +38,14 @@ impl Random {
     }
 }
 
-pub(crate) fn state_sizes(ode: &dyn Ode) -> Vec<f64> {
-    let mut sizes = vec![f64::NAN; ode.states()];
-    ode.nominal_state(&mut sizes);
+pub(crate) fn state_sizes(equations: &dyn Equations) -> Vec<f64> {
+    let mut sizes = vec![f64::NAN; equations.states()];
+    equations.nominals(&mut sizes);
     sizes
 }
 
-pub(crate) fn input_sizes(ode: &dyn Ode) -> Vec<f64> {
-    ode.description().inputs.iter().map(|port: &Port| port.nominal.unwrap()).collect()
+pub(crate) fn input_sizes(equations: &dyn Equations) -> Vec<f64> {
+    equations.description().inputs.iter().map(|port: &Port| port.nominal.unwrap()).collect()
 }
 
 /// `part.port` of every output, and where a part's outputs are.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use costep_core::{Code, Error};
 use costep_core::{Description, Result, Subsystem};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuEquations};
+use costep_fmi::{ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::Use;
-use costep_integrate::{Component, Ode, Part, Solver};
+use costep_integrate::{Equations, Ode, Part, Solver};
 #[cfg(target_os = "linux")]
 use costep_supervise::{IsolatedUse, isolate_fmu};
 
@@ -64,7 +65,7 @@ impl Part for CoSimulationPart {
         Ok(Box::new(CoSimulationSubsystem::new(&library, &self.description.name, &self.options)?))
     }
 
-    fn equations(&self) -> Option<Box<dyn Ode>> {
+    fn ode(&self) -> Option<Box<dyn Ode>> {
         None
     }
 
@@ -120,7 +121,7 @@ impl Part for ModelExchangePart {
         Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
     }
 
-    fn component(&self) -> Result<Box<dyn Component>> {
+    fn equations(&self) -> Result<Box<dyn Equations>> {
         if self.isolation == Isolation::Process {
             let message = format!(
                 "`{}` is in a process of its own: nothing else can integrate it",
@@ -130,14 +131,14 @@ impl Part for ModelExchangePart {
                 .hint("leave `isolation` out"));
         }
         let library = self.file.library(Use::ModelExchange)?;
-        Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
+        Ok(Box::new(FmuEquations::new(&library, &self.description.name, &self.options)?))
     }
 
-    fn can_be_component(&self) -> bool {
+    fn has_equations(&self) -> bool {
         self.isolation == Isolation::None
     }
 
-    fn equations(&self) -> Option<Box<dyn Ode>> {
+    fn ode(&self) -> Option<Box<dyn Ode>> {
         None
     }
 

@@ -1,7 +1,7 @@
 //! A subsystem alone, under known inputs that are given piece by piece, as at communication points.
 
 use costep_core::Result;
-use costep_integrate::multistep::{AtPoint, Equations, Failure, Family, Multistep, Settings, Statistics};
+use costep_integrate::multistep::{AtPoint, Failure, Family, Multistep, RightHandSide, Settings, Statistics};
 use costep_linalg::Matrix;
 
 /// What to do at the joints, in the order of the paper's tables.
@@ -56,7 +56,7 @@ impl Driven<'_> {
     }
 }
 
-impl Equations for Driven<'_> {
+impl RightHandSide for Driven<'_> {
     fn derivatives(&mut self, t: f64, x: &[f64], x_dot: &mut [f64]) -> Result<()> {
         self.set_input(t);
         self.subject.f(x, self.u, x_dot);

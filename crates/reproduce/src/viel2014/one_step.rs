@@ -71,7 +71,7 @@ fn affine([p, q]: [&[f64]; 2], [x, u]: [&[f64]; 2], out: &mut [f64]) {
 impl Linear {
     /// The parts of a linear model, without signals from outside.
     pub(super) fn of(model: &Model) -> Result<Self> {
-        let twin = model.parts.iter().filter_map(|part| part.equations());
+        let twin = model.parts.iter().filter_map(|part| part.ode());
         let parts: Vec<Shown> = twin.map(|ode| Shown::new(&*ode)).collect();
         let layout = model.layout();
         // Behind the outputs of every part lie its states.

@@ -1,8 +1,8 @@
 //! Errors and cost at one step [V14 Tables 1 and 2].
 
 use costep_core::{LocalModel, Result};
-use costep_integrate::multistep::{Equations, Family, Multistep, Settings};
-use costep_integrate::{Composite, Ode as _};
+use costep_integrate::multistep::{Family, Multistep, RightHandSide, Settings};
+use costep_integrate::{Equations as _, Whole};
 use costep_linalg::Matrix;
 use costep_report::{Axis, Figure, Look, Panel, Series};
 
@@ -119,33 +119,32 @@ fn figure(tests: &[(&str, &str, usize)], outcomes: &[Outcome]) -> Figure {
 }
 
 /// The monolithic system as the multistep solver sees it.
-struct Whole {
-    twin: Composite,
+struct Twin {
+    twin: Whole,
     model: LocalModel,
 }
 
-impl Equations for Whole {
+impl RightHandSide for Twin {
     fn derivatives(&mut self, t: f64, x: &[f64], x_dot: &mut [f64]) -> Result<()> {
-        self.twin.derivatives(t, x, &[], x_dot);
-        Ok(())
+        self.twin.derivatives(t, x, &[], x_dot)
     }
 
     fn jacobian(&mut self, t: f64, x: &[f64], jacobian: &mut Matrix) -> Result<bool> {
-        self.twin.jacobians(t, x, &[], &mut self.model);
+        self.twin.jacobians(t, x, &[], &mut self.model)?;
         jacobian.data_mut().copy_from_slice(&self.model.a);
         Ok(true)
     }
 }
 
 /// Steps of the monolithic system with a mixed tolerance of 1e-5 in nominal units.
-fn monolithic_steps(twin: Composite, stop: f64) -> Result<u64> {
+fn monolithic_steps(mut twin: Whole, stop: f64) -> Result<u64> {
     let states = twin.states();
     let (mut x, mut absolute) = (vec![0.0; states], vec![0.0; states]);
-    twin.initial_state(&mut x);
-    twin.nominal_state(&mut absolute);
+    twin.start(0.0, &mut x, &mut [])?;
+    twin.nominals(&mut absolute);
     absolute.iter_mut().for_each(|value| *value *= 1e-5);
     let model = LocalModel::new(states, 0, twin.description().outputs.len());
-    let mut whole = Whole { twin, model };
+    let mut whole = Twin { twin, model };
     let mut solver = Multistep::new(Settings::new(Family::Adams, 1e-5, absolute));
     solver.start(0.0, &x);
     // The jumps of the flow are not for the error test to find.

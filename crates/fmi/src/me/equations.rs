@@ -1,25 +1,21 @@
 //! An FMU for Model Exchange as equations with events.
 
-use costep_core::{Code, Differences, Error, LocalModel, Result};
+use costep_core::{Code, Description, Differences, Error, LocalModel, ModelOrigin, Result};
+use costep_fmu_file::settings::Setting;
 use costep_fmu_file::{ModelDescription, Variability};
-use costep_integrate::{AfterEvent, Dynamics, Hybrid};
+use costep_integrate::{AfterEvent, Equations, Events, Lifecycle};
 
 use crate::call::instance::Instance;
 use crate::cs::linear::Linear;
 use crate::cs::signals::Signals;
-use crate::me::beside::Rest;
+
+use super::lifecycle::{Phase, Saved};
+use super::signature::RollbackBy;
 
 /// Most iterations of one event.
 const MAX_ITERATIONS: usize = 1_000;
 /// Of times that are sums, relative to them.
 const ROUND_OFF: f64 = 8.0 * f64::EPSILON;
-
-/// Outputs inside the last step.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct MicroBuffer {
-    pub(crate) times: Vec<f64>,
-    pub(crate) outputs: Vec<f64>,
-}
 
 /// How the local model is computed.
 #[derive(Debug)]
@@ -52,7 +48,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    pub(crate) fn copy_from(&mut self, other: &Self) {
+    pub(super) fn copy_from(&mut self, other: &Self) {
         (self.t, self.last_event) = (other.t, other.last_event);
         self.u.copy_from_slice(&other.u);
     }
@@ -69,7 +65,7 @@ pub(crate) struct SomeInputs {
 
 impl SomeInputs {
     /// None if all inputs are continuous.
-    pub(crate) fn of(fmu: &ModelDescription, inputs: &Signals) -> Option<Box<Self>> {
+    pub(super) fn of(fmu: &ModelDescription, inputs: &Signals) -> Option<Box<Self>> {
         let (mut references, mut places, mut place) = (Vec::new(), Vec::new(), 0);
         for ((variable, reference), count) in
             inputs.variables.iter().zip(&inputs.references).zip(&inputs.elements)
@@ -96,42 +92,35 @@ impl SomeInputs {
     }
 }
 
-/// The equations of an FMU, in continuous-time mode unless an event is being handled.
-pub(crate) struct FmuDynamics {
-    pub(crate) name: String,
-    pub(crate) instance: Instance,
-    pub(crate) inputs: Signals,
-    pub(crate) outputs: Signals,
+/// An FMU for Model Exchange as equations, in continuous-time mode unless an event is being handled.
+pub struct FmuEquations {
+    pub(super) description: Description,
+    pub(super) phase: Phase,
+    pub(super) instance: Instance,
+    pub(super) settings: Vec<Setting>,
+    pub(super) inputs: Signals,
+    pub(super) outputs: Signals,
     /// One name per state.
-    pub(crate) state_names: Vec<String>,
-    pub(crate) indicators: usize,
-    pub(crate) nominal: Vec<f64>,
+    pub(super) state_names: Vec<String>,
+    pub(super) indicators: usize,
+    pub(super) nominal: Vec<f64>,
     /// Those inputs that can be set between events, if not all can.
-    pub(crate) continuous_inputs: Option<Box<SomeInputs>>,
-    pub(crate) wants_completed_steps: bool,
-    /// A stored state may be put back.
-    pub(crate) may_go_back: bool,
-    pub(crate) told: Told,
-    pub(crate) micro: Option<Box<MicroBuffer>>,
+    pub(super) continuous_inputs: Option<Box<SomeInputs>>,
+    pub(super) wants_completed_steps: bool,
+    /// It has announced a time event.
+    pub(super) has_times: bool,
+    pub(super) told: Told,
     /// None only while it is being used.
-    pub(crate) slopes: Option<Slopes>,
+    pub(super) slopes: Option<Slopes>,
     /// Why the last evaluation was not possible.
-    pub(crate) discarded: Option<Error>,
-    /// A model of the rest of the system, while it is integrated beside the own states.
-    pub(crate) rest: Option<Box<Rest>>,
+    pub(super) discarded: Option<Error>,
     /// A state whose nominal value was not positive; 1 is used instead.
-    pub(crate) bad_nominal: Option<usize>,
+    pub(super) bad_nominal: Option<usize>,
+    pub(super) rollback: RollbackBy,
+    pub(super) saved: Saved,
 }
 
-impl FmuDynamics {
-    /// Forgets the outputs inside the last step.
-    pub(crate) fn forget_samples(&mut self) {
-        if let Some(buffer) = &mut self.micro {
-            buffer.times.clear();
-            buffer.outputs.clear();
-        }
-    }
-
+impl FmuEquations {
     /// Moves the FMU to (t, x, u).
     fn place(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
         self.set_time(t)?;
@@ -156,18 +145,12 @@ impl FmuDynamics {
     }
 
     /// Sets the inputs, if they are others than before. Not all can be set between events.
-    pub(crate) fn set_inputs(&mut self, u: &[f64]) -> Result<()> {
+    pub(super) fn set_inputs(&mut self, u: &[f64]) -> Result<()> {
         if u != self.told.u {
             self.inputs.set(&self.instance, u)?;
             self.told.u.copy_from_slice(u);
         }
         Ok(())
-    }
-
-    /// The outputs at (t, x, u).
-    pub(crate) fn evaluate_own_outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
-        self.place(t, x, u)?;
-        self.outputs.get(&self.instance, y)
     }
 
     /// An evaluation that the FMU discards is one that is not possible here: its values are not numbers, so that the
@@ -183,14 +166,8 @@ impl FmuDynamics {
         }
     }
 
-    /// The derivatives at (t, x, u).
-    pub(super) fn own_derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
-        self.place(t, x, u)?;
-        if x_dot.is_empty() { Ok(()) } else { self.instance.get_derivatives(x_dot) }
-    }
-
     /// Handles an event at (t, x, u).
-    pub(super) fn own_event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
+    fn handle_event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
         self.set_time(t)?;
         if !x.is_empty() {
             self.instance.set_states(x)?;
@@ -204,7 +181,7 @@ impl FmuDynamics {
 
     /// Iterates in event mode until nothing changes any more, then enters continuous-time mode. Gives the states if they
     /// have changed.
-    pub(crate) fn iterate(&mut self, t: f64, x: &mut [f64]) -> Result<AfterEvent> {
+    pub(super) fn iterate(&mut self, t: f64, x: &mut [f64]) -> Result<AfterEvent> {
         let (mut values_changed, mut nominals_changed, mut next) = (false, false, None);
         for iteration in 0.. {
             let update = self.instance.update_discrete_states()?;
@@ -218,7 +195,7 @@ impl FmuDynamics {
                 break;
             }
             if iteration == MAX_ITERATIONS {
-                let message = format!("the event of `{}` at t = {t} s does not end", self.name);
+                let message = format!("the event of `{}` at t = {t} s does not end", self.description.name);
                 return Err(Error::new(Code::EventsWithoutEnd, message)
                     .because(format!("its discrete states changed {MAX_ITERATIONS} times")));
             }
@@ -238,7 +215,7 @@ impl FmuDynamics {
     }
 
     /// Asks for the nominal values of the states. One that is not positive, which it has to be, is taken as 1.
-    pub(crate) fn read_nominals(&mut self) -> Result<()> {
+    pub(super) fn read_nominals(&mut self) -> Result<()> {
         if self.nominal.is_empty() {
             return Ok(());
         }
@@ -253,7 +230,7 @@ impl FmuDynamics {
     }
 
     /// A, B, C, D at (t, x, u), x and x'.
-    pub(crate) fn linearise(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
+    fn fill(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
         let Some(mut slopes) = self.slopes.take() else { return Ok(()) };
         let outcome = match &mut slopes {
             Slopes::Directional(linear) => {
@@ -278,9 +255,7 @@ impl FmuDynamics {
         self.slopes = Some(slopes);
         outcome
     }
-}
 
-impl FmuDynamics {
     /// Differences of what is not smooth, or rounded to 32 bits, are no derivatives.
     fn forget_slopes_of_others(&self, model: &mut LocalModel) {
         let smooth = self.outputs.width();
@@ -289,35 +264,23 @@ impl FmuDynamics {
     }
 }
 
-impl Dynamics for FmuDynamics {
-    fn name(&self) -> &str {
-        &self.name
+impl Equations for FmuEquations {
+    fn description(&self) -> &Description {
+        &self.description
     }
 
     fn states(&self) -> usize {
-        self.nominal.len() + self.rest.as_ref().map_or(0, |rest| rest.states())
+        self.nominal.len()
     }
 
-    fn inputs(&self) -> usize {
-        self.told.u.len()
-    }
-
-    fn outputs(&self) -> usize {
-        self.outputs.total()
-    }
-
-    fn state_name(&self, state: usize) -> String {
-        let others =
-            || if self.rest.is_some() { "a state of the others".into() } else { format!("x[{state}]") };
-        self.state_names.get(state).cloned().unwrap_or_else(others)
+    fn start(&mut self, t: f64, x: &mut [f64], u: &mut [f64]) -> Result<AfterEvent> {
+        let after = self.leave_initialisation(t, x)?;
+        u.copy_from_slice(&self.told.u);
+        Ok(after)
     }
 
     fn nominals(&self, x: &mut [f64]) {
-        let (own, others) = x.split_at_mut(self.nominal.len());
-        own.copy_from_slice(&self.nominal);
-        if let Some(rest) = &self.rest {
-            rest.nominals(others);
-        }
+        x.copy_from_slice(&self.nominal);
     }
 
     fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
@@ -326,47 +289,83 @@ impl Dynamics for FmuDynamics {
             x_dot.fill(f64::NAN);
             return Ok(());
         }
-        let outcome = match self.rest.take() {
-            None => self.own_derivatives(t, x, u, x_dot),
-            Some(mut rest) => {
-                let outcome = self.derivatives_beside(&mut rest, t, (x, u), x_dot);
-                self.rest = Some(rest);
-                outcome
-            }
-        };
+        let outcome = self.place(t, x, u).and_then(|()| match x_dot {
+            [] => Ok(()),
+            _ => self.instance.get_derivatives(x_dot),
+        });
         self.evaluated(outcome, x_dot)
     }
 
+    fn outputs(&mut self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) -> Result<()> {
+        if x.iter().any(|x| !x.is_finite()) {
+            y.fill(f64::NAN);
+            return Ok(());
+        }
+        let outcome = self.place(t, x, u).and_then(|()| self.outputs.get(&self.instance, y));
+        // Who tries a shorter step instead wants to know why it was.
+        outcome.inspect_err(|error| {
+            if error.code() == Code::FmuDiscard {
+                self.discarded = Some(error.clone());
+            }
+        })
+    }
+
+    /// Without states there is nothing to linearise about; outputs that pass inputs on have their slopes all the same.
     fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
-        match self.rest {
-            None => self.linearise(t, x, u, model),
-            Some(_) => self.jacobian_beside(t, (x, u), model),
+        self.fill(t, x, u, model)
+    }
+
+    fn state_name(&self, state: usize) -> String {
+        self.state_names.get(state).cloned().unwrap_or_else(|| format!("x[{state}]"))
+    }
+
+    /// The derivatives come with the slopes.
+    fn linearise(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
+        self.fill(t, x, u, model)?;
+        model.nominal.copy_from_slice(&self.nominal);
+        Ok(())
+    }
+
+    fn model_origin(&self) -> ModelOrigin {
+        match self.slopes {
+            Some(Slopes::Directional(_)) => ModelOrigin::Exact,
+            _ => ModelOrigin::Differences,
         }
     }
 
-    fn see(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<()> {
-        let Some(mut buffer) = self.micro.take() else { return Ok(()) };
-        let start = buffer.outputs.len();
-        buffer.times.push(t);
-        buffer.outputs.resize(start + self.outputs.total(), 0.0);
-        let outcome = self.at_point(t, x, u, |dynamics, x, u| {
-            dynamics.evaluate_own_outputs(t, x, u, &mut buffer.outputs[start..])
-        });
-        self.micro = Some(buffer);
-        outcome
+    /// Says why an evaluation was not possible, if that is what made an integrator give up.
+    #[cold]
+    fn explain(&mut self, error: Error) -> Error {
+        match (error.code(), self.discarded.take()) {
+            (Code::StepTooSmall | Code::NotFinite, Some(discarded)) => {
+                let details = discarded.details();
+                let cause = match &details.cause {
+                    Some(cause) => format!("{}: {cause}", details.message),
+                    None => details.message.clone(),
+                };
+                error.because(cause)
+            }
+            _ => error,
+        }
+    }
+
+    fn events(&mut self) -> Option<&mut dyn Events> {
+        Some(self)
+    }
+
+    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
+        Some(self)
     }
 }
 
-impl Hybrid for FmuDynamics {
-    fn indicators(&self) -> usize {
+impl Events for FmuEquations {
+    fn indicators(&mut self) -> usize {
         self.indicators
     }
 
     fn event_indicators(&mut self, t: f64, x: &[f64], u: &[f64], z: &mut [f64]) -> Result<()> {
-        self.at_point(t, x, u, |dynamics, x, u| {
-            dynamics.place(t, x, u)?;
-            dynamics.instance.get_indicators(z)
-        })?;
+        self.place(t, x, u)?;
+        self.instance.get_indicators(z)?;
         match z.iter().position(|z| z.is_nan()) {
             None => Ok(()),
             Some(indicator) => {
@@ -376,12 +375,13 @@ impl Hybrid for FmuDynamics {
         }
     }
 
+    fn wants_completed_steps(&mut self) -> bool {
+        self.wants_completed_steps
+    }
+
     fn step_completed(&mut self, t: f64, x: &[f64], u: &[f64]) -> Result<bool> {
-        if !self.wants_completed_steps {
-            return Ok(false);
-        }
-        self.at_point(t, x, u, |dynamics, x, u| dynamics.place(t, x, u))?;
-        let (event, terminate) = self.instance.completed_step(!self.may_go_back)?;
+        self.place(t, x, u)?;
+        let (event, terminate) = self.instance.completed_step(!self.saved.may_be_used)?;
         if terminate {
             self.instance.set_end(t);
         }
@@ -389,13 +389,8 @@ impl Hybrid for FmuDynamics {
     }
 
     fn event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent> {
-        match self.rest.take() {
-            None => self.own_event(t, x, u),
-            Some(mut rest) => {
-                let outcome = self.event_beside(&mut rest, t, (x, u));
-                self.rest = Some(rest);
-                outcome
-            }
-        }
+        let after = self.handle_event(t, x, u)?;
+        self.has_times |= after.next.is_some();
+        Ok(after)
     }
 }

@@ -29,6 +29,12 @@ impl MicroBuffer {
         Self { times: Vec::with_capacity(points), outputs, width }
     }
 
+    /// Takes room for so many points more.
+    pub fn reserve(&mut self, points: usize) {
+        self.times.reserve(points);
+        self.outputs.reserve(points.saturating_mul(self.width));
+    }
+
     /// Forgets all points.
     pub fn clear(&mut self) {
         self.times.clear();
@@ -42,6 +48,45 @@ impl MicroBuffer {
         self.times.push(t);
         self.outputs.resize(start + self.width, 0.0);
         &mut self.outputs[start..]
+    }
+
+    /// Adds a point with the outputs of the last one, which may be changed.
+    pub fn push_again(&mut self, t: f64) -> &mut [f64] {
+        let start = self.outputs.len();
+        self.times.push(t);
+        self.outputs.extend_from_within(start - self.width..);
+        &mut self.outputs[start..]
+    }
+
+    /// Moves the last point to this time; its outputs may be changed.
+    pub fn move_last(&mut self, t: f64) -> &mut [f64] {
+        if let Some(last) = self.times.last_mut() {
+            *last = t;
+        }
+        let start = self.outputs.len() - self.width;
+        &mut self.outputs[start..]
+    }
+
+    /// Number of points.
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// Time of the last point.
+    pub fn last_time(&self) -> Option<f64> {
+        self.times.last().copied()
+    }
+
+    /// Makes this what `other` is; without allocating if there is room.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.times.clone_from(&other.times);
+        self.outputs.clone_from(&other.outputs);
+        self.width = other.width;
     }
 
     /// What is kept, for who declares this sampling.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
-use costep_core::{InputSegment, Interval, MicroSamples, MicroSampling};
+use costep_core::{InputSegment, Interval, MicroBuffer, MicroSamples, MicroSampling};
 
 use crate::call::ffi3::{Flag, Functions3};
 use crate::call::log::LogSink;
@@ -50,8 +50,6 @@ pub(crate) struct Exchange {
     outputs: Vec<u32>,
     /// Number of outputs that are exchanged, elements counted.
     width: usize,
-    /// Number of all outputs: those of other types come behind and keep their values inside a step.
-    row: usize,
     start: f64,
     length: f64,
     /// Order of the inputs of this step; 0 = they are held.
@@ -60,8 +58,8 @@ pub(crate) struct Exchange {
     coefficients: Vec<f64>,
     u: Vec<f64>,
     record: bool,
-    times: Vec<f64>,
-    samples: Vec<f64>,
+    /// Outputs of other types come behind and keep their values inside a step.
+    samples: MicroBuffer,
     /// How often the FMU asked for inputs in this step.
     requests: u64,
     /// The first status of a call from inside the callback that was not OK or Warning.
@@ -87,7 +85,7 @@ impl Exchange {
         self.coefficients = vec![0.0; width * (what.order + 1)];
         self.u = vec![0.0; width];
         (self.inputs, self.outputs, self.width) = (what.inputs, what.outputs.0, what.outputs.1);
-        self.row = what.row;
+        self.samples = MicroBuffer::with_capacity(0, what.row);
     }
 
     /// Whether micro samples are wanted.
@@ -95,8 +93,7 @@ impl Exchange {
         self.record = on;
         if on {
             let expected = expected.min(MOST_SAMPLES);
-            self.times.reserve(expected);
-            self.samples.reserve(expected.saturating_mul(self.row));
+            self.samples.reserve(expected);
         }
     }
 
@@ -110,11 +107,9 @@ impl Exchange {
             let own = &mut self.coefficients[a * width..(a + 1) * width];
             own.iter_mut().zip(&self.inputs.places).for_each(|(own, place)| *own = all[*place]);
         }
-        self.times.clear();
         self.samples.clear();
         if self.record {
-            self.times.push(interval.start);
-            self.samples.extend_from_slice(y);
+            self.samples.push(interval.start).copy_from_slice(y);
         }
     }
 
@@ -128,21 +123,17 @@ impl Exchange {
         let asked = self.order == 0 || self.u.is_empty() || self.requests > 0;
         self.order = 0;
         if self.record {
-            let last = self.times.len() - 1;
-            if last > 0 && self.is_end(self.times[last]) {
-                self.times.pop();
-                self.samples.truncate(self.samples.len() - self.row);
-            }
-            self.times.push(end);
-            self.samples.extend_from_slice(y);
+            let is_there =
+                self.samples.len() > 1 && self.samples.last_time().is_some_and(|last| self.is_end(last));
+            let row = if is_there { self.samples.move_last(end) } else { self.samples.push(end) };
+            row.copy_from_slice(y);
         }
         asked
     }
 
     /// Times and outputs of the last step.
-    pub(crate) fn samples(&self, times: &mut Vec<f64>, outputs: &mut Vec<f64>) {
-        times.clone_from(&self.times);
-        outputs.clone_from(&self.samples);
+    pub(crate) fn samples(&self) -> &MicroBuffer {
+        &self.samples
     }
 
     fn is_end(&self, time: f64) -> bool {
@@ -162,18 +153,15 @@ impl Exchange {
 
     /// Records the outputs at `time`.
     fn sample(&mut self, target: Target, time: f64) {
-        let last = self.times.last().copied().unwrap_or(f64::NAN);
+        let last = self.samples.last_time().unwrap_or(f64::NAN);
         if !self.record || self.width == 0 || time.partial_cmp(&last) != Some(Ordering::Greater) {
             return;
         }
-        if self.times.len() < MOST_SAMPLES {
-            self.times.push(time);
-            self.samples.extend_from_within(self.samples.len() - self.row..);
-        } else {
-            self.times[MOST_SAMPLES - 1] = time;
-        }
-        let (n, place) = (self.outputs.len(), self.samples.len() - self.row);
-        let to = self.samples[place..place + self.width].as_mut_ptr();
+        let row = match self.samples.len() < MOST_SAMPLES {
+            true => self.samples.push_again(time),
+            false => self.samples.move_last(time),
+        };
+        let (n, to) = (self.outputs.len(), row[..self.width].as_mut_ptr());
         // SAFETY: the FMU has called back and allows this; there is room for `width` values.
         let status = unsafe { (target.get)(target.handle, self.outputs.as_ptr(), n, to, self.width) };
         self.note(status);
@@ -232,8 +220,7 @@ pub(crate) unsafe extern "C" fn intermediate_update(
 /// A copy of the micro samples, which outlives the lock.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
-    pub(crate) times: Vec<f64>,
-    pub(crate) outputs: Vec<f64>,
+    pub(crate) buffer: MicroBuffer,
     /// The steps that follow are trials: they leave these samples as they are.
     pub(crate) paused: bool,
 }
@@ -243,6 +230,6 @@ impl Samples {
     pub(crate) const SAMPLING: MicroSampling = MicroSampling::End;
 
     pub(crate) fn view(&self) -> MicroSamples<'_> {
-        MicroSamples { times: &self.times, outputs: &self.outputs, sampling: Self::SAMPLING }
+        self.buffer.samples(Self::SAMPLING)
     }
 }

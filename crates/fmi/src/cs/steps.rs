@@ -265,7 +265,7 @@ impl CoSimulationSubsystem {
         let mut exchange = self.instance.exchange();
         let asked = exchange.finish(interval.end, y);
         if let Some(samples) = self.samples.as_mut().filter(|samples| !samples.paused) {
-            exchange.samples(&mut samples.times, &mut samples.outputs);
+            samples.buffer.copy_from(exchange.samples());
         }
         let failed = exchange.failed;
         drop(exchange);

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
-use costep_core::{Description, InputPolynomials, InputSegment, LocalModel, SolverCounts, Telemetry};
+use costep_core::{
+    Description, InputPolynomials, InputSegment, LocalModel, MicroBuffer, SolverCounts, Telemetry,
+};
 
 use super::facts::MOST_DIAGNOSTICS;
 use super::mailbox::{END, Mailbox};
@@ -218,9 +220,10 @@ impl Area {
         self.store(mailbox, self.row(index) + 1, outputs);
     }
 
-    pub(super) fn load_row(&self, mailbox: &Mailbox, index: usize, time: &mut f64, outputs: &mut [f64]) {
-        self.load(mailbox, self.row(index), std::slice::from_mut(time));
-        self.load(mailbox, self.row(index) + 1, outputs);
+    pub(super) fn load_row(&self, mailbox: &Mailbox, index: usize, samples: &mut MicroBuffer) {
+        let mut time = [0.0];
+        self.load(mailbox, self.row(index), &mut time);
+        self.load(mailbox, self.row(index) + 1, samples.push(time[0]));
     }
 
     /// Bytes that a piece holds.

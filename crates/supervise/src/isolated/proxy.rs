@@ -4,9 +4,9 @@ use std::any::Any;
 
 use costep_core::{
     Capable, Code, Description, EnvironmentStep, Error, Experiment, InputSegment, Interval, Linearisation,
-    Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result,
-    Rollback, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry,
-    unsupported,
+    Linearised, LocalModel, MicroBuffer, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin,
+    Persistence, Result, Rollback, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
+    Telemetry, unsupported,
 };
 
 use super::area::Sizes;
@@ -32,17 +32,10 @@ pub struct Isolated {
     worker: Worker,
     description: Description,
     facts: Facts,
-    samples: Option<Samples>,
+    samples: Option<MicroBuffer>,
     /// Steps are trials, whose micro samples nobody wants.
     paused: bool,
     _kept: Box<dyn Any + Send>,
-}
-
-/// Outputs inside the last step.
-#[derive(Default)]
-struct Samples {
-    times: Vec<f64>,
-    outputs: Vec<f64>,
 }
 
 impl Isolated {
@@ -73,26 +66,21 @@ impl Isolated {
     #[inline(never)]
     fn take_samples(&mut self) -> Result<()> {
         let Some(samples) = &mut self.samples else { return Ok(()) };
-        let (worker, width) = (&self.worker, self.description.outputs.len());
+        let worker = &self.worker;
         let count = worker.mailbox.word(1);
         if count > MOST {
             return Err(worker.broken("there are too many micro samples"));
         }
         let count = count as usize;
-        samples.times.clear();
-        samples.outputs.clear();
-        while samples.times.len() < count {
-            let first = samples.times.len();
+        samples.clear();
+        while samples.len() < count {
+            let first = samples.len();
             if first > 0 {
                 worker.mailbox.set_word(0, first as u64);
                 worker.ask(Request::MoreSamples)?;
             }
             for row in 0..worker.area.rows().min(count - first) {
-                samples.times.push(0.0);
-                samples.outputs.resize((first + row + 1) * width, 0.0);
-                let place = (first + row) * width..(first + row + 1) * width;
-                let time = &mut samples.times[first + row];
-                worker.area.load_row(&worker.mailbox, row, time, &mut samples.outputs[place]);
+                worker.area.load_row(&worker.mailbox, row, samples);
             }
         }
         Ok(())
@@ -234,7 +222,7 @@ impl MicroRecorder for Isolated {
         self.worker.mailbox.set_word(3, on.into());
         // A process that has failed says so in the next step.
         let _ = self.worker.ask(Request::Record);
-        self.samples = on.then(Samples::default);
+        self.samples = on.then(|| MicroBuffer::with_capacity(0, self.description.outputs.len()));
     }
 
     /// The other process is told with the next step.
@@ -246,9 +234,7 @@ impl MicroRecorder for Isolated {
 /// What the other process has told with its last answer.
 impl Telemetry for Isolated {
     fn micro_samples(&self) -> Option<MicroSamples<'_>> {
-        let samples = self.samples.as_ref()?;
-        let sampling = self.facts.sampling?;
-        Some(MicroSamples { times: &samples.times, outputs: &samples.outputs, sampling })
+        Some(self.samples.as_ref()?.samples(self.facts.sampling?))
     }
 
     /// There are no steps beside a model of the rest.

@@ -115,6 +115,12 @@ impl Coupling {
         };
         gather.into_iter().chain(sparse.iter().map(|(output, gain)| (*output as usize, *gain)))
     }
+
+    /// The entries of L in the rows of these inputs: input, output, gain.
+    pub fn links(&self, inputs: impl IntoIterator<Item = usize>) -> Vec<(usize, usize, f64)> {
+        let row = |j: usize| self.sources(j).map(move |(output, gain)| (j, output, gain));
+        inputs.into_iter().flat_map(row).collect()
+    }
 }
 
 #[inline]

@@ -181,7 +181,7 @@ impl BlockLu {
             }
             let step = &steps[v];
             for (_, place) in &step.right {
-                solve_columns(&diagonal[v], &mut blocks[*place], column);
+                diagonal[v].solve_columns(&mut blocks[*place], column);
             }
             let mut updated = step.updated.iter();
             for (i, below) in &step.below {
@@ -312,16 +312,6 @@ fn subtract(block: &[f64], (from, columns): (usize, usize), (to, rows): (usize, 
     };
     for (row, target) in block.chunks_exact(columns.max(1)).zip(target) {
         *target -= row.iter().zip(source).map(|(a, x)| a * x).sum::<f64>();
-    }
-}
-
-/// block = A^-1 block, column by column.
-fn solve_columns(lu: &Lu, block: &mut Matrix, column: &mut [f64]) {
-    let column = &mut column[..block.rows()];
-    for j in 0..block.columns() {
-        (0..column.len()).for_each(|i| column[i] = block[(i, j)]);
-        lu.solve(column);
-        (0..column.len()).for_each(|i| block[(i, j)] = column[i]);
     }
 }
 

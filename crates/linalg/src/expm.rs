@@ -140,11 +140,8 @@ impl Exponential {
             return false;
         }
         self.even.add_scaled(1.0, &self.odd);
-        for j in 0..result.columns() {
-            (0..self.column.len()).for_each(|i| self.column[i] = self.even[(i, j)]);
-            self.lu.solve(&mut self.column);
-            (0..self.column.len()).for_each(|i| result[(i, j)] = self.column[i]);
-        }
+        result.copy_from(&self.even);
+        self.lu.solve_columns(result, &mut self.column);
         true
     }
 }

@@ -3,6 +3,7 @@
 //! allocate in these operations. Tested against nalgebra.
 
 mod block_lu;
+mod direct_loop;
 mod expm;
 mod logm;
 mod lu;
@@ -12,6 +13,7 @@ mod svd;
 mod triangle;
 
 pub use block_lu::{BlockLu, BlockPlace};
+pub use direct_loop::DirectLoop;
 pub use expm::Exponential;
 pub use logm::logarithm;
 pub use lu::Lu;

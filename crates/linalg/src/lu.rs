@@ -59,6 +59,16 @@ impl Lu {
         solve_factored(self.factors.data(), self.pivots.iter().copied(), b);
     }
 
+    /// A X = B in place, column by column; `column` is room for one.
+    pub fn solve_columns(&self, matrix: &mut Matrix, column: &mut [f64]) {
+        let column = &mut column[..matrix.rows()];
+        for j in 0..matrix.columns() {
+            (0..column.len()).for_each(|i| column[i] = matrix[(i, j)]);
+            self.solve(column);
+            (0..column.len()).for_each(|i| matrix[(i, j)] = column[i]);
+        }
+    }
+
     /// L and U in one matrix.
     pub(crate) fn factors(&self) -> &Matrix {
         &self.factors

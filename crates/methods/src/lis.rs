@@ -331,11 +331,7 @@ impl Rest {
         if !factors.factor() {
             return Err(singular_loop());
         }
-        for j in 0..answer.columns() {
-            (0..answer.rows()).for_each(|i| column[i] = answer[(i, j)]);
-            factors.solve(column);
-            (0..answer.rows()).for_each(|i| answer[(i, j)] = column[i]);
-        }
+        factors.solve_columns(answer, column);
         Ok(())
     }
 

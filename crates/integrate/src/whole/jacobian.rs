@@ -1,7 +1,7 @@
 //! The Jacobian of coupled parts.
 
 use costep_core::{Coupling, Description, Layout, LocalModel, Result};
-use costep_linalg::{Lu, Matrix};
+use costep_linalg::{DirectLoop, Matrix};
 
 use super::Whole;
 use crate::equations::Equations;
@@ -13,11 +13,7 @@ pub(super) struct ClosedLoop {
     /// C, then (I - D L)^-1 C.
     c: Matrix,
     d: Matrix,
-    /// L: input, output, gain.
-    links: Vec<(usize, usize, f64)>,
-    /// I - D L, factored.
-    factors: Lu,
-    column: Vec<f64>,
+    loops: DirectLoop,
 }
 
 impl ClosedLoop {
@@ -28,15 +24,12 @@ impl ClosedLoop {
         };
         let models: Vec<_> = parts.iter().map(model).collect();
         let (n, m, r) = (models.iter().map(|model| model.states).sum(), layout.inputs(), layout.outputs());
-        let sources = |j: usize| coupling.sources(j).map(move |(output, gain)| (j, output, gain));
         Self {
             models,
             b: Matrix::zeros(n, m),
             c: Matrix::zeros(r, n),
             d: Matrix::zeros(r, m),
-            links: (0..m).flat_map(sources).collect(),
-            factors: Lu::new(r),
-            column: vec![0.0; r],
+            loops: DirectLoop::new(r, coupling.links(0..m)),
         }
     }
 
@@ -64,36 +57,14 @@ impl ClosedLoop {
                 self.d[(outputs.start + row, inputs.start + column)] = value;
             });
         }
-        self.close_loops();
-        for (input, output, gain) in &self.links {
-            for i in 0..n {
-                let factor = self.b[(i, *input)] * gain;
-                if factor != 0.0 {
-                    (0..n).for_each(|k| model.a[i * n + k] += factor * self.c[(*output, k)]);
-                }
-            }
+        let Self { b, c, d, loops, .. } = self;
+        // Regular, since there is no algebraic loop; with differences in place of derivatives nearly so.
+        if loops.close(|i, j| d[(i, j)]) {
+            loops.solve_columns(c);
         }
-        model.c.copy_from_slice(self.c.data());
+        loops.add_between(b, c, &mut model.a);
+        model.c.copy_from_slice(c.data());
         Ok(())
-    }
-
-    /// C becomes (I - D L)^-1 C. That is regular, since there is no algebraic loop; with differences in place of
-    /// derivatives nearly so.
-    fn close_loops(&mut self) {
-        let Self { c, d, links, factors, column, .. } = self;
-        let loops = factors.matrix_mut();
-        loops.set_identity();
-        for (input, output, gain) in links.iter() {
-            (0..d.rows()).for_each(|i| loops[(i, *output)] -= d[(i, *input)] * gain);
-        }
-        if !factors.factor() {
-            return;
-        }
-        for k in 0..c.columns() {
-            (0..c.rows()).for_each(|i| column[i] = c[(i, k)]);
-            factors.solve(column);
-            (0..c.rows()).for_each(|i| c[(i, k)] = column[i]);
-        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! does not depend on how they are numbered.
 
 use costep_core::{Code, Error, Layout, LocalModel, Result, StepContext, SystemView};
-use costep_linalg::{Lu, Matrix};
+use costep_linalg::{DirectLoop, Matrix};
 
 use super::part::Part;
 use crate::shared::response::{Response, Workshop};
@@ -27,12 +27,10 @@ pub(super) struct ClosedLoop {
     sizes: Place,
     /// Inputs of the system in the order of the columns.
     inputs: Vec<usize>,
-    /// Columns of the inputs, and rows of the outputs.
-    column_of: Vec<usize>,
-    row_of: Vec<usize>,
     /// Connections of the group: (input, output, gain).
     links: Vec<(usize, usize, f64)>,
-    direct: Lu,
+    /// The same by columns and rows.
+    direct: DirectLoop,
     model: LocalModel,
     response: Response,
     shop: Workshop,
@@ -60,28 +58,23 @@ impl ClosedLoop {
         let layout = system.layout;
         let mut order: Vec<_> = (0..layout.subsystems()).collect();
         order.sort_by(|a, b| system.descriptions[*a].name.cmp(&system.descriptions[*b].name));
-        let links = system
-            .inputs
-            .iter()
-            .flat_map(|j| system.coupling.sources(j).map(move |(output, gain)| (j, output, gain)))
-            .collect();
-        Self { order, links, ..Self::default() }
+        Self { order, links: system.coupling.links(system.inputs.iter()), ..Self::default() }
     }
 
     /// Takes room when the sizes of the models are known.
     fn take_room(&mut self, parts: &[Part], layout: &Layout, width: usize) -> Result<()> {
         let mut at = Place::default();
         self.places = vec![at; parts.len()];
-        (self.column_of, self.row_of) = (vec![0; layout.inputs()], vec![0; layout.outputs()]);
+        let (mut column_of, mut row_of) = (vec![0; layout.inputs()], vec![0; layout.outputs()]);
         self.inputs.clear();
         for i in self.order.iter().copied() {
             self.places[i] = at;
             for j in layout.input_range(i) {
-                self.column_of[j] = self.inputs.len();
+                column_of[j] = self.inputs.len();
                 self.inputs.push(j);
             }
             for (k, output) in layout.output_range(i).enumerate() {
-                self.row_of[output] = at.output + k;
+                row_of[output] = at.output + k;
             }
             at.state += parts[i].x.len();
             at.input += layout.input_range(i).len();
@@ -93,7 +86,8 @@ impl ClosedLoop {
             return Err(Error::new(Code::NeedsMissing, message).hint("use `fit=galerkin` or `fit=sharp`"));
         }
         self.sizes = at;
-        self.direct = Lu::new(r);
+        let placed = |(j, output, gain): &(usize, usize, f64)| (column_of[*j], row_of[*output], *gain);
+        self.direct = DirectLoop::new(r, self.links.iter().map(placed).collect());
         self.model = LocalModel::new(n, m, m);
         self.response = Response::new(n, m, m, width);
         self.seen = Matrix::zeros(r, n + m);
@@ -137,22 +131,10 @@ impl ClosedLoop {
                 }
             }
         }
-        let matrix = self.direct.matrix_mut();
-        matrix.set_identity();
-        for (j, output, gain) in &self.links {
-            for row in 0..self.sizes.output {
-                let d = self.seen[(row, n + self.column_of[*j])];
-                matrix[(row, self.row_of[*output])] -= d * gain;
-            }
-        }
-        if !self.direct.factor() {
+        if !self.direct.close(|row, column| self.seen[(row, n + column)]) {
             return Err(singular_loop());
         }
-        for column in 0..self.seen.columns() {
-            (0..self.beta.len()).for_each(|i| self.beta[i] = self.seen[(i, column)]);
-            self.direct.solve(&mut self.beta);
-            (0..self.beta.len()).for_each(|i| self.seen[(i, column)] = self.beta[i]);
-        }
+        self.direct.solve_columns(&mut self.seen);
         Ok(())
     }
 
@@ -164,8 +146,8 @@ impl ClosedLoop {
             values.fill(0.0);
         }
         (0..m).for_each(|q| d[q * m + q] = 1.0);
-        for (j, output, gain) in &self.links {
-            let (to, from) = (self.column_of[*j], self.seen.row(self.row_of[*output]));
+        for (to, row, gain) in self.direct.links() {
+            let from = self.seen.row(*row);
             c[to * n..(to + 1) * n].iter_mut().zip(&from[..n]).for_each(|(c, from)| *c += gain * from);
             d[to * m..(to + 1) * m].iter_mut().zip(&from[n..]).for_each(|(d, from)| *d += gain * from);
         }
@@ -198,8 +180,8 @@ impl ClosedLoop {
         }
         self.direct.solve(&mut self.beta);
         self.offset.fill(0.0);
-        for (j, output, gain) in &self.links {
-            self.offset[self.column_of[*j]] += gain * self.beta[self.row_of[*output]];
+        for (column, row, gain) in self.direct.links() {
+            self.offset[*column] += gain * self.beta[*row];
         }
         for (part, at) in parts.iter().zip(&self.places) {
             let inputs = part.model.inputs;

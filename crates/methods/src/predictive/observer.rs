@@ -278,13 +278,15 @@ impl Riccati {
             return None;
         }
         // G' needs A W G A^T.
-        solve_columns(lu, g, solved, columns);
+        solved.copy_from(g);
+        lu.solve_columns(solved, columns);
         product.set_product(a, solved);
         flipped.set_transpose(a);
         g.add_product(1.0, product, flipped);
         symmetrise(g);
         // P' = P + A^T P W A.
-        solve_columns(lu, a, solved, columns);
+        solved.copy_from(a);
+        lu.solve_columns(solved, columns);
         product.set_product(p, solved);
         let before = p.norm_1();
         let change = {
@@ -305,16 +307,6 @@ impl Riccati {
         product.set_product(a, solved);
         std::mem::swap(a, product);
         (p.is_finite() && g.is_finite()).then_some(change / before.max(f64::MIN_POSITIVE))
-    }
-}
-
-/// result = LU^-1 matrix.
-fn solve_columns(lu: &Lu, matrix: &Matrix, result: &mut Matrix, column: &mut [f64]) {
-    let n = matrix.rows();
-    for j in 0..matrix.columns() {
-        (0..n).for_each(|i| column[i] = matrix[(i, j)]);
-        lu.solve(&mut column[..n]);
-        (0..n).for_each(|i| result[(i, j)] = column[i]);
     }
 }
 

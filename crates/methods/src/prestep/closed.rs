@@ -1,7 +1,7 @@
 //! Steps 1 and 2 of pre-step stabilisation: the coupled system as its outputs see it [T (2.27), (2.37)].
 
 use costep_core::{Code, Error, Layout, LocalModel, Result, SystemView};
-use costep_linalg::{Lu, Matrix};
+use costep_linalg::{DirectLoop, Matrix};
 
 use super::part::Part;
 use crate::shared::response::{Response, Workshop};
@@ -17,9 +17,8 @@ pub(super) struct ClosedLoop {
     inputs: Vec<usize>,
     /// First row and first column of each subsystem.
     places: Vec<(usize, usize)>,
-    /// L of the group, dense.
-    coupling: Matrix,
-    direct: Lu,
+    /// Of the group.
+    direct: DirectLoop,
     model: LocalModel,
     /// By which step 1 and step 2 are solved.
     responses: [Response; 2],
@@ -51,9 +50,9 @@ impl ClosedLoop {
         }
         let mut row_of = vec![0; r];
         outputs.iter().enumerate().for_each(|(row, output)| row_of[*output] = row);
-        let mut coupling = Matrix::zeros(m, r);
+        let mut links = Vec::new();
         for (column, j) in inputs.iter().enumerate().filter(|(_, j)| is_ours[**j]) {
-            system.coupling.sources(*j).for_each(|(output, gain)| coupling[(column, row_of[output])] += gain);
+            links.extend(system.coupling.sources(*j).map(|(output, gain)| (column, row_of[output], gain)));
         }
         let mut model = LocalModel::new(r, r, r);
         for i in 0..r {
@@ -63,8 +62,7 @@ impl ClosedLoop {
             outputs,
             inputs,
             places,
-            coupling,
-            direct: Lu::new(r),
+            direct: DirectLoop::new(r, links),
             model,
             responses: [Response::new(r, r, r, 2), Response::new(r, r, r, 2)],
             shop: Workshop::default(),
@@ -88,7 +86,6 @@ impl ClosedLoop {
         h: f64,
         steps: [Option<usize>; 2],
     ) -> Result<()> {
-        let r = self.model.states;
         self.h = h;
         let closed = &mut self.closed;
         closed.fill(0.0);
@@ -107,18 +104,12 @@ impl ClosedLoop {
                 }
             }
         }
-        closed.add_product(1.0, &self.s_u, &self.coupling);
-        let matrix = self.direct.matrix_mut();
-        matrix.set_identity();
-        matrix.add_product(-1.0, &self.d, &self.coupling);
-        if !self.direct.factor() {
+        self.direct.add_after(&self.s_u, closed);
+        if !self.direct.close(|i, j| self.d[(i, j)]) {
             return Err(singular_loop());
         }
-        for b in 0..r {
-            (0..r).for_each(|a| self.column[a] = closed[(a, b)]);
-            self.direct.solve(&mut self.column);
-            (0..r).for_each(|a| self.model.a[a * r + b] = self.column[a]);
-        }
+        self.direct.solve_columns(closed);
+        self.model.a.copy_from_slice(closed.data());
         let (model, shop) = (&self.model, &mut self.shop);
         let finite = self.responses.iter_mut().zip(steps).all(|(response, steps)| match steps {
             None => true,

@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use costep_core::{External, InputPolynomials, MethodEntry, Subsystem};
 use costep_engine::{Engine, Scheduling};
-use costep_integrate::{Native, Solver};
+use costep_integrate::{Integrated, Solver};
 use costep_methods::MethodSpec;
 use costep_models::Model;
 
@@ -41,7 +41,7 @@ fn errors(
     system.scheduling = scheduling.clone();
     let mut engine = Engine::new(system).unwrap();
     let experiment = *engine.experiment();
-    let mut twin = Native::new(model.monolithic().unwrap(), reference).unwrap();
+    let mut twin = Integrated::new(model.monolithic().unwrap(), reference).unwrap();
     twin.initialise(&experiment).unwrap();
     let no_input = InputPolynomials::new(0, 0);
     let mut exact = engine.outputs().to_vec();

@@ -216,7 +216,7 @@ impl SystemBuilder {
                 }
             }
         }
-        if !self.has_solver && self.made.iter().any(|part| part.equations().is_some()) {
+        if !self.has_solver && self.made.iter().any(|part| part.ode().is_some()) {
             draft.set(&["system", "solver"], DraftValue::Text(DEFAULT_SOLVER.into()), place);
         }
         self.made.into_iter().for_each(|part| draft.add_part(part, place));

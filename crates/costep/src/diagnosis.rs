@@ -36,7 +36,7 @@ impl System {
     /// Methods of the project that work only with what costep integrates, where there is something else. Not
     /// an error of the project itself: a run may name another method.
     pub fn impossible_methods(&self) -> Vec<Error> {
-        let foreign = self.project.model.parts.iter().find(|part| !part.can_be_component());
+        let foreign = self.project.model.parts.iter().find(|part| !part.has_equations());
         let Some(foreign) = foreign else { return Vec::new() };
         let name = &foreign.description().name;
         let needs_all = |method: &&MethodSpec| {

@@ -234,7 +234,7 @@ impl Part for CustomPart {
         }
     }
 
-    fn equations(&self) -> Option<Box<dyn Ode>> {
+    fn ode(&self) -> Option<Box<dyn Ode>> {
         None
     }
 

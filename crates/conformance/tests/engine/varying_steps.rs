@@ -7,7 +7,7 @@ use costep_core::{
     Signals, StateReader, StateWriter, StepContext, StepLengths, Subsystem, SystemView, Verdict,
 };
 use costep_engine::{Engine, Flow, StepControl, System};
-use costep_integrate::{Native, Solver};
+use costep_integrate::{Integrated, Solver};
 use costep_methods::{METHODS, MethodSpec};
 
 use costep_conformance::order::{LONGEST_STEP, STATES, STOP, soft_from_rest};
@@ -83,7 +83,7 @@ fn takes_any_step(method: &MethodSpec) -> bool {
 fn errors(id: &str, step: f64) -> Vec<f64> {
     let model = soft_from_rest();
     let mut engine = varying(coupled(&model, &Solver::Exact, &method(id), STOP, step)).unwrap();
-    let mut twin = Native::new(model.monolithic().unwrap(), &Solver::Dopri5(1e-13)).unwrap();
+    let mut twin = Integrated::new(model.monolithic().unwrap(), &Solver::Dopri5(1e-13)).unwrap();
     twin.initialise(engine.experiment()).unwrap();
     let (no_input, mut exact) = (InputPolynomials::new(0, 0), engine.outputs().to_vec());
     let mut errors = vec![0.0f64; exact.len()];

@@ -57,8 +57,7 @@ costep_core::handles!(Controller {
     micro_recorder: none,
     environment: none,
     persistence: none,
-    telemetry: none,
-    row_member: none
+    telemetry: none
 });
 
 pub(crate) fn main() -> std::result::Result<(), costep::Errors> {

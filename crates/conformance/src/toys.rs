@@ -115,8 +115,7 @@ costep_core::handles!(Toy {
     micro_recorder: none,
     environment: none,
     persistence: some,
-    telemetry: none,
-    row_member: none
+    telemetry: none
 });
 
 /// A model without states that does not know the rule: right for constants, and a prediction of constants otherwise.

@@ -5,8 +5,8 @@
 //! another one is a [`Wrapper`](crate::Wrapper), which hands everything on that it does not change.
 
 use crate::{
-    Code, Description, EnvironmentModel, Error, Experiment, InputSegment, Interval, Linearisation,
-    LocalModel, MicroSamples, MicroSampling, ModelOrigin, Result, Row, StateReader, StateWriter, StepOutcome,
+    Batch, Code, Description, EnvironmentModel, Error, Experiment, InputSegment, Interval, Linearisation,
+    LocalModel, MicroSamples, MicroSampling, ModelOrigin, Result, StateReader, StateWriter, StepOutcome,
     Subsystem, unsupported,
 };
 
@@ -33,8 +33,9 @@ pub trait Capable {
     /// What can be read of its last step.
     fn telemetry(&self) -> Option<&dyn Telemetry>;
 
-    /// Being stepped in a row with neighbours of its kind.
-    fn row_member(&mut self) -> Option<&mut dyn RowMember>;
+    /// Becomes a member of the batch of its neighbour or, where there is none, the first one of a batch. Gives itself back
+    /// if it does neither.
+    fn join_batch(self: Box<Self>, batch: &mut Option<Box<dyn Batch>>) -> Result<(), Box<dyn Subsystem>>;
 }
 
 /// Going back to a remembered state, between steps.
@@ -117,12 +118,6 @@ pub trait Telemetry {
 
     /// Stored energy at the end of the last step in J, as far as the subsystem knows it.
     fn energy(&self) -> Option<f64>;
-}
-
-/// Being stepped in a row with neighbours of the same kind.
-pub trait RowMember {
-    /// Joins the row of its neighbour to the left, or begins one. False if it does not.
-    fn join_row(&mut self, row: &mut Option<Box<dyn Row>>) -> bool;
 }
 
 /// What an integrator with error control has done so far in this process, discarded attempts included.
@@ -269,7 +264,7 @@ pub fn profiles(subsystems: &mut [Box<dyn Subsystem>]) -> (Vec<Description>, Vec
 }
 
 /// Implements [`Capable`] for a type that has each handle always (`some`, it is the handle itself) or never (`none`).
-/// All of them have to be named.
+/// All of them have to be named. It joins no batch.
 ///
 /// ```
 /// use costep_core::{Rollback, handles};
@@ -279,15 +274,14 @@ pub fn profiles(subsystems: &mut [Box<dyn Subsystem>]) -> (Vec<Description>, Vec
 ///     fn restore(&mut self) -> costep_core::Result<()> { Ok(()) }
 /// }
 /// handles!(Toy { rollback: some, linearised: none, micro_recorder: none, environment: none, persistence: none,
-///     telemetry: none, row_member: none });
+///     telemetry: none });
 /// ```
 #[macro_export]
 macro_rules! handles {
     (@one none, $subsystem:expr) => { None };
     (@one some, $subsystem:expr) => { Some($subsystem) };
     ($type:ty { rollback: $rollback:ident, linearised: $linearised:ident, micro_recorder: $micro:ident,
-        environment: $environment:ident, persistence: $persistence:ident, telemetry: $telemetry:ident,
-        row_member: $row:ident $(,)? }) => {
+        environment: $environment:ident, persistence: $persistence:ident, telemetry: $telemetry:ident $(,)? }) => {
         impl $crate::Capable for $type {
             fn rollback(&mut self) -> Option<&mut dyn $crate::Rollback> {
                 $crate::handles!(@one $rollback, self)
@@ -317,8 +311,11 @@ macro_rules! handles {
                 $crate::handles!(@one $telemetry, self)
             }
 
-            fn row_member(&mut self) -> Option<&mut dyn $crate::RowMember> {
-                $crate::handles!(@one $row, self)
+            fn join_batch(
+                self: Box<Self>,
+                _batch: &mut Option<Box<dyn $crate::Batch>>,
+            ) -> ::std::result::Result<(), Box<dyn $crate::Subsystem>> {
+                Err(self)
             }
         }
     };

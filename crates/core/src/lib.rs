@@ -1,6 +1,7 @@
 //! The vocabulary of costep: signals and their layout, input polynomials, coupling, connection graph, the
 //! traits of subsystems and coupling methods, errors. No input or output, no `unsafe`.
 
+pub mod batch;
 pub mod capability;
 pub mod codes;
 pub mod coupling;
@@ -26,15 +27,15 @@ pub mod polynomial;
 pub mod quantity;
 pub mod request;
 pub mod restricted;
-pub mod row;
 pub mod state;
 pub mod subsystem;
 pub mod suggest;
 pub mod wrapper;
 
+pub use batch::Batch;
 pub use capability::{
     Capabilities, Capable, EnvironmentStep, Linearised, MicroRecorder, MicroView, Persistence, Rollback,
-    RowMember, SolverCounts, Telemetry, profiles,
+    SolverCounts, Telemetry, profiles,
 };
 pub use codes::{Code, ExitClass};
 pub use coupling::{Connection, Coupling};
@@ -60,7 +61,6 @@ pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
 pub use request::{AfterStep, InputShape, KnownInputs, LowerOrders, ModelDemand, Request};
 pub use restricted::Restricted;
-pub use row::{Row, StepAlone};
 pub use state::{StateReader, StateWriter};
 pub use subsystem::{StepOutcome, Subsystem, unsupported};
 pub use wrapper::Wrapper;

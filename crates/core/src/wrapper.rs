@@ -1,13 +1,13 @@
 //! Subsystems around other subsystems.
 
 use crate::{
-    Capable, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearised, MicroRecorder,
-    Persistence, Result, Rollback, RowMember, StepOutcome, Subsystem, Telemetry,
+    Batch, Capable, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearised,
+    MicroRecorder, Persistence, Result, Rollback, StepOutcome, Subsystem, Telemetry,
 };
 
 /// A subsystem around another one. Whatever it does not change is that of the inner one: a capability that is added to
 /// [`Capable`] is handed on by all wrappers, or does not compile here.
-pub trait Wrapper: Send {
+pub trait Wrapper: Send + 'static {
     /// The subsystem inside.
     fn inner(&self) -> &dyn Subsystem;
 
@@ -121,8 +121,8 @@ impl<W: Wrapper> Capable for W {
         Wrapper::telemetry(self)
     }
 
-    /// A row would step the inner one past its wrapper.
-    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
-        None
+    /// A batch would step the inner one past its wrapper.
+    fn join_batch(self: Box<Self>, _batch: &mut Option<Box<dyn Batch>>) -> Result<(), Box<dyn Subsystem>> {
+        Err(self)
     }
 }

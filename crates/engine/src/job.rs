@@ -12,7 +12,7 @@ use costep_core::{
 use crate::clocks::Clock;
 use crate::divergence;
 use crate::plan::Plan;
-use crate::rows::Lane;
+use crate::units::{StepUnit, Turn};
 
 /// What all subsystems of a stage are stepped with. A stage names a subsystem at most once
 /// ([`crate::schedule::Schedule`] makes sure).
@@ -30,67 +30,39 @@ pub(crate) struct Job<'a> {
     pub(crate) clocks: Option<&'a [Clock]>,
 }
 
-/// Steps the subsystems of a stage one after the other, or lane by lane.
+/// Steps the units of a stage one after the other.
 pub(crate) fn step_serial(
     job: &Job<'_>,
-    lanes: &mut [Lane],
-    subsystems: &mut [Box<dyn Subsystem>],
+    turns: &[Turn],
+    units: &mut [StepUnit],
     y: &mut [f64],
 ) -> Result<()> {
     // One net for all: a net for each would be felt by small subsystems.
-    let current = Cell::new(usize::MAX);
+    let current = Cell::new((0, None));
     let all = catch_unwind(AssertUnwindSafe(|| {
-        lanes.iter_mut().try_for_each(|lane| match &mut lane.row {
-            Some(row) if job.is_plain() => {
-                let (first, u) = (lane.subsystems.start, &job.inputs.coefficients(0)[lane.inputs.clone()]);
-                current.set(first);
-                let mut alone = |i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]| {
-                    current.set(first + i);
-                    step_one(job, first + i, subsystem, y)
-                };
-                let members = &mut subsystems[lane.subsystems.clone()];
-                row.step(&job.interval, u, members, &mut y[lane.outputs.clone()], &mut alone)
+        turns.iter().enumerate().try_for_each(|(at, turn)| match &mut units[turn.unit] {
+            StepUnit::Single(subsystem) => {
+                current.set((at, Some(0)));
+                step_one(job, turn.first, &mut **subsystem, &mut y[turn.outputs.clone()])
             }
-            _ => job.subsystems()[lane.positions.clone()].iter().try_for_each(|i| {
-                current.set(*i);
-                step_one(job, *i, &mut *subsystems[*i], &mut y[job.plan.layout.output_range(*i)])
+            StepUnit::Batch(batch) if job.is_plain() => {
+                current.set((at, None));
+                let u = &job.inputs.coefficients(0)[turn.inputs.clone()];
+                let outcome = batch.step(job.interval, u, &mut y[turn.outputs.clone()]);
+                outcome.or_else(|(member, outcome)| job.judge(turn.first + member, outcome))
+            }
+            StepUnit::Batch(batch) => (0..batch.members()).try_for_each(|member| {
+                current.set((at, Some(member)));
+                let i = turn.first + member;
+                step_one(job, i, batch.member_mut(member), &mut y[job.plan.layout.output_range(i)])
             }),
         })
     }));
-    all.unwrap_or_else(|payload| Err(panicked(job, current.get(), payload)))
-}
-
-/// Steps lanes that are all rows, in a step that is neither timed nor beside a model of the rest. The job is asked for only
-/// where something is not usual.
-#[inline(always)]
-pub(crate) fn step_rows<'a>(
-    interval: &Interval,
-    u: &[f64],
-    lanes: &mut [Lane],
-    subsystems: &mut [Box<dyn Subsystem>],
-    y: &mut [f64],
-    job: impl Fn() -> Job<'a>,
-) -> Result<()> {
-    let current = Cell::new(usize::MAX);
-    let all = catch_unwind(AssertUnwindSafe(|| {
-        lanes.iter_mut().try_for_each(|Lane { row, subsystems: members, inputs, outputs, .. }| {
-            let row = row.as_mut().ok_or_else(no_row)?;
-            let first = members.start;
-            current.set(first);
-            let mut alone = |i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]| {
-                current.set(first + i);
-                step_one(&job(), first + i, subsystem, y)
-            };
-            let (members, y) = (&mut subsystems[members.clone()], &mut y[outputs.clone()]);
-            row.step(interval, &u[inputs.clone()], members, y, &mut alone)
-        })
-    }));
-    all.unwrap_or_else(|payload| Err(panicked(&job(), current.get(), payload)))
-}
-
-#[cold]
-fn no_row() -> Error {
-    Error::new(Code::Bug, "subsystems that are in no row were stepped in one")
+    all.unwrap_or_else(|payload| {
+        let (at, member) = current.get();
+        let Turn { unit, first, .. } = turns[at];
+        Err(panicked(job, first + member.unwrap_or_else(|| units[unit].at_work()), payload))
+    })
 }
 
 /// Steps a subsystem; its panics become errors, on one thread as on many. A subsystem that has panicked is not asked
@@ -114,11 +86,7 @@ fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64
     } else {
         step_with_more(job, i, subsystem, y)
     };
-    match outcome {
-        Ok(outcome) if outcome.reached == job.interval.end => Ok(()),
-        Ok(outcome) => Err(not_reached(job, i, outcome.reached)),
-        Err(error) => Err(job.failed(i, error)),
-    }
+    job.judge(i, outcome)
 }
 
 /// A step that is timed, or beside a model of the rest. Out of line, so that plain ones stay short.
@@ -166,6 +134,16 @@ impl Job<'_> {
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.clocks.is_none() && self.environments.is_empty()
+    }
+
+    /// Whether a step has come to its end.
+    #[inline(always)]
+    fn judge(&self, i: usize, outcome: Result<StepOutcome>) -> Result<()> {
+        match outcome {
+            Ok(outcome) if outcome.reached == self.interval.end => Ok(()),
+            Ok(outcome) => Err(not_reached(self, i, outcome.reached)),
+            Err(error) => Err(self.failed(i, error)),
+        }
     }
 
     /// The subsystems of the stage.

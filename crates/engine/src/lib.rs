@@ -18,13 +18,13 @@ mod ledger;
 mod plan;
 mod plant;
 mod pool;
-mod rows;
 mod run;
 mod schedule;
 mod step_control;
 mod substeps;
 mod system;
 mod threads;
+mod units;
 
 pub use checkpoint::Checkpoints;
 pub use engine::Engine;

@@ -4,38 +4,35 @@ use costep_core::{Error, MicroSamples, MicroView, Place, Result, StateReader, St
 
 use crate::job::Job;
 use crate::plan::Plan;
-use crate::rows::{Lane, lanes};
 use crate::system::Threads;
 use crate::threads::ThreadChoice;
+use crate::units::Units;
 
 /// The subsystems of a system.
 pub(crate) struct Plant {
-    pub(crate) subsystems: Vec<Box<dyn Subsystem>>,
-    /// Per stage.
-    pub(crate) lanes: Vec<Vec<Lane>>,
+    units: Units,
     pub(crate) threads: ThreadChoice,
 }
 
 impl Plant {
+    /// Subsystems that are stepped one by one.
     pub(crate) fn new(subsystems: Vec<Box<dyn Subsystem>>, threads: Threads, plan: &Plan) -> Self {
         let threads = ThreadChoice::new(threads, plan.schedule.widest());
-        let mut plant = Self { subsystems, lanes: Vec::new(), threads };
-        plant.form_lanes(plan);
-        plant
+        Self { units: Units::single(subsystems, plan), threads }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.subsystems.len()
+        self.units.subsystems()
     }
 
     /// Subsystem `i`.
     pub(crate) fn subsystem(&self, i: usize) -> &dyn Subsystem {
-        &*self.subsystems[i]
+        self.units.subsystem(i)
     }
 
     /// Subsystem `i`.
     pub(crate) fn subsystem_mut(&mut self, i: usize) -> &mut dyn Subsystem {
-        &mut *self.subsystems[i]
+        self.units.subsystem_mut(i)
     }
 
     /// All of them, in the order of their numbers.
@@ -63,7 +60,7 @@ impl Plant {
     /// Steps the subsystems of a stage.
     #[inline]
     pub(crate) fn step(&mut self, job: &Job<'_>, y: &mut [f64]) -> Result<()> {
-        self.threads.step(job, &mut self.lanes[job.stage], &mut self.subsystems, y)
+        self.threads.step(job, &mut self.units, y)
     }
 
     /// Notes that a macro step is over: after the first ones it is decided how many threads step the others.
@@ -77,18 +74,14 @@ impl Plant {
     #[cold]
     fn decide_on_threads(&mut self, plan: &Plan) {
         self.threads.decide(plan.schedule.stages.len());
-        if !self.threads.is_one() {
-            self.form_lanes(plan);
-        }
+        self.form_batches(plan);
     }
 
-    /// Which subsystems are stepped in rows.
-    fn form_lanes(&mut self, plan: &Plan) {
-        // Rows are for one thread: several share subsystems out one by one.
-        let is_one = self.threads.is_one();
-        let is_free = |i: usize| is_one && plan.takes_held_inputs(i);
-        let stages = plan.schedule.stages.iter();
-        self.lanes = stages.map(|stage| lanes(stage, &mut self.subsystems, &plan.layout, is_free)).collect();
+    /// Lets neighbours be stepped together, if one thread steps all: several share subsystems out one by one.
+    pub(crate) fn form_batches(&mut self, plan: &Plan) {
+        if self.threads.is_one() {
+            self.units = std::mem::take(&mut self.units).batched(plan);
+        }
     }
 
     pub(crate) fn save(&self, out: &mut StateWriter) -> Result<()> {

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, Thread};
 
-use costep_core::{Code, Error, Result, Subsystem};
+use costep_core::{Code, Error, Result};
 
 use crate::job::{Job, step_caught};
+use crate::units::StepUnit;
 
 /// How long an idle worker spins before it sleeps.
 const SPINS: u32 = 4_000;
@@ -48,7 +49,7 @@ struct Shared {
 #[derive(Clone, Copy)]
 struct Task {
     job: *const Job<'static>,
-    subsystems: *mut Box<dyn Subsystem>,
+    units: *mut StepUnit,
     y: *mut f64,
     chunk: usize,
 }
@@ -63,12 +64,8 @@ impl Pool {
     /// A pool of `threads` threads, the calling one included.
     pub(crate) fn new(threads: usize) -> Self {
         let helpers = threads.max(1) - 1;
-        let task = Task {
-            job: std::ptr::null(),
-            subsystems: std::ptr::null_mut(),
-            y: std::ptr::null_mut(),
-            chunk: 1,
-        };
+        let task =
+            Task { job: std::ptr::null(), units: std::ptr::null_mut(), y: std::ptr::null_mut(), chunk: 1 };
         let shared = Arc::new(Shared {
             epoch: AtomicUsize::new(0),
             gate: AtomicUsize::new(CLOSED),
@@ -89,16 +86,9 @@ impl Pool {
         Self { shared, workers }
     }
 
-    /// Steps the subsystems of a stage on all threads.
-    pub(crate) fn step(
-        &mut self,
-        job: &Job<'_>,
-        subsystems: &mut [Box<dyn Subsystem>],
-        y: &mut [f64],
-    ) -> Result<()> {
-        assert!(
-            job.subsystems().iter().all(|i| *i < subsystems.len()) && y.len() == job.plan.layout.outputs()
-        );
+    /// Steps the subsystems of a stage on all threads. Each is a unit of its own.
+    pub(crate) fn step(&mut self, job: &Job<'_>, units: &mut [StepUnit], y: &mut [f64]) -> Result<()> {
+        assert!(job.subsystems().iter().all(|i| *i < units.len()) && y.len() == job.plan.layout.outputs());
         let chunk = (job.subsystems().len() / (4 * (self.workers.len() + 1))).max(1);
         let shared = &*self.shared;
         // SAFETY: the gate is closed and no worker behind it (the last call waited for them), so nobody reads `task`. The
@@ -106,7 +96,7 @@ impl Pool {
         unsafe {
             *shared.task.get() = Task {
                 job: std::ptr::from_ref(job).cast(),
-                subsystems: subsystems.as_mut_ptr(),
+                units: units.as_mut_ptr(),
                 y: y.as_mut_ptr(),
                 chunk,
             };
@@ -254,8 +244,8 @@ impl Shared {
 unsafe fn step_raw(task: Task, job: &Job<'_>, i: usize) -> Result<()> {
     let range = job.plan.layout.output_range(i);
     // SAFETY: by the contract above, the subsystem and its outputs belong to this thread alone.
-    let (subsystem, y) = unsafe {
-        (&mut **task.subsystems.add(i), std::slice::from_raw_parts_mut(task.y.add(range.start), range.len()))
+    let (unit, y) = unsafe {
+        (&mut *task.units.add(i), std::slice::from_raw_parts_mut(task.y.add(range.start), range.len()))
     };
-    step_caught(job, i, subsystem, y)
+    step_caught(job, i, unit.member_mut(0), y)
 }

@@ -58,6 +58,11 @@ impl Schedule {
         self.stages.iter().map(Vec::len).max().unwrap_or(0)
     }
 
+    /// The stage of each of so many subsystems.
+    pub(crate) fn stage_of(&self, subsystems: usize) -> Vec<usize> {
+        stage_of(&self.stages, subsystems)
+    }
+
     /// Takes inputs off the lists of known ones.
     pub(crate) fn forget_known(&mut self, is_meant: impl Fn(usize) -> bool) {
         self.known_inputs.iter_mut().for_each(|inputs| inputs.retain(|j| !is_meant(*j)));
@@ -123,11 +128,16 @@ fn check_order(order: &[usize], descriptions: &[Description]) -> Result<()> {
         .hint(format!("subsystems: {}", names.join(", "))))
 }
 
-fn known_inputs(stages: &[Vec<usize>], layout: &Layout, coupling: &Coupling) -> Vec<Vec<usize>> {
-    let mut stage_of = vec![0; layout.subsystems()];
+fn stage_of(stages: &[Vec<usize>], subsystems: usize) -> Vec<usize> {
+    let mut stage_of = vec![0; subsystems];
     for (s, stage) in stages.iter().enumerate() {
         stage.iter().for_each(|i| stage_of[*i] = s);
     }
+    stage_of
+}
+
+fn known_inputs(stages: &[Vec<usize>], layout: &Layout, coupling: &Coupling) -> Vec<Vec<usize>> {
+    let stage_of = stage_of(stages, layout.subsystems());
     let known = |s: usize, j: usize| {
         let mut stages =
             coupling.sources(j).map(|(output, _)| stage_of[layout.output_owner(output)]).peekable();

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use costep_core::{Result, Subsystem};
+use costep_core::Result;
 
 use crate::job::{Job, step_serial};
 use crate::pool::Pool;
-use crate::rows::Lane;
 use crate::system::Threads;
+use crate::units::Units;
 
 /// Steps that are timed before `Threads::Auto` decides.
 const TRIAL_STEPS: u64 = 8;
@@ -45,9 +45,9 @@ impl ThreadChoice {
         matches!(self, Self::Undecided { .. })
     }
 
-    /// Whether all is done by one thread, as far as is known.
+    /// Whether one thread does all.
     pub(crate) fn is_one(&self) -> bool {
-        !matches!(self, Self::Pool(_))
+        matches!(self, Self::Serial)
     }
 
     /// After the trial steps: threads only where a stage is much longer than their barrier.
@@ -68,19 +68,14 @@ impl ThreadChoice {
 
     /// Steps the subsystems of a stage.
     #[inline]
-    pub(crate) fn step(
-        &mut self,
-        job: &Job<'_>,
-        lanes: &mut [Lane],
-        subsystems: &mut [Box<dyn Subsystem>],
-        y: &mut [f64],
-    ) -> Result<()> {
+    pub(crate) fn step(&mut self, job: &Job<'_>, units: &mut Units, y: &mut [f64]) -> Result<()> {
+        let (turns, units) = (&units.turns[job.stage], &mut units.all);
         match self {
-            Self::Serial => step_serial(job, lanes, subsystems, y),
-            Self::Pool(pool) => pool.step(job, subsystems, y),
+            Self::Serial => step_serial(job, turns, units, y),
+            Self::Pool(pool) => pool.step(job, units, y),
             Self::Undecided { this_step, .. } => {
                 let start = Instant::now();
-                let outcome = step_serial(job, lanes, subsystems, y);
+                let outcome = step_serial(job, turns, units, y);
                 *this_step += start.elapsed().as_secs_f64();
                 outcome
             }

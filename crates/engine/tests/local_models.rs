@@ -62,8 +62,7 @@ costep_core::handles!(Gain {
     micro_recorder: none,
     environment: none,
     persistence: none,
-    telemetry: none,
-    row_member: none
+    telemetry: none
 });
 
 impl Linearised for Gain {
@@ -276,8 +275,7 @@ costep_core::handles!(Limited {
     micro_recorder: none,
     environment: none,
     persistence: none,
-    telemetry: none,
-    row_member: none
+    telemetry: none
 });
 
 impl Rollback for Limited {

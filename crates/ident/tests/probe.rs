@@ -1,9 +1,9 @@
 //! Models from a short excitation: what they are, and that the subsystem does not notice.
 
 use costep_core::{
-    Capable, Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
-    Linearised, LocalModel, MicroRecorder, ModelSource, Observation, Persistence, Port, Result, Rollback,
-    RowMember, StepOutcome, Subsystem, Telemetry, profiles,
+    Batch, Capable, Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment,
+    Interval, Linearised, LocalModel, MicroRecorder, ModelSource, Observation, Persistence, Port, Result,
+    Rollback, StepOutcome, Subsystem, Telemetry, profiles,
 };
 use costep_ident::{Exact, Probe, Refresh};
 use costep_integrate::Solver;
@@ -218,8 +218,8 @@ impl Capable for Odd {
         None
     }
 
-    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
-        None
+    fn join_batch(self: Box<Self>, _batch: &mut Option<Box<dyn Batch>>) -> Result<(), Box<dyn Subsystem>> {
+        Err(self)
     }
 }
 

@@ -100,8 +100,7 @@ costep_core::handles!(Thermostat {
     micro_recorder: none,
     environment: none,
     persistence: some,
-    telemetry: none,
-    row_member: none
+    telemetry: none
 });
 
 impl Rollback for Thermostat {

@@ -134,8 +134,7 @@ costep_core::handles!(Nasty {
     micro_recorder: none,
     environment: none,
     persistence: none,
-    telemetry: none,
-    row_member: none
+    telemetry: none
 });
 
 #[test]

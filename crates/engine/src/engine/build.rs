@@ -41,7 +41,6 @@ impl Engine {
             groups,
             models,
             control,
-            plain: false,
         };
         engine.initialise()?;
         Ok(engine)
@@ -60,6 +59,8 @@ impl Engine {
         all.map_err(|error| {
             error.hint("look at the start values and parameters: this is before the first step")
         })?;
-        self.observe_models(&Interval::new(start, start))
+        self.observe_models(&Interval::new(start, start))?;
+        self.plant.form_batches(&self.plan);
+        Ok(())
     }
 }

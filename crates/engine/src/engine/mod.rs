@@ -15,7 +15,6 @@
 
 mod arrive;
 mod build;
-mod plain;
 mod state;
 mod step;
 mod view;
@@ -40,6 +39,4 @@ pub struct Engine {
     /// Local models of the subsystems.
     models: Box<dyn ModelSource>,
     control: Box<dyn StepControl>,
-    /// The steps that follow are plain.
-    plain: bool,
 }

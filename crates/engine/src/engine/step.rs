@@ -23,31 +23,28 @@ impl Engine {
     /// Does one macro step. After an error the subsystems stand at different times: every further step is refused.
     pub fn step(&mut self) -> Result<()> {
         self.ledger.begin()?;
-        if self.plain && !self.ledger.clocks.is_due(self.ledger.stepped) {
-            self.step_plainly()?;
+        if self.ledger.clocks.is_due(self.ledger.stepped) {
+            self.step_timed()?;
         } else {
-            self.step_fully()?;
+            self.step_once()?;
         }
         self.ledger.end();
         Ok(())
     }
 
-    /// A step of any kind, timed if it is due. Says whether those that follow are plain.
-    #[inline(never)]
-    fn step_fully(&mut self) -> Result<()> {
+    /// A step whose subsystems are timed.
+    #[cold]
+    fn step_timed(&mut self) -> Result<()> {
         let stepped = self.ledger.stepped;
-        self.ledger.timed = self.ledger.clocks.is_due(stepped);
-        if self.ledger.timed {
-            self.ledger.clocks.warm_up(stepped);
-        }
+        self.ledger.clocks.warm_up(stepped);
+        self.ledger.timed = true;
         self.step_once()?;
-        if self.ledger.timed {
-            self.ledger.clocks.done(stepped);
-        }
-        self.plain = self.is_plain();
+        self.ledger.timed = false;
+        self.ledger.clocks.done(stepped);
         Ok(())
     }
 
+    #[inline]
     fn step_once(&mut self) -> Result<()> {
         let mut whole = self.ledger.context(self.exchange.last_length, 0);
         if self.is_divided(&whole) {

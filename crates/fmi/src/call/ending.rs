@@ -19,7 +19,6 @@ impl Instance {
     /// Notes down that the FMU has asked for the end, or, if `t` is not a number, that it has not.
     pub(crate) fn set_end(&self, t: f64) {
         self.end.set(t);
-        self.break_row_up();
     }
 
     /// An error if the FMU has asked for the end: no further step is done.

@@ -13,7 +13,6 @@ use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange};
 use crate::call::library::{FmuLibrary, Functions};
 use crate::call::log::{Message, Status};
-use crate::call::place::Place;
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 use crate::trace::{Call, Slot};
@@ -27,8 +26,6 @@ pub(crate) struct Instance {
     pub(crate) library: Arc<FmuLibrary>,
     /// Shows which call it is in to whoever watches this process.
     pub(super) slot: Slot,
-    /// Where it stands, if it is stepped in a row with others.
-    pub(crate) place: Option<Place>,
     /// A call returned Error or worse, or the instance has been terminated: it can be reset or freed, no more.
     pub(super) ended: Cell<bool>,
     pub(super) name: CString,
@@ -78,14 +75,6 @@ impl Instance {
     /// Nothing may be called any more.
     fn close(&self) {
         self.ended.set(true);
-        self.break_row_up();
-    }
-
-    /// The next step cannot be done in a row with others.
-    pub(crate) fn break_row_up(&self) {
-        if let Some(place) = &self.place {
-            place.break_up();
-        }
     }
 
     #[cold]
@@ -333,7 +322,6 @@ pub(super) fn fatal(name: &str) -> Error {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        self.break_row_up();
         self.library.leave();
         if self.library.is_fatal() {
             // The FMU may still hold pointers to environment and callbacks: they stay.

@@ -78,7 +78,6 @@ impl Instance {
             library: Arc::clone(library),
             name: c_name,
             slot,
-            place: None,
             environment: ManuallyDrop::new(owned),
             callbacks: ManuallyDrop::new(callbacks),
             warnings: Cell::new(0),

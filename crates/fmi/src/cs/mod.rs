@@ -9,6 +9,7 @@ mod steps;
 mod subsystem;
 pub(crate) mod ways;
 
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,7 +85,8 @@ pub struct CoSimulationSubsystem {
     mixed: bool,
     /// Highest order of input derivatives that the FMU was given in the last step.
     given: usize,
-    time: f64,
+    /// A batch notes down what it did when somebody looks.
+    time: Cell<f64>,
     /// Outputs inside the last step, if asked for.
     samples: Option<Box<Samples>>,
     linear: Option<Box<Linear>>,
@@ -96,7 +98,7 @@ pub struct CoSimulationSubsystem {
     /// What the FMU can really do.
     capabilities: Capabilities,
     /// Input the FMU has at the present time; kept if there is a local model.
-    active: Vec<f64>,
+    active: RefCell<Vec<f64>>,
     derivatives: InputDerivatives,
     settings: Vec<Setting>,
     tolerance: Option<f64>,
@@ -170,7 +172,7 @@ impl CoSimulationSubsystem {
             follows,
             samples: None,
             phase: Phase::Instantiated,
-            time: 0.0,
+            time: Cell::new(0.0),
             saved: Saved {
                 state: FmuState::none(),
                 time: f64::NAN,
@@ -179,7 +181,7 @@ impl CoSimulationSubsystem {
                 end: f64::NAN,
             },
             given: 0,
-            active,
+            active: RefCell::new(active),
             linear: linear.map(Box::new),
             settings,
             tolerance: options.tolerance,
@@ -283,7 +285,7 @@ impl CoSimulationSubsystem {
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
         match &mut self.events {
-            Some(events) => events.start(&self.instance, self.time),
+            Some(events) => events.start(&self.instance, self.time.get()),
             None => Ok(()),
         }
     }

@@ -1,11 +1,11 @@
-//! Steps of an FMU: alone, and what it notes down about those in a row.
+//! Steps of an FMU: alone, and what it notes down about those in a batch.
 
 use costep_core::{Code, Error, InputSegment, Interval, Result, StepOutcome};
 
 use super::events::Kept;
 use super::signals::Followed;
 use super::{CoSimulationSubsystem, Phase};
-use crate::call::place::Interruption;
+use crate::call::lockstep::Interruption;
 use crate::call::states::FmuState;
 use crate::trace::Call;
 
@@ -40,31 +40,28 @@ impl CoSimulationSubsystem {
     }
 
     /// Whether the next step needs no more than to set inputs, to step and to get outputs.
-    pub(super) fn is_ready_for_plain_steps(&self) -> bool {
+    pub(crate) fn is_ready_for_rounds(&self) -> bool {
         let is_usual = self.phase == Phase::Stepping && !self.retries && self.samples.is_none();
         let goes_on = self.instance.alive().and_then(|()| self.instance.goes_on()).is_ok();
         is_usual && self.given == 0 && self.saved.time.is_nan() && goes_on
     }
 
-    /// Notes down what it did in a row with others.
-    pub(super) fn catch_up(&mut self) {
-        let Some(place) = &mut self.instance.place else { return };
-        if let Some(missed) = place.missed() {
-            self.time = missed.time;
-            missed.copy_inputs(&mut self.active);
+    /// Notes down a step that its batch has done, under these inputs.
+    pub(crate) fn note_round(&self, time: f64, inputs: Option<&[f64]>) {
+        self.time.set(time);
+        if let Some(inputs) = inputs.filter(|_| self.keeps_inputs()) {
+            self.active.borrow_mut().copy_from_slice(inputs);
         }
-        place.catch_up();
     }
 
-    /// Steps alone until the row is whole again.
-    pub(super) fn leave_row(&mut self) {
-        self.catch_up();
-        self.instance.break_row_up();
+    /// Whether it wants to know the inputs of its last step.
+    pub(crate) fn keeps_inputs(&self) -> bool {
+        self.linear.is_some()
     }
 
-    /// Finishes a step that was begun in a row and did not go as usual.
+    /// Finishes a step that was begun by its batch and did not go as usual.
     #[cold]
-    pub(super) fn finish_step(
+    pub(crate) fn finish_step(
         &mut self,
         Interruption { call, status }: Interruption,
         interval: Interval,
@@ -89,14 +86,14 @@ impl CoSimulationSubsystem {
 
     /// Reads the outputs after a step under held inputs.
     fn after_step(&mut self, interval: Interval, held: &[f64], y: &mut [f64]) -> Result<()> {
-        self.time = interval.end;
+        self.time.set(interval.end);
         if self.linear.is_some() {
-            self.active.copy_from_slice(held);
+            self.active.get_mut().copy_from_slice(held);
         }
         self.get_outputs(y)
     }
 
-    pub(super) fn step_alone(
+    pub(super) fn do_one_step(
         &mut self,
         interval: Interval,
         u: InputSegment<'_>,
@@ -151,9 +148,9 @@ impl CoSimulationSubsystem {
                 });
             }
         };
-        self.time = interval.end;
+        self.time.set(interval.end);
         if self.linear.is_some() {
-            u.evaluate(interval.length, &mut self.active);
+            u.evaluate(interval.length, self.active.get_mut());
         }
         self.get_outputs(y)?;
         if exchanges {

@@ -1,17 +1,17 @@
 //! The trait that every subsystem has, and what an FMU can do beyond it.
 
 use costep_core::{
-    Capable, Code, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearisation,
+    Batch, Capable, Code, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearisation,
     Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result,
-    Rollback, Row, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry,
-    unsupported,
+    Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry, unsupported,
 };
 use costep_fmu_file::settings::Moment;
 
 use super::events::Kept;
 use super::{CoSimulationSubsystem, Phase};
+use crate::call::instance::Instance;
 use crate::call::intermediate::Samples;
-use crate::call::place::Place;
+use crate::call::lockstep::Lockstep;
 use crate::call::states::FmuState;
 
 impl Subsystem for CoSimulationSubsystem {
@@ -20,7 +20,6 @@ impl Subsystem for CoSimulationSubsystem {
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.leave_row();
         if self.phase != Phase::Instantiated || self.instance.alive().is_err() {
             self.instance.reset()?;
             self.phase = Phase::Instantiated;
@@ -34,7 +33,7 @@ impl Subsystem for CoSimulationSubsystem {
         self.set(Moment::Before)?;
         self.instance.enter_initialization(experiment, self.tolerance)?;
         self.phase = Phase::Initialising;
-        self.time = experiment.start;
+        self.time.set(experiment.start);
         self.saved.time = f64::NAN;
         self.given = 0;
         self.set(Moment::Within)
@@ -52,27 +51,16 @@ impl Subsystem for CoSimulationSubsystem {
             events.note_inputs(u);
         }
         if self.linear.is_some() {
-            self.active.copy_from_slice(u);
+            self.active.get_mut().copy_from_slice(u);
         }
         self.get_outputs(y)
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        self.catch_up();
-        let begun = self.instance.place.as_ref().and_then(Place::take_interruption);
-        let outcome = match begun {
-            Some(interruption) => self.finish_step(interruption, interval, u.coefficients(0), y),
-            None => self.step_alone(interval, u, y),
-        };
-        let is_ready = self.is_ready_for_plain_steps();
-        if let Some(place) = &mut self.instance.place {
-            place.report(is_ready);
-        }
-        outcome
+        self.do_one_step(interval, u, y)
     }
 
     fn terminate(&mut self) {
-        self.leave_row();
         if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
             // Only an initialised FMU can be terminated.
             let _ = self.start_slowly();
@@ -116,34 +104,34 @@ impl Capable for CoSimulationSubsystem {
         if self.capabilities.micro_samples.is_some() { Some(self) } else { None }
     }
 
-    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
-        if !self.mixed && self.events.is_none() { Some(self) } else { None }
+    fn join_batch(self: Box<Self>, batch: &mut Option<Box<dyn Batch>>) -> Result<(), Box<dyn Subsystem>> {
+        if self.mixed || self.events.is_some() { Err(self) } else { Lockstep::join(self, batch) }
     }
 }
 
 impl CoSimulationSubsystem {
+    /// Value references of its inputs and outputs.
+    pub(crate) fn references(&self) -> (&[u32], &[u32]) {
+        (&self.inputs.references, &self.outputs.references)
+    }
+
+    pub(crate) fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
     fn can_be_saved(&self) -> bool {
         let interface = &self.instance.library.co_simulation().interface;
         interface.can_serialize_state && self.instance.can_serialize_states()
     }
 }
 
-impl RowMember for CoSimulationSubsystem {
-    fn join_row(&mut self, row: &mut Option<Box<dyn Row>>) -> bool {
-        let place = std::ptr::from_ref(self).cast();
-        let references = (&self.inputs.references[..], &self.outputs.references[..]);
-        self.instance.join_row(row, place, references, self.linear.is_some())
-    }
-}
-
 impl Rollback for CoSimulationSubsystem {
     fn snapshot(&mut self) -> Result<()> {
-        self.leave_row();
         self.start()?;
         self.instance.get_state(&mut self.saved.state)?;
         self.store_events(Kept::Snapshot);
-        self.saved.time = self.time;
-        self.saved.active.copy_from_slice(&self.active);
+        self.saved.time = self.time.get();
+        self.saved.active.copy_from_slice(self.active.get_mut());
         self.saved.given = self.given;
         self.saved.end = self.instance.end().unwrap_or(f64::NAN);
         Ok(())
@@ -153,13 +141,12 @@ impl Rollback for CoSimulationSubsystem {
         if self.saved.state.is_none() || self.saved.time.is_nan() {
             return Err(unsupported(&self.description, "to go back without a stored state"));
         }
-        self.leave_row();
         self.start()?;
         self.instance.set_state(&self.saved.state)?;
         self.instance.set_end(self.saved.end);
         self.restore_events(Kept::Snapshot);
-        self.time = self.saved.time;
-        self.active.copy_from_slice(&self.saved.active);
+        self.time.set(self.saved.time);
+        self.active.get_mut().copy_from_slice(&self.saved.active);
         self.given = self.saved.given;
         Ok(())
     }
@@ -179,14 +166,13 @@ impl Linearised for CoSimulationSubsystem {
     }
 
     fn local_model(&mut self, u: &[f64], model: &mut LocalModel) -> Result<()> {
-        self.catch_up();
         // In initialisation mode directional derivatives are those of the initialisation.
         self.start()?;
         let derivatives = self.instance.library.co_simulation().interface.provides_derivatives();
         match (&mut self.linear, self.capabilities.linearisation) {
             (_, Linearisation::None) => Err(unsupported(&self.description, "a local model")),
             (Some(linear), _) if derivatives => {
-                linear.fill(&self.instance, &self.inputs, (u, &self.active), model)
+                linear.fill(&self.instance, &self.inputs, (u, self.active.get_mut()), model)
             }
             // Of a subsystem without direct feed-through.
             _ => {
@@ -197,10 +183,9 @@ impl Linearised for CoSimulationSubsystem {
     }
 
     fn read_state(&mut self, u: &[f64], x: &mut [f64], x_dot: &mut [f64]) -> Result<bool> {
-        self.catch_up();
         self.start()?;
         match &mut self.linear {
-            Some(linear) => linear.read_state(&self.instance, (u, &self.active), (x, x_dot)),
+            Some(linear) => linear.read_state(&self.instance, (u, self.active.get_mut()), (x, x_dot)),
             None => Ok(false),
         }
     }
@@ -212,7 +197,6 @@ impl MicroRecorder for CoSimulationSubsystem {
     }
 
     fn record(&mut self, on: bool, experiment: &Experiment) {
-        self.leave_row();
         let inner = self.instance.library.co_simulation().fixed_internal_step_size;
         let expected = inner.map_or(0.0, |inner| experiment.step / inner + 2.0) as usize;
         self.instance.exchange().set_record(on, expected);
@@ -260,13 +244,8 @@ impl Persistence for CoSimulationSubsystem {
         self.instance.free_state(&mut state);
         out.integer((self.phase == Phase::Stepping).into());
         out.real(self.instance.end().unwrap_or(f64::NAN));
-        let (mut time, mut active) = (self.time, self.active.clone());
-        if let Some(missed) = self.instance.place.as_ref().and_then(Place::missed) {
-            time = missed.time;
-            missed.copy_inputs(&mut active);
-        }
-        out.real(time);
-        out.reals(&active);
+        out.real(self.time.get());
+        out.reals(&self.active.borrow());
         out.integer(self.given as u64);
         out.block(&bytes?);
         if let Some(events) = &self.events {
@@ -277,14 +256,13 @@ impl Persistence for CoSimulationSubsystem {
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.leave_row();
         let stepping = from.index(2)? == 1;
         if stepping {
             self.start()?;
         }
         let end = from.real()?;
-        self.time = from.real()?;
-        from.reals(&mut self.active)?;
+        self.time.set(from.real()?);
+        from.reals(self.active.get_mut())?;
         self.given = from.index(self.description.input_order + 1)?;
         let mut state = FmuState::none();
         self.instance.deserialize(from.block()?, &mut state)?;

@@ -8,4 +8,4 @@ mod call;
 mod slots;
 
 pub use call::Call;
-pub use slots::{MessageSlot, Round, RowMember, RowSlot, Slot, SlotData, SlotView, show};
+pub use slots::{BatchMember, BatchSlot, MessageSlot, Round, Slot, SlotData, SlotView, show};

@@ -1,5 +1,5 @@
 //! What is shown of FMUs. Each has a slot of its own, so that those on different threads do not disturb each
-//! other. Entering and leaving a call are one plain store each. FMUs that are stepped in a row share one more
+//! other. Entering and leaving a call are one plain store each. FMUs that are stepped in a batch share one more
 //! slot, which says whose turn it is: a single place that stays in the cache. Without a watcher the slots are
 //! ordinary memory that nobody reads.
 
@@ -19,7 +19,7 @@ const MESSAGE: usize = 328;
 const UNWATCHED: usize = 256;
 /// The low bits of a slot's word hold the call.
 const CALL_BITS: u32 = 8;
-/// In the word of a row the number of the FMU's slot comes next.
+/// In the word of a batch the number of the FMU's slot comes next.
 const MEMBER_BITS: u32 = 24;
 const ROUND_SHIFT: u32 = CALL_BITS + MEMBER_BITS;
 
@@ -30,7 +30,7 @@ const ROUND_SHIFT: u32 = CALL_BITS + MEMBER_BITS;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct SlotData {
-    /// Number of calls so far and the present one: changes with every call. Of a row: round, slot and call.
+    /// Number of calls so far and the present one: changes with every call. Of a batch: round, slot and call.
     word: AtomicU64,
     /// Longest time of a call in ms; 0 = no limit.
     limit: AtomicU64,
@@ -40,8 +40,8 @@ pub struct SlotData {
     message_length: AtomicU32,
     /// Odd while the message is written.
     message_turn: AtomicU32,
-    /// 1 = the slot of a row.
-    is_row: AtomicU32,
+    /// 1 = the slot of a batch.
+    is_batch: AtomicU32,
     name: [AtomicU8; NAME],
     message: [AtomicU8; MESSAGE],
 }
@@ -55,7 +55,7 @@ impl SlotData {
             name_length: AtomicU32::new(0),
             message_length: AtomicU32::new(0),
             message_turn: AtomicU32::new(0),
-            is_row: AtomicU32::new(0),
+            is_batch: AtomicU32::new(0),
             name: [const { AtomicU8::new(0) }; NAME],
             message: [const { AtomicU8::new(0) }; MESSAGE],
         }
@@ -65,7 +65,7 @@ impl SlotData {
     pub fn read<'a>(&'a self, all: &'a [Self]) -> SlotView<'a> {
         let word = self.word.load(Relaxed);
         let member = (word >> CALL_BITS) as usize & ((1 << MEMBER_BITS) - 1);
-        let member = if self.is_row.load(Relaxed) == 0 { None } else { all.get(member) };
+        let member = if self.is_batch.load(Relaxed) == 0 { None } else { all.get(member) };
         SlotView {
             word,
             call: Call::from_number((word & ((1 << CALL_BITS) - 1)) as u8),
@@ -201,7 +201,7 @@ impl Slot {
         let index = board.take();
         let data = &board.slots[index];
         let calls = data.word.load(Relaxed) >> CALL_BITS << CALL_BITS;
-        data.is_row.store(0, Relaxed);
+        data.is_batch.store(0, Relaxed);
         data.version.store(version, Relaxed);
         data.limit.store(limit.map_or(0, |limit| (limit.as_millis() as u64).max(1)), Relaxed);
         data.message_length.store(0, Relaxed);
@@ -232,21 +232,21 @@ impl Drop for Slot {
     }
 }
 
-/// Shows whose turn it is among FMUs that are stepped in a row by one thread.
+/// Shows whose turn it is among FMUs that are stepped together by one thread.
 #[derive(Debug)]
-pub struct RowSlot {
+pub struct BatchSlot {
     data: &'static SlotData,
     index: usize,
     /// Number of rounds so far, in the bits above slot and call.
     rounds: u64,
 }
 
-/// An FMU in the slot of a row.
+/// An FMU in the slot of a batch.
 #[derive(Clone, Copy, Debug)]
-pub struct RowMember(u64);
+pub struct BatchMember(u64);
 
-impl RowSlot {
-    /// A slot for a row. Nothing if all are taken.
+impl BatchSlot {
+    /// A slot for a batch. Nothing if all are taken.
     pub fn new() -> Option<Self> {
         let board = board();
         let index = board.take();
@@ -254,16 +254,16 @@ impl RowSlot {
             return None;
         }
         let data = &board.slots[index];
-        data.is_row.store(1, Relaxed);
+        data.is_batch.store(1, Relaxed);
         Some(Self { data, index, rounds: data.word.load(Relaxed) >> ROUND_SHIFT << ROUND_SHIFT })
     }
 
     /// How the FMU of a slot is called here.
-    pub fn member(slot: &Slot) -> RowMember {
-        RowMember((slot.index as u64) << CALL_BITS)
+    pub fn member(slot: &Slot) -> BatchMember {
+        BatchMember((slot.index as u64) << CALL_BITS)
     }
 
-    /// Begins a round: every FMU of the row once.
+    /// Begins a round: every FMU of the batch once.
     #[inline(always)]
     pub fn round(&mut self) -> Round<'_> {
         self.rounds = self.rounds.wrapping_add(1 << ROUND_SHIFT);
@@ -271,15 +271,15 @@ impl RowSlot {
     }
 }
 
-impl Drop for RowSlot {
+impl Drop for BatchSlot {
     fn drop(&mut self) {
         self.data.word.store(self.rounds, Relaxed);
-        self.data.is_row.store(0, Relaxed);
+        self.data.is_batch.store(0, Relaxed);
         board().give_back(self.index);
     }
 }
 
-/// One round through a row. When it ends, no FMU is in a call.
+/// One round through a batch. When it ends, no FMU is in a call.
 #[derive(Debug)]
 pub struct Round<'a> {
     word: &'a AtomicU64,
@@ -289,7 +289,7 @@ pub struct Round<'a> {
 impl Round<'_> {
     /// From now on this FMU is in this call, and no other one is in any.
     #[inline(always)]
-    pub fn enter(&self, member: RowMember, call: Call) {
+    pub fn enter(&self, member: BatchMember, call: Call) {
         self.word.store(self.round | member.0 | call as u64, Relaxed);
     }
 }
@@ -340,16 +340,16 @@ mod tests {
     }
 
     #[test]
-    fn a_row_shows_whose_turn_it_is() {
+    fn a_batch_shows_whose_turn_it_is() {
         let fmus = ["brake", "wheel"].map(|name| Slot::new(name, 2, Some(Duration::from_secs(3))));
         let all = board().slots;
-        let mut row = RowSlot::new().unwrap();
-        let data = row.data;
+        let mut batch = BatchSlot::new().unwrap();
+        let data = batch.data;
         let mut words = Vec::new();
         for _ in 0..2 {
-            let round = row.round();
+            let round = batch.round();
             for fmu in &fmus {
-                round.enter(RowSlot::member(fmu), Call::DoStep);
+                round.enter(BatchSlot::member(fmu), Call::DoStep);
                 let view = data.read(all);
                 assert_eq!(view.fmu.name(), fmu.data.name());
                 assert_eq!(
@@ -370,7 +370,7 @@ mod tests {
         let data = SlotData::new();
         data.name_length.store(u32::MAX, Relaxed);
         data.word.store(u64::MAX, Relaxed);
-        data.is_row.store(7, Relaxed);
+        data.is_batch.store(7, Relaxed);
         assert_eq!(data.name().len(), NAME);
         assert!(data.read(&[]).call.is_none());
     }

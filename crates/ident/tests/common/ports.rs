@@ -1,9 +1,9 @@
 //! A subsystem with ports and nothing behind them: identification looks at signals alone, and the test plays its part.
 
 use costep_core::{
-    Capable, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearised, MicroRecorder,
-    MicroSamples, MicroSampling, Persistence, Port, Result, Rollback, RowMember, SolverCounts, StepOutcome,
-    Subsystem, Telemetry,
+    Batch, Capable, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearised,
+    MicroRecorder, MicroSamples, MicroSampling, Persistence, Port, Result, Rollback, SolverCounts,
+    StepOutcome, Subsystem, Telemetry,
 };
 
 pub(crate) struct Ports {
@@ -81,8 +81,8 @@ impl Capable for Ports {
         Some(self)
     }
 
-    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
-        None
+    fn join_batch(self: Box<Self>, _batch: &mut Option<Box<dyn Batch>>) -> Result<(), Box<dyn Subsystem>> {
+        Err(self)
     }
 }
 

@@ -3,7 +3,7 @@
 use costep_core::{
     Capable, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Linearisation,
     Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result,
-    Rollback, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Telemetry,
+    Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Telemetry,
 };
 
 use super::{Integrated, copy_few};
@@ -43,8 +43,8 @@ impl<E: Equations> Capable for Integrated<E> {
         Some(self)
     }
 
-    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
-        None
+    fn join_batch(self: Box<Self>, _batch: &mut Option<Box<dyn Batch>>) -> Result<(), Box<dyn Subsystem>> {
+        Err(self)
     }
 }
 

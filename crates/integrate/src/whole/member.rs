@@ -189,8 +189,7 @@ handles!(Member {
     micro_recorder: some,
     environment: none,
     persistence: some,
-    telemetry: some,
-    row_member: none
+    telemetry: some
 });
 
 impl MicroRecorder for Member {

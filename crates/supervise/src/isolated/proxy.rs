@@ -3,10 +3,7 @@
 use std::any::Any;
 
 use costep_core::{
-    Capable, Code, Description, EnvironmentStep, Error, Experiment, InputSegment, Interval, Linearisation,
-    Linearised, LocalModel, MicroBuffer, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin,
-    Persistence, Result, Rollback, RowMember, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem,
-    Telemetry, unsupported,
+    Capable, Code, Description, EnvironmentStep, Error, Experiment, InputSegment, Interval, Linearisation, Linearised, LocalModel, MicroBuffer, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result, Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry, unsupported, Batch,
 };
 
 use super::area::Sizes;
@@ -158,8 +155,8 @@ impl Capable for Isolated {
         if self.facts.telemetry.is_some() { Some(self) } else { None }
     }
 
-    fn row_member(&mut self) -> Option<&mut dyn RowMember> {
-        None
+    fn join_batch(self: Box<Self>, _batch: &mut Option<Box<dyn Batch>>) -> Result<(), Box<dyn Subsystem>> {
+        Err(self)
     }
 }
 

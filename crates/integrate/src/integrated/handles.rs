@@ -1,9 +1,9 @@
 //! What a subsystem that costep integrates can do beyond a step.
 
 use costep_core::{
-    Capable, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Linearisation,
+    Batch, Capable, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Linearisation,
     Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result,
-    Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Telemetry,
+    Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry,
 };
 
 use super::{Integrated, copy_few};
@@ -13,7 +13,7 @@ use crate::integrator::{DIAGNOSTICS, Integrator};
 use crate::sampler::Sampler;
 use crate::solver::Solver;
 
-impl<E: Equations> Capable for Integrated<E> {
+impl<E: Equations + 'static> Capable for Integrated<E> {
     fn rollback(&mut self) -> Option<&mut dyn Rollback> {
         Some(self)
     }

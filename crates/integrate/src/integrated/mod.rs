@@ -279,7 +279,7 @@ impl<E: Equations> Integrated<E> {
     }
 }
 
-impl<E: Equations> Subsystem for Integrated<E> {
+impl<E: Equations + 'static> Subsystem for Integrated<E> {
     fn description(&self) -> &Description {
         &self.description
     }

@@ -137,14 +137,14 @@ pub(crate) const INPUTS: [Cubic; 4] = [
 ];
 
 /// A subsystem at its start.
-pub(crate) fn started<E: Equations>(equations: E, solver: &Solver, start: f64, step: f64) -> Integrated<E> {
+pub(crate) fn started<E: Equations + 'static>(equations: E, solver: &Solver, start: f64, step: f64) -> Integrated<E> {
     let mut started = Integrated::new(equations, solver).unwrap();
     started.initialise(&Experiment { start, stop: start + 1.0, step }).unwrap();
     started
 }
 
 /// One macro step; gives the outputs at its end.
-pub(crate) fn advance<E: Equations>(
+pub(crate) fn advance<E: Equations + 'static>(
     subsystem: &mut Integrated<E>,
     start: f64,
     end: f64,
@@ -154,7 +154,7 @@ pub(crate) fn advance<E: Equations>(
 }
 
 /// One macro step of a run; gives the outputs at its end.
-pub(crate) fn advance_over<E: Equations>(
+pub(crate) fn advance_over<E: Equations + 'static>(
     subsystem: &mut Integrated<E>,
     interval: Interval,
     u: &InputPolynomials,

@@ -3,7 +3,10 @@
 use std::any::Any;
 
 use costep_core::{
-    Capable, Code, Description, EnvironmentStep, Error, Experiment, InputSegment, Interval, Linearisation, Linearised, LocalModel, MicroBuffer, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result, Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry, unsupported, Batch,
+    Batch, Capable, Code, Description, EnvironmentStep, Error, Experiment, InputSegment, Interval,
+    Linearisation, Linearised, LocalModel, MicroBuffer, MicroRecorder, MicroSamples, MicroSampling,
+    ModelOrigin, Persistence, Result, Rollback, SolverCounts, StateReader, StateWriter, StepOutcome,
+    Subsystem, Telemetry, unsupported,
 };
 
 use super::area::Sizes;

@@ -2,8 +2,9 @@
 
 use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_integrate::{Ode, Part, Renamable, Solver};
+use costep_integrate::{Ode, Renamable, Solver};
 use costep_methods::MethodSpec;
+use costep_system::Component;
 
 /// Macro step of the ring, in s.
 pub const STEP: f64 = 1e-3;

@@ -1,7 +1,7 @@
 //! Error measures of a co-simulation against its monolithic reference.
 
 use costep_core::{Description, Result};
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use crate::fifths::Amplitudes;
 use crate::noise::noise_variance;
@@ -215,7 +215,7 @@ fn energy_drift(run: &[f64], mono: &[f64]) -> Option<f64> {
 /// The error of [G18 (66)]: max over t of the sum over all outputs of |y - y_ref|, at all known points up to
 /// the stop time, against a monolithic reference with the solver the model names. Nothing for models whose
 /// paper does not use it.
-pub fn paper_error(model: &Model, stop: f64, run: &Trace) -> Result<Option<f64>> {
+pub fn paper_error(model: &SystemDescription, stop: f64, run: &Trace) -> Result<Option<f64>> {
     let Some(solver) = model.paper_reference else { return Ok(None) };
     let (times, rows) = match &run.micro {
         Some(micro) => (&micro.times, &micro.rows),

@@ -5,7 +5,8 @@ use std::time::Instant;
 use costep_core::{
     Capabilities, Code, Error, Experiment, InputPolynomials, Linearisation, LocalModel, Result, Subsystem,
 };
-use costep_integrate::{Part, Solver};
+use costep_integrate::Solver;
+use costep_system::Component;
 
 /// Macro steps that are tried.
 const STEPS: u64 = 20;
@@ -42,7 +43,12 @@ impl ProbeReport {
 }
 
 /// Calls a part on its own, with its inputs held at `u`.
-pub fn probe(part: &dyn Part, solver: &Solver, experiment: &Experiment, u: &[f64]) -> Result<ProbeReport> {
+pub fn probe(
+    part: &dyn Component,
+    solver: &Solver,
+    experiment: &Experiment,
+    u: &[f64],
+) -> Result<ProbeReport> {
     // FMUs may refuse steps beyond the stop time they are told.
     let stop = experiment.stop.max(experiment.time(STEPS + 1));
     let experiment = &Experiment { stop, ..*experiment };
@@ -80,7 +86,7 @@ pub fn probe(part: &dyn Part, solver: &Solver, experiment: &Experiment, u: &[f64
 
 /// Whether two instances at the same time both give these rows.
 fn repeated(
-    part: &dyn Part,
+    part: &dyn Component,
     solver: &Solver,
     experiment: &Experiment,
     u: &[f64],
@@ -108,7 +114,7 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn start(part: &dyn Part, solver: &Solver, experiment: &'a Experiment, u: &[f64]) -> Result<Self> {
+    fn start(part: &dyn Component, solver: &Solver, experiment: &'a Experiment, u: &[f64]) -> Result<Self> {
         let mut subsystem = part.subsystem(solver)?;
         subsystem.initialise(experiment)?;
         let mut y = vec![0.0; subsystem.description().outputs.len()];
@@ -138,7 +144,7 @@ impl Drop for Trial<'_> {
 
 /// Compares the response of the outputs over one step to a change of each input with that of the local model.
 fn derivative_error(
-    part: &dyn Part,
+    part: &dyn Component,
     solver: &Solver,
     experiment: &Experiment,
     u: &[f64],

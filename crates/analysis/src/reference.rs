@@ -3,7 +3,7 @@
 use costep_core::{Capable, Code, Error, Experiment, InputPolynomials, Interval, Layout, Result, Subsystem};
 use costep_engine::{Engine, Observer};
 use costep_integrate::{Integrated, Solver};
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use crate::fifths::Amplitudes;
 use crate::measures::mean_error;
@@ -39,7 +39,12 @@ pub enum ReferenceKind {
 
 impl Reference {
     /// Solves the whole model as one, over the communication points of `experiment`.
-    pub fn new(model: &Model, solver: Solver, experiment: &Experiment, micro: bool) -> Result<Self> {
+    pub fn new(
+        model: &SystemDescription,
+        solver: Solver,
+        experiment: &Experiment,
+        micro: bool,
+    ) -> Result<Self> {
         let outputs = model.layout().outputs();
         let mut trace = Trace::new(outputs, micro);
         let amplitudes = solve(model, solver, experiment, |k, y, twin| {
@@ -108,7 +113,12 @@ pub struct Twin {
 
 impl Twin {
     /// Solves the whole model as one, beside the samples of a run.
-    pub fn new(model: &Model, solver: Solver, experiment: &Experiment, run: &GrowthWatch) -> Result<Self> {
+    pub fn new(
+        model: &SystemDescription,
+        solver: Solver,
+        experiment: &Experiment,
+        run: &GrowthWatch,
+    ) -> Result<Self> {
         let (outputs, steps) = (model.layout().outputs(), experiment.steps());
         let mut errors = Amplitudes::new(outputs);
         let mut difference = vec![0.0; outputs];
@@ -128,7 +138,7 @@ fn share(k: u64, steps: u64) -> f64 {
 
 /// Solves the whole model as one, shows every communication point, and gives the amplitudes.
 fn solve(
-    model: &Model,
+    model: &SystemDescription,
     solver: Solver,
     experiment: &Experiment,
     mut show: impl FnMut(u64, &[f64], &Vec<Box<dyn Subsystem>>),
@@ -158,7 +168,12 @@ fn solve(
 }
 
 /// Outputs of the monolithic system at these rising instants, one row each.
-pub fn outputs_at(model: &Model, solver: Solver, start: f64, instants: &[f64]) -> Result<Vec<f64>> {
+pub fn outputs_at(
+    model: &SystemDescription,
+    solver: Solver,
+    start: f64,
+    instants: &[f64],
+) -> Result<Vec<f64>> {
     let mut twin = Integrated::new(model.monolithic()?, &solver)?;
     let outputs = twin.description().outputs.len();
     twin.initialise(&Experiment { start, stop: start, step: 1.0 })?;

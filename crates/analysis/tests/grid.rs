@@ -6,7 +6,7 @@ use costep_core::{Experiment, InputSet};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 const STOP: f64 = 0.1;
 
@@ -20,13 +20,13 @@ fn pairs() -> impl Iterator<Item = (f64, f64)> {
     half_decades(6, 12).flat_map(move |ck| half_decades(4, 11).map(move |dk| (ck, dk)))
 }
 
-fn model(ck: f64, dk: f64) -> Model {
+fn model(ck: f64, dk: f64) -> SystemDescription {
     let set = [("ck".to_owned(), ck), ("dk".to_owned(), dk)];
     costep_models::find("dual-mass").unwrap().model(&set).unwrap().1
 }
 
 /// eps_mono of a run; infinite if it fails.
-fn error(model: &Model, label: &str, reference: &Reference, step: f64) -> f64 {
+fn error(model: &SystemDescription, label: &str, reference: &Reference, step: f64) -> f64 {
     let spec = MethodSpec::parse(label).unwrap();
     let layout = model.layout();
     let run = || -> costep_core::Result<f64> {

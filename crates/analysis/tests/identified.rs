@@ -5,7 +5,7 @@ mod common;
 
 use common::{BlackBox, Case, NOISES, Wrap, eps, model, plain, run, stiffening};
 use costep_integrate::Solver;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 #[test]
 fn the_nonlinear_oscillator_stays_near_the_monolithic_solution() {
@@ -50,7 +50,7 @@ const METHODS: [&str; 3] = ["identified", "identified:form=ramp", "identified:st
 
 /// Never worse than twice the best of the extrapolations that it could have fallen back to, nor without a number; where these explode, an error
 /// that shows the motion is there.
-fn assert_bounded(what: &str, model: &Model, (step, stop): (f64, f64), wrap: Wrap) {
+fn assert_bounded(what: &str, model: &SystemDescription, (step, stop): (f64, f64), wrap: Wrap) {
     let case = Case::new(model, step, stop);
     let fall_back = case.eps("zoh", wrap).min(case.eps("foh", wrap));
     let limit = if fall_back.is_finite() { 2.0 * fall_back } else { 1.0 };
@@ -67,7 +67,7 @@ fn assert_bounded(what: &str, model: &Model, (step, stop): (f64, f64), wrap: Wra
 #[test]
 fn a_chain_of_five_black_boxes_is_coupled() {
     for (step, idle) in [(1e-3, 0.0), (2e-3, 0.0), (5e-3, 0.5)] {
-        let chain = Model { solver: Solver::Exact, ..model("chain", &[("idle", idle)]) };
+        let chain = SystemDescription { solver: Solver::Exact, ..model("chain", &[("idle", idle)]) };
         assert_bounded("chain", &chain, (step, 1.0 + idle), plain);
     }
 }
@@ -97,7 +97,7 @@ fn without_excitation_nothing_happens() {
         assert_eq!(eps(&chain, method, 5e-3, 2.0), 0.0, "{method}");
     }
     for step in [5e-4, 1e-3] {
-        let late = Model { solver: Solver::Exact, ..model("chain", &[("idle", 0.5)]) };
+        let late = SystemDescription { solver: Solver::Exact, ..model("chain", &[("idle", 0.5)]) };
         assert_bounded("late push", &late, (step, 0.7), plain);
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{BlackBox, Case, NOISES, Wrap, model, plain, stiffening};
 use costep_integrate::Solver;
-use costep_models::Model;
+use costep_system::SystemDescription;
 use serde_json::Value;
 
 /// Method and row of the table: the nonlinear oscillator over 1 s in steps of 1 ms.
@@ -66,7 +66,7 @@ const METHODS: [&str; 9] = [
 ];
 
 /// No method may be worse than twice the hold that it falls back to, with the learning phase of the thesis and with a short one.
-fn assert_bounded(what: &str, model: &Model, (step, stop): (f64, f64), wrap: Wrap) {
+fn assert_bounded(what: &str, model: &SystemDescription, (step, stop): (f64, f64), wrap: Wrap) {
     let case = Case::new(model, step, stop);
     let fall_back = case.eps("zoh", wrap);
     assert!(fall_back.is_finite(), "{what}: nothing to compare with");

@@ -7,10 +7,10 @@ use costep_analysis::Identification;
 use costep_ident::ModelFile;
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 /// Models of a run with half the least step of the tests.
-fn learnt(model: &Model, source: &str) -> ModelFile {
+fn learnt(model: &SystemDescription, source: &str) -> ModelFile {
     let method = format!("mbcorr:source={source}");
     let mut engine = Case::new(model, 5e-4, 1.0).engine(&method, plain);
     let mut identification = Identification::new(&engine);

@@ -6,9 +6,8 @@ mod sized;
 use costep_analysis::{Measures, Reference, Trace, measure, paper_error};
 use costep_core::{Experiment, InputSet, Layout, Port, Subsystem};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_integrate::Part;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::{Component, SystemDescription};
 
 /// Rows of a CSV table with a header.
 fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
@@ -19,13 +18,13 @@ fn number(text: &str) -> f64 {
     text.parse().unwrap()
 }
 
-fn model(id: &str, set: &[(&str, f64)]) -> Model {
+fn model(id: &str, set: &[(&str, f64)]) -> SystemDescription {
     let set: Vec<_> = set.iter().map(|(name, value)| (String::from(*name), *value)).collect();
     costep_models::find(id).unwrap().model(&set).unwrap().1
 }
 
 /// The parts of the dual mass oscillator with the sizes that the prototype scaled by, others as they are.
-fn subsystem(part: &dyn Part, model: &Model) -> Box<dyn Subsystem> {
+fn subsystem(part: &dyn Component, model: &SystemDescription) -> Box<dyn Subsystem> {
     let has_force = |ports: &[Port]| ports.iter().any(|port| port.name == "F");
     let description = part.description();
     if has_force(&description.inputs) == has_force(&description.outputs) {
@@ -38,7 +37,7 @@ fn subsystem(part: &dyn Part, model: &Model) -> Box<dyn Subsystem> {
 const CK: f64 = 2e5;
 const DK: f64 = 200.0;
 
-fn run(model: &Model, method: &str, step: f64, stop: f64) -> (Trace, Engine) {
+fn run(model: &SystemDescription, method: &str, step: f64, stop: f64) -> (Trace, Engine) {
     let layout: Layout = model.layout();
     let system = System {
         subsystems: model.parts.iter().map(|part| subsystem(&**part, model)).collect(),
@@ -61,7 +60,7 @@ fn run(model: &Model, method: &str, step: f64, stop: f64) -> (Trace, Engine) {
     (trace, engine)
 }
 
-fn measures(model: &Model, method: &str, step: f64, stop: f64) -> Measures {
+fn measures(model: &SystemDescription, method: &str, step: f64, stop: f64) -> Measures {
     let (trace, engine) = run(model, method, step, stop);
     let reference = Reference::new(model, model.solver, engine.experiment(), true).unwrap();
     measure(engine.descriptions(), &trace, &reference)

@@ -6,7 +6,7 @@ use costep_core::{Experiment, InputSet};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 const METHODS: [&str; 8] = [
     "zoh",
@@ -19,7 +19,7 @@ const METHODS: [&str; 8] = [
     "predictive",
 ];
 
-fn model(ck: f64, dk: f64) -> Model {
+fn model(ck: f64, dk: f64) -> SystemDescription {
     let set = [("ck".to_owned(), ck), ("dk".to_owned(), dk)];
     costep_models::find("dual-mass").unwrap().model(&set).unwrap().1
 }
@@ -28,7 +28,7 @@ fn experiment(step: f64, steps: u32) -> Experiment {
     Experiment { start: 0.0, stop: f64::from(steps) * step, step }
 }
 
-fn engine(model: &Model, label: &str, experiment: Experiment) -> Engine {
+fn engine(model: &SystemDescription, label: &str, experiment: Experiment) -> Engine {
     let method = MethodSpec::parse(label).unwrap();
     Engine::new(System {
         subsystems: model.parts.iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
@@ -46,7 +46,7 @@ fn engine(model: &Model, label: &str, experiment: Experiment) -> Engine {
 }
 
 /// Growth per macro step in the long run, from the outputs: the spectral radius of the coupled system.
-fn spectral_radius(model: &Model, label: &str, step: f64) -> f64 {
+fn spectral_radius(model: &SystemDescription, label: &str, step: f64) -> f64 {
     const STEPS: u32 = 1600;
     const BLOCKS: usize = 8;
     let mut engine = engine(model, label, experiment(step, STEPS));
@@ -74,7 +74,12 @@ struct Judged {
 }
 
 /// Nothing if the run diverged.
-fn judged(model: &Model, label: &str, experiment: Experiment, reference: &Reference) -> Option<Judged> {
+fn judged(
+    model: &SystemDescription,
+    label: &str,
+    experiment: Experiment,
+    reference: &Reference,
+) -> Option<Judged> {
     let mut engine = engine(model, label, experiment);
     let mut trace = Trace::new(engine.outputs().len(), false);
     let mut watch = GrowthWatch::with_samples();

@@ -6,7 +6,7 @@ use costep_core::{Connection, Description, MethodEntry};
 use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use crate::systems::{coupled, model};
 use crate::toys::bits_after;
@@ -14,11 +14,11 @@ use crate::variants::variants;
 
 const STEPS: usize = 100;
 
-fn models() -> [Model; 2] {
+fn models() -> [SystemDescription; 2] {
     [model("chain", &[("n", 7.0)]), model("dual-mass", &[("ck", 1e4), ("dk", 1e2)])]
 }
 
-fn system(model: &Model, method: &MethodSpec) -> System {
+fn system(model: &SystemDescription, method: &MethodSpec) -> System {
     coupled(model, &Solver::Euler(1e-4), method, 1.0, 1e-3)
 }
 
@@ -38,9 +38,9 @@ pub(crate) fn any_number_of_threads_gives_the_same_bits(entry: &'static MethodEn
 }
 
 /// The model with its parts in another order and its connections in reverse.
-fn permuted(model: &Model, order: &[usize]) -> Model {
+fn permuted(model: &SystemDescription, order: &[usize]) -> SystemDescription {
     let (old, parts) = (model.layout(), order.iter().map(|i| model.parts[*i].duplicate()).collect());
-    let mut other = Model::new(parts, model.solver, model.experiment.stop, model.experiment.step);
+    let mut other = SystemDescription::new(parts, model.solver, model.experiment.stop, model.experiment.step);
     let new = other.layout();
     let place = |i: usize| order.iter().position(|old| *old == i).unwrap();
     let output = |y: usize| {
@@ -86,7 +86,7 @@ pub(crate) fn the_order_of_parts_and_connections_does_not_matter(entry: &'static
         ];
         for method in variants(entry) {
             for scheduling in [Scheduling::Auto, Scheduling::Parallel, Scheduling::Sequential(vec![])] {
-                let run = |model: &Model| {
+                let run = |model: &SystemDescription| {
                     let scheduling = scheduling.clone();
                     named_bits(System { scheduling, ..system(model, &method) })
                 };

@@ -2,9 +2,10 @@
 
 use costep_core::{External, MethodEntry};
 use costep_engine::{Engine, Scheduling, System};
+use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
-use costep_integrate::{Part, Solver};
 use costep_methods::MethodSpec;
+use costep_system::Component;
 
 use crate::systems::{coupled, model};
 use crate::toys::{Lag, wired};

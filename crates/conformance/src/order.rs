@@ -6,7 +6,7 @@ use costep_core::{External, InputPolynomials, MethodEntry, Subsystem};
 use costep_engine::{Engine, Scheduling};
 use costep_integrate::{Integrated, Solver};
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use crate::systems::{coupled, model};
 use crate::variants::defaults;
@@ -18,20 +18,20 @@ pub const LONGEST_STEP: f64 = 0.01;
 const HALVINGS: i32 = 4;
 
 /// Two masses with a soft coupling, beginning in motion.
-fn soft(x1: f64) -> Model {
+fn soft(x1: f64) -> SystemDescription {
     let masses = [("m1", 1.0), ("m2", 2.0), ("c1", 100.0), ("c2", 400.0), ("d1", 0.1), ("d2", 0.2)];
     model("dual-mass", &[&masses[..], &[("ck", 50.0), ("dk", 1.0), ("x1", x1)]].concat())
 }
 
 /// The same at rest under a force that sets in smoothly, 10 (1 - cos 2 pi t).
-pub fn soft_from_rest() -> Model {
+pub fn soft_from_rest() -> SystemDescription {
     let cosine = External::Sine { amplitude: -10.0, frequency: 1.0, phase: FRAC_PI_2, start: 0.0 };
     soft(0.0).driven(0, 0, External::Constant(10.0)).driven(0, 0, cosine)
 }
 
 /// Greatest error of each output at the communication points of the second half of the run.
 fn errors(
-    model: &Model,
+    model: &SystemDescription,
     method: &MethodSpec,
     scheduling: &Scheduling,
     reference: &Solver,
@@ -60,7 +60,12 @@ fn errors(
 }
 
 /// Observed order of each output.
-fn slopes(model: &Model, method: &MethodSpec, scheduling: &Scheduling, reference: &Solver) -> Vec<f64> {
+fn slopes(
+    model: &SystemDescription,
+    method: &MethodSpec,
+    scheduling: &Scheduling,
+    reference: &Solver,
+) -> Vec<f64> {
     // A method of high order reaches round-off after few halvings, so it starts with longer steps.
     let is_high = method.entry.convergence_order > 3;
     let (longest, halvings) = if is_high { (8.0 * LONGEST_STEP, 2) } else { (LONGEST_STEP, HALVINGS) };
@@ -69,7 +74,7 @@ fn slopes(model: &Model, method: &MethodSpec, scheduling: &Scheduling, reference
 
 /// The same over so many halvings of a step.
 fn slopes_over(
-    model: &Model,
+    model: &SystemDescription,
     method: &MethodSpec,
     scheduling: &Scheduling,
     reference: &Solver,

@@ -5,7 +5,7 @@ use costep_engine::Engine;
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use crate::systems::{coupled, model};
 use crate::toys::bits_after;
@@ -20,7 +20,7 @@ const SOLVERS: [Solver; 5] = [
     Solver::Multistep(Family::Bdf, 1e-6, AtPoint::CorrectSecond),
 ];
 
-fn engine(model: &Model, solver: &Solver, method: &MethodSpec) -> Engine {
+fn engine(model: &SystemDescription, solver: &Solver, method: &MethodSpec) -> Engine {
     Engine::new(coupled(model, solver, method, 1.0, 1e-3)).unwrap()
 }
 

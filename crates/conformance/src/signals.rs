@@ -2,8 +2,9 @@
 
 use costep_core::{Connection, External, MethodEntry, Subsystem};
 use costep_engine::{Engine, Scheduling, System};
-use costep_integrate::{Part, Solver};
+use costep_integrate::Solver;
 use costep_methods::MethodSpec;
+use costep_system::Component;
 
 use crate::toys::{Lag, Toy, wired};
 use crate::variants::defaults;

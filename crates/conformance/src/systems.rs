@@ -4,14 +4,14 @@ use costep_core::{Experiment, InputSet};
 use costep_engine::{Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 /// A benchmark model with some parameters changed.
 ///
 /// # Panics
 ///
 /// If there is no such model or parameter.
-pub fn model(id: &str, parameters: &[(&str, f64)]) -> Model {
+pub fn model(id: &str, parameters: &[(&str, f64)]) -> SystemDescription {
     let given: Vec<_> = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
     costep_models::find(id).unwrap().model(&given).unwrap().1
 }
@@ -30,7 +30,13 @@ pub fn method(text: &str) -> MethodSpec {
 /// # Panics
 ///
 /// If a part cannot be made.
-pub fn coupled(model: &Model, solver: &Solver, method: &MethodSpec, stop: f64, step: f64) -> System {
+pub fn coupled(
+    model: &SystemDescription,
+    solver: &Solver,
+    method: &MethodSpec,
+    stop: f64,
+    step: f64,
+) -> System {
     System {
         subsystems: model.parts.iter().map(|part| part.subsystem(solver).unwrap()).collect(),
         connections: model.connections.clone(),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use costep_core::quantity::exact_time;
 use costep_core::{External, Place};
-use costep_integrate::Part;
 use costep_project::{ConnectEntry, Draft, DraftValue, FmuEntry, Override, Registry};
+use costep_system::Component;
 
 use crate::errors::Errors;
 use crate::system::System;
@@ -51,7 +51,7 @@ pub struct SystemBuilder {
     name: String,
     registry: Registry,
     named: Vec<Named>,
-    made: Vec<Box<dyn Part>>,
+    made: Vec<Box<dyn Component>>,
     connections: Vec<Link>,
     externals: Vec<(String, External, bool)>,
     groups: Vec<(String, String, Vec<String>)>,
@@ -92,7 +92,7 @@ impl SystemBuilder {
 
     /// Adds a part that is written in code: a [`NativePart`](crate::NativePart), a
     /// [`CustomPart`](crate::CustomPart), or equations of your own. Its name is that of its description.
-    pub fn native(mut self, part: impl Part + 'static) -> Self {
+    pub fn native(mut self, part: impl Component + 'static) -> Self {
         self.made.push(Box::new(part));
         self
     }

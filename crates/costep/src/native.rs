@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use costep_core::{Code, Description, Error, LocalModel, Port, Result, Subsystem};
-use costep_integrate::{Ode, Part, Renamable, Solver};
+use costep_integrate::{Ode, Renamable, Solver};
+use costep_system::Component;
 
 /// f(t, x, u) or g(t, x, u), written into the last argument.
 type Formula = Arc<dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync>;
@@ -220,7 +221,7 @@ impl CustomPart {
     }
 }
 
-impl Part for CustomPart {
+impl Component for CustomPart {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -238,11 +239,11 @@ impl Part for CustomPart {
         None
     }
 
-    fn duplicate(&self) -> Box<dyn Part> {
+    fn duplicate(&self) -> Box<dyn Component> {
         Box::new(self.clone())
     }
 
-    fn renamed(&self, name: &str) -> Box<dyn Part> {
+    fn renamed(&self, name: &str) -> Box<dyn Component> {
         let mut copy = self.clone();
         copy.description.name = name.into();
         Box::new(copy)

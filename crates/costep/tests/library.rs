@@ -200,13 +200,13 @@ fn equations_in_code_are_solved_as_one_too() {
 #[test]
 fn a_part_that_is_made_under_another_name_is_refused() {
     let named = |name: &str| {
-        let part: Box<dyn costep::Part> = Box::new(NativePart::new(name, &[0.0]));
+        let part: Box<dyn costep::Component> = Box::new(NativePart::new(name, &[0.0]));
         part.subsystem(&costep::Solver::Dopri5(1e-6))
     };
     let good = CustomPart::new("a", named).unwrap();
     let wrong = CustomPart::new("b", move |_| named("b")).unwrap();
     let alone = |part: CustomPart, name: &str| {
-        let part = costep::Part::renamed(&part, name);
+        let part = costep::Component::renamed(&part, name);
         part.subsystem(&costep::Solver::Exact).err().map(|error| error.code())
     };
     assert_eq!(alone(good, "c"), None);

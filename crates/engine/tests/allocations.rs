@@ -14,7 +14,7 @@ use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::registry::sources_of;
 use costep_methods::{METHODS, MethodSpec};
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
@@ -95,7 +95,7 @@ fn allocations(mut system: System, steps: usize) -> u64 {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
-fn damped() -> Model {
+fn damped() -> SystemDescription {
     let springs = [("c1", 1e4), ("c2", 2e4), ("ck", 1e3)];
     model("dual-mass", &[&springs[..], &[("d1", 100.0), ("d2", 100.0), ("dk", 10.0)]].concat())
 }

@@ -6,12 +6,12 @@ use common::{coupled, method, model};
 use costep_core::{Connection, InputSet, Layout};
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 const H: f64 = 1e-3;
 const STOP: f64 = 0.4;
 
-fn chain(masses: usize) -> Model {
+fn chain(masses: usize) -> SystemDescription {
     model("chain", &[("n", masses as f64), ("k", 1e3), ("kg", 2e3)])
 }
 

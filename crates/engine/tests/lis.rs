@@ -3,8 +3,9 @@
 
 use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_integrate::{Ode, Part, Renamable, Solver};
+use costep_integrate::{Ode, Renamable, Solver};
 use costep_methods::MethodSpec;
+use costep_system::Component;
 use nalgebra::{Matrix4, Vector4};
 
 const OMEGA: f64 = 4_568.496_561_706_98;

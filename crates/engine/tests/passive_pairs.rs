@@ -3,8 +3,9 @@
 
 use costep_core::{Connection, Experiment, InputSet, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_integrate::{Linear, Part, Solver};
+use costep_integrate::{Linear, Solver};
 use costep_methods::MethodSpec;
+use costep_system::Component;
 use nalgebra::DMatrix;
 
 /// Two masses m on springs k and dampers d, joined by a third spring and damper (index c) that belongs to the second. Force

@@ -3,7 +3,8 @@
 
 use costep_core::{Code, Error, LocalModel, Result};
 use costep_integrate::Ode;
-use costep_models::{Model, ModelEntry, Parameters};
+use costep_models::{ModelEntry, Parameters};
+use costep_system::SystemDescription;
 
 /// Points at which equations are looked at.
 const POINTS: usize = 48;
@@ -163,7 +164,7 @@ impl Probe {
 }
 
 /// The equations of a part.
-pub(crate) fn equations(model: &Model, part: usize) -> Result<Box<dyn Ode>> {
+pub(crate) fn equations(model: &SystemDescription, part: usize) -> Result<Box<dyn Ode>> {
     model.parts[part].ode().ok_or_else(|| {
         let name = &model.parts[part].description().name;
         Error::new(Code::NeedsMissing, format!("the equations of `{name}` are not known"))

@@ -20,7 +20,7 @@ use costep_fmu_file::{FmiVersion, Fmu, Use};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Equations, Solver, members};
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 const VERSIONS: [FmiVersion; 2] = [FmiVersion::V2, FmiVersion::V3];
 const STEPS: u64 = 200;
@@ -43,7 +43,7 @@ fn instance(path: &Path) -> CoSimulationSubsystem {
 }
 
 /// All outputs over a run of a model with these subsystems in the place of its parts.
-fn run(model: &Model, subsystems: Vec<Box<dyn Subsystem>>, method: &str) -> Vec<Vec<f64>> {
+fn run(model: &SystemDescription, subsystems: Vec<Box<dyn Subsystem>>, method: &str) -> Vec<Vec<f64>> {
     let inputs = model.layout().inputs();
     // A power of two: FMUs are told the start and the length of a step, and no time may have round-off. Multistep formulas
     // decide on their steps by the last bit of it.

@@ -3,7 +3,8 @@
 
 use costep_core::{Description, LocalModel, Port, Result};
 use costep_integrate::{Ode, Renamable, Solver};
-use costep_models::{Model, ModelEntry, ParameterSpec, Parameters};
+use costep_models::{ModelEntry, ParameterSpec, Parameters};
+use costep_system::SystemDescription;
 
 /// The systems of this file, beside those of [`costep_models::MODELS`].
 pub static SUBJECTS: &[ModelEntry] = &[LAG, WIDE];
@@ -43,7 +44,7 @@ const WIDE: ModelEntry = ModelEntry {
     build: |p: &Parameters| lags("Wide", p.get("width") as usize, 1.0, 0.0),
 };
 
-fn lags(name: &str, count: usize, time_constant: f64, start: f64) -> Model {
+fn lags(name: &str, count: usize, time_constant: f64, start: f64) -> SystemDescription {
     let port = |letter: &str, i: usize| {
         let name = if count == 1 { letter.to_owned() } else { format!("{letter}{i}") };
         Port::new(&name, "1", 1.0)
@@ -56,7 +57,12 @@ fn lags(name: &str, count: usize, time_constant: f64, start: f64) -> Model {
         ..Description::default()
     };
     // An inner step longer than any communication step: each of these is one inner step.
-    Model::new(vec![Box::new(Lags { description, time_constant, start })], Solver::Euler(f64::MAX), 1.0, 1e-3)
+    SystemDescription::new(
+        vec![Box::new(Lags { description, time_constant, start })],
+        Solver::Euler(f64::MAX),
+        1.0,
+        1e-3,
+    )
 }
 
 /// T y_i' = u_i - y_i.

@@ -31,7 +31,7 @@ pub use events::{EventCounts, EventDriver};
 pub use integrated::Integrated;
 pub use integrator::{DIAGNOSTICS, Integrator, Start, Stretch};
 pub use linear::Linear;
-pub use ode::{Ode, Part, Renamable};
+pub use ode::{Ode, Renamable};
 pub use sampler::{Path, Sampler};
 pub use solver::Solver;
 pub use stepper::Stepper;

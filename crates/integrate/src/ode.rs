@@ -1,11 +1,8 @@
 //! Equations of native models: x' = f(t, x, u), y = g(t, x, u), which cannot fail and have no memory.
 
-use costep_core::{Code, Description, Error, LocalModel, MicroSampling, Port, Result, Subsystem};
+use costep_core::{Description, LocalModel, MicroSampling, Port, Result};
 
 use crate::equations::{AfterEvent, Equations};
-use crate::integrated::Integrated;
-use crate::solver::Solver;
-use crate::stepper::Stepper;
 
 /// What the author of a native model writes. Integrators see it as [`Equations`].
 pub trait Ode: Send {
@@ -104,85 +101,6 @@ impl<S: Ode> Equations for S {
 
     fn energy(&self, x: &[f64], u: &[f64]) -> Option<f64> {
         Ode::energy(self, x, u)
-    }
-}
-
-/// Something that subsystems can be made of: equations, which may also become part of a monolithic system, or a
-/// simulator whose equations nobody knows, such as an FMU.
-pub trait Part: Send + Sync {
-    /// Ports and direct feedthrough.
-    fn description(&self) -> &Description;
-
-    /// A subsystem of its own; equations are integrated by this solver.
-    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
-
-    /// The same for a state that is kept elsewhere; only native equations can do that.
-    fn stepper(&self, _solver: &Solver) -> Result<Box<dyn Stepper>> {
-        let message = format!("the equations of `{}` are not known", self.description().name);
-        Err(Error::new(Code::NeedsMissing, message))
-    }
-
-    /// Its equations, to be solved with those of others as one system.
-    fn equations(&self) -> Result<Box<dyn Equations>> {
-        let message = format!("the equations of `{}` are not known", self.description().name);
-        Err(Error::new(Code::NeedsMissing, message)
-            .because("only native models and FMUs for Model Exchange can be solved as one"))
-    }
-
-    /// Whether [`Part::equations`] gives some.
-    fn has_equations(&self) -> bool {
-        false
-    }
-
-    /// A copy of its equations, if they are those of a native model.
-    fn ode(&self) -> Option<Box<dyn Ode>>;
-
-    /// A copy.
-    fn duplicate(&self) -> Box<dyn Part>;
-
-    /// Another name for the instance.
-    fn renamed(&self, name: &str) -> Box<dyn Part>;
-}
-
-impl Clone for Box<dyn Part> {
-    fn clone(&self) -> Self {
-        self.duplicate()
-    }
-}
-
-impl<S: Ode + Clone + Renamable + Sync + 'static> Part for S {
-    fn description(&self) -> &Description {
-        Ode::description(self)
-    }
-
-    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        Ok(Box::new(Integrated::new(self.clone(), solver)?))
-    }
-
-    fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
-        Ok(Box::new(Integrated::new(self.clone(), solver)?))
-    }
-
-    fn equations(&self) -> Result<Box<dyn Equations>> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn has_equations(&self) -> bool {
-        true
-    }
-
-    fn ode(&self) -> Option<Box<dyn Ode>> {
-        Some(Box::new(self.clone()))
-    }
-
-    fn duplicate(&self) -> Box<dyn Part> {
-        Box::new(self.clone())
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Part> {
-        let mut copy = self.clone();
-        copy.description_mut().name = name.into();
-        Box::new(copy)
     }
 }
 

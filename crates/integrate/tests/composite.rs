@@ -4,7 +4,7 @@ mod common;
 
 use common::{Formulas, advance, describe, nothing, started};
 use costep_core::{Code, Connection, External, LocalModel, Result};
-use costep_integrate::{Equations, Part, Solver, Whole};
+use costep_integrate::{Equations, Solver, Whole};
 
 /// x' = -x^3 + u, y = (x^2, x): no feed-through. Energy x^2.
 fn cubic() -> Formulas {
@@ -37,7 +37,7 @@ fn twin_of(
     connections: &[Connection],
     externals: Vec<(usize, External)>,
 ) -> Result<Whole> {
-    let parts = parts.iter().map(|part| part.equations().unwrap()).collect();
+    let parts = parts.iter().map(|part| Box::new(part.clone()) as Box<dyn Equations>).collect();
     Whole::new(parts, connections, externals).map(Whole::without_events)
 }
 

@@ -8,7 +8,7 @@ use costep_core::{
     StateWriter, Subsystem,
 };
 use costep_integrate::multistep::{AtPoint, Family};
-use costep_integrate::{AfterEvent, Equations, Events, Part, Solver, Whole, members};
+use costep_integrate::{AfterEvent, Equations, Events, Integrated, Solver, Whole, members};
 
 const BDF: Solver = Solver::Multistep(Family::Bdf, 1e-9, AtPoint::Proceed);
 const ADAMS: Solver = Solver::Multistep(Family::Adams, 1e-9, AtPoint::Proceed);
@@ -77,13 +77,17 @@ impl Events for Thermostat {
     }
 }
 
+fn equations(parts: &[Formulas]) -> Vec<Box<dyn Equations>> {
+    parts.iter().map(|part| Box::new(part.clone()) as Box<dyn Equations>).collect()
+}
+
 fn connect(output: usize, input: usize) -> Connection {
     Connection { output, input, gain: 1.0 }
 }
 
 fn heated_room(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
     let thermostat = Thermostat { description: describe("thermostat", 1, &[&[]]), heats: true };
-    let parts: Vec<Box<dyn Equations>> = vec![room(0.0).equations().unwrap(), Box::new(thermostat)];
+    let parts: Vec<Box<dyn Equations>> = vec![Box::new(room(0.0)), Box::new(thermostat)];
     members(parts, &[connect(0, 1), connect(1, 0)], Vec::new(), solver).unwrap()
 }
 
@@ -152,7 +156,7 @@ fn ring() -> ([Formulas; 2], [Connection; 2], Vec<(usize, External)>) {
 
 fn ring_members(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
     let (parts, connections, externals) = ring();
-    let parts = parts.iter().map(|part| part.equations().unwrap()).collect();
+    let parts = equations(&parts);
     members(parts, &connections, externals, solver).unwrap()
 }
 
@@ -160,7 +164,7 @@ fn ring_members(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
 fn native_parts_are_solved_as_they_are_without_events() {
     for (solver, allowed) in [(Solver::Dopri5(1e-11), 1e-10), (Solver::Rk4(1e-3), 1e-12), (BDF, 1e-7)] {
         let (parts, connections, externals) = ring();
-        let equations = parts.iter().map(|part| part.equations().unwrap()).collect();
+        let equations = equations(&parts);
         let whole = Whole::new(equations, &connections, externals).unwrap().without_events();
         let mut twin = started(whole, &Solver::Dopri5(1e-12), 0.0, 0.1);
         for (k, row) in run(&mut ring_members(&solver), 0.1, 50).iter().enumerate() {
@@ -177,7 +181,7 @@ fn native_parts_are_solved_as_they_are_without_events() {
 fn jumps_from_outside_are_hit_exactly() {
     for solver in [Solver::Dopri5(1e-10), BDF, ADAMS, Solver::Rk4(1e-2)] {
         let jump = External::Step { value: 3.0, start: 0.35 };
-        let parts = vec![room(1.0).equations().unwrap()];
+        let parts = equations(&[room(1.0)]);
         let mut whole = members(parts, &[], vec![(0, jump)], &solver).unwrap();
         let rows = run(&mut whole, 0.1, 10);
         let exact = |t: f64| (-t).exp() + if t > 0.35 { 3.0 * (1.0 - (0.35 - t).exp()) } else { 0.0 };
@@ -211,8 +215,8 @@ fn micro_samples_and_energy_are_those_of_each_part() {
 fn paused_steps_leave_the_samples_of_the_last_one_recorded() {
     let experiment = Experiment { start: 0.0, stop: 1.0, step: 0.1 };
     let (parts, ..) = ring();
-    let alone = parts[0].subsystem(&Solver::Dopri5(1e-8)).unwrap();
-    for mut subsystems in [ring_members(&Solver::Dopri5(1e-8)), vec![alone]] {
+    let alone = Integrated::new(parts[0].clone(), &Solver::Dopri5(1e-8)).unwrap();
+    for mut subsystems in [ring_members(&Solver::Dopri5(1e-8)), vec![Box::new(alone) as Box<dyn Subsystem>]] {
         for subsystem in &mut subsystems {
             subsystem.micro_recorder().unwrap().record(true, &experiment);
             subsystem.initialise(&experiment).unwrap();
@@ -256,14 +260,14 @@ fn a_saved_whole_goes_on_bit_by_bit() {
 fn loops_without_delay_and_failures_are_named() {
     let ([_, sine], ..) = ring();
     let loops = [connect(0, 0)];
-    let error = members(vec![sine.equations().unwrap()], &loops, Vec::new(), &BDF).err().unwrap();
+    let error = members(equations(&[sine]), &loops, Vec::new(), &BDF).err().unwrap();
     assert_eq!(error.code(), Code::AlgebraicLoop);
 
     let mut burst = Formulas::new("burst", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = x[0] * x[0]);
     burst.jacobians = |x, _, model| (model.a[0], model.c[0]) = (2.0 * x[0], 1.0);
     let (parts, connections) = ([room(0.0), burst], [connect(1, 0)]);
     for solver in [BDF, Solver::Dopri5(1e-8)] {
-        let parts = parts.iter().map(|part| part.equations().unwrap()).collect();
+        let parts = equations(&parts);
         let mut whole = members(parts, &connections, Vec::new(), &solver).unwrap();
         let experiment = Experiment { start: 0.0, stop: 2.0, step: 2.0 };
         whole.iter_mut().for_each(|member| member.initialise(&experiment).unwrap());

@@ -6,9 +6,10 @@
 //! wave pushes the last mass.
 
 use costep_core::{Description, External, LocalModel, Port};
-use costep_integrate::{Ode, Part, Solver};
+use costep_integrate::{Ode, Solver};
+use costep_system::{Component, SystemDescription};
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
+use crate::model::{ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -47,10 +48,10 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     build,
 };
 
-fn build(p: &Parameters) -> Model {
+fn build(p: &Parameters) -> SystemDescription {
     let n = p.get("n") as usize;
     let ground = |i: usize| if i == 0 || i + 1 == n { p.get("kg") } else { 0.0 };
-    let part = |i: usize| -> Box<dyn Part> {
+    let part = |i: usize| -> Box<dyn Component> {
         if i.is_multiple_of(2) {
             Box::new(Mass::new(p, i, ground(i)))
         } else {
@@ -73,9 +74,10 @@ fn build(p: &Parameters) -> Model {
     };
     // The free input of the last part: the right force of a mass, or the push of a link at the end.
     let push_input = if n % 2 == 1 { 1 } else { 2 };
-    let model = Model::new((0..n).map(part).collect(), Solver::Euler(p.get("micro_step")), 1.0, 1e-3)
-        .connected(pairs)
-        .driven(n - 1, push_input, push);
+    let model =
+        SystemDescription::new((0..n).map(part).collect(), Solver::Euler(p.get("micro_step")), 1.0, 1e-3)
+            .connected(pairs)
+            .driven(n - 1, push_input, push);
     // The left force on the first mass is nobody's: a constant zero says so.
     model.driven(0, 0, External::Constant(0.0))
 }

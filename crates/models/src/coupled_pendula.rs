@@ -8,8 +8,9 @@
 use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Ode, Solver};
+use costep_system::SystemDescription;
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
+use crate::model::{ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -36,10 +37,10 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     build,
 };
 
-fn build(p: &Parameters) -> Model {
+fn build(p: &Parameters) -> SystemDescription {
     let spring = Spring { k: p.get("k"), distance: p.get("distance") };
     let (g, [left, right]) = (p.get("g"), ["left", "right"].map(|name| p.get(name)));
-    let parts: Vec<Box<dyn costep_integrate::Part>> =
+    let parts: Vec<Box<dyn costep_system::Component>> =
         vec![Box::new(Left::new(g, left)), Box::new(Right::new(g, spring, right))];
     let push = |phase: f64| External::Sine {
         amplitude: p.get("push"),
@@ -48,7 +49,7 @@ fn build(p: &Parameters) -> Model {
         start: 0.0,
     };
     let solver = Solver::Multistep(Family::Bdf, 1e-6, AtPoint::CorrectSecond);
-    Model::new(parts, solver, 2.0, 0.05)
+    SystemDescription::new(parts, solver, 2.0, 0.05)
         .connected([((1, 0), (0, 1)), ((1, 1), (0, 2)), ((0, 0), (1, 1))])
         .driven(0, 0, push(0.0))
         .driven(1, 0, push(p.get("phase")))

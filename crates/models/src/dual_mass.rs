@@ -11,8 +11,9 @@
 
 use costep_core::{Description, LocalModel, Port};
 use costep_integrate::{Ode, Solver};
+use costep_system::SystemDescription;
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
+use crate::model::{ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -40,11 +41,11 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     build,
 };
 
-fn build(p: &Parameters) -> Model {
+fn build(p: &Parameters) -> SystemDescription {
     let nominal = Nominal::new(p, p.get("ck"), p.get("dk"));
-    let parts: Vec<Box<dyn costep_integrate::Part>> =
+    let parts: Vec<Box<dyn costep_system::Component>> =
         vec![Box::new(Mass::new(p, &nominal)), Box::new(CoupledMass::new(p, &nominal))];
-    Model::new(parts, Solver::Euler(p.get("micro_step")), 0.1, 1e-3).connected([
+    SystemDescription::new(parts, Solver::Euler(p.get("micro_step")), 0.1, 1e-3).connected([
         ((1, 0), (0, 0)),
         ((0, 0), (1, 0)),
         ((0, 1), (1, 1)),

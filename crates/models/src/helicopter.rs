@@ -4,9 +4,10 @@
 //! the thesis' own figures [T (4.10)]; both have its stiffness of 3.4e5. The commands are made after the text of [T 4].
 
 use costep_core::{Connection, External, Port};
-use costep_integrate::{Linear, Part, Solver};
+use costep_integrate::{Linear, Solver};
+use costep_system::{Component, SystemDescription};
 
-use crate::model::{Model, ModelEntry};
+use crate::model::ModelEntry;
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -41,7 +42,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
 
 const DATA: &str = include_str!("../data/helicopter.txt");
 
-fn build(p: &Parameters) -> Model {
+fn build(p: &Parameters) -> SystemDescription {
     let motion = || {
         let angle = |name: &str| Port::new(name, "rad", 0.1);
         let rate = |name: &str| Port::new(name, "rad/s", 0.1);
@@ -57,11 +58,11 @@ fn build(p: &Parameters) -> Model {
     let controls =
         || ["main", "longitudinal", "lateral", "tail"].map(|name| Port::new(name, "rad", 0.1)).to_vec();
     let controller = if p.get("controller") == 1.0 { "bookI" } else { "fit487" };
-    let parts: Vec<Box<dyn Part>> = vec![
+    let parts: Vec<Box<dyn Component>> = vec![
         Box::new(linear("plant", "helicopter", controls(), motion())),
         Box::new(linear(controller, "controller", motion(), controls())),
     ];
-    let mut model = Model::new(parts, Solver::Exact, 90.0, 0.1)
+    let mut model = SystemDescription::new(parts, Solver::Exact, 90.0, 0.1)
         .connected((0..4).map(|control| ((1, control), (0, control))));
     // u2 = r - y1.
     let feedback = |output: usize| Connection { output, input: 4 + output, gain: -1.0 };

@@ -12,8 +12,9 @@ use std::f64::consts::PI;
 
 use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::{Ode, Solver};
+use costep_system::SystemDescription;
 
-use crate::model::{Model, ModelEntry, describe, renamable, state_names};
+use crate::model::{ModelEntry, describe, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// A litre per minute in m3/s.
@@ -45,15 +46,15 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     build,
 };
 
-fn build(p: &Parameters) -> Model {
+fn build(p: &Parameters) -> SystemDescription {
     let oil = Oil::new(p);
     let flow = |name: &str| p.get(name) * LITRE_PER_MINUTE;
     let [left, right] = oil.steady_state(p.get("p0"), flow("flow"));
-    let parts: Vec<Box<dyn costep_integrate::Part>> =
+    let parts: Vec<Box<dyn costep_system::Component>> =
         vec![Box::new(Left::new(oil, p.get("p0"), left)), Box::new(Right::new(oil, right))];
     let jump =
         |from: &str, to: &str, at: &str| External::Step { value: flow(to) - flow(from), start: p.get(at) };
-    Model::new(parts, Solver::Dopri5(1e-5), 2.0, 50e-6)
+    SystemDescription::new(parts, Solver::Dopri5(1e-5), 2.0, 50e-6)
         .connected([((1, 0), (0, 0)), ((0, 0), (1, 0))])
         .driven(1, 1, External::Constant(flow("flow")))
         .driven(1, 1, jump("flow", "flow_1", "t1"))

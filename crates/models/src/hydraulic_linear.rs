@@ -12,8 +12,9 @@ use std::f64::consts::PI;
 
 use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::{Ode, Solver};
+use costep_system::SystemDescription;
 
-use crate::model::{Model, ModelEntry, describe, renamable, state_names};
+use crate::model::{ModelEntry, describe, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// The faster mode of two equal lines is this many times as fast as one line alone.
@@ -36,11 +37,11 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     build,
 };
 
-fn build(p: &Parameters) -> Model {
-    let parts: Vec<Box<dyn costep_integrate::Part>> =
+fn build(p: &Parameters) -> SystemDescription {
+    let parts: Vec<Box<dyn costep_system::Component>> =
         vec![Box::new(Line::new(p, End::Left)), Box::new(Line::new(p, End::Right))];
     let flow = External::Step { value: p.get("flow"), start: p.get("flow_start") };
-    Model::new(parts, Solver::Exact, 0.02, 50e-6)
+    SystemDescription::new(parts, Solver::Exact, 0.02, 50e-6)
         .connected([((1, 0), (0, 0)), ((0, 0), (1, 0))])
         .driven(1, 1, flow)
 }

@@ -17,7 +17,7 @@ mod parameters;
 mod pendulum_oscillator;
 mod triple_spring;
 
-pub use model::{Model, ModelEntry};
+pub use model::ModelEntry;
 pub use parameters::{ParameterSpec, Parameters};
 
 use costep_core::{Code, Error, Result};

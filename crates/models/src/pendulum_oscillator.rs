@@ -13,8 +13,9 @@
 
 use costep_core::{Description, LocalModel, MicroSampling, Port};
 use costep_integrate::{Ode, Solver};
+use costep_system::SystemDescription;
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
+use crate::model::{ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -41,16 +42,16 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
 /// Inner step of the reference of (66), in s.
 const REFERENCE_STEP: f64 = 1e-6;
 
-fn build(p: &Parameters) -> Model {
-    let parts: Vec<Box<dyn costep_integrate::Part>> =
+fn build(p: &Parameters) -> SystemDescription {
+    let parts: Vec<Box<dyn costep_system::Component>> =
         vec![Box::new(Pendulum::new(p)), Box::new(Oscillator::new(p))];
-    let model = Model::new(parts, Solver::Euler(p.get("micro_step")), 1.0, 1e-3).connected([
+    let model = SystemDescription::new(parts, Solver::Euler(p.get("micro_step")), 1.0, 1e-3).connected([
         ((1, 0), (0, 0)),
         ((1, 1), (0, 1)),
         ((0, 0), (1, 0)),
         ((0, 1), (1, 1)),
     ]);
-    Model { paper_reference: Some(Solver::Euler(REFERENCE_STEP)), ..model }
+    SystemDescription { paper_reference: Some(Solver::Euler(REFERENCE_STEP)), ..model }
 }
 
 /// Spring and damper between pendulum and oscillator.

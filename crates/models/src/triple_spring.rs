@@ -7,8 +7,9 @@
 use costep_core::{Description, LocalModel, Port};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Ode, Solver};
+use costep_system::SystemDescription;
 
-use crate::model::{Model, ModelEntry, describe, nominal_from, renamable, state_names};
+use crate::model::{ModelEntry, describe, nominal_from, renamable, state_names};
 use crate::parameters::{ParameterSpec, Parameters};
 
 /// Row of the registry.
@@ -35,14 +36,14 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     build,
 };
 
-fn build(p: &Parameters) -> Model {
+fn build(p: &Parameters) -> SystemDescription {
     let [left, right] = [("left", ["m1", "k1", "c1", "x1", "v1"]), ("right", ["m2", "k3", "c3", "x2", "v2"])]
         .map(|(name, keys)| Half::new(name, p, keys));
     // The energy of the spring between them is counted once.
     let right = Half { owns_middle: true, ..right };
-    let parts: Vec<Box<dyn costep_integrate::Part>> = vec![Box::new(left), Box::new(right)];
+    let parts: Vec<Box<dyn costep_system::Component>> = vec![Box::new(left), Box::new(right)];
     let solver = Solver::Multistep(Family::Bdf, 1e-6, AtPoint::CorrectSecond);
-    Model::new(parts, solver, 2.0, 0.1).connected([
+    SystemDescription::new(parts, solver, 2.0, 0.1).connected([
         ((1, 0), (0, 0)),
         ((1, 1), (0, 1)),
         ((0, 0), (1, 0)),

@@ -5,10 +5,10 @@ mod common;
 use common::model;
 use costep_core::{Experiment, InputPolynomials, Subsystem};
 use costep_integrate::{Integrated, Solver};
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 /// Outputs of the monolithic twin at the end.
-fn end(model: &Model, solver: &Solver, experiment: &Experiment) -> Vec<f64> {
+fn end(model: &SystemDescription, solver: &Solver, experiment: &Experiment) -> Vec<f64> {
     let mut twin = Integrated::new(model.monolithic().unwrap(), solver).unwrap();
     twin.initialise(experiment).unwrap();
     let (mut y, no_input) = (vec![0.0; twin.description().outputs.len()], InputPolynomials::new(0, 0));

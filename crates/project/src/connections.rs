@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use costep_core::{Code, Connection, Error, External};
 use costep_fmi::InputWays;
 use costep_fmu_file::Conversion;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use crate::document::{Node, Origin, Table};
 use crate::externals::{self, SHAPES};
@@ -112,7 +112,7 @@ pub(crate) fn ways(wiring: &Wiring, parts: &Parts) -> Vec<InputWays> {
 }
 
 /// The connections of a whole model. Its signals from outside are not counted: others take their place.
-fn feeds_of(model: &Model) -> Vec<Feed> {
+fn feeds_of(model: &SystemDescription) -> Vec<Feed> {
     let feed = |connection: &Connection| Feed { input: connection.input, origin: Origin::Nowhere, sum: true };
     model.connections.iter().map(feed).collect()
 }

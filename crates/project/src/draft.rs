@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use costep_core::{Error, External, Place};
 use costep_fmu_file::Values;
-use costep_integrate::Part;
+use costep_system::Component;
 
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;
@@ -154,7 +154,7 @@ impl Draft {
     }
 
     /// Adds a part that was made in code. Its name is that of its description.
-    pub fn add_part(&mut self, part: Box<dyn Part>, provenance: Provenance) {
+    pub fn add_part(&mut self, part: Box<dyn Component>, provenance: Provenance) {
         self.made.push(MadePart { part, origin: Origin::Draft(provenance.0) });
     }
 

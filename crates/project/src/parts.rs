@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use costep_core::{Code, Error, Experiment};
 use costep_fmu_file::{DefaultExperiment, ModelDescription};
-use costep_integrate::{Part, Solver};
-use costep_models::{Model, ModelEntry, Parameters};
+use costep_integrate::Solver;
+use costep_models::{ModelEntry, Parameters};
+use costep_system::{Component, SystemDescription};
 
 use crate::document::{Entry, Node, Origin, Table};
 use crate::fmus::{self, Fmu, FmuFile, FmuSpec, Opened};
@@ -31,7 +32,7 @@ pub struct NativeSpec {
 
 /// A part that was made in code.
 pub(crate) struct MadePart {
-    pub(crate) part: Box<dyn Part>,
+    pub(crate) part: Box<dyn Component>,
     pub(crate) origin: Origin,
 }
 
@@ -46,7 +47,7 @@ pub(crate) struct Parts {
     /// Names of the parts made in code, which come after the FMUs.
     pub(crate) made: Vec<String>,
     /// Unconnected if made of native parts and FMUs.
-    pub(crate) model: Model,
+    pub(crate) model: SystemDescription,
     /// Where each part is declared.
     pub(crate) origins: Vec<Origin>,
     pub(crate) signals: Signals,
@@ -64,7 +65,7 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    fn of(model: &Model) -> Self {
+    fn of(model: &SystemDescription) -> Self {
         let Experiment { start, stop, step } = model.experiment;
         Self { start: Some(start), stop: Some(stop), step: Some(step), solver: Some(model.solver) }
     }
@@ -271,7 +272,7 @@ fn read_native(
     entry: &Entry,
     registry: &Registry,
     problems: &mut Problems<'_>,
-) -> Option<(NativeSpec, Box<dyn Part>, Defaults)> {
+) -> Option<(NativeSpec, Box<dyn Component>, Defaults)> {
     let label = format!("[native.{}]", shortened(&entry.key));
     let section = Section::open(Some(&entry.node), &label, NATIVE_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
@@ -333,11 +334,11 @@ pub(crate) fn check_name(name: &str, of: &str, origin: Origin, problems: &mut Pr
     good
 }
 
-fn signals<'a>(parts: impl IntoIterator<Item = &'a Box<dyn Part>>) -> Signals {
+fn signals<'a>(parts: impl IntoIterator<Item = &'a Box<dyn Component>>) -> Signals {
     Signals::new(parts.into_iter().map(|part| part.description()))
 }
 
 /// Parts with settings that are replaced once the project's own are known.
-fn unconnected(parts: Vec<Box<dyn Part>>) -> Model {
-    Model::new(parts, Solver::Exact, 0.0, 1.0)
+fn unconnected(parts: Vec<Box<dyn Component>>) -> SystemDescription {
+    SystemDescription::new(parts, Solver::Exact, 0.0, 1.0)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use costep_core::{Code, Error, External, ModelsSpec};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use crate::advice;
 use crate::connections::{self, ExternalSpec, Wiring};
@@ -56,7 +56,7 @@ pub struct Project {
     /// Effective parameters: all of a whole model; `part.parameter` of native parts where they were set.
     pub parameters: Vec<(String, f64)>,
     /// Parts, connections, signals from outside, solver, start, stop and step.
-    pub model: Model,
+    pub model: SystemDescription,
     /// Coupling methods and their inputs; the first is the default group.
     pub groups: Vec<GroupSpec>,
     /// Where models of the parts come from, if that is said beside the methods.
@@ -249,7 +249,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
         source,
         model_id: parts.model_id,
         parameters: parts.parameters,
-        model: Model { experiment: experiment?, solver, ..model },
+        model: SystemDescription { experiment: experiment?, solver, ..model },
         groups: groups?,
         models: models.ok()?.map(|models| models.spec),
         scheduling: scheduling?,
@@ -293,7 +293,7 @@ fn read_name(system: &Section<'_>, default: &str, problems: &mut Problems<'_>) -
 }
 
 /// The model with the project's own connections and signals from outside.
-fn wired(mut model: Model, wiring: Wiring) -> (Model, Vec<Option<String>>, Vec<f64>) {
+fn wired(mut model: SystemDescription, wiring: Wiring) -> (SystemDescription, Vec<Option<String>>, Vec<f64>) {
     let shifts: Vec<_> = wiring
         .connections
         .iter()

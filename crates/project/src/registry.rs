@@ -47,7 +47,7 @@ impl Registry {
     }
 
     /// Adds a model; one of the same name is replaced. Its parts may be equations or subsystems of any kind
-    /// ([`costep_integrate::Part`]).
+    /// ([`costep_system::Component`]).
     pub fn with_model(mut self, entry: &'static ModelEntry) -> Self {
         self.models.retain(|known| known.id != entry.id);
         self.models.push(entry);

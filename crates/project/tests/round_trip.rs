@@ -23,7 +23,7 @@ fn summary(project: &Project) -> String {
 }
 
 /// Initial state and derivatives: they show the parameters of a part.
-fn initial(part: &dyn costep_integrate::Part) -> (Vec<f64>, Vec<f64>) {
+fn initial(part: &dyn costep_system::Component) -> (Vec<f64>, Vec<f64>) {
     let ode = part.ode().expect("a native part");
     let (mut x, mut x_dot) = (vec![0.0; ode.states()], vec![0.0; ode.states()]);
     ode.initial_state(&mut x);

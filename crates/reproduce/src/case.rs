@@ -10,7 +10,7 @@ use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_ident::{Learning, ModelFile, sources};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 /// Tolerance of a reference that stands for the exact solution.
 const TIGHT: f64 = 1e-12;
@@ -27,7 +27,7 @@ pub(crate) struct Case {
     stop: f64,
 }
 
-type Alter = Arc<dyn Fn(Model) -> Model + Send + Sync>;
+type Alter = Arc<dyn Fn(SystemDescription) -> SystemDescription + Send + Sync>;
 
 /// What a run left.
 pub(crate) struct Run {
@@ -46,7 +46,10 @@ impl Case {
     }
 
     /// With a model that differs from the built-in one.
-    pub(crate) fn altered(mut self, alter: impl Fn(Model) -> Model + Send + Sync + 'static) -> Self {
+    pub(crate) fn altered(
+        mut self,
+        alter: impl Fn(SystemDescription) -> SystemDescription + Send + Sync + 'static,
+    ) -> Self {
         self.alter = Some(Arc::new(alter));
         self
     }
@@ -58,9 +61,9 @@ impl Case {
     }
 
     /// The model itself.
-    pub(crate) fn model(&self) -> Result<Model> {
+    pub(crate) fn model(&self) -> Result<SystemDescription> {
         let (_, model) = costep_models::find(self.model)?.model(&self.parameters)?;
-        let drive = |model: Model, (part, input, signal): &(usize, usize, External)| {
+        let drive = |model: SystemDescription, (part, input, signal): &(usize, usize, External)| {
             model.driven(*part, *input, signal.clone())
         };
         let model = self.externals.iter().fold(model, drive);

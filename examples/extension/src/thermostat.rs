@@ -1,7 +1,7 @@
 //! A room, as equations, and a thermostat, as a subsystem of its own kind: it switches, so that no equations
 //! describe it.
 
-use costep::{CustomPart, Model, ModelEntry, NativePart, Part, Solver};
+use costep::{Component, CustomPart, ModelEntry, NativePart, Solver, SystemDescription};
 use costep_core::{
     Description, Experiment, InputSegment, Interval, Persistence, Port, Result, Rollback, StateReader,
     StateWriter, StepOutcome, Subsystem,
@@ -21,7 +21,7 @@ pub static ENTRY: ModelEntry = ModelEntry {
     build,
 };
 
-fn build(p: &Parameters) -> Model {
+fn build(p: &Parameters) -> SystemDescription {
     let (power, band) = (p.get("power"), p.get("band"));
     let room = NativePart::new("room", &[15.0])
         .input("heat", "W", 1e3)
@@ -31,8 +31,9 @@ fn build(p: &Parameters) -> Model {
         .outputs(|_, x, _, y| y[0] = x[0]);
     let known = Thermostat::new("thermostat", power, band).description;
     let thermostat = CustomPart::of(known, move |name| Ok(Box::new(Thermostat::new(name, power, band))));
-    let parts: Vec<Box<dyn Part>> = vec![Box::new(room), Box::new(thermostat)];
-    Model::new(parts, Solver::Dopri5(1e-8), 7200.0, 10.0).connected([((0, 0), (1, 0)), ((1, 0), (0, 0))])
+    let parts: Vec<Box<dyn Component>> = vec![Box::new(room), Box::new(thermostat)];
+    SystemDescription::new(parts, Solver::Dopri5(1e-8), 7200.0, 10.0)
+        .connected([((0, 0), (1, 0)), ((1, 0), (0, 0))])
 }
 
 /// Switches on below 20 degC, and off above it, by half of the band.

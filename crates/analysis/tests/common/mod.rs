@@ -9,9 +9,9 @@ use costep_core::{
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
-pub(crate) fn model(id: &str, set: &[(&str, f64)]) -> Model {
+pub(crate) fn model(id: &str, set: &[(&str, f64)]) -> SystemDescription {
     let set: Vec<_> = set.iter().map(|(name, value)| (String::from(*name), *value)).collect();
     costep_models::find(id).unwrap().model(&set).unwrap().1
 }
@@ -26,13 +26,13 @@ pub(crate) fn plain(_: usize, part: Box<dyn Subsystem>) -> Box<dyn Subsystem> {
 
 /// A model over a time in steps, and its monolithic solution.
 pub(crate) struct Case<'a> {
-    model: &'a Model,
+    model: &'a SystemDescription,
     experiment: Experiment,
     reference: Reference,
 }
 
 impl<'a> Case<'a> {
-    pub(crate) fn new(model: &'a Model, step: f64, stop: f64) -> Self {
+    pub(crate) fn new(model: &'a SystemDescription, step: f64, stop: f64) -> Self {
         let experiment = Experiment { start: 0.0, stop, step };
         let exact = model.solver == Solver::Exact && !model.externals.is_empty();
         let solver = if exact { Solver::Dopri5(1e-10) } else { model.solver };
@@ -79,11 +79,17 @@ impl<'a> Case<'a> {
 }
 
 /// A run of a model whose subsystems have been changed by `wrap`; none if it diverges.
-pub(crate) fn run(model: &Model, method: &str, step: f64, stop: f64, wrap: Wrap) -> Option<Measures> {
+pub(crate) fn run(
+    model: &SystemDescription,
+    method: &str,
+    step: f64,
+    stop: f64,
+    wrap: Wrap,
+) -> Option<Measures> {
     Case::new(model, step, stop).run(method, wrap)
 }
 
-pub(crate) fn eps(model: &Model, method: &str, step: f64, stop: f64) -> f64 {
+pub(crate) fn eps(model: &SystemDescription, method: &str, step: f64, stop: f64) -> f64 {
     Case::new(model, step, stop).eps(method, plain)
 }
 
@@ -198,7 +204,7 @@ impl Ode for Stiffening {
 }
 
 /// The oscillator under a square force, with a spring that doubles at t = 0.5 s.
-pub(crate) fn stiffening() -> Model {
+pub(crate) fn stiffening() -> SystemDescription {
     let mut oscillator = model("dual-mass", &[("ck", 2e5), ("dk", 500.0)]);
     let description = oscillator.parts[0].description().clone();
     oscillator.parts[0] = Box::new(Stiffening { description });

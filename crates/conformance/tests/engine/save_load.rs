@@ -5,9 +5,9 @@ use costep_core::Code;
 use costep_engine::Engine;
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
-fn engine(model: &Model, solver: &Solver, method: &MethodSpec) -> Engine {
+fn engine(model: &SystemDescription, solver: &Solver, method: &MethodSpec) -> Engine {
     Engine::new(coupled(model, solver, method, 1.0, 1e-3)).unwrap()
 }
 

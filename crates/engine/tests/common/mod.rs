@@ -4,10 +4,10 @@ use costep_core::{Experiment, InputSet};
 use costep_engine::{Group, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 /// A benchmark model with some parameters changed.
-pub(crate) fn model(id: &str, parameters: &[(&str, f64)]) -> Model {
+pub(crate) fn model(id: &str, parameters: &[(&str, f64)]) -> SystemDescription {
     let given: Vec<_> = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
     costep_models::find(id).unwrap().model(&given).unwrap().1
 }
@@ -18,7 +18,13 @@ pub(crate) fn method(text: &str) -> MethodSpec {
 }
 
 /// The parts of a model under one method for all inputs, on one thread.
-pub(crate) fn coupled(model: &Model, solver: &Solver, method: &MethodSpec, stop: f64, step: f64) -> System {
+pub(crate) fn coupled(
+    model: &SystemDescription,
+    solver: &Solver,
+    method: &MethodSpec,
+    stop: f64,
+    step: f64,
+) -> System {
     System {
         subsystems: model.parts.iter().map(|part| part.subsystem(solver).unwrap()).collect(),
         connections: model.connections.clone(),

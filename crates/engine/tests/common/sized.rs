@@ -1,7 +1,8 @@
 //! The typical sizes by which the prototype scaled its tables of the dual mass oscillator.
 
 use costep_core::{Description, LocalModel, Subsystem};
-use costep_integrate::{Integrated, Ode, Part, Solver};
+use costep_integrate::{Integrated, Ode, Solver};
+use costep_system::Component;
 
 /// m.
 pub(crate) const POSITION: f64 = 0.1;
@@ -15,7 +16,7 @@ struct Sized {
 }
 
 /// A part of the dual mass oscillator with the sizes of the prototype; `force` is that of the coupling.
-pub(crate) fn subsystem(part: &dyn Part, solver: &Solver, force: f64) -> Box<dyn Subsystem> {
+pub(crate) fn subsystem(part: &dyn Component, solver: &Solver, force: f64) -> Box<dyn Subsystem> {
     let mut description = part.description().clone();
     for port in description.inputs.iter_mut().chain(&mut description.outputs) {
         port.nominal = Some(match port.name.as_str() {

@@ -3,23 +3,24 @@
 
 use costep_core::{Layout, Port};
 use costep_integrate::Equations;
-use costep_models::{MODELS, Model};
+use costep_models::MODELS;
+use costep_system::SystemDescription;
 
 /// Every model with its default parameters, and some with others that change their structure.
-pub(crate) fn models() -> Vec<(String, Model)> {
+pub(crate) fn models() -> Vec<(String, SystemDescription)> {
     let mut models: Vec<_> =
         MODELS.iter().map(|entry| (entry.id.to_owned(), entry.model(&[]).unwrap().1)).collect();
     models.extend([2.0, 3.0, 4.0].map(|n| (format!("chain of {n}"), model("chain", &[("n", n)]))));
     models
 }
 
-pub(crate) fn model(id: &str, parameters: &[(&str, f64)]) -> Model {
+pub(crate) fn model(id: &str, parameters: &[(&str, f64)]) -> SystemDescription {
     let given: Vec<_> = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
     costep_models::find(id).unwrap().model(&given).unwrap().1
 }
 
 /// The equations of all parts.
-pub(crate) fn equations(model: &Model) -> Vec<Box<dyn Equations>> {
+pub(crate) fn equations(model: &SystemDescription) -> Vec<Box<dyn Equations>> {
     model.parts.iter().map(|part| part.equations().expect("a native part")).collect()
 }
 
@@ -49,7 +50,7 @@ pub(crate) fn input_sizes(equations: &dyn Equations) -> Vec<f64> {
 }
 
 /// `part.port` of every output, and where a part's outputs are.
-pub(crate) fn output_index(model: &Model, name: &str) -> usize {
+pub(crate) fn output_index(model: &SystemDescription, name: &str) -> usize {
     let layout: Layout = model.layout();
     let (part, port) = name.split_once('.').unwrap();
     let i = model.parts.iter().position(|p| p.description().name == part).unwrap();

@@ -8,9 +8,10 @@ use costep_core::{Description, Result, Subsystem};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuEquations};
 use costep_fmi::{ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::Use;
-use costep_integrate::{Equations, Ode, Part, Solver};
+use costep_integrate::{Equations, Ode, Solver};
 #[cfg(target_os = "linux")]
 use costep_supervise::{IsolatedUse, isolate_fmu};
+use costep_system::Component;
 
 use crate::fmus::{FmuFile, Isolation};
 
@@ -47,7 +48,7 @@ impl CoSimulationPart {
     }
 }
 
-impl Part for CoSimulationPart {
+impl Component for CoSimulationPart {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -69,11 +70,11 @@ impl Part for CoSimulationPart {
         None
     }
 
-    fn duplicate(&self) -> Box<dyn Part> {
+    fn duplicate(&self) -> Box<dyn Component> {
         Box::new(self.clone())
     }
 
-    fn renamed(&self, name: &str) -> Box<dyn Part> {
+    fn renamed(&self, name: &str) -> Box<dyn Component> {
         let mut copy = self.clone();
         copy.description.name = name.into();
         Box::new(copy)
@@ -102,7 +103,7 @@ impl ModelExchangePart {
     }
 }
 
-impl Part for ModelExchangePart {
+impl Component for ModelExchangePart {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -142,11 +143,11 @@ impl Part for ModelExchangePart {
         None
     }
 
-    fn duplicate(&self) -> Box<dyn Part> {
+    fn duplicate(&self) -> Box<dyn Component> {
         Box::new(self.clone())
     }
 
-    fn renamed(&self, name: &str) -> Box<dyn Part> {
+    fn renamed(&self, name: &str) -> Box<dyn Component> {
         let mut copy = self.clone();
         copy.description.name = name.into();
         Box::new(copy)

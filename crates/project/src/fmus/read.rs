@@ -8,7 +8,8 @@ use costep_core::{Code, Error, Place};
 use costep_fmi::{CoSimulationOptions, InputWays, ModelExchangeOptions};
 use costep_fmu_file::settings::fit_value;
 use costep_fmu_file::{ModelDescription, Severity, Values};
-use costep_integrate::{Part, Solver};
+use costep_integrate::Solver;
+use costep_system::Component;
 
 use crate::document::Entry;
 use crate::fmus::part::{CoSimulationPart, ModelExchangePart};
@@ -24,7 +25,7 @@ const DEFAULT_INNER_STEP: f64 = 1e-4;
 pub(crate) struct Fmu {
     pub(crate) spec: FmuSpec,
     pub(crate) file: Arc<FmuFile>,
-    pub(crate) part: Box<dyn Part>,
+    pub(crate) part: Box<dyn Component>,
 }
 
 /// Reads `[fmu.NAME]`. Nothing if something is wrong with it, which is then reported.
@@ -106,7 +107,7 @@ pub(crate) fn wired_part(
     spec: &FmuSpec,
     file: &Arc<FmuFile>,
     ways: InputWays,
-) -> Result<Box<dyn Part>, Error> {
+) -> Result<Box<dyn Component>, Error> {
     let how = Use {
         set: &spec.set,
         solver: spec.solver,
@@ -123,7 +124,7 @@ fn make_part(
     name: &str,
     interface: FmuInterface,
     how: Use<'_>,
-) -> Result<Box<dyn Part>, Error> {
+) -> Result<Box<dyn Component>, Error> {
     let Use { set, solver, isolation, step_timeout, retry_discarded, ways } = how;
     let (file, parameters) = (Arc::clone(file), set.to_vec());
     let step_timeout = step_timeout.map(Duration::from_secs_f64);

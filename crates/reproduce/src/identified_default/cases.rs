@@ -6,7 +6,7 @@ use costep_analysis::{Reference, measure};
 use costep_core::{CouplingMethod, External, Result};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use super::noisy::Noisy;
 use super::stiffening::Stiffening;
@@ -86,8 +86,8 @@ fn deviations(reference: &Reference, decibels: f64) -> Vec<f64> {
 }
 
 /// Exact steps inside.
-pub(super) fn exact(model: Model) -> Model {
-    Model { solver: Solver::Exact, ..model }
+pub(super) fn exact(model: SystemDescription) -> SystemDescription {
+    SystemDescription { solver: Solver::Exact, ..model }
 }
 
 fn masses(ck: f64, dk: f64) -> Case {
@@ -120,7 +120,8 @@ fn pendulum() -> Case {
 }
 
 pub(super) fn pendulum_with(set: &[(&str, f64)]) -> Case {
-    Case::new("pendulum-oscillator", set, 2.0).altered(|model| Model { solver: Solver::Rk4(2e-4), ..model })
+    Case::new("pendulum-oscillator", set, 2.0)
+        .altered(|model| SystemDescription { solver: Solver::Rk4(2e-4), ..model })
 }
 
 fn chain(idle: f64) -> Case {
@@ -141,7 +142,7 @@ fn pushed(ck: f64, dk: f64, stop: f64) -> Case {
 
 /// The same with a spring that becomes twice as stiff.
 fn stiffening(ck: f64, dk: f64) -> Case {
-    pushed(ck, dk, 2.0 * CHANGE).altered(|mut model: Model| {
+    pushed(ck, dk, 2.0 * CHANGE).altered(|mut model: SystemDescription| {
         let description = model.parts[0].description().clone();
         model.parts[0] = Box::new(Stiffening { description, at: CHANGE });
         model

@@ -1,7 +1,7 @@
 //! Cases drawn at random, of the kinds of the others and of some more.
 
 use costep_core::External;
-use costep_models::Model;
+use costep_system::SystemDescription;
 
 use super::cases::{Row, exact, helicopter, nonlinear_with, pendulum_with};
 use super::pairs;
@@ -225,11 +225,11 @@ fn oil(draw: &mut Draw) -> Row {
 }
 
 /// A case of another model.
-fn made(model: impl Fn() -> Model + Send + Sync + 'static, stop: f64) -> Case {
+fn made(model: impl Fn() -> SystemDescription + Send + Sync + 'static, stop: f64) -> Case {
     Case::new("dual-mass", &[], stop).altered(move |_| model())
 }
 
-fn drive_model(model: Model, part: usize, signal: &Option<External>) -> Model {
+fn drive_model(model: SystemDescription, part: usize, signal: &Option<External>) -> SystemDescription {
     match signal {
         Some(signal) => model.driven(part, 1, signal.clone()),
         None => model,

@@ -1,8 +1,8 @@
 //! Loops of two linear parts with and without direct feed-through: circuits, walls, controllers with plants.
 
 use costep_core::Port;
-use costep_integrate::{Linear, Part, Solver};
-use costep_models::Model;
+use costep_integrate::{Linear, Solver};
+use costep_system::{Component, SystemDescription};
 
 /// A part from rows of numbers; the start gives the number of states.
 fn part(
@@ -10,7 +10,7 @@ fn part(
     (inputs, outputs): (usize, usize),
     matrices: [&[f64]; 4],
     start: &[f64],
-) -> Box<dyn Part> {
+) -> Box<dyn Component> {
     let ports = |letter: char, count: usize| {
         (0..count).map(|i| Port::new(&format!("{letter}{i}"), "1", 1.0)).collect::<Vec<_>>()
     };
@@ -18,13 +18,14 @@ fn part(
 }
 
 /// A loop of two parts with one output each.
-fn of(parts: [Box<dyn Part>; 2]) -> Model {
-    Model::new(parts.into(), Solver::Exact, 1.0, 1e-2).connected([((1, 0), (0, 0)), ((0, 0), (1, 0))])
+fn of(parts: [Box<dyn Component>; 2]) -> SystemDescription {
+    SystemDescription::new(parts.into(), Solver::Exact, 1.0, 1e-2)
+        .connected([((1, 0), (0, 0)), ((0, 0), (1, 0))])
 }
 
 /// A coil and a resistor in series with a source (second input) give a current into a capacitor with a load, whose voltage
 /// acts back; the capacitor feeds a second one through a resistor.
-pub(super) fn circuit([coil, resistor, first, second, between, load]: [f64; 6]) -> Model {
+pub(super) fn circuit([coil, resistor, first, second, between, load]: [f64; 6]) -> SystemDescription {
     let source = part(
         "source",
         (2, 1),
@@ -43,7 +44,7 @@ pub(super) fn circuit([coil, resistor, first, second, between, load]: [f64; 6]) 
 
 /// A room that is heated (second input) and a wall of two layers: temperature of the room to the wall, heat flow
 /// from the wall back. The flow hangs on the temperature at once.
-pub(super) fn wall([room, layer, core, surface, inside, outside]: [f64; 6], start: f64) -> Model {
+pub(super) fn wall([room, layer, core, surface, inside, outside]: [f64; 6], start: f64) -> SystemDescription {
     let room = part("room", (2, 1), [&[0.0], &[1.0 / room, 1.0 / room], &[1.0], &[0.0, 0.0]], &[start]);
     let a = [
         -(1.0 / surface + 1.0 / inside) / layer,
@@ -58,7 +59,10 @@ pub(super) fn wall([room, layer, core, surface, inside, outside]: [f64; 6], star
 
 /// Two lags in a row under a controller with proportional and integral action: u = K (e + integral e / T), e = r - y, with the
 /// sign in the plant. The command is the second input of the controller.
-pub(super) fn controlled([gain, slow, fast, proportional, integral]: [f64; 5], start: f64) -> Model {
+pub(super) fn controlled(
+    [gain, slow, fast, proportional, integral]: [f64; 5],
+    start: f64,
+) -> SystemDescription {
     let a = [-1.0 / slow, 0.0, 1.0 / fast, -1.0 / fast];
     let plant = part("plant", (1, 1), [&a, &[gain / slow, 0.0], &[0.0, 1.0], &[0.0]], &[start, start]);
     let ki = proportional / integral;
@@ -69,7 +73,7 @@ pub(super) fn controlled([gain, slow, fast, proportional, integral]: [f64; 5], s
 
 /// A drive and a load with a shaft between them: speed of the drive to the load, torque of the shaft back. `damping` of the shaft makes
 /// the torque hang on the speed at once. The torque of the motor is the second input.
-pub(super) fn shaft([drive, load, friction, stiffness, damping]: [f64; 5]) -> Model {
+pub(super) fn shaft([drive, load, friction, stiffness, damping]: [f64; 5]) -> SystemDescription {
     let motor = part(
         "drive",
         (2, 1),

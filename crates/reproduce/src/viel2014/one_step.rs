@@ -2,9 +2,9 @@
 
 use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port, Result};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
-use costep_integrate::{Ode, Part, Renamable, Solver};
+use costep_integrate::{Ode, Renamable, Solver};
 use costep_methods::MethodSpec;
-use costep_models::Model;
+use costep_system::{Component, SystemDescription};
 use nalgebra::DMatrix;
 
 /// Tight beside what decides about stability: the growth per step, 1e-5 and more.
@@ -70,7 +70,7 @@ fn affine([p, q]: [&[f64]; 2], [x, u]: [&[f64]; 2], out: &mut [f64]) {
 
 impl Linear {
     /// The parts of a linear model, without signals from outside.
-    pub(super) fn of(model: &Model) -> Result<Self> {
+    pub(super) fn of(model: &SystemDescription) -> Result<Self> {
         let twin = model.parts.iter().filter_map(|part| part.ode());
         let parts: Vec<Shown> = twin.map(|ode| Shown::new(&*ode)).collect();
         let layout = model.layout();

@@ -1,0 +1,83 @@
+//! What systems are made of.
+
+use costep_core::{Code, Description, Error, Result, Subsystem};
+use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver, Stepper};
+
+/// Something that subsystems can be made of: equations, which can also be solved with those of others as one system, or
+/// a simulator whose equations nobody knows, such as an FMU.
+pub trait Component: Send + Sync {
+    /// Ports and direct feedthrough.
+    fn description(&self) -> &Description;
+
+    /// A subsystem of its own; equations are integrated by this solver.
+    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>>;
+
+    /// The same for a state that is kept elsewhere; only native equations can do that.
+    fn stepper(&self, _solver: &Solver) -> Result<Box<dyn Stepper>> {
+        let message = format!("the equations of `{}` are not known", self.description().name);
+        Err(Error::new(Code::NeedsMissing, message))
+    }
+
+    /// Its equations, to be solved with those of others as one system.
+    fn equations(&self) -> Result<Box<dyn Equations>> {
+        let message = format!("the equations of `{}` are not known", self.description().name);
+        Err(Error::new(Code::NeedsMissing, message)
+            .because("only native models and FMUs for Model Exchange can be solved as one"))
+    }
+
+    /// Whether [`Component::equations`] gives some.
+    fn has_equations(&self) -> bool {
+        false
+    }
+
+    /// A copy of its equations, if they are those of a native model.
+    fn ode(&self) -> Option<Box<dyn Ode>>;
+
+    /// A copy.
+    fn duplicate(&self) -> Box<dyn Component>;
+
+    /// Another name for the instance.
+    fn renamed(&self, name: &str) -> Box<dyn Component>;
+}
+
+impl Clone for Box<dyn Component> {
+    fn clone(&self) -> Self {
+        self.duplicate()
+    }
+}
+
+impl<S: Ode + Clone + Renamable + Sync + 'static> Component for S {
+    fn description(&self) -> &Description {
+        Ode::description(self)
+    }
+
+    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        Ok(Box::new(Integrated::new(self.clone(), solver)?))
+    }
+
+    fn stepper(&self, solver: &Solver) -> Result<Box<dyn Stepper>> {
+        Ok(Box::new(Integrated::new(self.clone(), solver)?))
+    }
+
+    fn equations(&self) -> Result<Box<dyn Equations>> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn has_equations(&self) -> bool {
+        true
+    }
+
+    fn ode(&self) -> Option<Box<dyn Ode>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn duplicate(&self) -> Box<dyn Component> {
+        Box::new(self.clone())
+    }
+
+    fn renamed(&self, name: &str) -> Box<dyn Component> {
+        let mut copy = self.clone();
+        copy.description_mut().name = name.into();
+        Box::new(copy)
+    }
+}

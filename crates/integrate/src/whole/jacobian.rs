@@ -18,11 +18,11 @@ pub(super) struct ClosedLoop {
 
 impl ClosedLoop {
     pub(super) fn new(parts: &[Box<dyn Equations>], coupling: &Coupling, layout: &Layout) -> Self {
-        let model = |part: &Box<dyn Equations>| {
+        let model = |part: &dyn Equations| {
             let Description { inputs, outputs, .. } = part.description();
             LocalModel::new(part.states(), inputs.len(), outputs.len())
         };
-        let models: Vec<_> = parts.iter().map(model).collect();
+        let models: Vec<_> = parts.iter().map(|part| model(&**part)).collect();
         let (n, m, r) = (models.iter().map(|model| model.states).sum(), layout.inputs(), layout.outputs());
         Self {
             models,

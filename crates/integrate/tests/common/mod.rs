@@ -137,7 +137,12 @@ pub(crate) const INPUTS: [Cubic; 4] = [
 ];
 
 /// A subsystem at its start.
-pub(crate) fn started<E: Equations + 'static>(equations: E, solver: &Solver, start: f64, step: f64) -> Integrated<E> {
+pub(crate) fn started<E: Equations + 'static>(
+    equations: E,
+    solver: &Solver,
+    start: f64,
+    step: f64,
+) -> Integrated<E> {
     let mut started = Integrated::new(equations, solver).unwrap();
     started.initialise(&Experiment { start, stop: start + 1.0, step }).unwrap();
     started

@@ -130,8 +130,8 @@ impl SampleRule {
 }
 
 impl MicroSamples<'_> {
-    /// Mean of each output over the macro step. Summed as deviation from the first sample, so that the mean of a
-    /// constant is that constant.
+    /// Mean of each output over the macro step. Summed as deviation from the first sample, so that the mean
+    /// of a constant is that constant.
     fn mean(&self, (at_start, at_end): (f64, f64), mean: &mut [f64]) {
         let outputs = mean.len();
         let first = &self.outputs[..outputs];
@@ -148,8 +148,8 @@ impl MicroSamples<'_> {
     }
 }
 
-/// Means of the outputs of some subsystems over the macro step just done. A subsystem without micro samples is
-/// taken as linear between its outputs before and after.
+/// Means of the outputs of some subsystems over the macro step just done. A subsystem without micro samples
+/// is taken as linear between its outputs before and after.
 pub fn mean_outputs(
     rule: SampleRule,
     (subsystems, layout): (&dyn MicroView, &Layout),

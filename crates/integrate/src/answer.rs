@@ -1,5 +1,6 @@
 //! How the rest of a system answers to a subsystem inside a macro step: the equations of linearly implicit
-//! stabilisation [V14 (15) to (26)], in the corrected forms of [`EnvironmentForm`], for whatever evaluates the subsystem.
+//! stabilisation [V14 (15) to (26)], in the corrected forms of [`EnvironmentForm`], for whatever evaluates
+//! the subsystem.
 
 use costep_core::{Description, EnvironmentForm, EnvironmentModel, LocalModel, Port, Result};
 use costep_linalg::Lu;
@@ -9,10 +10,10 @@ use crate::solver::Solver;
 
 /// Tolerance in place of exact steps.
 const TIGHT: f64 = 1e-12;
-/// The rest answers to changes within a macro step, which are small beside the levels that tolerances of states are
-/// relative to, and nothing corrects their errors later. Measured on `hydraulic` at 50 us with 1e-5: with the whole
-/// tolerance the error of the inner steps is five times that of the coupling, with a tenth a third of it, at no more
-/// than a few inner steps more.
+/// The rest answers to changes within a macro step, which are small beside the levels that tolerances of
+/// states are relative to, and nothing corrects their errors later. Measured on `hydraulic` at 50 us with
+/// 1e-5: with the whole tolerance the error of the inner steps is five times that of the coupling, with a
+/// tenth a third of it, at no more than a few inner steps more.
 const TOLERANCE_SHARE: f64 = 0.1;
 
 /// The integrator that a subsystem with this one takes beside a model of the rest.
@@ -83,8 +84,8 @@ impl Answer {
         outputs(&mut self.y_start)
     }
 
-    /// Finds the inputs at a point of the solution, see [`Answer::inputs`]: `base` and what the rest adds. `outputs` gives
-    /// y under inputs.
+    /// Finds the inputs at a point of the solution, see [`Answer::inputs`]: `base` and what the rest adds.
+    /// `outputs` gives y under inputs.
     pub(crate) fn resolve(
         &mut self,
         t: f64,
@@ -103,8 +104,9 @@ impl Answer {
         if !self.passes {
             self.add(t, rest);
         } else if self.is_immediate {
-            // Exact where the description says more than there is: the method refuses D of both (`lis`). Where du = tau C
-            // (..) follows outputs that follow it, one step of the fixed point, which contracts with tau.
+            // Exact where the description says more than there is: the method refuses D of both (`lis`).
+            // Where du = tau C (..) follows outputs that follow it, one step of the fixed point, which
+            // contracts with tau.
             self.u.copy_from_slice(base);
             self.add(t, rest);
         }
@@ -185,7 +187,8 @@ impl Answer {
         if self.factors.factor() {
             self.factors.solve(&mut self.rate);
         } else {
-            // An integrator with error control tries a shorter step; the guard of the engine stops the others.
+            // An integrator with error control tries a shorter step; the guard of the engine stops the
+            // others.
             self.rate.fill(f64::NAN);
         }
     }
@@ -206,7 +209,8 @@ impl StateDifferences {
         &mut self.0[0]
     }
 
-    /// A of the model at x, and nothing for B, C and D: only implicit integrators ask, and they want A alone.
+    /// A of the model at x, and nothing for B, C and D: only implicit integrators ask, and they want A
+    /// alone.
     pub(crate) fn fill(
         &mut self,
         x: &[f64],
@@ -243,7 +247,8 @@ fn add_product(matrix: &[f64], x: &[f64], factor: f64, result: &mut [f64]) {
 mod tests {
     use super::*;
 
-    /// u of one resolution for a subsystem whose output is y = 3 whatever its input, beside a rest of one state.
+    /// u of one resolution for a subsystem whose output is y = 3 whatever its input, beside a rest of one
+    /// state.
     fn input(feedthrough: Vec<usize>, form: EnvironmentForm) -> f64 {
         let description = Description {
             inputs: vec![Port::default()],

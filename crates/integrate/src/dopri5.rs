@@ -1,9 +1,9 @@
 //! Dormand-Prince 5(4): Runge-Kutta of order 5 with error control, and continuous output of order 4.
 //!
-//! Coefficients: Dormand & Prince 1980; continuous extension and step control as in Hairer, Norsett & Wanner,
-//! Solving Ordinary Differential Equations I, II.4 to II.6. The step is not carried across communication
-//! points (inputs jump there), its length is. A jump inside a macro step is crossed by a step as short as the
-//! resolution of time, whatever its error estimate says: nobody can do better.
+//! Coefficients: Dormand & Prince 1980; continuous extension and step control as in Hairer, Norsett &
+//! Wanner, Solving Ordinary Differential Equations I, II.4 to II.6. The step is not carried across
+//! communication points (inputs jump there), its length is. A jump inside a macro step is crossed by a step
+//! as short as the resolution of time, whatever its error estimate says: nobody can do better.
 
 use costep_core::{Code, Error, Result, SolverCounts, StateReader, StateWriter};
 

@@ -1,4 +1,5 @@
-//! Equations that are integrated beside a linear model of the rest of the system, whose states follow their own.
+//! Equations that are integrated beside a linear model of the rest of the system, whose states follow their
+//! own.
 
 use costep_core::{Code, Description, EnvironmentModel, Error, InputSegment, Interval, LocalModel, Result};
 use costep_core::{MicroSampling, StateReader, StateWriter};
@@ -81,7 +82,8 @@ impl EnvironmentSolver {
         Ok(())
     }
 
-    /// Writes what its integrator carries from step to step, after the point it stands at, if that is given by its time.
+    /// Writes what its integrator carries from step to step, after the point it stands at, if that is given
+    /// by its time.
     pub(crate) fn save(&self, point: Option<f64>, out: &mut StateWriter) {
         if let Some(t) = point {
             out.real(t);
@@ -115,7 +117,8 @@ struct WithEnvironment<'a> {
 }
 
 impl WithEnvironment<'_> {
-    /// Finds the inputs at a point of the solution: they hold the answer of the rest. Gives the own states too.
+    /// Finds the inputs at a point of the solution: they hold the answer of the rest. Gives the own states
+    /// too.
     fn resolve<'x>(&mut self, t: f64, x: &'x [f64], base: &[f64]) -> Result<(&'x [f64], &'x [f64])> {
         let (own, rest) = x.split_at(self.equations.states());
         let Self { equations, environment } = self;

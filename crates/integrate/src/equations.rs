@@ -4,8 +4,9 @@ use costep_core::{
     Description, Error, Experiment, LocalModel, MicroSampling, ModelOrigin, Result, StateReader, StateWriter,
 };
 
-/// Equations of a native model, of an FMU for Model Exchange, of a whole system: of anything that can be integrated.
-/// They may fail and may have memory; those of native models, which do neither, are written as an [`Ode`](crate::Ode).
+/// Equations of a native model, of an FMU for Model Exchange, of a whole system: of anything that can be
+/// integrated. They may fail and may have memory; those of native models, which do neither, are written as
+/// an [`Ode`](crate::Ode).
 pub trait Equations: Send {
     /// Name, ports and direct feedthrough.
     fn description(&self) -> &Description;
@@ -13,15 +14,15 @@ pub trait Equations: Send {
     /// Number of states.
     fn states(&self) -> usize;
 
-    /// Gives the states at the start of a run, at time t. Inputs that nobody has set yet are not numbers; who knows
-    /// better fills them in. Whatever happens here counts as the first event.
+    /// Gives the states at the start of a run, at time t. Inputs that nobody has set yet are not numbers;
+    /// who knows better fills them in. Whatever happens here counts as the first event.
     fn start(&mut self, t: f64, x: &mut [f64], u: &mut [f64]) -> Result<AfterEvent>;
 
     /// Typical size of each state, for absolute tolerances. May change at events.
     fn nominals(&self, x: &mut [f64]);
 
-    /// f. Values that are not finite mean that it cannot be computed here: a step with error control is tried again
-    /// with a shorter length. An error ends the integration.
+    /// f. Values that are not finite mean that it cannot be computed here: a step with error control is
+    /// tried again with a shorter length. An error ends the integration.
     fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()>;
 
     /// g.
@@ -35,8 +36,8 @@ pub trait Equations: Send {
         format!("x[{i}]")
     }
 
-    /// Whether they are linear with constant coefficients and without a constant term, so that a step can be taken
-    /// exactly.
+    /// Whether they are linear with constant coefficients and without a constant term, so that a step can
+    /// be taken exactly.
     fn is_linear(&self) -> bool {
         false
     }
@@ -54,8 +55,8 @@ pub trait Equations: Send {
         ModelOrigin::Exact
     }
 
-    /// At which end of the inner steps of Euler's method its outputs stand for the step. Other integrators give points
-    /// of a solution that is right everywhere.
+    /// At which end of the inner steps of Euler's method its outputs stand for the step. Other integrators
+    /// give points of a solution that is right everywhere.
     fn micro_sampling(&self) -> MicroSampling {
         MicroSampling::End
     }
@@ -76,7 +77,8 @@ pub trait Equations: Send {
         None
     }
 
-    /// What begins and ends them, and what they remember, if they are a simulator of their own. Never changes.
+    /// What begins and ends them, and what they remember, if they are a simulator of their own. Never
+    /// changes.
     fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
         None
     }
@@ -91,7 +93,8 @@ pub struct AfterEvent {
     pub next: Option<f64>,
 }
 
-/// Events of equations: between them x' = f(t, x, u) is smooth; at an event discrete parts and states may jump.
+/// Events of equations: between them x' = f(t, x, u) is smooth; at an event discrete parts and states may
+/// jump.
 pub trait Events {
     /// Number of event indicators.
     fn indicators(&mut self) -> usize;
@@ -109,9 +112,11 @@ pub trait Events {
     fn event(&mut self, t: f64, x: &mut [f64], u: &[f64]) -> Result<AfterEvent>;
 }
 
-/// Equations inside a simulator with a life of its own, such as an FMU, that holds more than time, states and inputs.
+/// Equations inside a simulator with a life of its own, such as an FMU, that holds more than time, states
+/// and inputs.
 ///
-/// Call order: `initialise`, `initial_outputs` (any number of times), [`Equations::start`], then everything else.
+/// Call order: `initialise`, `initial_outputs` (any number of times), [`Equations::start`], then everything
+/// else.
 pub trait Lifecycle {
     /// Puts it into its initial state; `tolerance` is that of the integrator, if it has one.
     fn initialise(&mut self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()>;

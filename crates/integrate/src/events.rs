@@ -1,10 +1,10 @@
 //! Macro steps of equations with events, by any integrator.
 //!
-//! Between events the integrator takes inner steps. After each the event indicators are looked at; where one has
-//! changed its domain, the instant is located on the interpolated solution and the step ends there (state event). A
-//! known time event ends a stretch exactly at its time. The equations may want an event after an inner step (step
-//! event), and inputs that jump at a communication point are one too (input event). A change there and back again
-//! within one inner step is not seen, as FMI defines it.
+//! Between events the integrator takes inner steps. After each the event indicators are looked at; where
+//! one has changed its domain, the instant is located on the interpolated solution and the step ends there
+//! (state event). A known time event ends a stretch exactly at its time. The equations may want an event
+//! after an inner step (step event), and inputs that jump at a communication point are one too (input
+//! event). A change there and back again within one inner step is not seen, as FMI defines it.
 
 use costep_core::{Code, Error, InputSegment, Interval, Result, StateReader, StateWriter};
 
@@ -157,7 +157,8 @@ impl EventDriver {
         }
     }
 
-    /// Takes inner steps until the end of the macro step or the next event. Gives position and time of the event.
+    /// Takes inner steps until the end of the macro step or the next event. Gives position and time of the
+    /// event.
     fn cross(
         &mut self,
         integrator: &mut dyn Integrator,
@@ -199,8 +200,8 @@ impl EventDriver {
         }
     }
 
-    /// Whether an indicator has changed its domain in the inner step from `from` to `s`. If so, the point is moved back
-    /// to where that happened.
+    /// Whether an indicator has changed its domain in the inner step from `from` to `s`. If so, the point
+    /// is moved back to where that happened.
     fn look_for_event(
         &mut self,
         integrator: &mut dyn Integrator,

@@ -1,8 +1,8 @@
 //! Exact steps of linear systems with constant coefficients under polynomial inputs.
 //!
 //! x' = A x + B u, u = sum_a c_a s^a:  x(h) = E x + sum_a G_a c_a. With the chain w_a' = w_(a+1) for the
-//! derivatives of u, [E G] is one block row of the exponential of an augmented matrix. Cached by (h, order): trial steps and parts of
-//! steps take turns with whole ones.
+//! derivatives of u, [E G] is one block row of the exponential of an augmented matrix. Cached by (h,
+//! order): trial steps and parts of steps take turns with whole ones.
 
 use costep_core::{Code, Description, Error, InputSegment, Interval, LocalModel, Result};
 use nalgebra::DMatrix;
@@ -93,7 +93,8 @@ impl ExactLti {
     fn map(&self, length: f64, order: usize) -> Map {
         let (n, m) = (self.b.nrows(), self.b.ncols());
         let size = n + m * (order + 1);
-        // Block rows: x' = A x + B w_0, w_a' = w_(a+1). In units of the step, so that the entries stay moderate.
+        // Block rows: x' = A x + B w_0, w_a' = w_(a+1). In units of the step, so that the entries stay
+        // moderate.
         let mut augmented = DMatrix::zeros(size, size);
         augmented.view_mut((0, 0), (n, n)).copy_from(&(&self.a * length));
         augmented.view_mut((0, n), (n, m)).copy_from(&(&self.b * length));

@@ -8,12 +8,12 @@ use crate::sampler::Sampler;
 /// Points inside a macro step, besides its start, that integrators with steps of any length are sampled at.
 pub(crate) const REPORTED_POINTS: usize = 20;
 
-/// What integrators that choose their order and steps tell: order and length of the last inner step, and the number of
-/// inner steps of the last macro step.
+/// What integrators that choose their order and steps tell: order and length of the last inner step, and
+/// the number of inner steps of the last macro step.
 pub const DIAGNOSTICS: [&str; 3] = ["solver.order", "solver.step", "solver.steps"];
 
-/// A part of a macro step without events. Positions `s` are counted from the start of the macro step, as the input
-/// polynomials are.
+/// A part of a macro step without events. Positions `s` are counted from the start of the macro step, as
+/// the input polynomials are.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch<'a> {
     /// Time at s = 0.
@@ -55,10 +55,11 @@ pub enum Start {
 
 /// An integrator with its memory.
 ///
-/// Call order: `begin`, then `inner_step` until the end of the stretch is reached; `interpolate` after an inner step.
-/// An event ends a stretch early.
+/// Call order: `begin`, then `inner_step` until the end of the stretch is reached; `interpolate` after an
+/// inner step. An event ends a stretch early.
 pub trait Integrator: Send {
-    /// Prepares a stretch that starts with the state `x`. All memory for later stretches is taken in the first.
+    /// Prepares a stretch that starts with the state `x`. All memory for later stretches is taken in the
+    /// first.
     fn begin(
         &mut self,
         stretch: &Stretch<'_>,
@@ -67,8 +68,8 @@ pub trait Integrator: Send {
         x: &[f64],
     ) -> Result<()>;
 
-    /// Takes one inner step, of a length of its own choice. Moves `x` on and gives the position reached, at the end of
-    /// the stretch exactly `stretch.to`.
+    /// Takes one inner step, of a length of its own choice. Moves `x` on and gives the position reached, at
+    /// the end of the stretch exactly `stretch.to`.
     fn inner_step(
         &mut self,
         stretch: &Stretch<'_>,
@@ -105,7 +106,8 @@ pub trait Integrator: Send {
         Ok(())
     }
 
-    /// How the last macro step was done, in the order of [`DIAGNOSTICS`]; nothing if that is always the same.
+    /// How the last macro step was done, in the order of [`DIAGNOSTICS`]; nothing if that is always the
+    /// same.
     fn diagnostics(&self) -> Option<[f64; DIAGNOSTICS.len()]> {
         None
     }

@@ -1,10 +1,10 @@
 //! Integrators for subsystems that are given as equations: one file each.
 //!
-//! [`Equations`] are what integrators see: x' = f(t, x, u), y = g(t, x, u), of a native model ([`Ode`]), of an FMU for
-//! Model Exchange, or of a [`Whole`] system, with [`Events`] where there are some. [`Integrator`] takes inner steps and
-//! interpolates between their ends; [`EventDriver`] finds and handles events with any of them. [`Integrated`] makes a
-//! [`costep_core::Subsystem`] of equations and a [`Solver`]. A new integrator is a file that implements [`Integrator`]
-//! and a variant of [`Solver`].
+//! [`Equations`] are what integrators see: x' = f(t, x, u), y = g(t, x, u), of a native model ([`Ode`]), of
+//! an FMU for Model Exchange, or of a [`Whole`] system, with [`Events`] where there are some.
+//! [`Integrator`] takes inner steps and interpolates between their ends; [`EventDriver`] finds and handles
+//! events with any of them. [`Integrated`] makes a [`costep_core::Subsystem`] of equations and a
+//! [`Solver`]. A new integrator is a file that implements [`Integrator`] and a variant of [`Solver`].
 
 mod answer;
 mod dopri5;

@@ -17,7 +17,8 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Equations between these ports with A, B, C and D row by row; an output has direct feedthrough where its row of D is not 0.
+    /// Equations between these ports with A, B, C and D row by row; an output has direct feedthrough where
+    /// its row of D is not 0.
     ///
     /// # Panics
     /// If a matrix does not fit the numbers of ports and states.

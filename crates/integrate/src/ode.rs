@@ -40,8 +40,8 @@ pub trait Ode: Send {
         false
     }
 
-    /// At which end of the inner steps of Euler's method its outputs stand for the step. Other integrators give points
-    /// of a solution that is right everywhere.
+    /// At which end of the inner steps of Euler's method its outputs stand for the step. Other integrators
+    /// give points of a solution that is right everywhere.
     fn micro_sampling(&self) -> MicroSampling {
         MicroSampling::End
     }

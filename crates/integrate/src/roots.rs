@@ -1,8 +1,8 @@
 //! Where inside an inner step the first event indicator changes its domain.
 //!
-//! FMI 3.0, 3.1.1: a state event is a change from z > 0 to z <= 0 or back. Zero belongs to the lower domain, so a
-//! product of signs will not do. Root finding by the Illinois variant of regula falsi on the indicator that is
-//! expected to change first, with bisection where that is slow.
+//! FMI 3.0, 3.1.1: a state event is a change from z > 0 to z <= 0 or back. Zero belongs to the lower
+//! domain, so a product of signs will not do. Root finding by the Illinois variant of regula falsi on the
+//! indicator that is expected to change first, with bisection where that is slow.
 
 use costep_core::Result;
 
@@ -33,8 +33,9 @@ impl Roots {
         &mut self.high
     }
 
-    /// The first position after `from` at which an indicator is in another domain than `before`, not farther than
-    /// `tolerance` from the last at which none is. At `to` there is a change. `evaluate` gives the indicators.
+    /// The first position after `from` at which an indicator is in another domain than `before`, not
+    /// farther than `tolerance` from the last at which none is. At `to` there is a change. `evaluate` gives
+    /// the indicators.
     pub(crate) fn locate(
         &mut self,
         before: &[f64],

@@ -98,8 +98,8 @@ impl Sampler {
         keep(&mut self.kept, equations, stretch.time(s), x, &self.u)
     }
 
-    /// Keeps what lies between the last point kept and (s, x), which is not before the end of the last inner step's
-    /// start.
+    /// Keeps what lies between the last point kept and (s, x), which is not before the end of the last
+    /// inner step's start.
     pub(crate) fn after_step<I: Integrator + ?Sized>(
         &mut self,
         stretch: &Stretch<'_>,

@@ -22,8 +22,8 @@ pub enum Solver {
     Dopri5(f64),
     /// Exact steps by the matrix exponential, for linear systems.
     Exact,
-    /// Variable-step, variable-order multistep formulas with this relative tolerance, and what they do where inputs
-    /// change.
+    /// Variable-step, variable-order multistep formulas with this relative tolerance, and what they do
+    /// where inputs change.
     Multistep(Family, f64, AtPoint),
 }
 
@@ -34,7 +34,8 @@ impl Solver {
     /// The sharpest relative tolerance there is.
     pub const SHARPEST: f64 = 1e-14;
 
-    /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8`, `exact`, `bdf:1e-6` or `adams:1e-8:restart`. Without a value the default is taken.
+    /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8`, `exact`, `bdf:1e-6` or `adams:1e-8:restart`. Without
+    /// a value the default is taken.
     pub fn parse(text: &str, default_micro_step: f64) -> Result<Self> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
         let micro_step = || value.map_or(Ok(default_micro_step), parse_time);

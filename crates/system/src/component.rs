@@ -3,8 +3,8 @@
 use costep_core::{Code, Description, Error, Result, Subsystem};
 use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver, Stepper};
 
-/// Something that subsystems can be made of: equations, which can also be solved with those of others as one system, or
-/// a simulator whose equations nobody knows, such as an FMU.
+/// Something that subsystems can be made of: equations, which can also be solved with those of others as
+/// one system, or a simulator whose equations nobody knows, such as an FMU.
 pub trait Component: Send + Sync {
     /// Ports and direct feedthrough.
     fn description(&self) -> &Description;

@@ -18,8 +18,8 @@ pub struct SystemDescription {
     pub solver: Solver,
     /// Start, stop and step to run it with if nothing is said.
     pub experiment: Experiment,
-    /// If the paper measures its error as the greatest sum of absolute errors of all outputs: the solver of the
-    /// monolithic reference it measures against.
+    /// If the paper measures its error as the greatest sum of absolute errors of all outputs: the solver of
+    /// the monolithic reference it measures against.
     pub paper_reference: Option<Solver>,
 }
 

@@ -153,8 +153,8 @@ impl FmuEquations {
         Ok(())
     }
 
-    /// An evaluation that the FMU discards is one that is not possible here: its values are not numbers, so that the
-    /// integrator tries a shorter step.
+    /// An evaluation that the FMU discards is one that is not possible here: its values are not numbers, so
+    /// that the integrator tries a shorter step.
     fn evaluated(&mut self, outcome: Result<()>, values: &mut [f64]) -> Result<()> {
         match outcome {
             Err(error) if error.code() == Code::FmuDiscard => {
@@ -179,8 +179,8 @@ impl FmuEquations {
         Ok(after)
     }
 
-    /// Iterates in event mode until nothing changes any more, then enters continuous-time mode. Gives the states if they
-    /// have changed.
+    /// Iterates in event mode until nothing changes any more, then enters continuous-time mode. Gives the
+    /// states if they have changed.
     pub(super) fn iterate(&mut self, t: f64, x: &mut [f64]) -> Result<AfterEvent> {
         let (mut values_changed, mut nominals_changed, mut next) = (false, false, None);
         for iteration in 0.. {
@@ -214,7 +214,8 @@ impl FmuEquations {
         Ok(AfterEvent { states_changed: values_changed, next })
     }
 
-    /// Asks for the nominal values of the states. One that is not positive, which it has to be, is taken as 1.
+    /// Asks for the nominal values of the states. One that is not positive, which it has to be, is taken as
+    /// 1.
     pub(super) fn read_nominals(&mut self) -> Result<()> {
         if self.nominal.is_empty() {
             return Ok(());
@@ -310,7 +311,8 @@ impl Equations for FmuEquations {
         })
     }
 
-    /// Without states there is nothing to linearise about; outputs that pass inputs on have their slopes all the same.
+    /// Without states there is nothing to linearise about; outputs that pass inputs on have their slopes
+    /// all the same.
     fn jacobians(&mut self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) -> Result<()> {
         self.fill(t, x, u, model)
     }

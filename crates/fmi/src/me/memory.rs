@@ -2,9 +2,10 @@
 
 use costep_fmu_file::{Causality, ModelDescription, ModelExchange, Variability, VariableType};
 
-/// Whether time, continuous states and inputs are all the memory an FMU has, as far as its description tells: no event
-/// indicators, no interest in completed steps, nothing discrete. Then FMI allows to go back in time as far as the last
-/// event (fmi2SetTime, fmi3SetTime), and whoever sets time, states and inputs has put it back.
+/// Whether time, continuous states and inputs are all the memory an FMU has, as far as its description
+/// tells: no event indicators, no interest in completed steps, nothing discrete. Then FMI allows to go back
+/// in time as far as the last event (fmi2SetTime, fmi3SetTime), and whoever sets time, states and inputs
+/// has put it back.
 pub(crate) fn is_memoryless(description: &ModelDescription, kind: &ModelExchange) -> bool {
     let is_discrete = |variable: &costep_fmu_file::Variable| {
         let is_setting = matches!(

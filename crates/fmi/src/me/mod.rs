@@ -1,7 +1,7 @@
 //! An FMU for Model Exchange as a subsystem that costep integrates.
 //!
-//! Inputs are polynomials of time and exact at every evaluation. Jumps of them at communication points are events, as
-//! are changes of event indicators, announced times and wishes after inner steps; see
+//! Inputs are polynomials of time and exact at every evaluation. Jumps of them at communication points are
+//! events, as are changes of event indicators, announced times and wishes after inner steps; see
 //! [`EventDriver`](costep_integrate::EventDriver).
 
 mod equations;
@@ -65,7 +65,8 @@ impl ModelExchangeSubsystem {
         Ok(Self { inner: Integrated::new(equations, &options.solver)? })
     }
 
-    /// What an instance would look like from outside, by the model description alone: nothing is loaded or called.
+    /// What an instance would look like from outside, by the model description alone: nothing is loaded or
+    /// called.
     pub fn describe(
         fmu: &ModelDescription,
         name: &str,

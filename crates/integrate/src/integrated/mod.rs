@@ -18,7 +18,8 @@ use crate::solver::Solver;
 /// Room for samples at events, beyond those between.
 const EVENT_SAMPLES: usize = 64;
 
-/// Equations with an integrator and a present state: a native model, an FMU for Model Exchange, a whole system.
+/// Equations with an integrator and a present state: a native model, an FMU for Model Exchange, a whole
+/// system.
 pub struct Integrated<E> {
     pub(crate) equations: E,
     /// That of the equations, with the order of inputs that integrators take.
@@ -30,8 +31,8 @@ pub struct Integrated<E> {
     u: Vec<f64>,
     /// Keeps outputs inside the step, if they are asked for.
     sampler: Option<Box<Sampler>>,
-    /// What a step of the smallest integrator without events does not need: thousands of subsystems have to fit into
-    /// the caches.
+    /// What a step of the smallest integrator without events does not need: thousands of subsystems have to
+    /// fit into the caches.
     extra: Box<Extra>,
 }
 
@@ -62,8 +63,8 @@ enum Phase {
     Stepping,
 }
 
-/// The integrator of a subsystem. The smallest one is at hand, compiled for the equations: a call through a table would
-/// take as long as a small step. It is for equations without events.
+/// The integrator of a subsystem. The smallest one is at hand, compiled for the equations: a call through a
+/// table would take as long as a small step. It is for equations without events.
 pub(crate) enum Chosen {
     Euler(Euler),
     Other(Box<dyn Integrator>),
@@ -206,8 +207,8 @@ impl<E: Equations> Integrated<E> {
         Ok(())
     }
 
-    /// Advances the state of equations with events, or of those whose outputs inside the step are asked for. Out of line,
-    /// so that the path of the smallest integrator stays short.
+    /// Advances the state of equations with events, or of those whose outputs inside the step are asked
+    /// for. Out of line, so that the path of the smallest integrator stays short.
     #[inline(never)]
     fn advance(&mut self, interval: Interval, input: InputSegment<'_>) -> Result<()> {
         self.start()?;
@@ -254,8 +255,8 @@ impl<E: Equations> Integrated<E> {
         out.into_bytes()
     }
 
-    /// The time that is written for the environment. Checkpoints of FMUs do without: the file format is older than this
-    /// type.
+    /// The time that is written for the environment. Checkpoints of FMUs do without: the file format is
+    /// older than this type.
     fn environment_point(&self) -> Option<f64> {
         (!self.extra.has_lifecycle).then_some(self.t)
     }

@@ -151,7 +151,8 @@ mod tests {
             let mut coefficients = Coefficients::default();
             coefficients.set(Family::Bdf, &equal_steps(q), true);
             assert!((coefficients.l[1] - sum).abs() < 1e-12, "{q}: {}", coefficients.l[1]);
-            // Error constant of BDF: 1 / (q + 1) of h^(q+1) x^(q+1), over the leading coefficient's normalisation.
+            // Error constant of BDF: 1 / (q + 1) of h^(q+1) x^(q+1), over the leading coefficient's
+            // normalisation.
             assert!(coefficients.error > 0.0 && coefficients.error < 0.6, "{q}");
         }
     }

@@ -278,7 +278,8 @@ impl Multistep {
     }
 }
 
-/// The end of a step: `stop`, if it is as near as round-off or beyond. A crumb would be left to step over otherwise.
+/// The end of a step: `stop`, if it is as near as round-off or beyond. A crumb would be left to step over
+/// otherwise.
 fn end_of_step(start: f64, h: f64, stop: f64) -> f64 {
     const ROUND_OFF: f64 = 100.0 * f64::EPSILON;
     let end = start + h;

@@ -1,13 +1,15 @@
 //! What happens at a communication point, where inputs jump or bend: Andersson, Fuhrer & Akesson 2016 [A16].
 //!
-//! The history predicts with the old input. A restart throws it away and begins at order one; the correction writes
-//! what is known of the new derivatives into it and leaves the rest, [A16] (12), (15) with the corrections
-//! z_1 = h x'+ and z_2 = (h^2 / 2) x''+, where h is the step the columns are scaled with.
+//! The history predicts with the old input. A restart throws it away and begins at order one; the
+//! correction writes what is known of the new derivatives into it and leaves the rest, [A16] (12), (15)
+//! with the corrections z_1 = h x'+ and z_2 = (h^2 / 2) x''+, where h is the step the columns are scaled
+//! with.
 
 use super::{Failure, Multistep, Reason, RightHandSide};
 
-/// What to do with the history when inputs have changed. The default is what takes the fewest evaluations on the
-/// problems of \[A16] and on random starts of them (`costep reproduce andersson2016-table2` and `-table3`).
+/// What to do with the history when inputs have changed. The default is what takes the fewest evaluations
+/// on the problems of \[A16] and on random starts of them (`costep reproduce andersson2016-table2` and
+/// `-table3`).
 #[derive(Default, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtPoint {
     /// Begin again at order one.
@@ -43,8 +45,8 @@ impl AtPoint {
 }
 
 impl Multistep {
-    /// Tells the solver that the equations have other inputs from now on, while the state is the same. A state that
-    /// jumps needs [`Multistep::start`].
+    /// Tells the solver that the equations have other inputs from now on, while the state is the same. A
+    /// state that jumps needs [`Multistep::start`].
     pub fn inputs_changed<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,

@@ -1,10 +1,11 @@
-//! Variable-step, variable-order multistep solver on the Nordsieck array: BDF (orders 1 to 5) for stiff and Adams
-//! (orders 1 to 12) for non-stiff equations, after the published CVODE algorithm (Byrne & Hindmarsh 1975, ACM TOMS
-//! 1(1); Hindmarsh et al. 2005, ACM TOMS 31(3); CVODE user guide, "Mathematical considerations").
+//! Variable-step, variable-order multistep solver on the Nordsieck array: BDF (orders 1 to 5) for stiff and
+//! Adams (orders 1 to 12) for non-stiff equations, after the published CVODE algorithm (Byrne & Hindmarsh
+//! 1975, ACM TOMS 1(1); Hindmarsh et al. 2005, ACM TOMS 31(3); CVODE user guide, "Mathematical
+//! considerations").
 //!
-//! It is our own because a communication point changes the history itself: where inputs jump, the array is corrected
-//! in place instead of thrown away (\[A16] (12), (15); `correction.rs`). That also gives snapshots, no allocation
-//! after set-up and no C tool chain.
+//! It is our own because a communication point changes the history itself: where inputs jump, the array is
+//! corrected in place instead of thrown away (\[A16] (12), (15); `correction.rs`). That also gives
+//! snapshots, no allocation after set-up and no C tool chain.
 //!
 //! | file | what |
 //! |---|---|
@@ -16,8 +17,8 @@
 //! | `correction.rs` | what happens when inputs change |
 //! | `integrator.rs` | the solver as one of the integrators of a subsystem |
 //!
-//! A reader who holds the CVODE guide: x_n(m) is [`Multistep::x`], acor is `correction`, zn is `Nordsieck`, tau is
-//! `past_steps`, tq is `coefficients::Coefficients`.
+//! A reader who holds the CVODE guide: x_n(m) is [`Multistep::x`], acor is `correction`, zn is `Nordsieck`,
+//! tau is `past_steps`, tq is `coefficients::Coefficients`.
 
 mod coefficients;
 mod control;
@@ -50,7 +51,8 @@ pub trait RightHandSide {
         Ok(false)
     }
 
-    /// x'' = f_x f + f_u u' + f_t, given f. `false`: not known, the solver takes a difference along the solution.
+    /// x'' = f_x f + f_u u' + f_t, given f. `false`: not known, the solver takes a difference along the
+    /// solution.
     fn second_derivative(&mut self, _t: f64, _x: &[f64], _f: &[f64], _out: &mut [f64]) -> Result<bool> {
         Ok(false)
     }

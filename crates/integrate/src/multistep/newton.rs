@@ -1,5 +1,5 @@
-//! The corrector equation x - x(0) = gamma f(t, x) - rest, by modified Newton with a matrix that is kept as long as
-//! it serves.
+//! The corrector equation x - x(0) = gamma f(t, x) - rest, by modified Newton with a matrix that is kept as
+//! long as it serves.
 
 use costep_core::{Result, StateReader, StateWriter};
 use costep_linalg::{Lu, Matrix};
@@ -141,8 +141,8 @@ impl Multistep {
             || (gamma / factored - 1.0).abs() > MATRIX_CHANGE
     }
 
-    /// New factors, with a new Jacobian if the old one is old or suspect. Says whether the Jacobian is new; none
-    /// if the matrix is singular.
+    /// New factors, with a new Jacobian if the old one is old or suspect. Says whether the Jacobian is new;
+    /// none if the matrix is singular.
     fn renew_matrix<E: RightHandSide + ?Sized>(
         &mut self,
         equations: &mut E,

@@ -128,8 +128,8 @@ impl Nordsieck {
         self.order = order;
     }
 
-    /// z_j -= d_j z_q with the integral of prod (s + xi_i) from the points that remain. CVODE overwrites coefficients that
-    /// it still needs here; this is the polynomial that its guide describes.
+    /// z_j -= d_j z_q with the integral of prod (s + xi_i) from the points that remain. CVODE overwrites
+    /// coefficients that it still needs here; this is the polynomial that its guide describes.
     fn lower_adams(&mut self) {
         let q = self.order;
         let mut d = [0.0; MAX_ORDER + 2];

@@ -14,8 +14,8 @@ use crate::integrated::Integrated;
 use crate::integrator::DIAGNOSTICS;
 use crate::solver::Solver;
 
-/// One subsystem per part, all of which are one system inside: the inputs they are given do not matter, those of the
-/// whole are exact at every instant.
+/// One subsystem per part, all of which are one system inside: the inputs they are given do not matter,
+/// those of the whole are exact at every instant.
 pub fn members(
     parts: Vec<Box<dyn Equations>>,
     connections: &[Connection],

@@ -1,5 +1,6 @@
-//! Coupled parts solved as one system by one integrator: x' = f(t, x) with u = L y + r(t) at every instant. It has the
-//! state, time and step events of all parts, and jumps of r(t) as time events; or none of them, as a reference.
+//! Coupled parts solved as one system by one integrator: x' = f(t, x) with u = L y + r(t) at every instant.
+//! It has the state, time and step events of all parts, and jumps of r(t) as time events; or none of them,
+//! as a reference.
 
 mod jacobian;
 mod levels;
@@ -78,8 +79,8 @@ impl Whole {
         })
     }
 
-    /// Without events: for parts that have none, under signals from outside that are taken as they come. Inner steps of
-    /// a fixed length then stay where they are, as in a run that this is the reference for.
+    /// Without events: for parts that have none, under signals from outside that are taken as they come.
+    /// Inner steps of a fixed length then stay where they are, as in a run that this is the reference for.
     pub fn without_events(mut self) -> Self {
         self.has_events = false;
         self.description.name = "monolithic".into();
@@ -256,8 +257,8 @@ impl Events for Whole {
         Ok(())
     }
 
-    /// Parts with events are told of the end of every inner step even if they do not ask: they then have the inputs of
-    /// that point, not those of the stage before, and so has a checkpoint.
+    /// Parts with events are told of the end of every inner step even if they do not ask: they then have
+    /// the inputs of that point, not those of the stage before, and so has a checkpoint.
     fn wants_completed_steps(&mut self) -> bool {
         self.parts.iter_mut().any(|part| part.events().is_some())
     }
@@ -274,7 +275,8 @@ impl Events for Whole {
         Ok(wants_event)
     }
 
-    /// Round after round: the event of a part may change its outputs at once, and with them the inputs of others.
+    /// Round after round: the event of a part may change its outputs at once, and with them the inputs of
+    /// others.
     fn event(&mut self, t: f64, x: &mut [f64], _u: &[f64]) -> Result<AfterEvent> {
         self.since = t;
         let mut states_changed = false;

@@ -1,10 +1,10 @@
 //! Events of native equations: where they are found, and that they end.
 
 use costep_core::{
-    Code, Description, Error, InputPolynomials, Interval, LocalModel, MicroBuffer, MicroSampling, Port,
-    Result, StateReader, StateWriter,
+    Code, Description, Error, Experiment, InputPolynomials, Interval, LocalModel, MicroBuffer, MicroSampling,
+    Port, Result, StateReader, StateWriter, Subsystem,
 };
-use costep_integrate::{AfterEvent, Equations, EventDriver, Events, Integrator, Sampler, Solver};
+use costep_integrate::{AfterEvent, Equations, EventDriver, Events, Integrated, Integrator, Sampler, Solver};
 
 const G: f64 = 9.81;
 
@@ -259,5 +259,25 @@ fn what_is_carried_on_can_be_saved() {
         run.step(0.5, None).unwrap();
         other.step(0.5, None).unwrap();
         assert_eq!(run.x, other.x);
+    }
+}
+
+#[test]
+fn equations_with_events_are_a_subsystem_as_any() {
+    for solver in [Solver::Dopri5(1e-8), Solver::Euler(1e-3)] {
+        let mut run = Run::new(Ball::new(0.8, 0.05), solver, 0.1);
+        let mut subsystem = Integrated::new(Ball::new(0.8, 0.05), &solver).unwrap();
+        let experiment = Experiment { start: 0.0, stop: 5.0, step: 0.1 };
+        let mut y = [0.0];
+        subsystem.initialise(&experiment).unwrap();
+        subsystem.initial_outputs(&[0.0], &mut y).unwrap();
+        let held = InputPolynomials::new(1, 0);
+        for k in 0..experiment.steps() {
+            run.step(0.0, None).unwrap();
+            subsystem.step(experiment.interval(k), held.segment(0..1, 0), &mut y).unwrap();
+            assert_eq!((subsystem.state(), y[0]), (&run.x[..], run.x[0]), "{} step {k}", solver.label());
+        }
+        assert_eq!(subsystem.event_counts(), run.driver.counts());
+        assert!(subsystem.event_counts().state > 5 && subsystem.equations().rests);
     }
 }

@@ -21,7 +21,7 @@ pub trait Batch: Any + Send {
     /// first member that fails or does not come to the end is given back with what came of its step.
     fn step(
         &mut self,
-        interval: Interval,
+        interval: &Interval,
         u: &[f64],
         y: &mut [f64],
     ) -> std::result::Result<(), (usize, Result<StepOutcome>)>;

@@ -1,11 +1,12 @@
 //! The signals that go from subsystem to subsystem.
 
 use costep_core::{
-    Arrival, EnvironmentModel, External, History, InputPolynomials, ModelSource, Request, Result, SampleRule,
-    Signals, StateReader, StateWriter, StepContext, mean_outputs,
+    Arrival, EnvironmentModel, External, History, InputPolynomials, Interval, ModelSource, Request, Result,
+    SampleRule, Signals, StateReader, StateWriter, StepContext, mean_outputs,
 };
 
 use crate::guard::Moment;
+use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::plant::Plant;
 use crate::system::Group;
@@ -85,23 +86,34 @@ impl Exchange {
     }
 
     /// r at both ends of the step, or part, to come, as seen from inside it.
-    #[inline]
-    pub(crate) fn sample_externals(&mut self, plan: &Plan, start: f64, end: f64) {
+    #[inline(always)]
+    pub(crate) fn sample_externals(&mut self, plan: &Plan, step: &Interval) {
         if !plan.externals.is_empty() {
-            sample(&plan.externals, &mut self.external, |signal| signal.value(start));
-            sample(&plan.externals, &mut self.external_next, |signal| signal.value_before(end));
+            self.sample_all(plan, step);
         }
+    }
+
+    #[inline(never)]
+    fn sample_all(&mut self, plan: &Plan, step: &Interval) {
+        sample(&plan.externals, &mut self.external, |signal| signal.value(step.start));
+        sample(&plan.externals, &mut self.external_next, |signal| signal.value_before(step.end));
     }
 
     /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
     /// mean, if the method prefers it), a line or a parabola, in the order of their method.
+    #[inline(always)]
     pub(crate) fn interpolate_known_inputs(
         &mut self,
         plan: &Plan,
         stage: usize,
-        step: &StepContext,
+        ledger: &Ledger,
     ) -> Result<()> {
         let known = &plan.schedule.known_inputs[stage];
+        if known.is_empty() { Ok(()) } else { self.interpolate_all(plan, known, &ledger.now) }
+    }
+
+    #[inline(never)]
+    fn interpolate_all(&mut self, plan: &Plan, known: &[usize], step: &StepContext) -> Result<()> {
         known.iter().for_each(|j| self.interpolate(plan, *j, step));
         let at = Moment { time: step.t_next, step: step.k };
         known.iter().try_for_each(|j| plan.guard.check_input(at, *j, &self.inputs))
@@ -135,7 +147,7 @@ impl Exchange {
     }
 
     /// Means over the step of the outputs of a stage, where a later stage may want them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_means(&mut self, plan: &Plan, plant: &Plant, stage: usize) {
         if plan.holds_means() && stage + 1 < plan.schedule.stages.len() {
             let chosen = plan.schedule.stages[stage].iter().copied();
@@ -145,15 +157,15 @@ impl Exchange {
     }
 
     /// The outputs at the end of a step, or of a part of one, become those at the start of the next.
-    #[inline]
-    pub(crate) fn move_on(&mut self, step: &StepContext) {
-        self.history.push(step.t, &self.coupled);
+    #[inline(always)]
+    pub(crate) fn move_on(&mut self, step: Interval) {
+        self.history.push(step.start, &self.coupled);
         std::mem::swap(&mut self.y, &mut self.y_next);
-        self.last_length = step.h;
+        self.last_length = step.length;
     }
 
     /// z = L y + r, or what a method makes of it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn form_coupled(
         &mut self,
         plan: &Plan,
@@ -165,6 +177,20 @@ impl Exchange {
         for j in plan.external_inputs.iter().copied() {
             self.coupled[j] += self.external[j];
         }
+        match plan.roles.forming.is_empty() {
+            true => Ok(()),
+            false => self.let_methods_form_coupled(plan, plant, models, groups),
+        }
+    }
+
+    #[inline(never)]
+    fn let_methods_form_coupled(
+        &mut self,
+        plan: &Plan,
+        plant: &Plant,
+        models: &dyn ModelSource,
+        groups: &mut [Group],
+    ) -> Result<()> {
         for g in plan.roles.forming.iter().copied() {
             let arrival = Arrival {
                 y_before: &self.y_next,
@@ -189,7 +215,7 @@ impl Exchange {
     }
 
     /// The inputs at the end of a step of this length.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn evaluate_inputs(&self, plan: &Plan, plant: &Plant, length: f64, u: &mut [f64]) {
         self.inputs.evaluate(length, u);
         for i in self.own_ends.iter().copied() {

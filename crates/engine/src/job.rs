@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use costep_core::{
-    Code, EnvironmentModel, Error, InputPolynomials, InputSegment, Interval, Place, Result, StepOutcome,
-    Subsystem,
+    Batch, Code, EnvironmentModel, Error, InputPolynomials, InputSegment, Interval, Place, Result,
+    StepOutcome, Subsystem,
 };
 
 use crate::clocks::Clock;
@@ -31,6 +31,7 @@ pub(crate) struct Job<'a> {
 }
 
 /// Steps the units of a stage one after the other.
+#[inline(always)]
 pub(crate) fn step_serial(
     job: &Job<'_>,
     turns: &[Turn],
@@ -38,31 +39,49 @@ pub(crate) fn step_serial(
     y: &mut [f64],
 ) -> Result<()> {
     // One net for all: a net for each would be felt by small subsystems.
-    let current = Cell::new((0, None));
+    let (current, by_itself) = (Cell::new(None), Cell::new(None));
     let all = catch_unwind(AssertUnwindSafe(|| {
-        turns.iter().enumerate().try_for_each(|(at, turn)| match &mut units[turn.unit] {
+        turns.iter().try_for_each(|turn| match &mut units[turn.unit] {
             StepUnit::Single(subsystem) => {
-                current.set((at, Some(0)));
+                current.set(Some(turn));
                 step_one(job, turn.first, &mut **subsystem, &mut y[turn.outputs.clone()])
             }
-            StepUnit::Batch(batch) if job.is_plain() => {
-                current.set((at, None));
+            StepUnit::Batch(batch) if job.is_bare() => {
+                current.set(Some(turn));
                 let u = &job.inputs.coefficients(0)[turn.inputs.clone()];
-                let outcome = batch.step(job.interval, u, &mut y[turn.outputs.clone()]);
-                outcome.or_else(|(member, outcome)| job.judge(turn.first + member, outcome))
+                let outcome = batch.step(&job.interval, u, &mut y[turn.outputs.clone()]);
+                outcome.map_err(|(member, outcome)| job.stopped(turn.first + member, outcome))
             }
-            StepUnit::Batch(batch) => (0..batch.members()).try_for_each(|member| {
-                current.set((at, Some(member)));
-                let i = turn.first + member;
-                step_one(job, i, batch.member_mut(member), &mut y[job.plan.layout.output_range(i)])
-            }),
+            StepUnit::Batch(batch) => {
+                current.set(Some(turn));
+                step_members(job, turn.first, &mut **batch, y, &by_itself)
+            }
         })
     }));
     all.unwrap_or_else(|payload| {
-        let (at, member) = current.get();
-        let Turn { unit, first, .. } = turns[at];
-        Err(panicked(job, first + member.unwrap_or_else(|| units[unit].at_work()), payload))
+        let current = current.get().map_or(0, |turn: &Turn| {
+            turn.first + by_itself.get().unwrap_or_else(|| units[turn.unit].at_work())
+        });
+        Err(panicked(job, current, payload))
     })
+}
+
+/// Steps the members of a batch one by one, and shows which one it is at.
+#[inline(never)]
+fn step_members(
+    job: &Job<'_>,
+    first: usize,
+    batch: &mut dyn Batch,
+    y: &mut [f64],
+    at: &Cell<Option<usize>>,
+) -> Result<()> {
+    for member in 0..batch.members() {
+        at.set(Some(member));
+        let i = first + member;
+        step_one(job, i, batch.member_mut(member), &mut y[job.plan.layout.output_range(i)])?;
+    }
+    at.set(None);
+    Ok(())
 }
 
 /// Steps a subsystem; its panics become errors, on one thread as on many. A subsystem that has panicked is not asked
@@ -81,7 +100,7 @@ pub(crate) fn step_caught(
 
 #[inline(always)]
 fn step_one(job: &Job<'_>, i: usize, subsystem: &mut dyn Subsystem, y: &mut [f64]) -> Result<()> {
-    let outcome = if job.is_plain() {
+    let outcome = if job.is_bare() {
         subsystem.step(job.interval, job.segment(i), y)
     } else {
         step_with_more(job, i, subsystem, y)
@@ -132,7 +151,7 @@ fn panicked(job: &Job<'_>, i: usize, payload: Box<dyn Any + Send>) -> Error {
 impl Job<'_> {
     /// Whether steps are neither timed nor beside a model of the rest.
     #[inline(always)]
-    fn is_plain(&self) -> bool {
+    fn is_bare(&self) -> bool {
         self.clocks.is_none() && self.environments.is_empty()
     }
 
@@ -141,8 +160,17 @@ impl Job<'_> {
     fn judge(&self, i: usize, outcome: Result<StepOutcome>) -> Result<()> {
         match outcome {
             Ok(outcome) if outcome.reached == self.interval.end => Ok(()),
-            Ok(outcome) => Err(not_reached(self, i, outcome.reached)),
-            Err(error) => Err(self.failed(i, error)),
+            other => Err(self.stopped(i, other)),
+        }
+    }
+
+    /// The error of a step that has not come to its end.
+    #[cold]
+    #[inline(never)]
+    fn stopped(&self, i: usize, outcome: Result<StepOutcome>) -> Error {
+        match outcome {
+            Ok(outcome) => not_reached(self, i, outcome.reached),
+            Err(error) => self.failed(i, error),
         }
     }
 

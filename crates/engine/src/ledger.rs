@@ -10,6 +10,8 @@ pub(crate) struct Ledger {
     pub(crate) k: u64,
     /// The step to come: its start is T^k.
     pub(crate) next: Interval,
+    /// The step, or part of one, that is under way, as methods are told.
+    pub(crate) now: StepContext,
     /// The macro step that was done last, of length 0 before the first one of this process.
     pub(crate) last: Interval,
     /// The run goes on from a saved state.
@@ -44,6 +46,14 @@ impl Ledger {
         Self {
             k: 0,
             next: first,
+            now: StepContext {
+                k: 0,
+                t: first.start,
+                t_next: first.start,
+                h: 0.0,
+                h_before: 0.0,
+                repetition: 0,
+            },
             last: Interval::new(first.start, first.start),
             resumed: false,
             standing: Standing::CommunicationPoint,
@@ -58,7 +68,7 @@ impl Ledger {
     }
 
     /// Notes that a step begins. After one that failed the subsystems stand at different times: there is no other.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self) -> Result<()> {
         if self.standing == Standing::InsideStep {
             return Err(Error::new(Code::Bug, "the run has failed before and cannot be stepped on"));
@@ -68,16 +78,15 @@ impl Ledger {
     }
 
     /// Notes that the step has come to its end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end(&mut self) {
         self.stepped += 1;
         self.standing = Standing::CommunicationPoint;
     }
 
-    /// The step to come, after one of this length and so many tries.
-    #[inline]
-    pub(crate) fn context(&self, h_before: f64, repetition: u32) -> StepContext {
-        let Interval { start, end, length } = self.next;
-        StepContext { k: self.k, t: start, t_next: end, h: length, h_before, repetition }
+    /// A step, or part of one, begins after one of this length.
+    #[inline(always)]
+    pub(crate) fn set_out(&mut self, Interval { start, end, length }: Interval, h_before: f64) {
+        self.now = StepContext { k: self.k, t: start, t_next: end, h: length, h_before, repetition: 0 };
     }
 }

@@ -114,7 +114,7 @@ impl Plan {
     }
 
     /// Whether a method uses local models.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn uses_models(&self) -> bool {
         self.models.is_any()
     }
@@ -125,13 +125,13 @@ impl Plan {
     }
 
     /// Whether some inputs are held at their means.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn holds_means(&self) -> bool {
         !self.held_at_mean.is_empty()
     }
 
     /// Stops bad outputs of a stage before the next one sees them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check_stage(&self, stage: usize, at: Moment, y: &[f64]) -> Result<()> {
         if let [_] = &self.schedule.stages[..] {
             return self.guard.check(at, 0..y.len(), y);

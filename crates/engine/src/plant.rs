@@ -58,13 +58,13 @@ impl Plant {
     }
 
     /// Steps the subsystems of a stage.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&mut self, job: &Job<'_>, y: &mut [f64]) -> Result<()> {
         self.threads.step(job, &mut self.units, y)
     }
 
     /// Notes that a macro step is over: after the first ones it is decided how many threads step the others.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step_is_over(&mut self, plan: &Plan) {
         if self.threads.is_undecided() {
             self.decide_on_threads(plan);

@@ -7,6 +7,8 @@ use costep_core::{
     Code, Error, Experiment, Interval, Result, Signals, StateReader, StateWriter, StepContext, Verdict,
 };
 
+use crate::ledger::Ledger;
+
 /// Proposes macro steps. Where one step ends the next one has to start, bit for bit.
 pub trait StepControl: Send {
     /// The step that follows communication point k, the last one that was accepted. Also asked at the end of the run.
@@ -41,6 +43,40 @@ pub trait StepControl: Send {
     /// Reads its memory from a checkpoint.
     fn load(&mut self, _from: &mut StateReader<'_>) -> Result<()> {
         Ok(())
+    }
+}
+
+/// The control of an engine. Fixed steps are asked without a virtual call, which two small FMUs would feel.
+pub(crate) enum Pace {
+    Fixed(FixedSteps),
+    Controlled(Box<dyn StepControl>),
+}
+
+impl Pace {
+    pub(crate) fn control(&self) -> &dyn StepControl {
+        match self {
+            Self::Fixed(steps) => steps,
+            Self::Controlled(control) => &**control,
+        }
+    }
+
+    pub(crate) fn control_mut(&mut self) -> &mut dyn StepControl {
+        match self {
+            Self::Fixed(steps) => steps,
+            Self::Controlled(control) => &mut **control,
+        }
+    }
+
+    /// The step after one that was accepted.
+    #[inline(always)]
+    pub(crate) fn step_after(&mut self, ledger: &Ledger) -> Interval {
+        match self {
+            Self::Fixed(steps) => steps.next_step(ledger.k),
+            Self::Controlled(control) => {
+                control.accepted(&ledger.now.over(ledger.last));
+                control.next_step(ledger.k)
+            }
+        }
     }
 }
 

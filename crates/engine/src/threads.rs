@@ -67,7 +67,7 @@ impl ThreadChoice {
     }
 
     /// Steps the subsystems of a stage.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&mut self, job: &Job<'_>, units: &mut Units, y: &mut [f64]) -> Result<()> {
         let (turns, units) = (&units.turns[job.stage], &mut units.all);
         match self {

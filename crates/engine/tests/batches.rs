@@ -158,7 +158,7 @@ impl Batch for LagBatch {
 
     fn step(
         &mut self,
-        interval: Interval,
+        interval: &Interval,
         u: &[f64],
         y: &mut [f64],
     ) -> std::result::Result<(), (usize, Result<StepOutcome>)> {
@@ -171,7 +171,7 @@ impl Batch for LagBatch {
             if i == 1 && self.rounds.is_multiple_of(10) {
                 let mut alone = InputPolynomials::new(1, 0);
                 alone.coefficients_mut(0)[0] = u[i];
-                let outcome = lag.step(interval, alone.segment(0..1, 0), &mut y[i..=i]);
+                let outcome = lag.step(*interval, alone.segment(0..1, 0), &mut y[i..=i]);
                 outcome.map_err(|error| (i, Err(error)))?;
             } else {
                 y[i] = lag.advance(interval.length, u[i]).map_err(|error| (i, Err(error)))?;

@@ -67,7 +67,7 @@ fn step_batch(k: u64, batch: &mut dyn Batch) -> Result<Vec<u64>> {
     let first = batch.member(0).description();
     let (us, ys) = (first.inputs.len(), first.outputs.len());
     let mut y = vec![0.0; COUNT * ys];
-    match batch.step(RUN.interval(k), inputs(k, us).coefficients(0), &mut y) {
+    match batch.step(&RUN.interval(k), inputs(k, us).coefficients(0), &mut y) {
         Ok(()) => Ok(bits(&y)),
         Err((_, outcome)) => Err(outcome.expect_err("all come to the end of the step")),
     }

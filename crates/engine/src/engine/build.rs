@@ -1,6 +1,6 @@
 //! From a description of a system to an engine that stands at its start.
 
-use costep_core::{Interval, ModelDemand, Result};
+use costep_core::{ModelDemand, Result};
 
 use super::Engine;
 use crate::checks::check_experiment;
@@ -11,27 +11,32 @@ use crate::initialise::initialise;
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::plant::Plant;
-use crate::step_control::{FixedSteps, StepControl};
+use crate::step_control::{FixedSteps, Pace, StepControl};
 use crate::system::System;
 
 impl Engine {
     /// Checks the system, takes all memory and finds consistent initial values. All steps are those of its experiment.
     pub fn new(system: System) -> Result<Self> {
         let steps = FixedSteps::new(system.experiment);
-        Self::with_control(system, Box::new(steps))
+        Self::with_pace(system, Pace::Fixed(steps))
     }
 
     /// As [`Engine::new`], with steps that are as long as the control says.
-    pub fn with_control(mut system: System, control: Box<dyn StepControl>) -> Result<Self> {
+    pub fn with_control(system: System, control: Box<dyn StepControl>) -> Result<Self> {
+        Self::with_pace(system, Pace::Controlled(control))
+    }
+
+    fn with_pace(mut system: System, pace: Pace) -> Result<Self> {
+        let control = pace.control();
         check_experiment(&system.experiment)?;
         let mut draft = Draft::new(&mut system)?;
         let requests = draft.ask(&mut system.groups)?;
         draft.equip(&mut system, &requests)?;
-        draft.prepare(&mut system.groups, &requests, &*control)?;
+        draft.prepare(&mut system.groups, &requests, control)?;
         let demand = requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models));
         draft.prepare_models(&mut *system.models, demand)?;
         let System { subsystems, models, externals, groups, bounds, threads, .. } = system;
-        let (plan, inputs) = Plan::new(draft, &groups, &requests, externals, &bounds, &*control);
+        let (plan, inputs) = Plan::new(draft, &groups, &requests, externals, &bounds, control);
         let plant = Plant::new(subsystems, threads, &plan);
         let mut engine = Self {
             exchange: Exchange::new(&plan, inputs, &requests),
@@ -40,7 +45,7 @@ impl Engine {
             plant,
             groups,
             models,
-            control,
+            pace,
         };
         engine.initialise()?;
         Ok(engine)
@@ -48,8 +53,8 @@ impl Engine {
 
     fn initialise(&mut self) -> Result<()> {
         let Self { plan, plant, exchange, ledger, .. } = self;
-        let Interval { start, end, .. } = ledger.next;
-        exchange.sample_externals(plan, start, end);
+        let start = ledger.next.start;
+        exchange.sample_externals(plan, &ledger.next);
         initialise(plant, plan, exchange)?;
         exchange.inputs.coefficients_mut(0).copy_from_slice(&exchange.coupled);
         let at = Moment { time: start, step: 0 };
@@ -59,7 +64,7 @@ impl Engine {
         all.map_err(|error| {
             error.hint("look at the start values and parameters: this is before the first step")
         })?;
-        self.observe_models(&Interval::new(start, start))?;
+        self.observe_models()?;
         self.plant.form_batches(&self.plan);
         Ok(())
     }

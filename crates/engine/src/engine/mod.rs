@@ -25,7 +25,7 @@ use crate::exchange::Exchange;
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::plant::Plant;
-use crate::step_control::StepControl;
+use crate::step_control::Pace;
 use crate::system::Group;
 
 /// A coupled system on its way through time.
@@ -38,5 +38,5 @@ pub struct Engine {
     groups: Vec<Group>,
     /// Local models of the subsystems.
     models: Box<dyn ModelSource>,
-    control: Box<dyn StepControl>,
+    pace: Pace,
 }

@@ -19,14 +19,14 @@ impl Engine {
         self.models.save(&mut out);
         self.groups.iter().for_each(|group| group.method.save(&mut out));
         self.plant.save(&mut out)?;
-        self.control.save(&mut out);
+        self.pace.control().save(&mut out);
         Ok(out.into_bytes())
     }
 
     /// Puts back a saved state.
     pub fn load(&mut self, bytes: &[u8]) -> Result<()> {
         let mut from = StateReader::new(bytes);
-        let Self { plan, plant, exchange, ledger, groups, models, control, .. } = self;
+        let Self { plan, plant, exchange, ledger, groups, models, pace, .. } = self;
         ledger.k = count(&mut from)?;
         ledger.subsystem_steps = count(&mut from)?;
         ledger.divided_steps = count(&mut from)?;
@@ -34,11 +34,11 @@ impl Engine {
         models.load(&mut from)?;
         groups.iter_mut().try_for_each(|group| group.method.load(&mut from))?;
         plant.load(&mut from)?;
-        control.load(&mut from)?;
+        pace.control_mut().load(&mut from)?;
         from.finish()?;
-        ledger.next = control.next_step(ledger.k);
-        let Interval { start, end, .. } = ledger.next;
-        exchange.sample_externals(plan, start, end);
+        ledger.next = pace.control().next_step(ledger.k);
+        let start = ledger.next.start;
+        exchange.sample_externals(plan, &ledger.next);
         ledger.last = Interval::new(start, start);
         ledger.began = start;
         ledger.resumed = true;

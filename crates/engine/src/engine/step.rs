@@ -1,6 +1,8 @@
 //! One macro step, from T^k to T^(k+1).
 
-use costep_core::{Code, Error, Place, Result, StepContext, Verdict};
+use std::cmp::Ordering;
+
+use costep_core::{Code, Error, Interval, Place, Result, StepContext, Verdict};
 
 use super::Engine;
 use crate::guard::Moment;
@@ -12,10 +14,9 @@ const MAX_REPETITIONS: u32 = 100;
 /// What became of a step.
 enum Attempt {
     Accepted,
-    /// It was too long: a step of at most this length is wanted, after so many tries.
+    /// It was too long: a step of at most this length is wanted.
     Rejected {
         shorter: f64,
-        tries: u32,
     },
 }
 
@@ -44,162 +45,196 @@ impl Engine {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn step_once(&mut self) -> Result<()> {
-        let mut whole = self.ledger.context(self.exchange.last_length, 0);
-        if self.is_divided(&whole) {
-            return self.step_in_parts(&whole);
+        let interval = self.ledger.next;
+        self.ledger.set_out(interval, self.exchange.last_length);
+        if self.plan.goes_back || !self.plan.roles.dividing.is_empty() {
+            return self.step_as_asked();
         }
-        while let Attempt::Rejected { shorter, tries } = self.step_to_the_end_of(&whole)? {
-            whole = self.shorten(&whole, shorter, tries)?;
+        self.step_through(interval)?;
+        self.arrive()
+    }
+
+    /// A step that may be divided, repeated or rejected.
+    #[inline(never)]
+    fn step_as_asked(&mut self) -> Result<()> {
+        if self.is_divided() {
+            return self.step_in_parts();
         }
-        self.arrive(&whole, &whole)
+        while let Attempt::Rejected { shorter } = self.step_to_the_end_of(self.ledger.next)? {
+            self.shorten(shorter)?;
+        }
+        self.arrive()
     }
 
     #[inline(never)]
-    fn step_in_parts(&mut self, whole: &StepContext) -> Result<()> {
+    fn step_in_parts(&mut self) -> Result<()> {
         self.ledger.divided_steps += 1;
-        let mut pieces = whole.interval().split(self.plan.parts).peekable();
+        let mut pieces = self.ledger.next.split(self.plan.parts).peekable();
         while let Some(piece) = pieces.next() {
-            let context = StepContext { h_before: self.exchange.last_length, ..whole.over(piece) };
-            self.exchange.sample_externals(&self.plan, piece.start, piece.end);
-            if let Attempt::Rejected { .. } = self.step_to_the_end_of(&context)? {
+            self.ledger.set_out(piece, self.exchange.last_length);
+            self.exchange.sample_externals(&self.plan, &piece);
+            if let Attempt::Rejected { .. } = self.step_to_the_end_of(piece)? {
                 return Err(Error::new(Code::Bug, "a method rejects a part of a step that is divided"));
             }
             match pieces.peek() {
                 Some(next) => {
-                    self.exchange.sample_externals(&self.plan, next.start, next.end);
-                    self.look_around(&context)?;
+                    self.exchange.sample_externals(&self.plan, next);
+                    self.look_around()?;
                 }
-                None => self.arrive(whole, &context)?,
+                None => self.arrive()?,
             }
         }
         Ok(())
     }
 
     /// Whether a method wants the step done in parts. All are asked: they may prepare for it.
-    fn is_divided(&mut self, context: &StepContext) -> bool {
-        let Self { plan, plant, exchange, groups, models, .. } = self;
+    fn is_divided(&mut self) -> bool {
+        let Self { plan, plant, exchange, groups, models, ledger, .. } = self;
         let mut divided = false;
         for g in plan.roles.dividing.iter().copied() {
-            divided |= groups[g].method.divides(context, &exchange.signals(plan, plant, &**models));
+            divided |= groups[g].method.divides(&ledger.now, &exchange.signals(plan, plant, &**models));
         }
         divided
     }
 
     /// Does a step, or a part of one, as often as the methods ask for.
-    #[inline]
-    fn step_to_the_end_of(&mut self, context: &StepContext) -> Result<Attempt> {
-        let attempt = if self.plan.goes_back {
-            self.step_until_judged(*context)?
-        } else if self.try_step(context)? == Verdict::Accept {
-            Attempt::Accepted
-        } else {
-            let message = "a coupling method repeats a step but has not asked for rollback";
-            return Err(Error::new(Code::Bug, message));
-        };
+    fn step_to_the_end_of(&mut self, interval: Interval) -> Result<Attempt> {
+        if !self.plan.goes_back {
+            return self.step_through(interval).map(|()| Attempt::Accepted);
+        }
+        let attempt = self.step_until_judged(interval)?;
         if matches!(attempt, Attempt::Accepted) {
-            self.exchange.move_on(context);
+            self.exchange.move_on(interval);
         }
         Ok(attempt)
     }
 
+    /// Does a step, or a part of one, that is accepted in any case.
+    #[inline(always)]
+    fn step_through(&mut self, interval: Interval) -> Result<()> {
+        if self.try_step(interval)? != Verdict::Accept {
+            return Err(repeats_without_asking());
+        }
+        self.exchange.move_on(interval);
+        Ok(())
+    }
+
     #[inline(never)]
-    fn step_until_judged(&mut self, mut context: StepContext) -> Result<Attempt> {
-        let at = (context.t, context.k);
+    fn step_until_judged(&mut self, interval: Interval) -> Result<Attempt> {
+        let at = (interval.start, self.ledger.k);
         self.plant.try_each(at, |_, subsystem| subsystem.demand_rollback()?.snapshot())?;
         loop {
-            let verdict = self.try_step(&context)?;
+            let verdict = self.try_step(interval)?;
             if verdict == Verdict::Accept {
                 return Ok(Attempt::Accepted);
             }
-            if context.repetition == MAX_REPETITIONS {
-                return Err(no_convergence(&context));
+            if self.ledger.now.repetition == MAX_REPETITIONS {
+                return Err(no_convergence(&self.ledger.now));
             }
-            context.repetition += 1;
+            self.ledger.now.repetition += 1;
             self.plant.try_each(at, |_, subsystem| subsystem.demand_rollback()?.restore())?;
             if let Verdict::Reject { shorter } = verdict {
-                return Ok(Attempt::Rejected { shorter, tries: context.repetition });
+                return Ok(Attempt::Rejected { shorter });
             }
         }
     }
 
-    /// The step in place of one that was rejected.
+    /// Chooses the step in place of one that was rejected.
     #[cold]
-    fn shorten(&mut self, rejected: &StepContext, shorter: f64, tries: u32) -> Result<StepContext> {
-        let Self { plan, exchange, ledger, control, .. } = self;
+    fn shorten(&mut self, shorter: f64) -> Result<()> {
+        let Self { plan, exchange, ledger, pace, .. } = self;
+        let rejected = ledger.now;
         if !(shorter > 0.0 && shorter < rejected.h) {
             let message = format!("a step of {} s was rejected for one of {shorter} s", rejected.h);
             return Err(Error::new(Code::Bug, message));
         }
-        control.rejected(rejected, shorter)?;
-        ledger.next = control.next_step(ledger.k);
-        let context = ledger.context(rejected.h_before, tries);
-        if context.t != rejected.t || context.h.partial_cmp(&rejected.h) != Some(std::cmp::Ordering::Less) {
+        pace.control_mut().rejected(&rejected, shorter)?;
+        let next = pace.control().next_step(ledger.k);
+        if next.start != rejected.t || next.length.partial_cmp(&rejected.h) != Some(Ordering::Less) {
             return Err(Error::new(Code::Bug, "the step control does not shorten a step that was rejected"));
         }
-        exchange.sample_externals(plan, context.t, context.t_next);
-        Ok(context)
+        ledger.next = next;
+        ledger.now = rejected.over(next);
+        exchange.sample_externals(plan, &next);
+        Ok(())
     }
 
-    #[inline]
-    fn try_step(&mut self, context: &StepContext) -> Result<Verdict> {
-        self.form_inputs(context)?;
+    /// Does a step once. Whoever is not inlined finds the context in the ledger: handed over it would be written to memory
+    /// and read again at once, in other pieces, which takes longer than all questions of this function.
+    #[inline(always)]
+    fn try_step(&mut self, interval: Interval) -> Result<Verdict> {
+        self.form_inputs()?;
         let Self { plan, plant, exchange, ledger, .. } = self;
-        plan.guard.check_inputs(Moment { time: context.t, step: context.k }, &exchange.inputs)?;
+        let k = ledger.k;
+        plan.guard.check_inputs(Moment { time: interval.start, step: k }, &exchange.inputs)?;
         for stage in 0..plan.schedule.stages.len() {
-            exchange.interpolate_known_inputs(plan, stage, context)?;
+            exchange.interpolate_known_inputs(plan, stage, ledger)?;
             let job = Job {
                 plan,
-                interval: context.interval(),
-                step: context.k,
+                interval,
+                step: k,
                 stage,
                 inputs: &exchange.inputs,
                 environments: &exchange.environments,
                 clocks: ledger.timed.then_some(ledger.clocks.all()),
             };
             plant.step(&job, &mut exchange.y_next)?;
-            let at = Moment { time: context.t_next, step: context.k };
-            plan.check_stage(stage, at, &exchange.y_next)?;
+            plan.check_stage(stage, Moment { time: interval.end, step: k }, &exchange.y_next)?;
             exchange.take_means(plan, plant, stage);
         }
         ledger.subsystem_steps += plant.len() as u64;
         ledger.attempts += 1;
-        self.judge(context)
+        match self.plan.roles.looking_back.is_empty() && !self.plan.goes_back {
+            true => Ok(Verdict::Accept),
+            false => self.judge(),
+        }
     }
 
     /// What the methods, and the step control, say about a step that has been tried.
-    #[inline]
-    fn judge(&mut self, context: &StepContext) -> Result<Verdict> {
-        let Self { plan, plant, exchange, groups, models, control, .. } = self;
+    #[inline(never)]
+    fn judge(&mut self) -> Result<Verdict> {
+        let Self { plan, plant, exchange, groups, models, pace, ledger } = self;
         let mut verdict = Verdict::Accept;
         for g in plan.roles.looking_back.iter().copied() {
             let signals = exchange.signals(plan, plant, &**models);
-            verdict = verdict.and(groups[g].method.post_step(context, &signals)?);
+            verdict = verdict.and(groups[g].method.post_step(&ledger.now, &signals)?);
         }
-        if plan.goes_back && control.judges() {
-            verdict = verdict.and(control.judge(context, &exchange.signals(plan, plant, &**models))?);
+        if plan.goes_back && pace.control().judges() {
+            let signals = exchange.signals(plan, plant, &**models);
+            verdict = verdict.and(pace.control_mut().judge(&ledger.now, &signals)?);
         }
         Ok(verdict)
     }
 
     /// The input polynomials of the step.
-    #[inline]
-    fn form_inputs(&mut self, context: &StepContext) -> Result<()> {
-        let Self { plan, plant, exchange, groups, models, .. } = self;
-        if plan.holds {
+    #[inline(always)]
+    fn form_inputs(&mut self) -> Result<()> {
+        if self.plan.holds {
             // What comes back is overwritten when the next coupled inputs are formed.
-            exchange.inputs.hold(&mut exchange.coupled);
+            self.exchange.inputs.hold(&mut self.exchange.coupled);
             return Ok(());
         }
+        self.ask_for_inputs()
+    }
+
+    #[inline(never)]
+    fn ask_for_inputs(&mut self) -> Result<()> {
+        let Self { plan, plant, exchange, groups, models, ledger, .. } = self;
         for group in groups {
-            group.method.pre_step(context, &mut exchange.signals(plan, plant, &**models))?;
+            group.method.pre_step(&ledger.now, &mut exchange.signals(plan, plant, &**models))?;
         }
         for j in &plan.held {
             exchange.inputs.coefficients_mut(0)[*j] = exchange.coupled[*j];
         }
         Ok(())
     }
+}
+
+#[cold]
+fn repeats_without_asking() -> Error {
+    Error::new(Code::Bug, "a coupling method repeats a step but has not asked for rollback")
 }
 
 #[cold]

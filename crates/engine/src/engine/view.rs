@@ -28,13 +28,13 @@ impl Engine {
     /// Whether the run has come to its end.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.control.is_over(self.ledger.k)
+        self.pace.control().is_over(self.ledger.k)
     }
 
     /// How much of the run is done, from 0 to 1.
     pub fn progress(&self) -> f64 {
         let Experiment { start, stop, .. } = self.plan.experiment;
-        match self.control.is_uniform() {
+        match self.pace.control().is_uniform() {
             true => self.ledger.k as f64 / self.plan.experiment.steps().max(1) as f64,
             false => ((self.time() - start) / (stop - start)).clamp(0.0, 1.0),
         }

@@ -141,9 +141,10 @@ impl Lockstep {
     ///
     /// # Safety
     /// All members are initialised and alive, and there is an input and an output for each of their references.
+    #[inline(always)]
     unsafe fn round(
         &mut self,
-        interval: Interval,
+        interval: &Interval,
         mut u: *const f64,
         mut y: *mut f64,
     ) -> Result<(), (usize, Interruption)> {
@@ -270,14 +271,14 @@ impl Batch for Lockstep {
     }
 
     #[inline]
-    fn step(&mut self, interval: Interval, u: &[f64], y: &mut [f64]) -> Outcome {
+    fn step(&mut self, interval: &Interval, u: &[f64], y: &mut [f64]) -> Outcome {
         let count = self.members.len();
         assert!(u.len() == count * self.inputs.len() && y.len() == count * self.outputs.len());
         if !self.ready || self.library.is_fatal() {
             self.settle();
             self.ready = self.are_ready();
             if !self.ready {
-                return self.step_alone(0, interval, u, y);
+                return self.step_alone(0, *interval, u, y);
             }
         }
         // SAFETY: the members are alive and ready, since nobody has touched them after that was found, and their library
@@ -288,7 +289,7 @@ impl Batch for Lockstep {
                 self.unknown = Some(interval.end);
                 Ok(())
             }
-            Err(interrupted) => self.finish(interrupted, interval, u, y),
+            Err(interrupted) => self.finish(interrupted, *interval, u, y),
         }
     }
 

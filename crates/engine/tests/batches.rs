@@ -138,6 +138,7 @@ impl Capable for Lag {
 /// Steps the lags at once, but for the second one in every tenth round.
 #[derive(Default)]
 struct LagBatch {
+    #[expect(clippy::vec_box, reason = "they come in boxes")]
     lags: Vec<Box<Lag>>,
     rounds: usize,
     at_work: usize,

@@ -65,6 +65,8 @@ pub(crate) struct Lockstep {
     /// One per member, in the same order. They live as long as the members, which nothing takes out again.
     handles: Vec<Handle>,
     slot: BatchSlot,
+    /// As they were handed over: moving hundreds of bytes per FMU would take longer than loading it.
+    #[expect(clippy::vec_box, reason = "they come in boxes and stay in them")]
     members: Vec<Box<CoSimulationSubsystem>>,
     /// All members are ready for a round: nobody has touched them since that was found.
     ready: bool,

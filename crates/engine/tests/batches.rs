@@ -128,7 +128,7 @@ impl Capable for Lag {
         }
         let open = batch.get_or_insert_with(|| Box::new(LagBatch::default()));
         match (&mut **open as &mut dyn Any).downcast_mut::<LagBatch>() {
-            Some(batch) => batch.lags.push(self),
+            Some(batch) => batch.lags.push(*self),
             None => return Err(self),
         }
         Ok(())
@@ -138,8 +138,7 @@ impl Capable for Lag {
 /// Steps the lags at once, but for the second one in every tenth round.
 #[derive(Default)]
 struct LagBatch {
-    #[expect(clippy::vec_box, reason = "they come in boxes")]
-    lags: Vec<Box<Lag>>,
+    lags: Vec<Lag>,
     rounds: usize,
     at_work: usize,
 }
@@ -150,11 +149,11 @@ impl Batch for LagBatch {
     }
 
     fn member(&self, i: usize) -> &dyn Subsystem {
-        &*self.lags[i]
+        &self.lags[i]
     }
 
     fn member_mut(&mut self, i: usize) -> &mut dyn Subsystem {
-        &mut *self.lags[i]
+        &mut self.lags[i]
     }
 
     fn step(

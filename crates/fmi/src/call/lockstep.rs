@@ -65,9 +65,7 @@ pub(crate) struct Lockstep {
     /// One per member, in the same order. They live as long as the members, which nothing takes out again.
     handles: Vec<Handle>,
     slot: BatchSlot,
-    /// As they were handed over: moving hundreds of bytes per FMU would take longer than loading it.
-    #[expect(clippy::vec_box, reason = "they come in boxes and stay in them")]
-    members: Vec<Box<CoSimulationSubsystem>>,
+    members: Vec<CoSimulationSubsystem>,
     /// All members are ready for a round: nobody has touched them since that was found.
     ready: bool,
     /// The end of the last round, if the members do not know of it.
@@ -91,12 +89,12 @@ impl Lockstep {
     ) -> Result<(), Box<dyn Subsystem>> {
         match open {
             Some(batch) => match (&mut **batch as &mut dyn Any).downcast_mut::<Self>() {
-                Some(batch) if batch.fits(&member) => batch.push(member),
+                Some(batch) if batch.fits(&member) => batch.push(*member),
                 _ => return Err(member),
             },
             None => match Self::new(&member) {
                 Some(mut batch) => {
-                    batch.push(member);
+                    batch.push(*member);
                     *open = Some(Box::new(batch));
                 }
                 None => return Err(member),
@@ -131,7 +129,7 @@ impl Lockstep {
             && self.outputs == outputs
     }
 
-    fn push(&mut self, member: Box<CoSimulationSubsystem>) {
+    fn push(&mut self, member: CoSimulationSubsystem) {
         self.settle();
         self.handles.push(Handle::of(member.instance()));
         self.members.push(member);
@@ -263,13 +261,13 @@ impl Batch for Lockstep {
 
     fn member(&self, i: usize) -> &dyn Subsystem {
         self.tell(i);
-        &*self.members[i]
+        &self.members[i]
     }
 
     fn member_mut(&mut self, i: usize) -> &mut dyn Subsystem {
         self.settle();
         self.ready = false;
-        &mut *self.members[i]
+        &mut self.members[i]
     }
 
     #[inline]

@@ -71,6 +71,7 @@ pub(crate) struct Lockstep {
     /// The end of the last round, if the members do not know of it.
     unknown: Option<f64>,
     /// Inputs of the last round, if a member wants to know them.
+    keeps_inputs: bool,
     kept: Vec<f64>,
     /// Inputs of a member that steps alone, and which one it is.
     alone: InputPolynomials,
@@ -117,6 +118,7 @@ impl Lockstep {
             members: Vec::new(),
             ready: false,
             unknown: None,
+            keeps_inputs: false,
             kept: Vec::new(),
             at_work: 0,
         })
@@ -131,10 +133,12 @@ impl Lockstep {
 
     fn push(&mut self, member: CoSimulationSubsystem) {
         self.settle();
+        self.keeps_inputs |= member.keeps_inputs();
         self.handles.push(Handle::of(member.instance()));
         self.members.push(member);
-        let wants_inputs = self.members.iter().any(|member| member.keeps_inputs());
-        self.kept = vec![0.0; if wants_inputs { self.members.len() * self.inputs.len() } else { 0 }];
+        if self.keeps_inputs {
+            self.kept.resize(self.members.len() * self.inputs.len(), 0.0);
+        }
     }
 
     /// The three calls for every member, up to the first that is not OK.

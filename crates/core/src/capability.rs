@@ -267,11 +267,20 @@ pub fn profiles(subsystems: &mut [Box<dyn Subsystem>]) -> (Vec<Description>, Vec
 /// All of them have to be named. It joins no batch.
 ///
 /// ```
-/// use costep_core::{Rollback, handles};
-/// struct Toy;
+/// use costep_core::{Description, Experiment, InputSegment, Interval, Result, Rollback, StepOutcome, Subsystem, handles};
+/// struct Toy(Description);
+/// impl Subsystem for Toy {
+///     fn description(&self) -> &Description { &self.0 }
+///     fn initialise(&mut self, _: &Experiment) -> Result<()> { Ok(()) }
+///     fn initial_outputs(&mut self, _: &[f64], _: &mut [f64]) -> Result<()> { Ok(()) }
+///     fn step(&mut self, step: Interval, _: InputSegment<'_>, _: &mut [f64]) -> Result<StepOutcome> {
+///         Ok(StepOutcome { reached: step.end })
+///     }
+///     fn terminate(&mut self) {}
+/// }
 /// impl Rollback for Toy {
-///     fn snapshot(&mut self) -> costep_core::Result<()> { Ok(()) }
-///     fn restore(&mut self) -> costep_core::Result<()> { Ok(()) }
+///     fn snapshot(&mut self) -> Result<()> { Ok(()) }
+///     fn restore(&mut self) -> Result<()> { Ok(()) }
 /// }
 /// handles!(Toy { rollback: some, linearised: none, micro_recorder: none, environment: none, persistence: none,
 ///     telemetry: none });

@@ -23,11 +23,16 @@ fn system(model: &SystemDescription, method: &MethodSpec) -> System {
 }
 
 pub(crate) fn any_number_of_threads_gives_the_same_bits(entry: &'static MethodEntry) {
+    threads_do_not_matter(&variants(entry));
+}
+
+/// The same for methods with options.
+pub(crate) fn threads_do_not_matter(methods: &[MethodSpec]) {
     for model in models() {
-        for method in variants(entry) {
+        for method in methods {
             let run = |threads| {
                 let threads = Threads::Fixed(threads);
-                bits_after(&mut Engine::new(System { threads, ..system(&model, &method) }).unwrap(), STEPS)
+                bits_after(&mut Engine::new(System { threads, ..system(&model, method) }).unwrap(), STEPS)
             };
             let alone = run(1);
             for threads in [2, 4] {
@@ -77,6 +82,11 @@ fn named_bits(system: System) -> BTreeMap<String, Vec<u64>> {
 }
 
 pub(crate) fn the_order_of_parts_and_connections_does_not_matter(entry: &'static MethodEntry) {
+    order_does_not_matter(&variants(entry));
+}
+
+/// The same for methods with options.
+pub(crate) fn order_does_not_matter(methods: &[MethodSpec]) {
     for model in models() {
         let n = model.parts.len();
         let orders: [Vec<usize>; 3] = [
@@ -84,11 +94,11 @@ pub(crate) fn the_order_of_parts_and_connections_does_not_matter(entry: &'static
             (0..n).map(|i| (i + 1) % n).collect(),
             (0..n).map(|i| i * 3 % n).collect(),
         ];
-        for method in variants(entry) {
+        for method in methods {
             for scheduling in [Scheduling::Auto, Scheduling::Parallel, Scheduling::Sequential(vec![])] {
                 let run = |model: &SystemDescription| {
                     let scheduling = scheduling.clone();
-                    named_bits(System { scheduling, ..system(model, &method) })
+                    named_bits(System { scheduling, ..system(model, method) })
                 };
                 let listed = run(&model);
                 for order in &orders {

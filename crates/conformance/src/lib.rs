@@ -23,16 +23,19 @@ pub mod order;
 pub mod rollback;
 mod save_load;
 pub mod signals;
+mod sources;
 pub mod systems;
 pub mod toys;
 mod variants;
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use costep_core::MethodEntry;
 
 pub use allocations::check_allocations;
 pub use options::check_source_options;
+pub use sources::{assert_source_conforms, check_source, source_variants};
 pub use variants::variants;
 
 /// One of the checks.
@@ -80,8 +83,8 @@ checks![
 /// A check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The method.
-    pub method: &'static str,
+    /// The method or source.
+    pub subject: &'static str,
     /// The check.
     pub check: &'static str,
     /// What is wrong.
@@ -95,12 +98,18 @@ pub fn find(name: &str) -> Option<Check> {
 
 /// Runs a check on a method.
 pub fn run(check: Check, entry: &'static MethodEntry) -> Result<(), Failure> {
-    catch_unwind(AssertUnwindSafe(|| (check.run)(entry))).map_err(|payload| {
-        let text = payload.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).into()));
-        let message = text.unwrap_or_else(|| "it panicked".into());
-        Failure { method: entry.id, check: check.name, message }
+    catch_unwind(AssertUnwindSafe(|| (check.run)(entry))).map_err(|payload| Failure {
+        subject: entry.id,
+        check: check.name,
+        message: message_of(&*payload),
     })
+}
+
+/// What a check has panicked with.
+fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).into()));
+    text.unwrap_or_else(|| "it panicked".into())
 }
 
 /// Runs all checks on a method and gives those that fail.

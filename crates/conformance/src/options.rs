@@ -1,8 +1,9 @@
 //! Options that a method does not have, or values it does not allow, are refused.
 
 use costep_core::{Code, MethodEntry, ModelsSpec, OptionKind, SourceEntry, Value};
+use costep_ident::sources::Sources;
 use costep_methods::MethodSpec;
-use costep_methods::registry::all_options;
+use costep_methods::registry;
 
 fn refusal(entry: &'static MethodEntry, name: &str, value: Value) -> Option<Code> {
     MethodSpec::of(entry, vec![(name.into(), value)]).err().map(|error| error.code())
@@ -36,7 +37,7 @@ fn bad_values(kind: &OptionKind) -> Vec<Value> {
 }
 
 pub(crate) fn values_out_of_range_or_of_another_type_are_refused(entry: &'static MethodEntry) {
-    for option in all_options(entry) {
+    for option in registry::all_options(entry, &Sources::standard()) {
         for value in bad_values(&option.kind) {
             let code = refusal(entry, option.name, value.clone());
             assert_eq!(code, Some(Code::BadOption), "{}: {} = {value}", entry.id, option.name);
@@ -52,7 +53,7 @@ pub(crate) fn values_out_of_range_or_of_another_type_are_refused(entry: &'static
 
 pub(crate) fn unknown_options_are_refused(entry: &'static MethodEntry) {
     assert_eq!(refusal(entry, "colour", Value::Bool(true)), Some(Code::UnknownOption));
-    for option in all_options(entry) {
+    for option in registry::all_options(entry, &Sources::standard()) {
         let slip = format!("{}s", option.name);
         assert_eq!(refusal(entry, &slip, option.kind.default_value()), Some(Code::UnknownOption));
     }

@@ -25,13 +25,18 @@ fn engine(model: &SystemDescription, solver: &Solver, method: &MethodSpec) -> En
 }
 
 pub(crate) fn a_resumed_run_has_the_same_bits(entry: &'static MethodEntry) {
+    resumed_runs_are_the_same(&variants(entry));
+}
+
+/// The same for methods with options.
+pub(crate) fn resumed_runs_are_the_same(methods: &[MethodSpec]) {
     for model in [model("dual-mass", &[]), model("chain", &[("n", 4.0)])] {
-        for method in variants(entry) {
+        for method in methods {
             for solver in SOLVERS {
-                let mut unbroken = engine(&model, &solver, &method);
+                let mut unbroken = engine(&model, &solver, method);
                 bits_after(&mut unbroken, STEPS);
                 let state = unbroken.save().unwrap();
-                let mut resumed = engine(&model, &solver, &method);
+                let mut resumed = engine(&model, &solver, method);
                 resumed.load(&state).unwrap();
                 assert_eq!((resumed.k(), resumed.time()), (unbroken.k(), unbroken.time()));
                 let (then, now) = (bits_after(&mut unbroken, STEPS), bits_after(&mut resumed, STEPS));
@@ -62,9 +67,14 @@ pub(crate) fn a_run_resumed_after_a_long_time_has_the_same_bits(entry: &'static 
 }
 
 pub(crate) fn every_truncated_state_is_refused_and_the_whole_one_still_loads(entry: &'static MethodEntry) {
+    truncated_states_are_refused(&variants(entry));
+}
+
+/// The same for methods with options.
+pub(crate) fn truncated_states_are_refused(methods: &[MethodSpec]) {
     let model = model("dual-mass", &[]);
-    for method in variants(entry) {
-        let mut engine = engine(&model, &Solver::Euler(1e-4), &method);
+    for method in methods {
+        let mut engine = engine(&model, &Solver::Euler(1e-4), method);
         bits_after(&mut engine, 3);
         let state = engine.save().unwrap();
         for length in 0..state.len() {

@@ -1,8 +1,7 @@
 //! A method with every single option changed, and with every source of models that it can work with.
 
 use costep_core::{MethodEntry, OptionKind, OptionSpec, SourceEntry, Value};
-use costep_ident::sources::SOURCES;
-use costep_methods::registry::sources_of;
+use costep_ident::sources::{SOURCES, Sources};
 use costep_methods::{METHODS, MethodSpec, Methods};
 
 /// Models of an earlier run belong to one system: they have tests of their own.
@@ -34,6 +33,11 @@ fn stands_for_sources(entry: &MethodEntry) -> bool {
     METHODS.iter().find(works_with_all).is_some_and(|first| first.id == entry.id)
 }
 
+/// The sources whose models a method can work with.
+fn sources_of(entry: &MethodEntry) -> impl Iterator<Item = &'static SourceEntry> {
+    Sources::standard().of_kinds(entry.models).into_iter()
+}
+
 /// A method with default options.
 pub(crate) fn defaults(entry: &'static MethodEntry) -> MethodSpec {
     MethodSpec::of(entry, vec![]).unwrap()
@@ -45,7 +49,7 @@ fn with_options(entry: &'static MethodEntry, options: &str) -> MethodSpec {
 }
 
 /// The option at its other values.
-fn changed(option: &OptionSpec) -> Vec<(String, Value)> {
+pub(crate) fn changed(option: &OptionSpec) -> Vec<(String, Value)> {
     let default = option.kind.default_value();
     let values = others(&option.kind).into_iter().filter(|value| *value != default);
     values.map(|value| (option.name.to_owned(), value)).collect()
@@ -79,7 +83,7 @@ fn changed_source(entry: &'static MethodEntry, source: &'static SourceEntry) -> 
 }
 
 /// Pulses of an excitation in the round-off give no model, and a window of 100,000 samples is never full here.
-fn within_reason((name, value): (String, Value)) -> (String, Value) {
+pub(crate) fn within_reason((name, value): (String, Value)) -> (String, Value) {
     let value = match (name.as_str(), value) {
         ("amplitude", Value::Real(least)) if least < 1e-3 => Value::Real(1e-3),
         ("window", Value::Integer(most)) if most > 60 => Value::Integer(60),
@@ -102,7 +106,7 @@ fn learnt(entry: &'static MethodEntry) -> Vec<MethodSpec> {
     if !sources_of(entry).any(|source| source.id == "rls") {
         return Vec::new();
     }
-    let all = costep_methods::registry::all_options(entry);
+    let all = costep_methods::registry::all_options(entry, &Sources::standard());
     let extra = if all.into_iter().any(|option| option.name == "ede") { ",ede=true" } else { "" };
     let variant = |source: &str| {
         let window = if source == "moesp" { ",window=10,interval=3" } else { "" };

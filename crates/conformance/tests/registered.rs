@@ -1,6 +1,7 @@
 //! Every method that comes with costep keeps to everything.
 
-use costep_conformance::{CHECKS, check_allocations, find};
+use costep_conformance::{CHECKS, check_allocations, check_source_options, find};
+use costep_ident::sources::SOURCES;
 use costep_methods::METHODS;
 
 /// Runs one check on every method.
@@ -56,4 +57,10 @@ fn no_method_takes_memory_in_the_loop() {
     for entry in METHODS {
         check_allocations(entry, &mut |work| allocation_counter::measure(work).count_total);
     }
+}
+
+/// Their other checks are done with the methods, which are tried with every source.
+#[test]
+fn sources_refuse_bad_options() {
+    SOURCES.iter().for_each(check_source_options);
 }

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use common::{coupled, model};
 use costep_core::{EnvironmentStep, InputSegment, Interval, Result, StepOutcome, Subsystem, Wrapper};
 use costep_engine::{Engine, Scheduling, System, Threads};
+use costep_ident::sources::Sources;
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
-use costep_methods::registry::sources_of;
 use costep_methods::{METHODS, MethodSpec};
 use costep_system::SystemDescription;
 
@@ -126,7 +126,10 @@ fn no_method_takes_memory_in_the_loop() {
             let smooth = MethodSpec::parse(&format!("{}:smooth=true", entry.id)).unwrap();
             assert_eq!(allocations(system(&smooth, &euler, 1), 2_000), 0, "{}", smooth.label());
         }
-        let takes = |id: &str| method.uses_models() && sources_of(entry).any(|source| source.id == id);
+        let takes = |id: &str| {
+            method.uses_models()
+                && Sources::standard().of_kinds(entry.models).iter().any(|source| source.id == id)
+        };
         if takes("probe") {
             // Renewals take memory: the number of states is not known before.
             let probe = MethodSpec::parse(&format!("{}:source=probe", entry.id)).unwrap();

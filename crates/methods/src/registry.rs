@@ -6,7 +6,7 @@ use costep_core::{
     Code, Condition, CouplingMethod, Error, MethodEntry, ModelKind, ModelSource, ModelsSpec, NoModels,
     OptionSpec, Options, Result, SourceEntry, Value,
 };
-use costep_ident::sources::SOURCES;
+use costep_ident::sources::{SOURCES, Sources};
 
 use crate::spelling::{self, Idle, SOURCE, Spelling};
 use crate::{
@@ -44,28 +44,43 @@ pub fn find(id: &str) -> Result<&'static MethodEntry> {
 /// use costep_methods::Methods;
 ///
 /// let spec = Methods::standard().parse("predictive:order=3")?;
-/// assert_eq!((spec.entry.id, spec.options.integer("order")), ("predictive", 3));
+/// assert_eq!((spec.entry.id, spec.options.read("order")), ("predictive", Some(3_usize)));
 /// # Ok::<(), costep_core::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Methods(Vec<&'static MethodEntry>);
+pub struct Methods {
+    entries: Vec<&'static MethodEntry>,
+    sources: Sources,
+}
 
 impl Methods {
     /// What comes with costep.
     pub fn standard() -> Self {
-        Self(all().collect())
+        Self { entries: all().collect(), sources: Sources::standard() }
     }
 
     /// Adds a method; one of the same name is replaced.
     pub fn with(mut self, entry: &'static MethodEntry) -> Self {
-        self.0.retain(|known| known.id != entry.id);
-        self.0.push(entry);
+        self.entries.retain(|known| known.id != entry.id);
+        self.entries.push(entry);
         self
+    }
+
+    /// Adds a source of models; one of the same name is replaced.
+    #[must_use]
+    pub fn with_source(mut self, entry: &'static SourceEntry) -> Self {
+        self.sources = self.sources.with(entry);
+        self
+    }
+
+    /// Where they can take models from.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &'static MethodEntry> {
-        self.0.iter().copied()
+        self.entries.iter().copied()
     }
 
     /// The entry with this name.
@@ -79,7 +94,17 @@ impl Methods {
     /// Reads `nepce` or `nepce:reference=applied,alpha=1`.
     pub fn parse(&self, text: &str) -> Result<MethodSpec> {
         let (id, given) = parse_label(text)?;
-        MethodSpec::of(self.find(id)?, given)
+        self.spec(self.find(id)?, given)
+    }
+
+    /// A method with these options, `source` and the options of sources among them.
+    pub fn spec(&self, entry: &'static MethodEntry, given: Vec<(String, Value)>) -> Result<MethodSpec> {
+        let Spelling { own, models, idle } = spelling::split(entry, &self.sources, &given)?;
+        let told = if models.is_some() || !idle.is_empty() { Told::WithMethod } else { Told::Nowhere };
+        let models = models.map_or_else(|| ModelsSpec::new(&SOURCES[0], Vec::new()), Ok)?;
+        let options = Options::check(&format!("method `{}`", entry.id), &tables(entry), &own)?;
+        let sources = self.sources.clone();
+        Ok(MethodSpec { entry, options, models, given, told, idle, sources }.settled())
     }
 
     /// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a
@@ -113,6 +138,8 @@ pub struct MethodSpec {
     told: Told,
     /// Options of sources that were given beside another source.
     idle: Vec<Idle>,
+    /// Those that it could name.
+    sources: Sources,
 }
 
 /// Where it is said which models a method works with.
@@ -126,13 +153,9 @@ enum Told {
 }
 
 impl MethodSpec {
-    /// A method with these options, `source` and the options of sources among them.
+    /// [`Methods::spec`] with the sources that come with costep.
     pub fn of(entry: &'static MethodEntry, given: Vec<(String, Value)>) -> Result<Self> {
-        let Spelling { own, models, idle } = spelling::split(entry, &given)?;
-        let told = if models.is_some() || !idle.is_empty() { Told::WithMethod } else { Told::Nowhere };
-        let models = models.map_or_else(|| ModelsSpec::new(&SOURCES[0], Vec::new()), Ok)?;
-        let options = Options::check(&format!("method `{}`", entry.id), &tables(entry), &own)?;
-        Ok(Self { entry, options, models, given, told, idle }.settled())
+        Methods::standard().spec(entry, given)
     }
 
     /// [`Methods::parse`] of the methods that come with costep.
@@ -151,7 +174,7 @@ impl MethodSpec {
         if !self.uses_models() {
             return Ok(self);
         }
-        spelling::check_kind(self.entry, models.entry)?;
+        spelling::check_kind(self.entry, &self.sources, models.entry)?;
         // Defaults of a paper depend on the models: they are set anew.
         let owner = format!("method `{}`", self.entry.id);
         let options = Options::check(&owner, &tables(self.entry), &self.given)?;
@@ -200,8 +223,10 @@ impl MethodSpec {
         let models = self.models.options.without_effect(self.models.entry.options, self.models.entry.kind);
         let models = models.filter(move |_| with_method);
         let text = |missing: Vec<Condition>| {
-            let texts: Vec<_> =
-                missing.iter().map(|condition| format!("`{}`", condition_text(condition))).collect();
+            let texts: Vec<_> = missing
+                .iter()
+                .map(|condition| format!("`{}`", condition_text(condition, &self.sources)))
+                .collect();
             texts.join(" and ")
         };
         let idle = self.idle.iter().map(|idle| (idle.option, format!("`{}`", idle.belongs_to())));
@@ -215,6 +240,11 @@ impl MethodSpec {
     /// The options that were given with the method.
     pub fn given(&self) -> &[(String, Value)] {
         &self.given
+    }
+
+    /// Everything that can be written as its options.
+    pub fn all_options(&self) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+        all_options(self.entry, &self.sources)
     }
 
     /// Whether its own options say where models come from.
@@ -236,23 +266,19 @@ fn tables(entry: &MethodEntry) -> [&'static [OptionSpec]; 2] {
 
 /// Everything that can be written as an option of a method: its own, those that follow a paper, and those
 /// of the sources that it can work with, but for `source` itself.
-pub fn all_options(entry: &MethodEntry) -> impl Iterator<Item = &'static OptionSpec> {
-    let of_sources = sources_of(entry).flat_map(|source| source.options);
+pub fn all_options(
+    entry: &MethodEntry,
+    sources: &Sources,
+) -> impl Iterator<Item = &'static OptionSpec> + use<> {
+    let of_sources = sources.of_kinds(entry.models).into_iter().flat_map(|source| source.options);
     tables(entry).into_iter().flatten().chain(of_sources)
 }
 
-/// The sources whose models a method can work with.
-pub fn sources_of(entry: &MethodEntry) -> impl Iterator<Item = &'static SourceEntry> {
-    let kinds = entry.models;
-    SOURCES.iter().filter(move |source| kinds.contains(&source.kind))
-}
-
 /// What an option depends on; models by the sources that give them.
-pub fn condition_text(condition: &Condition) -> String {
+pub fn condition_text(condition: &Condition, sources: &Sources) -> String {
     match condition {
         Condition::Models(kinds) => {
-            let fits = |entry: &&SourceEntry| kinds.contains(&entry.kind);
-            let ids: Vec<_> = SOURCES.iter().filter(fits).map(|entry| entry.id).collect();
+            let ids: Vec<_> = sources.of_kinds(kinds).iter().map(|entry| entry.id).collect();
             format!("{SOURCE}={}", ids.join("|"))
         }
         Condition::Option { .. } => condition.to_string(),
@@ -275,7 +301,7 @@ pub fn models<'a>(methods: impl IntoIterator<Item = &'a MethodSpec>) -> Result<B
     let kind = first.models.entry.kind;
     let refuses = |spec: &&&MethodSpec| kind == ModelKind::Discrete && !spec.insists() && spec.uses_models();
     match methods.iter().find(refuses) {
-        Some(other) => Err(spelling::refused(other.entry, first.models.entry)),
+        Some(other) => Err(spelling::refused(other.entry, &other.sources, first.models.entry)),
         None => Ok(first.models()),
     }
 }

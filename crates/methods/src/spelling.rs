@@ -3,9 +3,7 @@
 
 use costep_core::options::unknown;
 use costep_core::{Code, Error, MethodEntry, ModelsSpec, Result, SourceEntry, Value};
-use costep_ident::sources::SOURCES;
-
-use crate::registry::sources_of;
+use costep_ident::sources::{SOURCES, Sources};
 
 /// What names the source among the options of a method.
 pub(crate) const SOURCE: &str = "source";
@@ -35,16 +33,16 @@ impl Idle {
 }
 
 /// Takes the options of a method apart.
-pub(crate) fn split(entry: &MethodEntry, given: &[(String, Value)]) -> Result<Spelling> {
+pub(crate) fn split(entry: &MethodEntry, known: &Sources, given: &[(String, Value)]) -> Result<Spelling> {
     let tables = [entry.options, entry.papers.map_or(&[][..], |papers| papers.options)];
     let is_own = |name: &str| tables.iter().copied().flatten().any(|spec| spec.name == name);
     let (own, rest): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|(name, _)| is_own(name));
-    let sources: Vec<_> = sources_of(entry).collect();
+    let sources = known.of_kinds(entry.models);
     let (named, rest): (Vec<_>, Vec<_>) =
         rest.into_iter().partition(|(name, _)| name == SOURCE && !sources.is_empty());
     let source = match &named[..] {
         [] => &SOURCES[0],
-        [(_, value)] => named_source(entry, value)?,
+        [(_, value)] => named_source(entry, known, value)?,
         [_, _, ..] => return Err(given_twice(SOURCE, entry)),
     };
     let (mut of_source, mut idle) = (Vec::new(), Vec::<Idle>::new());
@@ -74,26 +72,26 @@ pub(crate) fn split(entry: &MethodEntry, given: &[(String, Value)]) -> Result<Sp
 }
 
 /// The source that the option `source` names.
-fn named_source(entry: &MethodEntry, value: &Value) -> Result<&'static SourceEntry> {
-    let source = SOURCES.iter().find(|source| *value == Value::Text(source.id.into()));
-    let source = source.ok_or_else(|| not_allowed(entry, &value.to_string()))?;
-    check_kind(entry, source)?;
+fn named_source(entry: &MethodEntry, known: &Sources, value: &Value) -> Result<&'static SourceEntry> {
+    let source = known.iter().find(|source| *value == Value::Text(source.id.into()));
+    let source = source.ok_or_else(|| not_allowed(entry, known, &value.to_string()))?;
+    check_kind(entry, known, source)?;
     Ok(source)
 }
 
 /// Whether a method can work with the models of a source.
-pub(crate) fn check_kind(entry: &MethodEntry, source: &SourceEntry) -> Result<()> {
-    if entry.models.contains(&source.kind) { Ok(()) } else { Err(refused(entry, source)) }
+pub(crate) fn check_kind(entry: &MethodEntry, known: &Sources, source: &SourceEntry) -> Result<()> {
+    if entry.models.contains(&source.kind) { Ok(()) } else { Err(refused(entry, known, source)) }
 }
 
 /// A method cannot work with the models of a source.
-pub(crate) fn refused(entry: &MethodEntry, source: &SourceEntry) -> Error {
-    not_allowed(entry, source.id).because(format!("it gives {}", source.kind.title()))
+pub(crate) fn refused(entry: &MethodEntry, known: &Sources, source: &SourceEntry) -> Error {
+    not_allowed(entry, known, source.id).because(format!("it gives {}", source.kind.title()))
 }
 
-fn not_allowed(entry: &MethodEntry, source: &str) -> Error {
+fn not_allowed(entry: &MethodEntry, known: &Sources, source: &str) -> Error {
     let message = format!("the source of models of method `{}` cannot be `{source}`", entry.id);
-    let ids: Vec<_> = sources_of(entry).map(|source| source.id).collect();
+    let ids: Vec<_> = known.of_kinds(entry.models).iter().map(|source| source.id).collect();
     Error::new(Code::BadOption, message).hint(match &ids[..] {
         [] => "leave it out: the method takes no choice of models".to_owned(),
         ids => format!("allowed: {}", ids.join(" | ")),

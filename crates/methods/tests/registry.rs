@@ -1,7 +1,7 @@
 //! The registries of methods and sources, and what can be written of them.
 
 use costep_core::{Code, Condition, MethodEntry, OptionSpec, Options, SourceEntry, Value};
-use costep_ident::sources::{self, SOURCES};
+use costep_ident::sources::{SOURCES, Sources};
 use costep_methods::registry::all;
 use costep_methods::{METHODS, MethodSpec, Methods, models};
 
@@ -67,7 +67,7 @@ fn both_spellings_say_the_same() {
     ] {
         let one = MethodSpec::parse(one).unwrap();
         let both = MethodSpec::parse(method).unwrap();
-        let both = both.with_models(&sources::parse(models).unwrap()).unwrap();
+        let both = both.with_models(&Sources::standard().parse(models).unwrap()).unwrap();
         assert_eq!(one.label(), both.label());
         assert!(one.options.iter().eq(both.options.iter()), "{method}");
         assert!(one.models.options.iter().eq(both.models.options.iter()), "{method} {models}");
@@ -97,7 +97,8 @@ fn a_paper_sets_defaults_of_method_and_source() {
 #[test]
 fn methods_refuse_models_that_they_cannot_work_with() {
     let refusal = |method: &str, models: &str| {
-        let spec = MethodSpec::parse(method).unwrap().with_models(&sources::parse(models).unwrap());
+        let spec =
+            MethodSpec::parse(method).unwrap().with_models(&Sources::standard().parse(models).unwrap());
         spec.err().map(|error| error.to_string()).unwrap_or_default()
     };
     assert!(refusal("prestep", "probe").contains("cannot be `probe`"));

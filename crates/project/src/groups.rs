@@ -1,7 +1,8 @@
 //! `[method]` and `[group.NAME]`: which coupling method forms which inputs.
 
 use costep_core::{Code, Error, InputSet};
-use costep_methods::{MethodSpec, registry};
+use costep_methods::MethodSpec;
+use costep_methods::registry::all_options;
 
 use crate::connections::GroupWish;
 use crate::document::{Entry, Node, Origin, Table};
@@ -118,13 +119,13 @@ fn read_method<'a>(
         Some(_) => section.text("id", problems)?,
         None => DEFAULT_METHOD,
     };
-    let entry = registry.methods().find(id);
+    let methods = registry.methods();
+    let entry = methods.find(id);
     let entry = entry.map_err(|error| problems.report(section.origin_of("id"), || error)).ok()?;
-    let is_file = |name: &str| names_a_file(registry::all_options(entry), name);
-    let check = |given| MethodSpec::of(entry, given).map(|_| ());
+    let is_file = |name: &str| names_a_file(all_options(entry, methods.sources()), name);
+    let check = |given| methods.spec(entry, given).map(|_| ());
     let given = read_options(options, is_file, check, problems);
-    let spec =
-        MethodSpec::of(entry, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
+    let spec = methods.spec(entry, given?).map_err(|error| problems.report(section.origin, || error)).ok()?;
     let spec = match models {
         Some(models) => {
             spec.with_models(&models.spec).map_err(|error| problems.report(models.origin, || error))

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use costep_core::{Code, Error, ModelsSpec, OptionKind, OptionSpec, Result, Value as OptionValue};
-use costep_ident::sources;
+use costep_ident::sources::Sources;
 
 use crate::document::{Entry, Origin, Table, Value};
 use crate::groups::GroupSpec;
@@ -22,12 +22,16 @@ pub(crate) struct Models {
 }
 
 /// Reads the table; none if there is none, an error if something is wrong with it.
-pub(crate) fn read(root: &Table, problems: &mut Problems<'_>) -> Result<Option<Models>, ()> {
+pub(crate) fn read(
+    root: &Table,
+    sources: &Sources,
+    problems: &mut Problems<'_>,
+) -> Result<Option<Models>, ()> {
     let Some(node) = root.get("models") else { return Ok(None) };
     let section = Section::open_free(Some(node), "[models]", problems);
     section.require(SOURCE, "write for example source = \"exact\"; `costep methods` lists sources", problems);
     let id = section.text(SOURCE, problems).ok_or(())?;
-    let entry = sources::find(id).map_err(|error| problems.report(section.origin_of(SOURCE), || error))?;
+    let entry = sources.find(id).map_err(|error| problems.report(section.origin_of(SOURCE), || error))?;
     let options = section.entries().iter().filter(|option| option.key != SOURCE);
     let is_file = |name: &str| names_a_file(entry.options, name);
     let check = |given| ModelsSpec::new(entry, given).map(|_| ());

@@ -1,8 +1,7 @@
 //! Overrides of the command line: they change the document before it is checked.
 
 use costep_core::{Code, Error, OptionSpec, Result, Value as OptionValue};
-use costep_ident::sources;
-use costep_methods::MethodSpec;
+use costep_methods::{MethodSpec, Methods};
 
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FMU_KEYS;
@@ -69,8 +68,8 @@ fn apply_one(root: &mut Table, registry: &Registry, given: &Override, origin: Or
             node = method_table(root, &names, &spec, origin);
         }
         (["models"], Value::Text(text)) => {
-            let spec = read_text(text, Code::BadOption, sources::parse)?;
-            drop_sources_of_file(root);
+            let spec = read_text(text, Code::BadOption, |text| registry.methods().sources().parse(text))?;
+            drop_sources_of_file(root, registry.methods());
             node = table(models::SOURCE, spec.entry.id, spec.given(), origin);
         }
         _ => {}
@@ -208,12 +207,12 @@ fn drop_models_of_file(root: &mut Table) {
 }
 
 /// Whoever names a source beside the method does not mean those that the file names with methods.
-fn drop_sources_of_file(root: &mut Table) {
+fn drop_sources_of_file(root: &mut Table, methods: &Methods) {
     let of_source = |key: &str| {
-        key == models::SOURCE || sources::SOURCES.iter().any(|source| names_option(source.options, key))
+        key == models::SOURCE || methods.sources().iter().any(|source| names_option(source.options, key))
     };
     let drop_from = |table: &mut Table| {
-        let method = costep_methods::find(table.text("id").unwrap_or(DEFAULT_METHOD));
+        let method = methods.find(table.text("id").unwrap_or(DEFAULT_METHOD));
         let is_own = |key: &str| method.as_ref().is_ok_and(|entry| names_option(entry.options, key));
         table
             .entries

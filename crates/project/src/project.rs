@@ -218,7 +218,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let experiment = settings::read_experiment(root, &system, &parts, problems);
     let solver = settings::read_solver(&system, &parts, problems);
     let wiring = connections::read(root, &parts, problems);
-    let models = models::read(root, problems);
+    let models = models::read(root, registry.methods().sources(), problems);
     let chosen = models.as_ref().ok().and_then(Option::as_ref);
     let groups = groups::read(root, registry, &wiring.wishes, chosen, &parts.signals, problems);
     let scheduling = settings::read_schedule(root, &parts.signals, problems);

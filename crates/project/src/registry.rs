@@ -1,8 +1,8 @@
-//! What a project may name: coupling methods and models.
+//! What a project may name: coupling methods, sources of models for them, and models.
 
 use std::path::Path;
 
-use costep_core::{Code, Error, MethodEntry, Result};
+use costep_core::{Code, Error, MethodEntry, Result, SourceEntry};
 use costep_methods::{MethodSpec, Methods};
 use costep_models::{MODELS, ModelEntry};
 
@@ -10,7 +10,7 @@ use crate::overrides::Override;
 use crate::project::{self, Project, Refusal};
 use crate::source::Source;
 
-/// Coupling methods and models by their names. A crate of its own can add to those that come with costep,
+/// Coupling methods, sources of models for them, and models by their names. A crate of its own can add to those that come with costep,
 /// and projects, overrides and systems that are built in code can then name them.
 ///
 /// ```
@@ -43,6 +43,12 @@ impl Registry {
     /// Adds a coupling method; one of the same name is replaced.
     pub fn with_method(mut self, entry: &'static MethodEntry) -> Self {
         self.methods = self.methods.with(entry);
+        self
+    }
+
+    /// Adds a source of models of the parts; one of the same name is replaced.
+    pub fn with_source(mut self, entry: &'static SourceEntry) -> Self {
+        self.methods = self.methods.with_source(entry);
         self
     }
 

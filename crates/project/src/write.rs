@@ -6,7 +6,7 @@ use std::path::Path;
 use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
-use costep_methods::{MethodSpec, registry};
+use costep_methods::MethodSpec;
 
 use crate::fmus::{Isolation, file_in, path_in, written};
 use crate::maps;
@@ -209,7 +209,7 @@ impl Project {
 
 fn write_method(method: &MethodSpec, folder: Option<&Path>, out: &mut Writer) {
     out.key("id", quoted(method.entry.id));
-    let is_file = |name: &str| names_a_file(registry::all_options(method.entry), name);
+    let is_file = |name: &str| names_a_file(method.all_options(), name);
     write_options(method.given(), is_file, folder, out);
 }
 

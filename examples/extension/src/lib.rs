@@ -1,4 +1,4 @@
-//! A crate of its own that adds a coupling method and a subsystem to costep. A project names them like those
+//! A crate of its own that adds a coupling method, a source of models and a subsystem to costep. A project names them like those
 //! that come with costep, once they are in the [`Registry`] that it is opened with:
 //!
 //! ```
@@ -9,13 +9,17 @@
 //! ```
 
 pub mod damped_line;
+pub mod smoothed;
 pub mod thermostat;
 
 use costep::Registry;
 
 /// What comes with costep, and what is here.
 pub fn registry() -> Registry {
-    Registry::standard().with_method(&damped_line::ENTRY).with_model(&thermostat::ENTRY)
+    Registry::standard()
+        .with_method(&damped_line::ENTRY)
+        .with_source(&smoothed::ENTRY)
+        .with_model(&thermostat::ENTRY)
 }
 
 /// A room with a thermostat, coupled by the method of this crate.

@@ -1,11 +1,36 @@
 //! What another crate adds is named in a project and keeps to what all methods keep to.
 
 use costep::{Comparison, Run, System};
-use costep_extension::{PROJECT, damped_line, registry};
+use costep_extension::{PROJECT, damped_line, registry, smoothed};
 
 #[test]
 fn the_method_conforms() {
     costep_conformance::assert_conforms(&damped_line::ENTRY);
+}
+
+#[test]
+fn the_source_conforms() {
+    costep_conformance::assert_source_conforms(&smoothed::ENTRY);
+}
+
+#[test]
+fn a_project_names_the_source_in_both_spellings() {
+    let project = "[system]\nmodel = \"dual-mass\"\n[method]\nid = \"predictive\"\n";
+    let open = |more: &str| System::from_toml(&format!("{project}{more}"), "rig.toml", registry()).unwrap();
+    let apart = open("[models]\nsource = \"smoothed\"\nweight = 0.25\n");
+    let together = open("source = \"smoothed\"\nweight = 0.25\n");
+    let [one, two] = [apart, together].map(|system| system.run(Run::new()).unwrap());
+    assert_eq!(one.report.method, "predictive:source=smoothed,weight=0.25");
+    assert_eq!(one.report.method, two.report.method);
+    assert_eq!(one.report.model_source.as_deref(), Some("smoothed"));
+    let force = |outcome: costep::Outcome| outcome.results.unwrap().output("s2.F").unwrap().to_vec();
+    assert_eq!(force(one), force(two));
+    let unknown = System::from_toml(
+        &format!("{project}[models]\nsource = \"smoothed\"\n"),
+        "rig.toml",
+        costep::Registry::standard(),
+    );
+    assert!(unknown.err().unwrap().to_string().contains("unknown source of models `smoothed`"));
 }
 
 #[test]

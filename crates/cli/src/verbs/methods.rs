@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use costep_core::{AfterStep, MethodEntry, ModelDemand, OptionSpec, Result, SourceEntry};
-use costep_ident::sources;
+use costep_ident::sources::{SOURCES, Sources};
 use costep_methods::{MethodSpec, find, registry};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::style::{Output, STRONG, paint, print, print_json, say};
 use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> {
-    let source = args.id.as_deref().and_then(|id| sources::find(id).ok());
+    let source = args.id.as_deref().and_then(|id| Sources::standard().find(id).ok());
     match (&args.id, source, output.json) {
         (None, _, true) => print_json(&registry::all().map(to_json).collect::<Vec<_>>())?,
         (None, _, false) => list()?,
@@ -29,7 +29,7 @@ fn list() -> Result<()> {
     let row = |id, title| vec![Cell::styled(id, STRONG), Cell::new(title)];
     let methods: Vec<_> = registry::all().map(|entry| row(entry.id, entry.title)).collect();
     print(&render(&["method", ""], &methods))?;
-    let sources: Vec<_> = sources::SOURCES.iter().map(|entry| row(entry.id, entry.title)).collect();
+    let sources: Vec<_> = SOURCES.iter().map(|entry| row(entry.id, entry.title)).collect();
     say!("")?;
     print(&render(&["models from", ""], &sources))?;
     say!("\n  `costep methods ID` explains one.")
@@ -44,7 +44,7 @@ fn explain(entry: &'static MethodEntry) -> Result<()> {
         order => say!("  order    {order}")?,
     }
     say!("  needs    {}", needs(entry).join(", "))?;
-    let sources: Vec<_> = registry::sources_of(entry).map(|source| source.id).collect();
+    let sources: Vec<_> = sources_of(entry).iter().map(|source| source.id).collect();
     if !sources.is_empty() {
         say!("  models   from {} (`--models`, `costep methods SOURCE`)", sources.join(", "))?;
     }
@@ -84,6 +84,11 @@ fn print_options(title: &str, options: &[OptionSpec]) -> Result<()> {
     print(&render(&[title, "default", "allowed", ""], &options.iter().map(row).collect::<Vec<_>>()))
 }
 
+/// The sources whose models a method can work with.
+fn sources_of(entry: &MethodEntry) -> Vec<&'static SourceEntry> {
+    Sources::standard().of_kinds(entry.models)
+}
+
 /// What the method asks of the subsystems with its default options.
 fn needs(entry: &'static MethodEntry) -> Vec<String> {
     let Ok(spec) = MethodSpec::of(entry, Vec::new()) else { return Vec::new() };
@@ -111,7 +116,8 @@ fn needs(entry: &'static MethodEntry) -> Vec<String> {
 
 /// What an option belongs to.
 fn only_with(option: &OptionSpec) -> Vec<String> {
-    option.only_with.iter().map(registry::condition_text).collect()
+    let text = |condition| registry::condition_text(condition, &Sources::standard());
+    option.only_with.iter().map(text).collect()
 }
 
 /// An option, with what it is one of.
@@ -132,7 +138,7 @@ fn options_to_json(entry: &MethodEntry) -> Vec<Value> {
     if let Some(papers) = entry.papers {
         options.extend(papers.options.iter().map(|option| option_to_json(option, papers.tag)));
     }
-    let sources: Vec<_> = registry::sources_of(entry).collect();
+    let sources = sources_of(entry);
     if let [first, ..] = &sources[..] {
         let ids: Vec<_> = sources.iter().map(|source| source.id).collect();
         options.push(json!({
@@ -165,7 +171,7 @@ fn to_json(entry: &'static MethodEntry) -> Value {
         "source": entry.source,
         "convergence_order": entry.convergence_order,
         "needs": needs(entry),
-        "models": registry::sources_of(entry).map(|source| source.id).collect::<Vec<_>>(),
+        "models": sources_of(entry).iter().map(|source| source.id).collect::<Vec<_>>(),
         "options": options_to_json(entry),
     })
 }

@@ -10,6 +10,9 @@ use crate::save_load::{resumed_runs_are_the_same, truncated_states_are_refused};
 use crate::variants::{changed, defaults, within_reason};
 use crate::{Failure, check_source_options, message_of};
 
+/// A check of a source, and its name.
+type NamedCheck = (&'static str, fn(&'static SourceEntry));
+
 /// A source under every method that comes with costep, uses models and can work with its own; and under the first
 /// of them with each option in turn at every other value that can be derived from its declaration.
 ///
@@ -31,7 +34,7 @@ pub fn source_variants(source: &'static SourceEntry) -> Vec<MethodSpec> {
 /// Runs the checks of sources on one, and gives those that fail: bad options are refused, a saved run goes on bit
 /// by bit, damaged states are refused, and the result depends neither on threads nor on the order of parts.
 pub fn check_source(source: &'static SourceEntry) -> Vec<Failure> {
-    let checks: [(&'static str, fn(&'static SourceEntry)); 5] = [
+    let checks: [NamedCheck; 5] = [
         ("values_out_of_range_are_refused", check_source_options),
         ("a_resumed_run_has_the_same_bits", |source| resumed_runs_are_the_same(&source_variants(source))),
         ("every_truncated_state_is_refused", |source| truncated_states_are_refused(&source_variants(source))),

@@ -3,7 +3,7 @@
 //! | what is seen | limit | where |
 //! |---|---|---|
 //! | an output beyond its nominal value | [`limits::NOMINAL`] | every step (`guard.rs`) |
-//! | a subsystem fails under an input beyond its nominal value | [`limits::FAILING_INPUT`] | [`blame`] |
+//! | a subsystem fails under an input beyond its nominal value | [`limits::FAILING_INPUT`] | `blame` |
 //! | a signal without nominal value grows until something overflows | [`limits::HUGE`], [`limits::GROWN`] | [`StartSignals`] |
 //! | the interface system of local models becomes singular | | methods, [`Error::diverged`] |
 //! | amplitudes and coupling errors grow | the others | the judgement of a run that came to its end (`costep-analysis`) |

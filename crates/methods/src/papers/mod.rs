@@ -2,7 +2,7 @@
 //! optimal values, and laws that the papers have with identified models. `costep methods ID` lists these
 //! options by themselves.
 //!
-//! `thesis.rs` has the variants of [T] that `prestep` can be asked for, `learnt/` what `prestep`, `mbcorr`
+//! `thesis.rs` has the variants of \[T\] that `prestep` can be asked for, `learnt/` what `prestep`, `mbcorr`
 //! and `predictive` do with discrete models that are identified while the run goes.
 
 pub(crate) mod learnt;

@@ -26,7 +26,7 @@ pub(crate) fn windows_at(share: f64) -> RangeInclusive<usize> {
 impl Fifths {
     /// Takes a value of these windows.
     pub fn add(&mut self, windows: RangeInclusive<usize>, value: f64) {
-        // Signals that are no numbers, such as texts.
+        // Signals that are not numbers, such as texts.
         let value = if value.is_subnormal() { 0.0 } else { value.abs() };
         self.0[windows].iter_mut().for_each(|greatest| *greatest = greatest.max(value));
     }

@@ -130,6 +130,6 @@ impl Observer for Identification {
 
 fn nothing_learnt(part: &str) -> Error {
     Error::new(Code::NothingLearnt, format!("there is no model of `{part}` at the end of the run"))
-        .because("it had fewer samples than parameters, or nothing moved")
+        .because("there were fewer samples than parameters, or the signals did not change")
         .hint("give a later `--t-end` or a smaller `--step`")
 }

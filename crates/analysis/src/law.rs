@@ -10,7 +10,7 @@
 //! predictive  u       = L [y/2 + yhat/2 + ph S_p (u - u^k)],  yhat = S_y y + S_u u^k + S_p u
 //! ```
 //!
-//! (3.25) lacks a factor 2, and L; this is its corrected form. ph = 1/2 for outputs with direct feed-through. The bounds that keep inputs near
+//! (3.25) lacks a factor 2, and L; this is its corrected form. ph = 1/2 for outputs with direct feedthrough. The bounds that keep inputs near
 //! the signals are left out: they make nothing grow.
 
 use costep_core::{Code, Description, Error, ModelKind, Result};
@@ -46,12 +46,12 @@ impl LoopLaw {
         let kind = match method.entry.id {
             "identified" => {
                 return Err(refused(method).because(
-                    "it mixes models of two orders with an extrapolation, by a trust that depends on the signals, and divides steps: \
-                     its macro steps are not linear maps",
+                    "it blends models of two orders and an extrapolation, weighted by signals, and \
+                     divides steps: its macro steps are not linear maps",
                 ));
             }
             "prestep" | "mbcorr" | "predictive" if method.models.entry.kind != ModelKind::Discrete => {
-                return Err(refused(method).because("its models are not identified while the run goes"));
+                return Err(refused(method).because("its models are not identified during the run"));
             }
             "prestep" => Kind::PreStep(DiscreteForm::new(options)),
             "mbcorr" => Kind::Corrector { alpha: mbcorr::offset_gain(options) },
@@ -132,8 +132,8 @@ fn refused(method: &MethodSpec) -> Error {
         method.label()
     );
     Error::new(Code::NeedsMissing, message).hint(
-        "`--method prestep --models rls`, or another of them with `rls`, `ij-rls`, `moesp` or `from-file`; `costep compare` tells for every \
-         method whether a run is stable",
+        "`--method prestep --models rls`, or another of them with `rls`, `ij-rls`, `moesp` or `from-file`; `costep compare` \
+         shows for any method whether a run is stable",
     )
 }
 

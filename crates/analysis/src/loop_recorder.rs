@@ -108,8 +108,11 @@ impl LoopRecorder {
     /// What was recorded.
     pub fn finish(mut self) -> Result<RecordedLoop> {
         if self.steps.is_empty() {
-            return Err(Error::new(Code::BadValue, "the run ended before its inputs came from models")
-                .hint("a later end (`--t-end`) or a shorter learning phase (`learning=STEPS`)"));
+            return Err(Error::new(
+                Code::BadValue,
+                "the run ended before its inputs were formed from models",
+            )
+            .hint("a later end (`--t-end`) or a shorter learning phase (`learning=STEPS`)"));
         }
         let units = self.units();
         for phi in &mut self.steps {

@@ -71,7 +71,7 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
             && worst_error(&run.rows, &mono.rows, run.outputs, i) > NEGLIGIBLE * nominal[i]
     };
     Measures {
-        // An error that is no number is not a small one.
+        // An error that is not a number is not a small one.
         inaccurate: eps_mono.is_nan()
             || eps_mono > LARGE_MEAN_ERROR
             || rel_rms.iter().enumerate().any(is_wrong),
@@ -166,7 +166,7 @@ fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
             most[i] = most[i].max(*y);
         }
     }
-    // Beyond the normal numbers there are only signals that are none.
+    // Beyond the normal numbers there are only signals that are not numbers.
     let moves = |i: usize| most[i] - least[i] >= f64::MIN_POSITIVE;
     let range = |i: usize| if moves(i) { most[i] - least[i] } else { nominal[i] };
     (0..nominal.len()).map(range).collect()
@@ -175,8 +175,8 @@ fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
 fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
     let outputs = nominal.len().max(1);
     let pairs = || rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1);
-    // Squares of very large and very small values are no numbers any more: everything is measured in the greatest one.
-    // Beyond the normal numbers there are only signals that are none.
+    // Squares of very large and very small values are not numbers any more: everything is measured in the greatest one.
+    // Beyond the normal numbers there are only signals that are not numbers.
     let mut unit = vec![0.0; outputs];
     for (row, mono) in pairs() {
         unit.iter_mut()
@@ -208,7 +208,7 @@ fn worst_error(rows: &[f64], mono: &[f64], outputs: usize, output: usize) -> f64
 fn energy_drift(run: &[f64], mono: &[f64]) -> Option<f64> {
     let largest = mono.iter().copied().fold(0.0, f64::max);
     let drift = (run.last()? - mono.last()?) / largest;
-    // The energy of very large or very small motions is no number any more.
+    // The energy of very large or very small motions is not a number any more.
     (largest > 0.0 && drift.is_finite()).then_some(drift)
 }
 

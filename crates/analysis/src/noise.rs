@@ -69,7 +69,7 @@ fn cosine_transform(signal: &[f64]) -> Vec<f64> {
             .iter()
             .enumerate()
             .map(|(k, y)| {
-                // The angle modulo a full turn, in whole numbers: exact for any length.
+                // The angle modulo a full turn, in integers: exact for any length.
                 let turn = (i * (2 * k + 1)) % (4 * signal.len());
                 y * (PI * turn as f64 / (2.0 * n)).cos()
             })

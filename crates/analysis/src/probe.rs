@@ -172,7 +172,7 @@ fn derivative_error(
         let (mut error, mut size) = (0.0, 0.0);
         for (i, (moved, base)) in moved.iter().zip(&base).enumerate() {
             let measured = (moved - base) / delta;
-            // What round-off alone makes of the difference is no difference.
+            // What round-off alone makes of the difference is not a difference.
             let noise = 1e3 * f64::EPSILON * base.abs().max(moved.abs()) / delta;
             error += ((measured - expected[i]).abs() - noise).max(0.0).powi(2);
             size += measured.abs().max(expected[i].abs()).powi(2);

@@ -10,7 +10,7 @@ use costep_core::quantity::parse_time;
 use crate::examples;
 use crate::words::argument;
 
-/// Co-simulation of systems that exchange energy: fast, stable, right.
+/// Co-simulation of systems that exchange energy: fast, stable, accurate.
 #[derive(Parser)]
 #[command(name = "costep", version, propagate_version = true, disable_help_subcommand = false, after_help = examples::PROGRAM)]
 pub(crate) struct Cli {
@@ -20,7 +20,7 @@ pub(crate) struct Cli {
     /// Print results and errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
-    /// Files of a process that is supervised
+    /// Files of a supervised process
     #[arg(long, hide = true)]
     pub(crate) watched: Option<String>,
     #[command(subcommand)]
@@ -34,52 +34,52 @@ const IDENTIFY_METHOD: &str = "Coupling method that identifies, with options: `i
 
 #[derive(Subcommand)]
 pub(crate) enum Verb {
-    /// See coupling methods fail and hold on a built-in system
+    /// Compare coupling methods on a built-in stiff system
     #[command(after_help = examples::DEMO)]
     Demo(DemoArgs),
-    /// Make a project of FMUs: proposes connections by names and units
+    /// Create a project from FMUs, with connections proposed by name and unit
     #[command(after_help = examples::NEW)]
     New(NewArgs),
-    /// Find all mistakes of a system without running it
+    /// Check a system and report all errors without running it
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Simulate a system
     #[command(after_help = examples::RUN)]
     Run(RunArgs),
-    /// Go on with a run that was stopped or killed
+    /// Resume a run that was stopped or killed
     #[command(after_help = examples::RESUME)]
     Resume(ResumeArgs),
     /// Run a system with several methods and steps, measured against the monolithic solution
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
-    /// Tell whether perturbations of a run with identified models decay (Bohl exponents)
+    /// Analyse whether perturbations of a run with identified models decay (Bohl exponents)
     #[command(after_help = examples::STABILITY, mut_arg("method", |arg| arg.help(STABILITY_METHOD)))]
     Stability(StabilityArgs),
-    /// Learn models of the parts by a run, for other runs to start from
+    /// Identify models of the subsystems from a run, for use in other runs
     #[command(after_help = examples::IDENTIFY, mut_arg("method", |arg| arg.help(IDENTIFY_METHOD)))]
     Identify(IdentifyArgs),
-    /// List the coupling methods and sources of models, or explain one
+    /// List the coupling methods and model sources, or explain one
     #[command(after_help = examples::METHODS)]
     Methods(ListArgs),
     /// List the built-in models, or explain one
     #[command(after_help = examples::MODELS)]
     Models(ListArgs),
-    /// Turn a recording into CSV or Parquet, or a project into an SSP
+    /// Export a recording as CSV or Parquet, or a project as an SSP
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
-    /// Turn an SSP into a project folder
+    /// Import an SSP as a project folder
     #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
-    /// Write the parts of a built-in model as FMUs
+    /// Export the parts of a built-in model as FMUs
     #[command(after_help = examples::EXPORT_FMU)]
     ExportFmu(ExportFmuArgs),
-    /// List results of papers, or compute one again and compare it with what the paper claims
+    /// List published results, or reproduce one and compare it with the claims of the paper
     #[command(after_help = examples::REPRODUCE)]
     Reproduce(ReproduceArgs),
-    /// Draw recordings as SVG
+    /// Plot recordings as SVG
     #[command(after_help = examples::PLOT)]
     Plot(PlotArgs),
-    /// Show what is in an FMU, SSP, project, recording or folder of a run
+    /// Show the contents of an FMU, SSP, project, recording or run folder
     #[command(after_help = examples::INSPECT)]
     Inspect(InspectArgs),
     /// Explain an error code
@@ -89,12 +89,12 @@ pub(crate) enum Verb {
 
 #[derive(Args)]
 pub(crate) struct NewArgs {
-    /// Folder of the project; nothing in it is overwritten
+    /// Folder of the project; existing files are not overwritten
     pub(crate) dir: PathBuf,
-    /// The FMUs; one that is named twice has two instances
+    /// The FMUs; name one twice for two instances
     #[arg(required = true)]
     pub(crate) fmus: Vec<PathBuf>,
-    /// Name the FMUs where they are instead of copying them
+    /// Refer to the FMUs where they are instead of copying them
     #[arg(long)]
     pub(crate) no_copy: bool,
 }
@@ -103,10 +103,10 @@ pub(crate) struct NewArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
-    /// Call the parts: is a step repeatable, can it be taken back, what does it cost, are derivatives right?
+    /// Call the parts: are steps repeatable, does rollback work, what does a step cost, are derivatives correct?
     #[arg(long)]
     pub(crate) probe: bool,
-    /// Warnings count as mistakes
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -128,7 +128,7 @@ pub(crate) struct SystemArgs {
     /// Order of stepping: auto, parallel (Jacobi), sequential (Gauss-Seidel), sequential:s2,s1
     #[arg(long, value_name = "KIND")]
     schedule: Option<String>,
-    /// Number of threads, or auto; the result does not depend on it
+    /// Number of threads, or auto; results do not depend on it
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     threads: Option<String>,
 }
@@ -185,7 +185,7 @@ pub(crate) struct CouplingArgs {
     /// project's]
     #[arg(long)]
     pub(crate) method: Option<String>,
-    /// Where the method takes models of the parts from, with options: `probe`, `rls:n=2,forgetting=0.98`
+    /// Model source: where the method gets models of the parts, with options: `probe`, `rls:n=2,forgetting=0.98`
     /// (`costep methods` lists sources) [default: the project's, or exact]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) models: Option<String>,
@@ -230,12 +230,12 @@ pub(crate) struct RunArgs {
     pub(crate) system: SystemArgs,
     #[command(flatten)]
     pub(crate) coupling: CouplingArgs,
-    /// What to measure against: auto (the monolithic system, for the verdict only, where affordable), none, same (by
-    /// the inner solver; with FMUs like `step`), a solver such as dopri5:1e-10, or step[:TIME] (the coupled system at
+    /// Reference for errors: auto (the monolithic system, for the verdict only, where affordable), none, same (with
+    /// the inner solver; for FMUs like `step`), a solver such as dopri5:1e-10, or step[:TIME] (the coupled system at
     /// a much smaller step)
     #[arg(long, default_value = "auto")]
     pub(crate) reference: String,
-    /// Folder for recording, project copy and checkpoints [default: the project's folder, or costep-MODEL]
+    /// Folder for recording, copy of the project and checkpoints [default: the project's folder, or costep-MODEL]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -244,7 +244,7 @@ pub(crate) struct RunArgs {
 
 #[derive(Args)]
 pub(crate) struct LimitArgs {
-    /// Write no files
+    /// Do not write files
     #[arg(long)]
     pub(crate) no_record: bool,
     /// Wall time between checkpoints
@@ -253,7 +253,7 @@ pub(crate) struct LimitArgs {
     /// Stop after this wall time
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// Memory that a run with FMUs may use, with unit: `2GiB`
+    /// Memory limit of a run with FMUs, with unit: `2GiB`
     #[arg(long, value_name = "SIZE", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) memory_limit: Option<u64>,
 }
@@ -273,14 +273,14 @@ pub(crate) struct CompareArgs {
     /// Coupling methods: `zoh,nepce:reference=applied,alpha=1` [default: all]
     #[arg(long)]
     pub(crate) methods: Option<String>,
-    /// Where those of them that can take models of the parts from: `probe`, `rls:n=2` [default: the
+    /// Model source of the methods that use one: `probe`, `rls:n=2` [default: the
     /// project's, or exact]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) models: Option<String>,
     /// Macro steps: `0.5ms,1ms` [default: the system's]
     #[arg(long, value_name = "TIMES", allow_hyphen_values = true)]
     pub(crate) steps: Option<String>,
-    /// What to measure against: same (the monolithic system by the inner solver; with FMUs like `step`), none, a solver
+    /// Reference for errors: same (the monolithic system with the inner solver; for FMUs like `step`), none, a solver
     /// such as dopri5:1e-10, or step[:TIME] (the coupled system at a much smaller step)
     #[arg(long, default_value = "same")]
     pub(crate) reference: String,
@@ -300,7 +300,7 @@ impl CompareArgs {
 pub(crate) struct StabilityArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
-    /// Bohl exponents: growth of perturbations over p macro steps, wherever in the run they begin
+    /// Bohl exponents: growth of perturbations over p macro steps, from any time of the run
     #[arg(long)]
     pub(crate) bohl: bool,
     #[command(flatten)]
@@ -316,7 +316,7 @@ pub(crate) struct IdentifyArgs {
     pub(crate) system: SystemArgs,
     #[command(flatten)]
     pub(crate) coupling: CouplingArgs,
-    /// File to write; nothing but an earlier file of models is overwritten
+    /// File to write; only an earlier file of models is overwritten
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }
@@ -329,9 +329,9 @@ pub(crate) struct ListArgs {
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// A recording or the folder of a run; with --ssp a project
+    /// A recording or run folder; with --ssp a project
     pub(crate) file: PathBuf,
-    /// File to write; its ending decides: .csv or .parquet; with --ssp .ssp
+    /// File to write, .csv or .parquet; with --ssp .ssp
     #[arg(long, visible_alias = "out", value_name = "FILE", required_unless_present = "list")]
     pub(crate) to: Option<PathBuf>,
     /// Write a project of FMUs as an SSP
@@ -355,7 +355,7 @@ pub(crate) struct ExportFmuArgs {
     /// Interface: cs (Co-Simulation), me (Model Exchange) or both
     #[arg(long, default_value = "both")]
     pub(crate) kind: String,
-    /// Only steps of one length, for Co-Simulation: `--kind cs --bare`
+    /// A black box, Co-Simulation with steps of one length only: `--kind cs --bare`
     #[arg(long, conflicts_with_all = ["kind", "without", "bare"])]
     pub(crate) black_box: bool,
     /// Only this part of the model [default: all]
@@ -364,10 +364,10 @@ pub(crate) struct ExportFmuArgs {
     /// Change a parameter: `--set ck=2e5`
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Leave out: directional-derivatives, state, input-derivatives, intermediate, variable-step
+    /// Leave out capabilities: directional-derivatives, state, input-derivatives, intermediate, variable-step
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) without: Vec<String>,
-    /// Leave out all of these
+    /// Leave out all optional capabilities
     #[arg(long, conflicts_with = "without")]
     pub(crate) bare: bool,
     /// Folder for the FMUs
@@ -377,34 +377,34 @@ pub(crate) struct ExportFmuArgs {
 
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
-    /// Compute this one, or `all` [default: list them]
+    /// Reproduce this one, or `all` [default: list them]
     pub(crate) id: Option<String>,
     /// Folder for data (CSV) and plot (SVG)
     #[arg(long, value_name = "DIR", default_value = "costep-reproduce")]
     pub(crate) out: PathBuf,
-    /// Coarser grids where a study has one: a quick look
+    /// Quick look: coarser grids where a study has them
     #[arg(long)]
     pub(crate) quick: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct PlotArgs {
-    /// Folders of runs, or recordings; several are drawn over each other
+    /// Run folders or recordings; several are overlaid
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
     /// Signals, with `*` as wildcard: `s1.*,s2.F` [default: all outputs]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(crate) signals: Vec<String>,
-    /// Draw from this time on, with unit: `10ms`
+    /// Plot from this time, with unit: `10ms`
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub(crate) from: Option<f64>,
-    /// Draw up to this time, with unit: `0.1s`
+    /// Plot up to this time, with unit: `0.1s`
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     pub(crate) to: Option<f64>,
-    /// Draw the monolithic solution as well, dashed; for FMUs the same system at a much smaller step
+    /// Also plot the monolithic solution, dashed; for FMUs the same system at a much smaller step
     #[arg(long)]
     pub(crate) reference: bool,
-    /// File to write [default: plot.svg beside the first recording]
+    /// File to write [default: plot.svg next to the first recording]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -420,7 +420,7 @@ pub(crate) struct ImportArgs {
 
 #[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// An FMU, .ssp, .ssd, project (.toml), recording (.arrows), or the folder of a project or run
+    /// An FMU, .ssp, .ssd, project (.toml), recording (.arrows), or a project or run folder
     pub(crate) file: PathBuf,
 }
 
@@ -453,6 +453,6 @@ fn bytes(text: &str) -> Result<u64, String> {
     let (number, factor) = unit.ok_or("a size has a unit: kB, MB, GB, KiB, MiB or GiB")?;
     match number.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value * factor < 1e18 => Ok((value * factor) as u64),
-        _ => Err(format!("`{number}` is no size")),
+        _ => Err(format!("`{number}` is not a size")),
     }
 }

@@ -47,7 +47,7 @@ Examples:
   costep compare pair --methods zoh,auto
   costep compare dual-mass --methods zoh --out runs
 
-Methods that diverge are results: the exit code is 0 unless a run fails (its code) or every run diverges (3).";
+Divergence of a method is a result: the exit code is 0 unless a run fails (its code) or every run diverges (3).";
 
 pub(crate) const STABILITY: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! The `costep` program: one file per verb in `verbs/`, everything they share beside it.
+//! The `costep` program: one file per verb in `verbs/`, everything they share next to it.
 
 mod args;
 mod examples;

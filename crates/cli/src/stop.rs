@@ -28,7 +28,7 @@ pub(crate) fn listen(output: Output) {
             process::exit(i32::from(ExitClass::Stopped.code()));
         }
         if std::io::stderr().is_terminal() {
-            note("stopping at the next step; once more to end at once");
+            note("stopping at the next step; press again to stop at once");
         }
     };
     // Without a handler the work is still done; it can only not be stopped softly.

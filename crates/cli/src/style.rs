@@ -1,4 +1,4 @@
-//! Colours and printing. `anstream` drops colours when the output is no terminal or NO_COLOR is set.
+//! Colours and printing. `anstream` drops colours when the output is not a terminal or NO_COLOR is set.
 
 use std::io::Write;
 
@@ -52,7 +52,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&(text + "\n"))
 }
 
-/// Prints a result on standard output. A reader that has gone away (`| head`) is no error; a full disk is.
+/// Prints a result on standard output. A reader that has gone away (`| head`) is not an error; a full disk is.
 pub(crate) fn print(text: &str) -> Result<()> {
     if crate::supervision::hold_back(text) {
         return Ok(());

@@ -188,7 +188,7 @@ mod system {
             _ => None,
         };
         if let (Some(Kept { checkpoint: Some(time), .. }), Some(folder)) = (&kept, folder) {
-            let resume = format!("`costep resume {}` goes on from t = {time} s", argument(folder));
+            let resume = format!("`costep resume {}` continues from t = {time} s", argument(folder));
             let hint = format!("{}; {resume}", error.help());
             error = error.hint(hint);
         }

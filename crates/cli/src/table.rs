@@ -80,7 +80,7 @@ pub(crate) fn reference_note(kind: &ReferenceKind) -> Option<String> {
         number(Some(*own_error)),
     );
     if *own_error > TOO_COARSE {
-        text += ": too much to measure by, choose a smaller one by `--reference step:TIME`";
+        text += ": too much for a reference, choose a smaller step with `--reference step:TIME`";
     }
     Some(text)
 }

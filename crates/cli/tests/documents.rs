@@ -58,7 +58,7 @@ fn the_tests_that_documents_name_are_there() {
                     .any(|test| test.trim_start().starts_with(&format!("fn {name}()")));
                 // Those of the conformance suite are run for every method.
                 let is_check = text.contains(&format!("fn {name}(entry: &'static MethodEntry)"));
-                assert!(is_test || is_check, "{name} is no test: {row}");
+                assert!(is_test || is_check, "{name} is not a test: {row}");
             }
         }
     }
@@ -135,5 +135,52 @@ fn the_list_of_methods_in_the_readme_is_the_registry() {
         let row = readme.lines().find(|line| line.starts_with(&format!("| `{}` |", entry.id)));
         let row = row.unwrap_or_else(|| panic!("`{}` is missing in docs/methods.md", entry.id));
         assert!(row.ends_with(&format!("| {} |", entry.convergence_order)), "{row}");
+    }
+}
+
+/// All files below a folder with one of these endings.
+fn files(folder: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, endings, found);
+        } else if endings.iter().any(|ending| path.to_string_lossy().ends_with(ending)) {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn words_that_the_vocabulary_rules_out_are_not_used() {
+    let vocabulary = read("docs/vocabulary.md");
+    let last_cells = vocabulary
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.trim_end_matches(" |").rsplit("| ").next());
+    let words: Vec<&str> = last_cells.flat_map(|cell| cell.split('"').skip(1).step_by(2)).collect();
+    assert!(words.len() > 10, "{words:?}");
+    let mut paths =
+        vec![root().join("README.md"), root().join("CONTRIBUTING.md"), root().join("ARCHITECTURE.md")];
+    for folder in ["docs", "crates", "examples", "benches", "xtask"] {
+        files(&root().join(folder), &[".md", ".rs", ".txt"], &mut paths);
+    }
+    let own = ["docs/vocabulary.md", "cli/tests/documents.rs"];
+    paths.retain(|path| !own.iter().any(|own| path.ends_with(own)));
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            // Checkpoints hold this line as it is.
+            let is_kept =
+                line.contains("bytes, check sum {sum:08x}") || line.contains(r#"says("check sum")"#);
+            let lower = line.to_lowercase();
+            let of_word = |word: &&&str| {
+                let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+                lower.match_indices(**word).any(|(at, _)| {
+                    !letter(lower[..at].chars().next_back())
+                        && !letter(lower[at + word.len()..].chars().next())
+                })
+            };
+            let found = words.iter().find(of_word).filter(|_| !is_kept);
+            assert!(found.is_none(), "{}:{}: {found:?}\n{line}", path.display(), number + 1);
+        }
     }
 }

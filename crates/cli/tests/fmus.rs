@@ -94,7 +94,7 @@ fn comparisons_say_what_the_reference_is() {
     desk.run("compare pair --methods zoh --steps 1ms")
         .exits(0)
         .says("reference: the same system with `auto` at a step of 20 us; at twice that step it differs by");
-    desk.run("compare pair --reference dopri5").exits(1).says("FMUs for Co-Simulation do not tell theirs");
+    desk.run("compare pair --reference dopri5").exits(1).says("FMUs for Co-Simulation do not provide them");
     let run = desk.run("run pair --method nepce --reference step:50us --json").exits(0).json();
     let times = &run["times"];
     let parts: f64 = ["s1", "s2"].iter().map(|part| times["parts"][part].as_f64().unwrap()).sum();

@@ -249,7 +249,7 @@ fn a_damaged_checkpoint_is_noticed_and_the_previous_one_used() {
     let damages = [
         ("the first byte", flipped(0)),
         ("a byte in the middle", flipped(good.len() / 2)),
-        ("the check sum", flipped(good.len() - 1)),
+        ("the checksum", flipped(good.len() - 1)),
         ("a missing end", good[..good.len() - 9].to_vec()),
         ("nothing left", Vec::new()),
     ];

@@ -71,7 +71,7 @@ fn check_sees_binaries_that_cannot_be_loaded_without_loading_them() {
     let is_library = |name: &str| name.starts_with("binaries/") && name.ends_with(".so");
     type Damage = fn(Vec<u8>) -> Vec<u8>;
     let kinds: [(&str, Damage, &str); 4] = [
-        ("text", |_| b"echo hello".to_vec(), "no ELF file but text"),
+        ("text", |_| b"echo hello".to_vec(), "not an ELF file but text"),
         ("empty", |_| Vec::new(), "the file is empty"),
         ("cut", |bytes| bytes[..bytes.len() / 2].to_vec(), "cut off"),
         (

@@ -384,7 +384,7 @@ fn maps_of_a_project_take_numbers_and_names() {
     for (map, code, words) in [
         ("", "E0217", "cannot feed"),
         ("map = { nine = 3 }", "E0205", "`nine`"),
-        ("map = { none = 2.5 }", "E0205", "whole number"),
+        ("map = { none = 2.5 }", "E0205", "integer"),
         ("map = { none = 1 }\ngain = 2.0", "E0214", "`gain`"),
         ("map = { 0 = 3, none = 5 }", "E0213", "0 is mapped twice"),
         ("map = { 1 = 3, 01 = 5 }", "E0213", "1 is mapped twice"),

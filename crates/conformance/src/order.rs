@@ -90,7 +90,7 @@ fn schedulings() -> [Scheduling; 3] {
     [Scheduling::Parallel, Scheduling::Sequential(vec![0, 1]), Scheduling::Sequential(vec![1, 0])]
 }
 
-/// x1 and v1; the third output is the force, which passes its inputs straight through.
+/// x1 and v1; the third output is the force, which has direct feedthrough.
 pub const STATES: std::ops::Range<usize> = 0..2;
 const FORCE: usize = 2;
 
@@ -118,7 +118,7 @@ pub(crate) fn a_start_in_motion_leaves_order_two(entry: &'static MethodEntry) {
         };
         println!("{} in motion, {scheduling:?}: {slopes:.2?}", entry.id);
         let order = f64::from(entry.convergence_order.min(2));
-        // Some are exact for linear systems without signals from outside: nothing is left to converge.
+        // Some are exact for linear systems without external inputs: nothing is left to converge.
         let finest = errors(&model, &defaults, scheduling, &Solver::Exact, LONGEST_STEP);
         if finest[STATES].iter().all(|error| *error < 1e-9) {
             continue;

@@ -1,4 +1,4 @@
-//! Signals from outside, gains, sums, and connections without feedback.
+//! External inputs, gains, sums, and connections without feedback.
 
 use costep_core::{Connection, External, MethodEntry, Subsystem};
 use costep_engine::{Engine, Scheduling, System};

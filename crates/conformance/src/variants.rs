@@ -8,7 +8,7 @@ use costep_methods::{METHODS, MethodSpec, Methods};
 const FROM_FILE: &str = "from-file";
 
 /// A method with default options, and with each option in turn at every other value that can be derived
-/// from its declaration: all words, the other truth value, least and greatest number. Then with each source of models.
+/// from its declaration: all words, the other Boolean value, least and greatest number. Then with each source of models.
 ///
 /// # Panics
 ///

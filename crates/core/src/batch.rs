@@ -1,5 +1,5 @@
 //! Neighbouring subsystems of one kind that are stepped together: for kinds whose steps are so short that a call of
-//! [`Subsystem::step`] for each of them would be felt.
+//! [`Subsystem::step`] for each of them would be measurable.
 
 use std::any::Any;
 

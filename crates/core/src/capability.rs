@@ -187,10 +187,11 @@ impl dyn Subsystem + '_ {
     /// [`Capable::environment`].
     pub fn demand_environment(&mut self) -> Result<&mut dyn EnvironmentStep> {
         if self.environment().is_none() {
-            let hint = "built-in models and Model Exchange FMUs without a process of their own can do this; \
-                        for others use `predictive`";
-            return Err(unsupported(self.description(), "a model of its environment beside its own states")
-                .hint(hint));
+            let hint = "only built-in models and Model Exchange FMUs in the main process can do this; \
+                        otherwise use `predictive`";
+            return Err(
+                unsupported(self.description(), "an environment model beside its own states").hint(hint)
+            );
         }
         self.environment().ok_or_else(gone)
     }

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use crate::StepLengths;
 
-/// What the values of a port are. All of them are exchanged as 64-bit numbers with a point, without loss.
+/// What the values of a port are. All of them are exchanged as Float64 values, without loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortKind {
-    /// Numbers with a point.
+    /// Real numbers.
     #[default]
     Real,
-    /// Whole numbers.
+    /// Integers.
     Integer,
-    /// Truth values, 0 and 1.
+    /// Booleans, 0 and 1.
     Boolean,
     /// Items of an enumeration, by their number.
     Enumeration,
@@ -28,8 +28,8 @@ impl PortKind {
         !matches!(self, Self::Text | Self::Bytes)
     }
 
-    /// Whether an output of this kind may feed an input of another: whole numbers are real numbers too; nothing is
-    /// rounded, and truth values and items of enumerations are no numbers.
+    /// Whether an output of this kind may feed an input of another: integers are real numbers too; nothing is
+    /// rounded, and Booleans and items of enumerations are not numbers.
     pub fn feeds(self, input: Self) -> bool {
         self == input || (self, input) == (Self::Integer, Self::Real)
     }
@@ -39,11 +39,11 @@ impl std::fmt::Display for PortKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Real => "real numbers",
-            Self::Integer => "whole numbers",
-            Self::Boolean => "truth values",
+            Self::Integer => "integers",
+            Self::Boolean => "Boolean values",
             Self::Enumeration => "items of an enumeration",
-            Self::Text => "texts",
-            Self::Bytes => "bytes",
+            Self::Text => "strings",
+            Self::Bytes => "binary values",
         })
     }
 }

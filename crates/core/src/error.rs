@@ -33,7 +33,7 @@ pub enum Place {
     },
 }
 
-/// An error with everything a user needs to mend it. One pointer wide, so that `Result` stays cheap in the
+/// An error with everything a user needs to fix it. One pointer wide, so that `Result` stays cheap in the
 /// macro-step loop.
 #[derive(Clone, PartialEq)]
 pub struct Error(Box<Details>);

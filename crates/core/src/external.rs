@@ -1,4 +1,4 @@
-//! Signals from outside the coupled system: r(t) of u = L y + r(t).
+//! External inputs of the coupled system: r(t) of u = L y + r(t).
 
 /// A known function of time that is added to an input.
 #[derive(Clone, Debug, PartialEq)]

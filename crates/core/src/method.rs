@@ -117,7 +117,7 @@ pub struct Signals<'a> {
     pub y_next: &'a [f64],
     /// r(T^k).
     pub external: &'a [f64],
-    /// r(T^(k+1)): signals from outside are known in advance.
+    /// r(T^(k+1)): external inputs are known in advance.
     pub external_next: &'a [f64],
     /// r(t) itself: (index into u, signal).
     pub externals: &'a [(usize, External)],
@@ -288,7 +288,7 @@ pub struct MethodEntry {
     pub source: &'static str,
     /// Order of the error in h at the communication points for smooth coupled systems with default options, once
     /// the start is forgotten: a method that begins with a hold has order two at most when the run begins in
-    /// motion. Outputs with direct feed-through show the input at the end of the step, so they are no better than
+    /// motion. Outputs with direct feedthrough show the input at the end of the step, so they are no better than
     /// its polynomial: one more than the order of its [`crate::InputShape`].
     pub convergence_order: u32,
     /// Where it does not keep to what the conformance suite asks of all methods.

@@ -9,7 +9,7 @@ pub struct StateWriter {
 }
 
 impl StateWriter {
-    /// Writes a whole number.
+    /// Writes an integer.
     pub fn integer(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
@@ -51,14 +51,14 @@ impl<'a> StateReader<'a> {
         Self { rest: bytes }
     }
 
-    /// Reads a whole number.
+    /// Reads an integer.
     pub fn integer(&mut self) -> Result<u64> {
         let (head, rest) = self.rest.split_first_chunk::<8>().ok_or_else(|| damaged("it ends too early"))?;
         self.rest = rest;
         Ok(u64::from_le_bytes(*head))
     }
 
-    /// Reads a whole number below a limit.
+    /// Reads an integer below a limit.
     pub fn index(&mut self, limit: usize) -> Result<usize> {
         let value = self.integer()?;
         usize::try_from(value)

@@ -78,7 +78,7 @@ pub(crate) fn whole(
     if let [_, group, ..] = &project.groups[..] {
         let message = format!("`monolithic` cannot be combined with `{}`", group.method.label());
         return Err(Error::new(Code::NeedsMissing, message)
-            .because("it solves all parts as one, so that nothing is left for groups")
+            .because("it solves all parts as one system, so there is nothing left for groups")
             .hint("leave out the groups"));
     }
     let hold = monolithic::hold()?;
@@ -105,7 +105,7 @@ fn whole_solver(project: &Project, method: &MethodSpec) -> Result<Solver> {
         Integrator::Adams => Solver::Multistep(Family::Adams, tolerance, AtPoint::Proceed),
         Integrator::Dopri5 => Solver::Dopri5(tolerance),
         Integrator::Project => {
-            // FMUs bring solvers of their own; what stands in for that of a project without native parts is no choice.
+            // FMUs bring solvers of their own; what stands in for that of a project without native parts is not a choice.
             if !project.given.solver && project.model_id.is_none() && project.given.natives.is_empty() {
                 let message = "`monolithic:solver=project` has no solver to take: the project names none";
                 return Err(Error::new(Code::Missing, message)

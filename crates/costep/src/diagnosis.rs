@@ -48,12 +48,12 @@ impl System {
 
     fn impossible_with(&self, method: &MethodSpec, part: &str) -> Error {
         let message = format!(
-            "`{}` is not possible with `{part}`, which costep does not integrate itself",
+            "`{}` cannot be used with `{part}`, which costep does not integrate itself",
             method.entry.id
         );
         let error = Error::new(Code::NeedsMissing, message)
             .because(
-                "it is for native models and FMUs for Model Exchange that are not in a process of their own",
+                "it works with native models and with FMUs for Model Exchange that do not run in their own process",
             )
             .hint(
                 "write `interface = \"me\"` for FMUs that offer it, or choose `predictive` or `identified`",
@@ -65,7 +65,7 @@ impl System {
     }
 
     /// Calls every part on its own, with its inputs at their initial values: is a step repeatable, can it be
-    /// taken back, what does it cost, are derivatives right?
+    /// rolled back, what does it cost, are derivatives correct?
     pub fn probe(&self) -> Vec<PartProbe> {
         let model = &self.project.model;
         let inputs = self.initial_inputs();
@@ -88,7 +88,7 @@ impl System {
     pub fn loop_law(&self) -> Result<LoopLaw> {
         if let [_, group, ..] = &self.project.groups[..] {
             let message = format!(
-                "Bohl exponents need one method for all inputs, not `{}` beside it",
+                "Bohl exponents need one method for all inputs, not `{}` as well",
                 group.method.label()
             );
             return Err(Error::new(Code::NeedsMissing, message).hint("leave out the groups"));

@@ -57,7 +57,9 @@ fn is_own_project(project: &Project, registry: &Registry, copy: &Path) -> Result
         return Ok(true);
     }
     let message = "the project of this run would overwrite the file it came from";
-    Err(Error::new(Code::FileNotReadable, message).in_file(copy).hint("choose a folder by `--out DIR`"))
+    Err(Error::new(Code::FileNotReadable, message)
+        .in_file(copy)
+        .hint("choose another folder with `--out DIR`"))
 }
 
 pub(crate) fn checkpoints(folder: &Path, project: &Project, interval: Duration) -> Result<Checkpoints> {
@@ -92,9 +94,9 @@ pub(crate) fn no_checkpoint(error: Error, folder: &Path, engine: &Engine, projec
     if is_complete(folder, engine, project) {
         return Error::new(Code::RunComplete, "the run is complete, there is nothing to resume")
             .in_file(folder)
-            .hint(format!("`costep plot {}` draws it, `costep run` starts it anew", shell_word(folder)));
+            .hint(format!("`costep plot {}` plots it, `costep run` starts it again", shell_word(folder)));
     }
-    let again = format!("`costep run {}` starts it anew", shell_word(&folder.join(PROJECT_COPY)));
+    let again = format!("`costep run {}` starts it again", shell_word(&folder.join(PROJECT_COPY)));
     match engine.save() {
         Err(impossible) => error.because(&impossible.details().message).hint(again),
         Ok(_) => error.hint(format!("the run ended before its first; {again}")),

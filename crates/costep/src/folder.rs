@@ -94,12 +94,12 @@ fn busy(folder: &Path, file: &mut File) -> Error {
     const LONGEST: u64 = 20;
     let mut text = String::new();
     let _ = file.take(LONGEST).read_to_string(&mut text);
-    let error = Error::new(Code::Busy, "another run writes into this folder").in_file(folder);
+    let error = Error::new(Code::Busy, "another run is writing into this folder").in_file(folder);
     let error = match text.trim().parse::<u32>() {
         Ok(id) => error.because(format!("process {id} has locked it")),
         Err(_) => error,
     };
-    error.hint("wait for it, or choose another folder by `--out DIR`")
+    error.hint("wait for it, or choose another folder with `--out DIR`")
 }
 
 /// The error of a file or folder that cannot be written.
@@ -125,7 +125,7 @@ mod tests {
         });
         drop(RunFolder::lock(folder.path()).unwrap());
         soon.join().unwrap();
-        // What a dead process left behind is no obstacle.
+        // What a dead process left behind is not an obstacle.
         fs::write(folder.path().join(LOCK), "4194304\n").unwrap();
         assert!(RunFolder::lock(folder.path()).is_ok());
     }

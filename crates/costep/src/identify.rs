@@ -33,9 +33,9 @@ pub fn identifying_method(project: &Project, registry: &Registry, text: Option<&
 
 fn learns_nothing(spec: &MethodSpec, text: &str) -> Error {
     if spec.entry.id == DEFAULT_METHOD {
-        let message = format!("models learnt by `{text}` cannot be kept");
+        let message = format!("models identified by `{text}` cannot be saved");
         return Error::new(Code::BadOption, message)
-            .because("a file holds models of steps with held inputs")
+            .because("files contain models of steps with held inputs")
             .hint("leave out `form`; runs with `form=ramp` can start from the file all the same");
     }
     Error::new(Code::BadOption, format!("`{text}` identifies no models of its own")).hint(

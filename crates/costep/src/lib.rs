@@ -1,4 +1,4 @@
-//! Co-simulation of systems that exchange energy: fast, stable, right.
+//! Co-simulation of systems that exchange energy: fast, stable, accurate.
 //!
 //! Open a project, an .ssp or a built-in model, or build a system in code, by names; choose method and step;
 //! run it, look at every step, get results, a verdict and a comparison of methods.

@@ -175,7 +175,7 @@ impl Ode for NativePart {
         self.differences((t, x, u), false, |j, f, g| {
             f.iter().enumerate().for_each(|(i, value)| model.b[i * inputs + j] = *value);
             for (i, value) in g.iter().enumerate() {
-                // What is no direct feedthrough is none, whatever a difference says.
+                // Declared as without direct feedthrough: small differences are round-off.
                 let through = self.description.feedthrough[i].contains(&j);
                 model.d[i * inputs + j] = if through { *value } else { 0.0 };
             }

@@ -63,7 +63,7 @@ impl ReferenceChoice {
             return Ok(Self::Monolithic(solver));
         }
         Err(Error::new(Code::CommandLine, format!("`--reference {text}` needs the equations of all parts"))
-            .because("FMUs for Co-Simulation do not tell theirs")
+            .because("FMUs for Co-Simulation do not provide them")
             .hint("use `--reference step`: the same system at a much smaller step"))
     }
 
@@ -106,7 +106,7 @@ fn unknown(text: &str) -> Error {
 /// The inner solver as far as it can solve the whole system.
 pub(crate) fn monolithic_solver(project: &Project) -> Solver {
     match project.model.solver {
-        // Under signals from outside the monolithic system has no exact steps.
+        // Under external inputs the monolithic system has no exact steps.
         Solver::Exact if !project.model.externals.is_empty() || !project.model.has_equations() => {
             Solver::Dopri5(TIGHT)
         }
@@ -132,7 +132,7 @@ fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> R
         };
         error
             .because(cause)
-            .hint("choose its step by `--reference step:TIME`, or go without by `--reference none`")
+            .hint("choose its step with `--reference step:TIME`, or omit it with `--reference none`")
     })
 }
 

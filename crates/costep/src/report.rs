@@ -294,7 +294,7 @@ impl RunReport {
         }
         self.message = match self.verdict {
             Verdict::NotJudged if connections == 0 => {
-                Some("nothing is connected, so that no coupling can be judged".into())
+                Some("nothing is connected, so there is no coupling to judge".into())
             }
             Verdict::NotJudged => Some("too few macro steps for a verdict on stability".into()),
             _ => None,

@@ -316,7 +316,7 @@ impl Simulation {
         let outcome = stopping_exceptions(|| self.engine.run(&mut [&mut look]));
         self.wall += start.elapsed();
         let outcome = outcome.map_err(|error| match error.code() {
-            // To ask for the end is no failure: what came before it counts.
+            // To ask for the end is not a failure: what came before it counts.
             Code::FmuEnds => error,
             _ => self.at_start.blame(error, &self.engine),
         });

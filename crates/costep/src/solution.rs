@@ -52,7 +52,7 @@ impl Solution {
         let step = experiment.step / REFINEMENT as f64;
         if (end - experiment.start) / step * outputs.len() as f64 > MOST_VALUES {
             return Err(Error::new(Code::BadValue, "the run is too long for a reference at a smaller step")
-                .hint("draw a part of it by `--to TIME`, or go without `--reference`"));
+                .hint("plot less of it with `--to TIME`, or omit `--reference`"));
         }
         let method = MethodSpec::parse("auto")?;
         let mut engine = assemble::engine(project, &Choice { method: &method, step }, false)?;

@@ -86,7 +86,7 @@ fn there_are_ten_at_least_and_none_is_forgotten() {
     assert!(names.len() >= 10, "{names:?}");
     let (own, manifest) = (include_str!("examples.rs"), include_str!("../Cargo.toml"));
     for name in names.iter().map(|path| path.file_stem().unwrap().to_string_lossy()) {
-        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} is no example of the crate");
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name} is not an example of the crate");
         assert!(name == "fmus" || own.contains(&format!("mod {name};")), "{name} is not run");
     }
 }

@@ -1,6 +1,6 @@
 //! Checkpoints: the whole state of a run in a file, from which it goes on bit by bit.
 //!
-//! File: magic, version, the text that identifies the run, the state, notes of observers, check sum. Written beside and renamed,
+//! File: magic, version, the text that identifies the run, the state, notes of observers, checksum. Written beside and renamed,
 //! so that there is always a whole one; the one before is kept too.
 
 use std::fs::{self, File};
@@ -150,7 +150,7 @@ fn decode<'a>(bytes: &'a [u8], identity: &str) -> Result<(&'a [u8], &'a [u8])> {
         |cause: &str| Error::new(Code::CheckpointDamaged, "the checkpoint is damaged").because(cause);
     let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(|| damaged("it is too short"))?;
     if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
-        return Err(damaged("its check sum does not match"));
+        return Err(damaged("its checksum does not match"));
     }
     let mut from = StateReader::new(body);
     if from.integer()? != MAGIC || from.integer()? != VERSION {

@@ -18,7 +18,7 @@ pub(crate) fn check_experiment(experiment: &Experiment) -> Result<()> {
         return Err(Error::new(Code::BadValue, format!("the run goes from {start} s to {stop} s")));
     }
     if experiment.time(1) == start || (stop - start) / step > 1e15 {
-        return Err(Error::new(Code::BadValue, format!("a step of {step} s is too small to be told apart")));
+        return Err(Error::new(Code::BadValue, format!("a step of {step} s is lost in round-off")));
     }
     Ok(())
 }
@@ -79,7 +79,7 @@ pub(crate) fn check_control(
 ) -> Result<()> {
     if !control.is_uniform() {
         if requests.iter().any(|request| request.equal_steps) {
-            let message = "a method learns from steps of one length, but those of this run vary";
+            let message = "the method identifies from steps of equal length, but the steps of this run vary";
             return Err(
                 Error::new(Code::NeedsMissing, message).hint("choose another method: `costep methods`")
             );

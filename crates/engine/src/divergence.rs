@@ -76,8 +76,8 @@ pub(crate) fn blame(
     };
     let name = &description.name;
     Error::diverged(format!(
-        "`{name}.{port}` = {value:e} is far beyond its nominal value {nominal:e}, and its subsystem fails under it: \
-         the run diverged"
+        "`{name}.{port}` = {value:e} is far beyond its nominal value {nominal:e}, and its subsystem \
+         fails: the run diverged"
     ))
     .because(cause)
 }

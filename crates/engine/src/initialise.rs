@@ -49,7 +49,7 @@ pub(crate) fn initialise(plant: &mut Plant, plan: &Plan, exchange: &mut Exchange
     Err(unsolved(plan, moving))
 }
 
-/// Sources before the subsystems that pass them straight through, so that no output is asked for under an input
+/// Sources before the subsystems that have direct feedthrough, so that no output is asked for under an input
 /// that means nothing yet, except inside a loop; and whether there are loops.
 fn feedthrough_order(plan: &Plan) -> (Vec<usize>, bool) {
     let mut arrows = Vec::new();
@@ -73,6 +73,6 @@ fn unsolved(plan: &Plan, input: usize) -> Error {
     let port = &description.inputs[input - plan.layout.input_range(owner).start].name;
     let message = format!("the initial values do not settle, seen at input `{}.{port}`", description.name);
     Error::new(Code::AlgebraicLoop, message)
-        .because("a loop passes straight through all its subsystems with a gain near one or above")
+        .because("all subsystems of the loop have direct feedthrough, with a loop gain near or above one")
         .hint("one of the subsystems of the loop needs a state, or the loop a smaller gain")
 }

@@ -38,7 +38,7 @@ pub(crate) fn step_serial(
     units: &mut [StepUnit],
     y: &mut [f64],
 ) -> Result<()> {
-    // One net for all: a net for each would be felt by small subsystems.
+    // One net for all: a net for each would slow down small subsystems.
     let (current, by_itself) = (Cell::new(None), Cell::new(None));
     let all = catch_unwind(AssertUnwindSafe(|| {
         turns.iter().try_for_each(|turn| match &mut units[turn.unit] {

@@ -71,7 +71,7 @@ impl Ledger {
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> Result<()> {
         if self.standing == Standing::InsideStep {
-            return Err(Error::new(Code::Bug, "the run has failed before and cannot be stepped on"));
+            return Err(Error::new(Code::Bug, "the run has failed and cannot be continued"));
         }
         self.standing = Standing::InsideStep;
         Ok(())

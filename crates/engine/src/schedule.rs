@@ -12,7 +12,7 @@ pub enum Scheduling {
     /// All at once (Jacobi): every connection is extrapolated.
     Parallel,
     /// One after the other (Gauss-Seidel), in this order or, if empty, in one chosen along the connections
-    /// with subsystems without direct feed-through first.
+    /// with subsystems without direct feedthrough first.
     Sequential(Vec<usize>),
 }
 
@@ -104,7 +104,7 @@ fn merge_independent(graph: &Graph) -> Vec<Vec<usize>> {
     stages
 }
 
-/// Inside a loop, subsystems without direct feed-through come first: their outputs do not contain the
+/// Inside a loop, subsystems without direct feedthrough come first: their outputs do not contain the
 /// inputs that were extrapolated (measured in the dual-mass oscillator to halve the error).
 fn sequential_order(descriptions: &[Description], graph: &Graph) -> Vec<usize> {
     let passes_through = |i: &usize| descriptions[*i].feedthrough.iter().any(|inputs| !inputs.is_empty());

@@ -1,4 +1,4 @@
-//! A subsystem that fails under signals that have run away ends a diverged run; one that fails by itself is at fault.
+//! A subsystem that fails under signals that have diverged ends a diverged run; one that fails by itself is at fault.
 
 use costep_core::{Code, Error, Experiment, InputSet};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};

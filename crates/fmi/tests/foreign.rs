@@ -1,4 +1,4 @@
-//! FMUs of others, by hand: `COSTEP_FMUS=a.fmu:b.fmu cargo test -p costep-fmi --test foreign -- --ignored --nocapture`.
+//! Third-party FMUs, by hand: `COSTEP_FMUS=a.fmu:b.fmu cargo test -p costep-fmi --test foreign -- --ignored --nocapture`.
 //! Runs each over a hundred steps and prints what came out. With `COSTEP_SOLVER=dopri5:1e-8` they are integrated, if they
 //! are for Model Exchange.
 
@@ -57,7 +57,7 @@ fn run_steps(library: &FmuLibrary, subsystem: &mut dyn Subsystem) -> Result<Stri
 }
 
 #[test]
-#[ignore = "needs FMUs of others"]
+#[ignore = "needs third-party FMUs"]
 fn foreign_fmus_run() {
     let paths = std::env::var_os("COSTEP_FMUS").expect("COSTEP_FMUS lists FMUs");
     for path in std::env::split_paths(&paths) {

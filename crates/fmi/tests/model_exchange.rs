@@ -106,7 +106,7 @@ fn coupled_fmus_equal_native_subsystems_with_every_integrator() {
             for (fmi, libraries) in BOTH.iter().zip(&libraries) {
                 let (parts, connections) = coupled(libraries, solver);
                 let worst = difference(&native, &run(system(parts, connections, method, h)));
-                // The FMUs have more outputs, which is felt in the last bits of a prediction, and multistep formulas choose
+                // The FMUs have more outputs, which shows in the last bits of a prediction, and multistep formulas choose
                 // their steps by the last bits.
                 let chooses = matches!(solver, Solver::Multistep(..)) && method == "predictive";
                 let allowed = if chooses { 30.0 * solver.tolerance().unwrap() } else { 1e-12 };

@@ -1,4 +1,4 @@
-//! Signals of all types: whole numbers, truth values, enumerations and 32 bits with a point.
+//! Signals of all types: integers, Booleans, enumerations and 32 bits with a point.
 //! Unix only: the FMUs are compiled here with options of gcc and clang.
 #![cfg(unix)]
 
@@ -82,7 +82,7 @@ fn values_of_every_type_go_through_an_fmu_unchanged() {
                 assert_eq!(y[output(&description, &format!("y_{name}"))], values[k], "{fmi:?} {name}");
             }
             assert_eq!(y[output(&description, "steps")], 1.0 + k as f64);
-            // One call per type: enumerations go with the whole numbers that carry them.
+            // One call per type: enumerations go with the integers that carry them.
             let types = if fmi == Fmi::V2 { 2.0 } else { 10.0 };
             let calls = ["sets", "gets"].map(|name| y[output(&description, name)]);
             // In the first step also those of the initialisation.

@@ -67,7 +67,7 @@ pub struct Exported {
     pub path: PathBuf,
     /// Number of variables.
     pub variables: usize,
-    /// Inputs that the model drives by signals from outside, which are no part of an FMU: whoever couples them gives them.
+    /// Inputs that get an external signal in the model. It is not part of the FMU: whoever couples the FMU provides it.
     pub driven: Vec<String>,
 }
 
@@ -126,7 +126,7 @@ fn write(sheet: &Sheet, options: &Options, folder: &Path) -> Result<Exported> {
     Ok(Exported { part: sheet.name.clone(), path, variables: sheet.variables.len(), driven })
 }
 
-/// Names of the inputs of a part that signals from outside go to.
+/// Names of the inputs of a part that get external signals.
 fn driven(sheet: &Sheet) -> Result<Vec<String>> {
     let names = sheet.model.parameters.iter().map(|parameter| parameter.name.to_owned());
     let given: Vec<_> = names.zip(sheet.parameters.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! FMUs of others, from package registries or built on the spot: each runs in costep as it does in FMPy.
+//! Third-party FMUs, from package registries or built on the spot: each runs in costep as it does in FMPy.
 
 mod common;
 

@@ -32,7 +32,7 @@ pub(crate) fn fault(start: &[u8], size: u64) -> Option<String> {
         return Some("the file is empty".into());
     }
     if !start.starts_with(b"\x7fELF") {
-        return Some(format!("it is no ELF file but {}", kind(start)));
+        return Some(format!("it is not an ELF file but {}", kind(start)));
     }
     let header = match start.get(..HEADER) {
         Some(header) if matches!((header[4], header[5]), (1 | 2, 1 | 2)) => header,
@@ -46,7 +46,7 @@ pub(crate) fn fault(start: &[u8], size: u64) -> Option<String> {
         return Some(format!("it is for {words}, this machine is {}", std::env::consts::ARCH));
     }
     if read(16, 2) != SHARED_OBJECT {
-        return Some("it is an ELF file but no shared library".into());
+        return Some("it is an ELF file but not a shared library".into());
     }
     let (table, entry, count) = (read(32, 8), read(54, 2) as usize, read(56, 2) as usize);
     let end = table.checked_add((entry * count) as u64);

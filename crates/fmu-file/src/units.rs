@@ -137,7 +137,7 @@ impl Conversion {
         let conversion =
             Self { factor: a.factor / b.factor, offset: (offset_a - offset_b) / b.factor, checked: true };
         if !conversion.factor.is_finite() || conversion.factor == 0.0 || !conversion.offset.is_finite() {
-            let message = format!("`{}` or `{}` is defined with a factor that cannot be", from.name, to.name);
+            let message = format!("`{}` or `{}` is defined with an invalid factor", from.name, to.name);
             return Err(Error::new(Code::UnitMismatch, message));
         }
         Ok(conversion)

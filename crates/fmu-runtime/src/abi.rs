@@ -135,7 +135,7 @@ pub(crate) unsafe fn call(handle: Handle, action: impl FnOnce(&mut Component) ->
     match catch_unwind(AssertUnwindSafe(|| action(component))) {
         Ok(Ok(())) => OK,
         Ok(Err(error)) => failed(component, &error),
-        Err(_) => failed(component, &Error::new(Code::Bug, "the FMU has met a bug of its own")),
+        Err(_) => failed(component, &Error::new(Code::Bug, "internal error of the FMU")),
     }
 }
 

@@ -13,7 +13,7 @@ const ROUND_OFF: f64 = 64.0 * f64::EPSILON;
 /// The instants in the order in which they decide on a polynomial: ends first, then always where most is missing.
 const DECIDING: [usize; ASKED] = [0, 8, 4, 2, 6, 1, 7, 3, 5];
 
-/// The instants as shares of the step, rising: Chebyshev's, between which interpolation does not run away.
+/// The instants as shares of the step, rising: Chebyshev's, between which interpolation does not diverge.
 pub fn instant(k: usize) -> f64 {
     match k {
         0 => 0.0,

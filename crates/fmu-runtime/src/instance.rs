@@ -336,7 +336,7 @@ impl Instance {
     /// Sets the time (Model Exchange).
     pub fn set_time(&mut self, time: f64) -> Result<()> {
         if !time.is_finite() {
-            return Err(Error::new(Code::BadValue, format!("{time} is no time")));
+            return Err(Error::new(Code::BadValue, format!("{time} is not a time")));
         }
         let place = self.plan.range(Role::Time).start;
         self.values[place] = time;
@@ -388,7 +388,7 @@ impl Instance {
         if self.phase == phase {
             return Ok(());
         }
-        let message = format!("not possible in the phase {:?}; that has to be {phase:?}", self.phase);
+        let message = format!("not allowed in the phase {:?}; it must be {phase:?}", self.phase);
         Err(Error::new(Code::FmuError, message))
     }
 

@@ -41,7 +41,7 @@ pub enum Role {
     State,
     /// The independent variable.
     Time,
-    /// An output that is no state.
+    /// An output that is not a state.
     Output,
     /// The derivative of a state.
     Derivative,

@@ -302,7 +302,7 @@ impl Bank {
         }
     }
 
-    /// The direct feed-through D of the subsystem, row by row: the fall-back goes on with y - D u instead of y.
+    /// The direct feedthrough D of the subsystem, row by row: the fall-back goes on with y - D u instead of y.
     pub fn set_feedthrough(&mut self, d: &[f64]) {
         if self.through == d {
             return;

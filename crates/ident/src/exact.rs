@@ -13,7 +13,7 @@ pub(crate) const ENTRY: SourceEntry = SourceEntry {
     title: "Jacobians of the subsystems",
     summary: "Asks each subsystem for A, B, C and D at communication points: native models have exact Jacobians, FMUs \
               directional derivatives.",
-    needs: "Jacobians; for methods that use D alone the direct feed-through",
+    needs: "Jacobians; for methods that use D alone the direct feedthrough",
     source: "costep",
     kind: ModelKind::Local,
     options: RenewalOptions::SPECS,
@@ -178,7 +178,7 @@ impl ModelSource for Exact {
 fn missing(name: &str, given: Linearisation) -> Error {
     let message = match given {
         Linearisation::Feedthrough => {
-            format!("`{name}` gives no Jacobians of states, only its direct feed-through")
+            format!("`{name}` gives no Jacobians of states, only its direct feedthrough")
         }
         _ => format!("`{name}` gives no Jacobians"),
     };

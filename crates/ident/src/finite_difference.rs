@@ -27,8 +27,8 @@ use crate::renewal::{Refresh, RenewalOptions, Renewed};
 pub(crate) const ENTRY: SourceEntry = SourceEntry {
     id: "finite-difference",
     title: "differences between trial steps",
-    summary: "Moves each input a little over trial steps, goes back, and makes A, B, C and D of the differences. For \
-              subsystems whose states can be read but that give no Jacobians.",
+    summary: "Perturbs each input over trial steps, rolls back, and computes A, B, C and D from the differences. For subsystems \
+              without Jacobians whose states can be read.",
     needs: "rollback and states that can be read",
     source: "costep",
     kind: ModelKind::Local,

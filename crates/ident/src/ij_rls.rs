@@ -15,7 +15,7 @@ use crate::scaled_rls::ScaledRls;
 pub(crate) const ENTRY: SourceEntry = SourceEntry {
     id: "ij-rls",
     title: "recursive least squares, Interface Jacobians directly",
-    summary: "Identifies S_y, S_u, S_p and a constant while the run goes, from inputs and outputs alone, without a \
+    summary: "Identifies S_y, S_u, S_p and a constant during the run, from inputs and outputs alone, without a \
               realisation between the data and the model.",
     needs: "nothing; with `samples` micro samples",
     source: "costep; after [T] section 2.3.2",

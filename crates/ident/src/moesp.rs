@@ -28,7 +28,7 @@ use crate::window::Window;
 pub(crate) const ENTRY: SourceEntry = SourceEntry {
     id: "moesp",
     title: "subspace identification over a moving window",
-    summary: "Identifies a state-space model while the run goes, from the last inputs and outputs alone (MOESP), and \
+    summary: "Identifies a state-space model during the run, from the last inputs and outputs alone (MOESP), and \
               takes its Interface Jacobians.",
     needs: "nothing; with `samples` micro samples",
     source: "[T] section 2.3.1, table 3.13; [H18]",

@@ -127,7 +127,7 @@ impl Renewed {
     pub(crate) fn replace(&mut self, fresh: &LocalModel, name: &str) -> Result<()> {
         if !fresh.is_finite() {
             return Err(Error::new(Code::NotFinite, format!("the Jacobians of `{name}` are not finite"))
-                .because("the model cannot give them at its present state, or its signals have run away")
+                .because("the model cannot compute them at its present state, or its signals have diverged")
                 .hint("try a smaller step, or an inner solver with error control such as `dopri5`"));
         }
         if self.version == 0 || !self.model.same_matrices(fresh) {

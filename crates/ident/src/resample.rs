@@ -1,6 +1,6 @@
 //! Identified models at another communication step.
 //!
-//! ARX with N = M = 1 [T (4.13), (4.14)]: a~ = a^q, b~ = b (1 + a + .. + a^(q-1)). For a ratio that is no whole number
+//! ARX with N = M = 1 [T (4.13), (4.14)]: a~ = a^q, b~ = b (1 + a + .. + a^(q-1)). For a ratio that is not an integer
 //! the thesis interpolates between the neighbours; its sums must end one term earlier than printed, else b~ is wrong
 //! for whole ratios.
 //!
@@ -59,7 +59,7 @@ pub fn resample(fine: &InterfaceModel, ratio: usize, form: InputForm) -> Interfa
 /// The model for a step `ratio` times as long, whole or not: between the neighbours as in [T (4.13), (4.14)]. A ratio of 0 is a step of
 /// no length, over which nothing changes; so shorter steps work too, the better the slower the subsystem is.
 pub fn resample_by(fine: &InterfaceModel, ratio: f64, form: InputForm) -> InterfaceModel {
-    // Steps such as 0.3 and 0.1 are no exact multiples.
+    // Steps such as 0.3 and 0.1 are not exact multiples.
     let ratio = if (ratio - ratio.round()).abs() < WHOLE * ratio { ratio.round() } else { ratio };
     let share = ratio.fract();
     let mut coarse = resample(fine, ratio as usize, form);
@@ -77,7 +77,7 @@ pub fn resample_by(fine: &InterfaceModel, ratio: f64, form: InputForm) -> Interf
     coarse
 }
 
-/// Ratios this near to a whole number are meant to be one.
+/// Ratios this near to an integer are meant to be one.
 const WHOLE: f64 = 1e-9;
 
 /// Room for [`resample`]: takes no memory any more.

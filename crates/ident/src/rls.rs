@@ -23,7 +23,7 @@ use crate::learning::{Learning, RecursiveOptions, SampleOptions, discrete};
 pub(crate) const ENTRY: SourceEntry = SourceEntry {
     id: "rls",
     title: "recursive least squares, an ARX model per output",
-    summary: "Identifies while the run goes, from inputs and outputs alone: y_i^(k+1) by N past values of the output \
+    summary: "Identifies during the run, from inputs and outputs alone: y_i^(k+1) by N past values of the output \
               itself and M values of every input.",
     needs: "nothing; with `samples` micro samples",
     source: "[T] section 2.3.2, table 3.12",

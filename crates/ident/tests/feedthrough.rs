@@ -1,4 +1,4 @@
-//! What stands in for a model that is not trusted, where the direct feed-through of the subsystem is known.
+//! What stands in for a model that is not trusted, where the direct feedthrough of the subsystem is known.
 
 use costep_ident::{Affine, Bank, BankTuning, Reference};
 

@@ -191,7 +191,7 @@ fn files_that_do_not_fit_are_refused_with_line_and_remedy() {
         ("n = 1", "colour = 1", "unknown key `colour`"),
         ("offset = [", "ofset = [", "did you mean `offset`?"),
         ("n = 1", "n = 1\nn = 2", "duplicate key"),
-        ("[[0.9, 0.1]", "[[1e300, 1e300]", "runs away"),
+        ("[[0.9, 0.1]", "[[1e300, 1e300]", "diverges"),
     ];
     for (from, to, said) in changes {
         let text = good.replacen(from, to, 1);

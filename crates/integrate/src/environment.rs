@@ -145,7 +145,7 @@ impl Equations for WithEnvironment<'_> {
     }
 
     fn start(&mut self, _t: f64, _x: &mut [f64], _u: &mut [f64]) -> Result<AfterEvent> {
-        Err(Error::new(Code::Bug, "a run does not start beside a model of the environment"))
+        Err(Error::new(Code::Bug, "a run does not start with an environment model"))
     }
 
     fn nominals(&self, x: &mut [f64]) {
@@ -156,7 +156,7 @@ impl Equations for WithEnvironment<'_> {
 
     fn derivatives(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) -> Result<()> {
         if x[self.equations.states()..].iter().any(|x| !x.is_finite()) {
-            // Inputs that are not numbers are not for equations of others.
+            // Inputs that are not numbers do not enter the equations of other parts.
             x_dot.fill(f64::NAN);
             return Ok(());
         }

@@ -355,7 +355,7 @@ impl Guard {
         Err(if next <= t {
             error.because(format!("it announced a time event at t = {next} s"))
         } else {
-            error.because("event indicators change their sign again and again")
+            error.because("event indicators keep changing sign")
         }
         .hint("the model chatters or bounces ever faster: give it a hysteresis or a threshold"))
     }

@@ -69,7 +69,7 @@ impl Ode for Linear {
         }
     }
 
-    /// Inputs without feed-through are not looked at: they need not be known yet.
+    /// Inputs without feedthrough are not looked at: they need not be known yet.
     fn outputs(&self, _t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
         for (i, (y, inputs)) in y.iter_mut().zip(&self.description.feedthrough).enumerate() {
             let through: f64 = inputs.iter().map(|j| self.d[i * u.len() + j] * u[*j]).sum();

@@ -6,7 +6,7 @@ use common::{Formulas, advance, describe, nothing, started};
 use costep_core::{Code, Connection, External, LocalModel, Result};
 use costep_integrate::{Equations, Solver, Whole};
 
-/// x' = -x^3 + u, y = (x^2, x): no feed-through. Energy x^2.
+/// x' = -x^3 + u, y = (x^2, x): no feedthrough. Energy x^2.
 fn cubic() -> Formulas {
     let mut ode = Formulas::new("cubic", 1, &[0.5], |_, x, u, x_dot| x_dot[0] = u[0] - x[0].powi(3));
     ode.description = describe("cubic", 1, &[&[], &[]]);
@@ -20,7 +20,7 @@ fn cubic() -> Formulas {
     ode
 }
 
-/// x' = u - x, y = x + sin u: feed-through. Energy u^2.
+/// x' = u - x, y = x + sin u: feedthrough. Energy u^2.
 fn sine(name: &str) -> Formulas {
     let mut ode = Formulas::new(name, 1, &[0.25], |_, x, u, x_dot| x_dot[0] = u[0] - x[0]);
     ode.description = describe(name, 1, &[&[0]]);
@@ -45,7 +45,7 @@ fn connect(output: usize, input: usize, gain: f64) -> Connection {
     Connection { output, input, gain }
 }
 
-/// cubic -> b -> c -> cubic, with a gain, a sum and a signal from outside; listed as given by `order`.
+/// cubic -> b -> c -> cubic, with a gain, a sum and an external input; listed as given by `order`.
 fn ring(order: [usize; 3]) -> Whole {
     let all = [cubic(), sine("b"), sine("c")];
     let place = |i: usize| order.iter().position(|other| *other == i).unwrap();

@@ -137,7 +137,7 @@ fn the_event_of_a_part_acts_on_the_others_at_once() {
     }
 }
 
-/// cubic and sine in a ring, the sine with feed-through, under a signal from outside.
+/// cubic and sine in a ring, the sine with feedthrough, under an external input.
 fn ring() -> ([Formulas; 2], [Connection; 2], Vec<(usize, External)>) {
     let mut cubic = Formulas::new("cubic", 1, &[0.5], |_, x, u, x_dot| x_dot[0] = u[0] - x[0].powi(3));
     cubic.jacobians = |x, _, model| {
@@ -176,7 +176,7 @@ fn native_parts_are_solved_as_they_are_without_events() {
     }
 }
 
-/// A jump of a signal from outside is an event: no step is tried across it.
+/// A jump of an external input is an event: no step is tried across it.
 #[test]
 fn jumps_from_outside_are_hit_exactly() {
     for solver in [Solver::Dopri5(1e-10), BDF, ADAMS, Solver::Rk4(1e-2)] {

@@ -2,7 +2,7 @@
 //!
 //! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. Else
 //! `identified`, which learns them while the run goes; with ramps where every subsystem takes them, and with a fall-back
-//! without stale feed-through where all subsystems tell theirs. That is better than `feedthrough` itself, which holds
+//! without stale feedthrough where all subsystems provide theirs. That is better than `feedthrough` itself, which holds
 //! what it could learn.
 
 use costep_core::{
@@ -18,9 +18,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "auto",
     title: "the best method that the subsystems allow",
     summary: "Predictive coupling where all subsystems give local models, of the highest order they take; else \
-              models identified while the run goes, with the direct feed-through where that is known. Says what it has \
-              picked.",
-    equations: "those of the method it picks",
+              models identified during the run, with the direct feedthrough where that is known. Reports its choice.",
+    equations: "that of the chosen method",
     source: "costep",
     convergence_order: 6,
     deviations: Deviations::NONE,
@@ -73,7 +72,7 @@ impl CouplingMethod for Auto {
             let form = form.word();
             self.reason = match feedthrough {
                 true => format!(
-                    "identified:form={form},feedthrough=true, because all subsystems give their direct feed-through, but \
+                    "identified:form={form},feedthrough=true, because all subsystems give their direct feedthrough, but \
                      `{}` no local model",
                     first.name
                 ),

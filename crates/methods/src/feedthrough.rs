@@ -1,4 +1,4 @@
-//! Parallel linear correction: a hold of outputs whose stale direct feed-through has been removed.
+//! Parallel linear correction: a hold of outputs whose stale direct feedthrough has been removed.
 //!
 //! y = C x + D u is read under the input of the step that has just ended; as a held input it would be one and a
 //! half steps old. With D from the local models, (I - D L) y = (y - D u_end) + D r is what the output is under the
@@ -13,9 +13,9 @@ use crate::shared::seen_outputs::SeenOutputs;
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "feedthrough",
-    title: "hold without stale feed-through (parallel linear correction)",
+    title: "hold without stale feedthrough (parallel linear correction)",
     summary: "A zero-order hold of outputs from which the old input has been removed by the direct \
-              feed-through D of the local models. The cheapest remedy where force and motion are coupled.",
+              feedthrough D of the local models. The cheapest improvement where force and motion are coupled.",
     equations: "u(t) = L y + r,  (I - D L) y = (y^k - D u_end) + D r",
     source: "[H18] (2) with B_d = 0",
     convergence_order: 1,

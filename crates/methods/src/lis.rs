@@ -9,7 +9,7 @@
 //! `form = exact` integrates xi as it stands. The paper's forms take one implicit step instead: `rate` is [V14 (26)] to
 //! the letter (u' from (19), whose right-hand side is xi / tau and not its derivative: first order in h with r = 1/2),
 //! `value` is the algebraic form, which is the accurate one with r = 1/2. General K and D instead of (20).
-//! Signals from outside of the others are frozen over the step. Only for what costep integrates, built-in models and FMUs
+//! External inputs of the others are frozen over the step. Only for what costep integrates, built-in models and FMUs
 //! for Model Exchange; for others `predictive` does the like with polynomials. Integrators with error control take a tenth
 //! of their tolerance. One small matrix per subsystem; n^3 in the states of a loop.
 
@@ -28,10 +28,10 @@ use crate::shared::seen_outputs::{SeenOutputs, singular_loop};
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "lis",
     title: "linearly implicit stabilisation",
-    summary: "Each subsystem integrates a linear model of the others beside its own states, so that its inputs \
-              answer inside the step. Exact for linear systems while signals from outside do not jump inside a step. \
-              For what costep integrates: built-in models and FMUs for Model Exchange. What a multistep \
-              integrator does at communication points (its mode) has no effect here.",
+    summary: "Each subsystem integrates a linear environment model beside its own states, so that its \
+              inputs respond inside the step. Exact for linear systems while external inputs do not jump inside a step. \
+              For what costep integrates: built-in models and FMUs for Model Exchange. The mode of a \
+              multistep integrator at communication points has no effect here.",
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
     convergence_order: 2,
@@ -90,7 +90,7 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 
 struct Lis {
     form: EnvironmentForm,
-    /// Coupled inputs without stale feed-through: the linearisation starts from consistent values.
+    /// Coupled inputs without stale feedthrough: the linearisation starts from consistent values.
     outputs: SeenOutputs,
     inputs: InputSet,
     layout: Layout,
@@ -375,12 +375,12 @@ impl Rest {
 fn too_large(states: usize) -> Error {
     Error::new(Code::NeedsMissing, format!("a loop with {states} states is too large for `lis`"))
         .because(format!("each subsystem would integrate all of them; the limit is {MOST_STATES}"))
-        .hint("take `predictive`, whose cost grows linearly")
+        .hint("use `predictive`, whose cost grows linearly")
 }
 
 #[cold]
 fn straight_loop(name: &str) -> Error {
-    Error::new(Code::AlgebraicLoop, format!("`lis` cannot answer `{name}` at once"))
-        .because("its outputs pass straight through the others back to its inputs, and through itself")
+    Error::new(Code::AlgebraicLoop, format!("`lis` cannot form the inputs of `{name}`"))
+        .because("its outputs feed back to its inputs by direct feedthrough of the others and of itself")
         .hint("take `predictive`")
 }

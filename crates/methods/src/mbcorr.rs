@@ -29,8 +29,8 @@ use crate::shared::response::{Response, Workshop};
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "mbcorr",
     title: "model-based corrector",
-    summary: "Corrects the outputs of each step by what the error of the input did to them, and pays back its \
-              effect on the states in the next step. Needs B, C and D of the local models.",
+    summary: "Corrects the outputs of each step by what the error of the input did to them, and compensates \
+              its effect on the states in the next step. Needs B, C and D of the local models.",
     equations: "y_corr = [I - (C B_d + D) L]^-1 (y - C B_d u_bar - D u_end),  \
                 u = L y_corr + alpha (L mean(y_corr) - u_bar)",
     source: "[H18] (2), (3)",
@@ -205,7 +205,7 @@ impl Corrector {
         if self.interface.factor(|i| &parts[i].total) { Ok(()) } else { Err(singular_interface(step)) }
     }
 
-    /// y_corr by (2), with the signal from outside that is new at this point.
+    /// y_corr by (2), with the external input that is new at this point.
     fn correct_outputs(&mut self, signals: &Signals<'_>) {
         self.next.corrected.copy_from_slice(signals.y);
         let mut gains = &self.gains[..];

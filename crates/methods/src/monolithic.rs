@@ -1,7 +1,7 @@
 //! No coupling at all: native models and FMUs for Model Exchange are solved as one system by one integrator, with
 //! connections that hold at every instant.
 //!
-//! It replaces the subsystems, so that it is no coupling method: who builds an engine asks [`is_monolithic`], makes the
+//! It replaces the subsystems, so that it is not a coupling method: who builds an engine asks [`is_monolithic`], makes the
 //! parts members of one system (`Model::members`) and lets [`hold`] fill inputs that nobody looks at.
 
 use costep_core::{
@@ -18,7 +18,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     title: "all parts solved as one system",
     summary: "Native models and FMUs for Model Exchange are solved as one system of equations by one integrator, with \
               all their events; connections hold at every instant, in the order in which outputs depend on inputs. There \
-              is no coupling error. Not for Co-Simulation FMUs, and not beside other methods.",
+              is no coupling error. Not for Co-Simulation FMUs, and not together with other methods.",
     equations: "x' = f(t, x, u),  y = g(t, x, u),  u = L y + r(t)",
     source: "classical",
     convergence_order: 0,

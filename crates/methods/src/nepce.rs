@@ -27,8 +27,8 @@ use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "nepce",
     title: "nearly energy preserving coupling element",
-    summary: "A hold plus the mean error of the last hold, so that the transferred energy is right one step \
-              later. Uses the outputs inside the step where a subsystem gives them.",
+    summary: "A hold plus the mean error of the last hold, so that the transferred energy is corrected \
+              one step later. Uses the outputs inside the step where a subsystem provides them.",
     equations: "u(t) = z^k + c^k,  c^k = alpha/h * integral_{T^(k-1)}^{T^k} (z - u_ref) dt,  z = L y + r",
     source: "[G18] section 3.2; [T] section 2.1; Benedikt & Hofer 2013",
     convergence_order: 2,

@@ -12,7 +12,7 @@ use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "soh",
     title: "second-order hold",
-    summary: "Each input goes on along the parabola through its last three values. Accurate at small steps, \
+    summary: "Extrapolates each input along the parabola through its last three values. Accurate at small steps, \
               diverges early at large ones. Needs subsystems that take inputs of second order.",
     equations: "u(t) = parabola through (T^(k-2), z^(k-2)), (T^(k-1), z^(k-1)), (T^k, z^k),  z = L y + r",
     source: "classical; [T] section 2.1",

@@ -93,7 +93,7 @@ fn not_allowed(entry: &MethodEntry, known: &Sources, source: &str) -> Error {
     let message = format!("the source of models of method `{}` cannot be `{source}`", entry.id);
     let ids: Vec<_> = known.of_kinds(entry.models).iter().map(|source| source.id).collect();
     Error::new(Code::BadOption, message).hint(match &ids[..] {
-        [] => "leave it out: the method takes no choice of models".to_owned(),
+        [] => "leave it out: the method does not use a choice of models".to_owned(),
         ids => format!("allowed: {}", ids.join(" | ")),
     })
 }

@@ -42,7 +42,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
         ParameterSpec::not_negative("dg", "N.s/m", 1.0, "dampers from odd masses to ground"),
         ParameterSpec::free("force", "N", 300.0, "force on the last mass: this, then minus half of it"),
         ParameterSpec::not_negative("frequency", "Hz", 2.3, "of the force"),
-        ParameterSpec::not_negative("idle", "s", 0.0, "time before the force sets in"),
+        ParameterSpec::not_negative("idle", "s", 0.0, "time before the force starts"),
         ParameterSpec::micro_step(1e-5),
     ],
     build,

@@ -3,7 +3,7 @@
 //!
 //! a'' = (-g + u3) sin a + (u1 + u2) cos a                                              [A16 (18b)]
 //! u1 the push, (u2, u3) the force of the spring on the bob. The left pendulum takes the force; the right one owns the
-//! spring, takes the angle of the left and gives the force (direct feed-through).
+//! spring, takes the angle of the left and gives the force (direct feedthrough).
 
 use costep_core::{Description, External, LocalModel, Port};
 use costep_integrate::multistep::{AtPoint, Family};
@@ -18,7 +18,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     id: "coupled-pendula",
     title: "two pendula joined by a spring",
     summary: "Two pushed pendula whose bobs are joined by a spring, split by force and angle. Nonlinear.",
-    source: "[A16] section 5.2; stiffness, push and start are ours",
+    source: "[A16] section 5.2; stiffness, push and start chosen here",
     parameters: &[
         ParameterSpec::free("g", "m/s2", 9.81, "gravity"),
         ParameterSpec::not_negative("k", "N/m", 200.0, "spring between the bobs"),

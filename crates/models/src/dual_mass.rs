@@ -2,7 +2,7 @@
 //! spring and damper. Split so that S1 takes the coupling force and S2 takes position and velocity of mass 1.
 //!
 //! S1: m1 x1'' = -c1 x1 - d1 x1' + F           outputs x1, x1'                       [T (3.1), (3.2)]
-//! S2: m2 x2'' = -c2 x2 - d2 x2' - F           output F, direct feed-through         [T (3.3), (3.4)]
+//! S2: m2 x2'' = -c2 x2 - d2 x2' - F           output F, direct feedthrough         [T (3.3), (3.4)]
 //!     F = ck (x2 - u1) + dk (x2' - u2)
 //!
 //! Micro samples count at the end of each inner step, as FMI 3 intermediate update reports them and as the reference

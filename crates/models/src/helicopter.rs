@@ -73,7 +73,7 @@ fn build(p: &Parameters) -> SystemDescription {
     model
 }
 
-/// A part without feed-through that starts at rest.
+/// A part without feedthrough that starts at rest.
 fn linear(matrices: &str, name: &str, inputs: Vec<Port>, outputs: Vec<Port>) -> Linear {
     let [a, b, c] = ["A", "B", "C"].map(|block| matrix(&format!("{matrices}.{block}")));
     let d = vec![0.0; inputs.len() * outputs.len()];

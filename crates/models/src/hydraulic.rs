@@ -25,8 +25,8 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     id: "hydraulic",
     title: "two hydraulic lines in series with real oil",
     summary: "Pipe and volume twice, with compressible oil, laminar and turbulent friction and a leak; the flow \
-              taken off jumps at 0.1 s and at 1 s. Nonlinear, hardly damped.",
-    source: "[V14] section 2.1; parameters are ours",
+              taken off jumps at 0.1 s and at 1 s. Nonlinear, lightly damped.",
+    source: "[V14] section 2.1; parameters chosen here",
     parameters: &[
         ParameterSpec::positive("rho0", "kg/m3", 850.0, "density of the oil at no pressure"),
         ParameterSpec::positive("B0", "Pa", 1.7e9, "bulk modulus of the oil at no pressure"),

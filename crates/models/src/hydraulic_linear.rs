@@ -24,7 +24,7 @@ const PHI: f64 = 1.618_033_988_749_895;
 pub(crate) const ENTRY: ModelEntry = ModelEntry {
     id: "hydraulic-linear",
     title: "two hydraulic lines in series, linear",
-    summary: "Pipe and volume twice, coupled by pressure and flow, hardly damped. Inputs held over a step are \
+    summary: "Pipe and volume twice, coupled by pressure and flow, lightly damped. Inputs held over a step are \
               stable up to 5 us only, a hundredth of its fastest period.",
     source: "[V14] section 2, (1) to (4)",
     parameters: &[

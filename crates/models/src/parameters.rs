@@ -53,7 +53,7 @@ impl ParameterSpec {
             (f64::MIN, f64::MAX) => "any number".into(),
             (0.0, f64::MAX) => "zero or more".into(),
             (f64::MIN_POSITIVE, f64::MAX) => "more than zero".into(),
-            (min, max) if self.whole => format!("a whole number from {min} to {max}"),
+            (min, max) if self.whole => format!("an integer from {min} to {max}"),
             (min, max) => format!("{min} to {max}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Jacobians are the derivatives of the equations, and say what passes straight through.
+//! Jacobians are the derivatives of the equations, and say where there is direct feedthrough.
 
 mod common;
 

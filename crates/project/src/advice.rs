@@ -28,15 +28,15 @@ pub(crate) fn warn_of_inner_steps(parts: &Parts, step: f64, problems: &mut Probl
         problems.warn(parts.origins[parts.natives.len() + index], || {
             let (step, own) = (format_time(step), format_time(own));
             let message =
-                format!("`{}` takes steps of {own} inside, and the macro step is {step}", spec.name);
+                format!("`{}` takes inner steps of {own}, but the macro step is {step}", spec.name);
             Error::new(Code::InnerStep, message)
-                .because("an FMU that cannot reach a communication point with its own steps stops before or behind it")
+                .because("an FMU that cannot reach a communication point with its inner steps stops before or after it")
                 .hint(format!("choose a multiple of {own}"))
         });
     }
 }
 
-/// Loops of outputs that depend on themselves without delay, by what the parts say about direct feed-through.
+/// Loops of outputs that depend on themselves without delay, by what the parts say about direct feedthrough.
 fn direct_loops(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
     let layout = parts.model.layout();
     let coupling = Coupling::new(layout.inputs(), connections);
@@ -60,9 +60,9 @@ fn direct_loops(parts: &Parts, connections: &[Connection], problems: &mut Proble
         let origin = parts.origins.get(owners[0]).copied().unwrap_or(crate::document::Origin::Nowhere);
         problems.advise(origin, || {
             let round = format!("{} -> {}", names.join(" -> "), names[0]);
-            Error::new(Code::DirectLoop, format!("the loop {} passes straight through", shortened(&round)))
+            Error::new(Code::DirectLoop, format!("the loop {} has direct feedthrough throughout", shortened(&round)))
                 .because("its outputs depend on its inputs without delay")
-                .hint("methods that hold or extrapolate are likely unstable there; try `predictive` where FMUs give derivatives, or smaller steps")
+                .hint("methods that hold or extrapolate are likely to be unstable; try `predictive` if the FMUs provide derivatives, or smaller steps")
         });
     }
 }
@@ -91,7 +91,7 @@ fn missing_nominals(parts: &Parts, connections: &[Connection], problems: &mut Pr
             let message =
                 format!("outputs of `{}` without a nominal value: {list}", built.description().name);
             Error::new(Code::NoNominal, message)
-                .because("1 is taken for limits of divergence and for scales")
+                .because("1 is assumed for divergence limits and scaling")
                 .hint("give `nominal` in the model, or bounds in [guard]")
         });
     }

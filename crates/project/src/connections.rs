@@ -18,7 +18,7 @@ use crate::section::{Section, list};
 use crate::signals::{Side, Signals};
 use crate::units::Relation;
 
-/// A signal from outside as the project gives it.
+/// An external input as the project gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalSpec {
     /// Index into u.
@@ -60,7 +60,7 @@ struct Feed {
     sum: bool,
 }
 
-/// Reads all connections and signals from outside, and checks that each input is fed as it should be.
+/// Reads all connections and external inputs, and checks that each input is fed as it should be.
 pub(crate) fn read(root: &Table, parts: &Parts, problems: &mut Problems<'_>) -> Wiring {
     let mut wiring = Wiring::default();
     let mut feeds = feeds_of(&parts.model);
@@ -111,7 +111,7 @@ pub(crate) fn ways(wiring: &Wiring, parts: &Parts) -> Vec<InputWays> {
     ways
 }
 
-/// The connections of a whole model. Its signals from outside are not counted: others take their place.
+/// The connections of a whole model. Its external inputs are not counted: others take their place.
 fn feeds_of(model: &SystemDescription) -> Vec<Feed> {
     let feed = |connection: &Connection| Feed { input: connection.input, origin: Origin::Nowhere, sum: true };
     model.connections.iter().map(feed).collect()

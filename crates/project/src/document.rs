@@ -166,7 +166,7 @@ pub(crate) fn node(parsed: &Spanned<DeValue<'_>>, origin: &dyn Fn(usize) -> Orig
     Node { value, origin: origin(parsed.span().start) }
 }
 
-/// Whole numbers beyond 64 bits are still numbers.
+/// Integers beyond 64 bits are still numbers.
 fn number(integer: &DeInteger<'_>) -> Value {
     i64::from_str_radix(integer.as_str(), integer.radix())
         .map(Value::Integer)

@@ -64,7 +64,7 @@ pub struct ConnectEntry {
     pub gain: Option<f64>,
     /// What is added after the gain.
     pub offset: f64,
-    /// Whole numbers that become others.
+    /// Integers that become others.
     pub map: ValueMap,
     /// Whether values are converted from one unit to the other.
     pub convert: bool,

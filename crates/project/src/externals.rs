@@ -1,4 +1,4 @@
-//! The shapes of signals from outside: `value`, `step`, `sine`, `square` and `table` of `[[external]]`.
+//! The shapes of external inputs: `value`, `step`, `sine`, `square` and `table` of `[[external]]`.
 
 use costep_core::{Code, Error, External};
 
@@ -110,7 +110,7 @@ fn read_table(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
     if let Some(fall) = points.windows(2).position(|pair| pair[1].0 <= pair[0].0) {
         problems.report(rows[fall + 1].origin, || {
             let (before, after) = (points[fall].0, points[fall + 1].0);
-            Error::new(Code::BadValue, format!("times of `table` do not rise: {after} after {before}"))
+            Error::new(Code::BadValue, format!("times of `table` do not increase: {after} after {before}"))
                 .hint("sort the rows by time; for a jump use two times close together")
         });
         return None;

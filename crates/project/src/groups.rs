@@ -85,7 +85,7 @@ fn read_drafts<'a>(
         check_name(key, "group", *key_origin, problems);
         if key == DEFAULT_GROUP {
             problems.report(*key_origin, || {
-                Error::new(Code::Duplicate, format!("the group `{DEFAULT_GROUP}` is the one of [method]"))
+                Error::new(Code::Duplicate, format!("the group `{DEFAULT_GROUP}` is reserved for [method]"))
                     .hint("give it another name")
             });
         }

@@ -1,4 +1,4 @@
-//! Whole numbers, truth values and enumerations: what may feed what. Nothing is rounded.
+//! Integers, Booleans and enumerations: what may feed what. Nothing is rounded.
 
 use costep_core::{Code, Error, External, PortKind};
 
@@ -19,7 +19,7 @@ pub(crate) fn check_connection(
         return;
     }
     let names = (&signals.names(Side::Output)[output], &signals.names(Side::Input)[input]);
-    // Between whole numbers and enumerations a map says what becomes what.
+    // Between integers and enumerations a map says what becomes what.
     let is_mapped = section.get("map").is_some();
     let is_whole = |kind| matches!(kind, PortKind::Integer | PortKind::Enumeration);
     if is_mapped && is_whole(from) && is_whole(to) {
@@ -31,8 +31,8 @@ pub(crate) fn check_connection(
             let message = format!("`{}` cannot feed `{}`", names.0, names.1);
             let cause = format!("`{}` takes {to}, `{}` gives {from}", names.1, names.0);
             let hint = match (from, to) {
-                (PortKind::Real, PortKind::Integer) => "nothing is rounded here: do it in a model",
-                _ => "both ends are of the same kind; whole numbers also feed real ones",
+                (PortKind::Real, PortKind::Integer) => "values are not rounded: convert them in a model",
+                _ => "both ends must be of the same type; integers may also feed real inputs",
             };
             Error::new(Code::PortType, message).because(cause).hint(hint)
         });
@@ -54,7 +54,7 @@ pub(crate) fn check_connection(
         };
         if !kept {
             problems.report(section.origin_of(key), || {
-                let message = format!("`{key}` = {value} is not possible here: `{}` takes {to}", names.1);
+                let message = format!("`{key}` = {value} is not allowed here: `{}` takes {to}", names.1);
                 Error::new(Code::PortType, message).hint("remove it")
             });
         }
@@ -76,18 +76,18 @@ fn refuse_beside_map(
     ];
     for (key, _) in others.into_iter().filter(|(_, is_given)| *is_given) {
         problems.report(section.origin_of(key), || {
-            Error::new(Code::Conflict, format!("`{key}` is not possible together with `map`"))
+            Error::new(Code::Conflict, format!("`{key}` cannot be combined with `map`"))
                 .hint("remove one of them")
         });
     }
 }
 
-/// Whether truth values become truth values: as they are, the opposite, or always the same.
+/// Whether Booleans become Booleans: as they are, the opposite, or always the same.
 fn maps_truth(gain: f64, offset: f64) -> bool {
     [offset, gain + offset].iter().all(|value| *value == 0.0 || *value == 1.0)
 }
 
-/// Reports a signal from outside that an input cannot take.
+/// Reports an external input that an input cannot take.
 pub(crate) fn check_external(
     section: &Section<'_>,
     input: usize,
@@ -119,7 +119,7 @@ pub(crate) fn check_external(
             Error::new(Code::PortType, message).hint(match kind {
                 PortKind::Boolean => "use `value`, `step` or `square` with 0 and 1",
                 PortKind::Text | PortKind::Bytes => "give it a value by `set` in the table of its FMU",
-                _ => "use `value`, `step` or `square` with whole numbers",
+                _ => "use `value`, `step` or `square` with integers",
             })
         });
     }
@@ -138,7 +138,7 @@ fn check_sum(
     if !matches!(kind, PortKind::Real | PortKind::Integer) {
         problems.report(section.origin_of("sum"), || {
             let name = &signals.names(Side::Input)[input];
-            Error::new(Code::PortType, format!("`{name}` takes {kind}, of which there is no sum"))
+            Error::new(Code::PortType, format!("`{name}` takes {kind}, which cannot be summed"))
                 .hint("remove `sum`")
         });
     }

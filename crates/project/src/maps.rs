@@ -1,4 +1,4 @@
-//! `map` of a connection: whole numbers and items of enumerations that become others on their way.
+//! `map` of a connection: integers and items of enumerations that become others on their way.
 
 use costep_core::{Code, Error, PortKind};
 use costep_fmu_file::{Item, ModelDescription};
@@ -13,7 +13,7 @@ use crate::signals::Side;
 /// Values and what takes their place. Values that are not named stay.
 pub type ValueMap = Vec<(i64, i64)>;
 
-/// Signals are numbers with a point in 64 bits, which hold whole numbers up to this size.
+/// Signals are Float64 values, which hold integers up to this size.
 const EXACT: i64 = 1 << 53;
 
 /// Reads `map`: `{ 1 = 3, 2 = 1 }`, or with names of items, `{ cold = "off" }`.
@@ -33,7 +33,7 @@ pub(crate) fn read(
         if !is_mappable(kind) {
             problems.report(section.origin_of("map"), || {
                 let name = &parts.signals.names(side)[index];
-                let message = format!("`map` is not possible here: `{name}` is {kind}");
+                let message = format!("`map` is not allowed here: `{name}` is {kind}");
                 Error::new(Code::PortType, message).hint(
                     "it is for integers and enumerations; for real numbers there are `gain` and `offset`",
                 )
@@ -112,7 +112,7 @@ fn value(entry: &Entry, items: &[Item], problems: &mut Problems<'_>) -> Option<i
         other => {
             problems.report(entry.node.origin, || {
                 let message = format!("`{}` in `map` is {}", shortened(&entry.key), other.kind());
-                Error::new(Code::BadValue, message).hint("write a whole number or the name of an item")
+                Error::new(Code::BadValue, message).hint("write an integer or the name of an item")
             });
             None
         }
@@ -123,7 +123,7 @@ fn item(name: &str, entry: &Entry, items: &[Item], problems: &mut Problems<'_>) 
     let found = items.iter().find(|item| item.name == name).map(|item| item.value);
     if found.is_none() {
         problems.report(entry.key_origin, || {
-            let message = format!("`{}` in `map` is neither a whole number nor an item", shortened(name));
+            let message = format!("`{}` in `map` is neither an integer nor an item", shortened(name));
             suggest(Error::new(Code::BadValue, message), name, items.iter().map(|item| item.name.as_str()))
         });
     }

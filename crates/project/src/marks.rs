@@ -10,7 +10,7 @@ use costep_core::{Code, Error, Result};
 use crate::Project;
 
 impl Project {
-    /// One line per FMU with size and check sum of its file.
+    /// One line per FMU with size and checksum of its file. Checkpoints keep it as it is written here.
     pub fn fmu_marks(&self) -> Result<String> {
         let mut marks = String::new();
         for fmu in &self.given.fmus {

@@ -60,7 +60,7 @@ fn in_our_words(text: &str, error: &toml::de::Error) -> Error {
         let error = Error::new(Code::Syntax, "a value is not valid TOML");
         return match found.is_empty() {
             true => error.hint("write a value after `=`"),
-            false => error.hint(format!("text needs quotes: \"{found}\"")),
+            false => error.hint(format!("strings need quotes: \"{found}\"")),
         };
     }
     Error::new(Code::Syntax, "the file is not valid TOML")

@@ -8,7 +8,7 @@ use costep_core::{Code, Error, Place};
 use crate::document::Origin;
 use crate::overrides::Override;
 
-/// Nobody reads more; a file that is no project at all has one per line.
+/// Nobody reads more; a file that is not a project at all has one per line.
 const MAX_ERRORS: usize = 100;
 
 /// Names beyond this length are not compared with others: the comparison costs the product of the lengths.
@@ -139,8 +139,8 @@ impl<'a> Problems<'a> {
         self.errors.sort_by_key(|(position, _)| *position);
         let mut errors: Vec<_> = self.errors.into_iter().map(|(_, error)| error).collect();
         if self.left_out > 0 {
-            let message = format!("and {} more mistakes", self.left_out);
-            errors.push(Error::new(Code::BadValue, message).hint("mend the first ones and check again"));
+            let message = format!("and {} more errors", self.left_out);
+            errors.push(Error::new(Code::BadValue, message).hint("fix the first ones and check again"));
         }
         if errors.is_empty() {
             errors.push(Error::new(Code::Bug, "the project was refused without a reason"));

@@ -55,7 +55,7 @@ pub struct Project {
     pub model_id: Option<String>,
     /// Effective parameters: all of a whole model; `part.parameter` of native parts where they were set.
     pub parameters: Vec<(String, f64)>,
-    /// Parts, connections, signals from outside, solver, start, stop and step.
+    /// Parts, connections, external inputs, solver, start, stop and step.
     pub model: SystemDescription,
     /// Coupling methods and their inputs; the first is the default group.
     pub groups: Vec<GroupSpec>,
@@ -71,7 +71,7 @@ pub struct Project {
     pub record: RecordSpec,
     /// Names of power bonds, one for each connection of the model.
     pub bonds: Vec<Option<String>>,
-    /// What is added on the way, one for each connection of the model; already among its signals from outside.
+    /// What is added on the way, one for each connection of the model; already among its external inputs.
     pub offsets: Vec<f64>,
     /// Values that become others on the way, one for each connection of the model; FMUs see to it.
     pub maps: Vec<ValueMap>,
@@ -94,7 +94,7 @@ pub struct Given {
     pub fmus: Vec<FmuSpec>,
     /// Names of parts that were made in code, which come after the FMUs.
     pub made: Vec<String>,
-    /// Its signals from outside.
+    /// Its external inputs.
     pub externals: Vec<ExternalSpec>,
     /// Whether it names the solver.
     pub solver: bool,
@@ -292,7 +292,7 @@ fn read_name(system: &Section<'_>, default: &str, problems: &mut Problems<'_>) -
     name.into()
 }
 
-/// The model with the project's own connections and signals from outside.
+/// The model with the project's own connections and external inputs.
 fn wired(mut model: SystemDescription, wiring: Wiring) -> (SystemDescription, Vec<Option<String>>, Vec<f64>) {
     let shifts: Vec<_> = wiring
         .connections

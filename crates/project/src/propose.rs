@@ -77,7 +77,7 @@ impl Rule {
     fn reason(self) -> &'static str {
         match self {
             Self::Name => "the same name",
-            Self::Spelling => "the same name but for its spelling",
+            Self::Spelling => "the same name, spelled differently",
             Self::Unit => "the same unit",
         }
     }

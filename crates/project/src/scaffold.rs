@@ -31,7 +31,7 @@ pub fn new_project(name: &str, fmus: &[NewFmu<'_>]) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "# A project of costep. `costep check` finds mistakes, `costep run` simulates, `costep methods` lists coupling methods."
+        "# A project of costep. `costep check` finds errors, `costep run` simulates, `costep methods` lists coupling methods."
     );
     let _ = writeln!(out, "[system]\nname = {}", quoted(name));
     write_times(fmus, &mut out);
@@ -72,7 +72,7 @@ fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
             let size = 10_f64.powf(((end - begin) / USUAL_STEPS).log10().round());
             let (size, words) =
                 match longest_inner_step(fmus).and_then(|(name, own)| Some((name, multiple(size, own)?))) {
-                    Some((name, size)) => (size, format!("fits the steps inside `{name}`")),
+                    Some((name, size)) => (size, format!("a multiple of the inner step of `{name}`")),
                     None => (size, "`costep compare` shows what it does".into()),
                 };
             writeln!(out, "size = {}  # no FMU proposes one; {words}", time(size))
@@ -80,7 +80,7 @@ fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
     };
 }
 
-/// The FMU with the longest steps inside of those that tell theirs.
+/// The FMU with the longest inner step, of those that declare one.
 fn longest_inner_step<'a>(fmus: &[NewFmu<'a>]) -> Option<(&'a str, f64)> {
     let own = |fmu: &NewFmu<'a>| {
         Some((fmu.name, fmu.description.co_simulation.as_ref()?.fixed_internal_step_size?))
@@ -91,7 +91,7 @@ fn longest_inner_step<'a>(fmus: &[NewFmu<'a>]) -> Option<(&'a str, f64)> {
         .max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The least multiple of `own` from `size` on, if `size` is none.
+/// The least multiple of `own` from `size` on, if `size` is not one.
 fn multiple(size: f64, own: f64) -> Option<f64> {
     let count = size / own;
     let is_one = count > 0.5 && (count - count.round()).abs() < 1e-6 * count;

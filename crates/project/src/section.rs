@@ -85,7 +85,7 @@ impl<'a> Section<'a> {
         time(self.get(key)?, &self.what(key), problems)
     }
 
-    /// The truth value of a key.
+    /// The Boolean of a key.
     pub(crate) fn truth(&self, key: &str, problems: &mut Problems<'_>) -> Option<bool> {
         let node = self.get(key)?;
         match node.value {

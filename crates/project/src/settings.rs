@@ -162,7 +162,7 @@ pub(crate) fn read_schedule(
     let order = section.texts("order", problems);
     if matches!(kind, "auto" | "parallel") && section.get("order").is_some() && !section.is_misspelt("kind") {
         problems.report(section.origin_of("order"), || {
-            Error::new(Code::Conflict, format!("`order` has no meaning with the schedule `{kind}`"))
+            Error::new(Code::Conflict, format!("`order` has no effect with the schedule `{kind}`"))
                 .hint("write kind = \"sequential\", or remove `order`")
         });
     }
@@ -202,7 +202,7 @@ fn read_order(
             }
             None if signals.may_be_part(name) => {}
             None => problems.report(*origin, || {
-                let message = format!("`order` names `{}`, which is no part", shortened(name));
+                let message = format!("`order` names `{}`, which is not a part", shortened(name));
                 suggest(Error::new(Code::UnknownName, message), name, parts.iter().map(String::as_str))
             }),
         }
@@ -293,7 +293,7 @@ pub(crate) fn read_threads(root: &Table, problems: &mut Problems<'_>) -> Threads
         Some(other) => {
             problems.report(other.origin, || {
                 Error::new(Code::BadValue, "`threads` in [run] is not a number of threads")
-                    .hint(format!("allowed: \"auto\" or a whole number from 1 to {MAX_THREADS}"))
+                    .hint(format!("allowed: \"auto\" or an integer from 1 to {MAX_THREADS}"))
             });
             Threads::Auto
         }

@@ -74,7 +74,7 @@ pub(crate) struct Signals {
     unsuitable: HashMap<String, String>,
 }
 
-/// Why a variable of an FMU is no port.
+/// Why a variable of an FMU is not a port.
 fn unsuitable(variable: &Variable) -> String {
     if !variable.clocks.is_empty() || variable.kind == VariableType::Clock {
         return "clocks and what belongs to them cannot be connected".into();
@@ -83,7 +83,7 @@ fn unsuitable(variable: &Variable) -> String {
         let name = &variable.name;
         return format!("it is an array: name an element, as in `{name}[1]`");
     }
-    format!("signals are numbers and truth values, and its type is {}", variable.kind)
+    format!("signals of type {} cannot be exchanged", variable.kind)
 }
 
 impl Signals {

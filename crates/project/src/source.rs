@@ -97,7 +97,7 @@ fn unreadable(path: &Path, error: io::Error) -> Error {
 fn not_text(path: &Path, error: &std::string::FromUtf8Error) -> Error {
     let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-    Error::new(Code::Syntax, "the file is not text in UTF-8").because(error.utf8_error()).at(Place::File {
+    Error::new(Code::Syntax, "the file is not UTF-8 text").because(error.utf8_error()).at(Place::File {
         path: path.into(),
         line: Some(line),
         text: None,

@@ -145,7 +145,7 @@ pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
         let message = format!("`{}` exists already", file.display());
         return Err(Error::new(Code::FileNotReadable, message)
             .in_file(&file)
-            .hint("choose another folder by `--out`"));
+            .hint("choose another folder with `--out`"));
     }
     refuse_folder_of_run(folder)?;
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
@@ -166,7 +166,7 @@ fn refuse_folder_of_run(folder: &Path) -> Result<(), Error> {
         None => Ok(()),
         Some(file) => Err(Error::new(Code::Exists, format!("`{}` is the folder of a run", folder.display()))
             .in_file(&file)
-            .hint("choose another folder by `--out`")),
+            .hint("choose another folder with `--out`")),
     }
 }
 
@@ -294,7 +294,7 @@ impl Project {
         })
     }
 
-    /// SSP knows components that are files; equations of costep are none.
+    /// Components of an SSP are files; equations of costep are not.
     fn refuse_other_parts(&self) -> Result<(), Vec<Error>> {
         let count = self.model.parts.len() - self.given.fmus.len();
         let names = self.model.parts.iter().take(count).map(|part| part.description().name.clone());

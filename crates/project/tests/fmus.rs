@@ -100,7 +100,7 @@ fn fmus_are_parts_like_others() {
     assert_eq!(project.parameters, [("a.c".to_owned(), 2e6), ("a.x0".to_owned(), 0.2)]);
     assert_eq!(project.model.connections.len(), 3);
     assert!(!project.model.has_equations() && project.warnings.is_empty());
-    // F of S2 passes both inputs straight through.
+    // F of S2 has direct feedthrough of both inputs.
     assert_eq!(project.model.parts[1].description().feedthrough, [vec![0, 1], vec![], vec![]]);
 }
 
@@ -355,7 +355,7 @@ fn a_broken_binary_is_refused_before_it_is_loaded() {
         Ok(project) if !cfg!(target_os = "linux") => {
             assert!(project.model.parts[0].subsystem(&project.model.solver).is_err());
         }
-        Ok(_) => panic!("a library that is none was accepted"),
+        Ok(_) => panic!("a file that is not a library was accepted"),
         Err(errors) => assert_eq!(errors[0].code(), Code::FmuNotLoaded),
     }
 }

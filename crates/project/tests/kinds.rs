@@ -1,4 +1,4 @@
-//! Connections of whole numbers, truth values and enumerations.
+//! Connections of integers, Booleans and enumerations.
 //! Unix only: the FMUs are compiled here with options of gcc and clang.
 #![cfg(unix)]
 

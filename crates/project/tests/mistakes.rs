@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
     ("[\"a.*\", \"b.F\"]", "[\"a.*\", \"b.G\"]", Code::UnknownPort, 52, "did you mean `b.F`?"),
     ("[\"a.*\", \"b.F\"]", "[\"c.*\"]", Code::UnknownPort, 52, "did you mean `a.*`?"),
     ("{ \"b.F\" =", "{ b.G =", Code::UnknownPort, 55, "did you mean `b.F`?"),
-    // Signals from outside
+    // External inputs
     ("amplitude = 10", "amplitude = \"x\"", Code::BadValue, 48, "`x`, not a number"),
     ("amplitude = 10, ", "", Code::Missing, 48, "`sine` needs `amplitude`"),
     ("frequency = 50.0", "frequency = -50.0", Code::BadValue, 48, "zero or more, in Hz"),

@@ -82,7 +82,7 @@ fn legends_wrap_and_every_series_is_in_one() {
     assert!(elements(&svg).len() > 60);
 }
 
-/// Mended: points at the edge of the axes were cut in half.
+/// Fixed: points at the edge of the axes were cut in half.
 #[test]
 fn marked_points_lie_inside_the_frame() {
     let points = vec![(1.0, 1.0), (2.0, 3.0)];

@@ -20,7 +20,7 @@ const TIGHT: f64 = 1e-12;
 pub(crate) struct Case {
     model: &'static str,
     parameters: Vec<(String, f64)>,
-    /// Signals from outside at inputs of parts.
+    /// External inputs at inputs of parts.
     externals: Vec<(usize, usize, External)>,
     /// What else is different from the built-in model.
     alter: Option<Alter>,
@@ -54,7 +54,7 @@ impl Case {
         self
     }
 
-    /// With a signal from outside at an input of a part.
+    /// With an external input at an input of a part.
     pub(crate) fn driven(mut self, part: usize, input: usize, signal: External) -> Self {
         self.externals.push((part, input, signal));
         self
@@ -143,7 +143,7 @@ impl Case {
     /// The monolithic solution with the same inner solver, at the communication points of this step and inside.
     pub(crate) fn monolithic(&self, step: f64, micro: bool) -> Result<Reference> {
         let model = self.model()?;
-        // Under signals from outside the monolithic system has no exact steps.
+        // Under external inputs the monolithic system has no exact steps.
         let driven = model.solver == Solver::Exact && !model.externals.is_empty();
         let solver = if driven { Solver::Dopri5(TIGHT) } else { model.solver };
         Reference::new(&model, solver, &self.experiment(step), micro)
@@ -163,7 +163,7 @@ fn finish(mut engine: Engine, micro: bool) -> Result<Run> {
     let calls = engine.subsystem_steps() as f64 / (engine.k().max(1) * layout.subsystems() as u64) as f64;
     match outcome {
         Ok(()) => Ok(Run { trace, ended: true, calls }),
-        // A solver with step control gives up on signals that run away before they overflow.
+        // A solver with step control gives up on signals that diverge before they overflow.
         Err(error) if matches!(error.code(), Code::Diverged | Code::NotFinite | Code::StepTooSmall) => {
             Ok(Run { trace, ended: false, calls })
         }

@@ -38,7 +38,7 @@ pub(crate) const FIG_3_52: Study = Study {
     setup: "Linear dual mass oscillator, explicit Euler with 10 us inside, 0.1 s, exact Jacobians, ck from 1e3 to 1e6 and dk \
             from 1e2 to 10^5.5 in quarters of a decade, steps 0.5, 1, 2 to 10 ms. Unstable: the amplitude of one output \
             is greater in the last fifth than in the first. A ratio ck/dk is stable at a step if any pair with that \
-            ratio is; only the region that hangs together with 0.5 ms counts. Area in ms times decades. The thesis does \
+            ratio is; only the region that is connected with 0.5 ms counts. Area in ms times decades. The thesis does \
             not give the box of ck and dk: this one was fitted to some of its numbers, see below. nepce measures against the \
             uncorrected signal, mbcorr takes the exact B_d, prestep is the thesis' optimal set.",
     claims: &[
@@ -118,7 +118,7 @@ impl Grid {
 struct Region {
     columns: usize,
     share: Vec<f64>,
-    /// Whether a cell hangs together with the smallest step.
+    /// Whether a cell is connected with the smallest step.
     connected: Vec<bool>,
 }
 
@@ -310,7 +310,7 @@ fn figure(grid: &Grid, regions: &[Region]) -> Figure {
     for (method, region) in METHODS[..DRAWN].iter().zip(regions) {
         let shade = |k: usize| match (region.share[k], region.connected[k]) {
             (0.0, _) => 0.0,
-            // What does not hang together with small steps is there by aliasing.
+            // What does not connect with small steps is there by aliasing.
             (_, false) => 0.12,
             (share, true) => 0.35 + 0.65 * share,
         };

@@ -71,7 +71,7 @@ fn areas_agree_with_an_independent_computation() {
     let computed = (study.compute)(&Work { threads: 2, quick: true, progress: &|_, _| Ok(()) }).unwrap();
     let value = |k: usize| match computed.measured[k] {
         Measured::Number(value) => value,
-        Measured::Statement { .. } => panic!("claim {k} is no number"),
+        Measured::Statement { .. } => panic!("claim {k} is not a number"),
     };
     for (k, wanted) in [(0, 7.1), (3, 62.3), (2, 28.6), (7, 3.0), (8, 4.0)] {
         assert!(

@@ -142,5 +142,5 @@ impl Drop for Writer {
 
 #[cold]
 fn lost() -> Error {
-    Error::new(Code::Bug, "the thread that writes the recording has died")
+    Error::new(Code::Bug, "the thread that writes the recording has ended unexpectedly")
 }

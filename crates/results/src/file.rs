@@ -53,7 +53,7 @@ impl BatchFile {
         self.sync()
     }
 
-    /// Writes the message that the encoder holds. Half a message is taken back, so that the file stays valid.
+    /// Writes the message that the encoder holds. Half a message is removed, so that the file stays valid.
     pub(crate) fn write_message(&mut self) -> Result<()> {
         if let Err(cause) = self.file.write_all(self.encoder.message()) {
             // if this fails too, the reader takes the half message for a cut end

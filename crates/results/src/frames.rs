@@ -29,7 +29,7 @@ pub(crate) enum Frame {
     End,
     /// The source ended without an end mark, perhaps within a message.
     Cut,
-    /// These bytes are no message; the flaw is named.
+    /// These bytes are not a message; the flaw is named.
     Garbage(String),
 }
 
@@ -106,7 +106,7 @@ impl<R: Read> Frames<R> {
     fn read_end(&mut self) -> io::Result<Frame> {
         let mut rest = Vec::new();
         Ok(match read_whole(&mut self.source, &mut rest, 1)? {
-            true => Frame::Garbage("there are bytes behind the end mark".into()),
+            true => Frame::Garbage("there are bytes after the end marker".into()),
             false => Frame::End,
         })
     }
@@ -121,7 +121,7 @@ fn body_length(metadata: &[u8]) -> Result<u64, String> {
 /// The message behind metadata, checked so that no access to it can fail.
 pub(crate) fn verified(metadata: &[u8]) -> Result<Message<'_>, String> {
     // the verifier's own text is a trace over many lines, of no use to a user
-    let message = root_as_message(metadata).map_err(|_| "the metadata of a message is garbled".to_owned())?;
+    let message = root_as_message(metadata).map_err(|_| "the metadata of a message is corrupt".to_owned())?;
     match message.version() {
         MetadataVersion::V5 => Ok(message),
         other => Err(format!("version {} of the Arrow format is not supported", other.0 + 1)),

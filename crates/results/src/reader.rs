@@ -21,7 +21,7 @@ pub struct Table {
 
 impl Table {
     /// Reads a recording. One that ends early (its run was killed, or still goes on) or that is damaged further
-    /// on is no error: the rows before are there and [`complete`](Self::complete) is false.
+    /// on is not an error: the rows before are there and [`complete`](Self::complete) is false.
     pub fn open(path: &Path) -> Result<Self> {
         let mut stream = BatchStream::open(path)?;
         let mut values = vec![Vec::new(); stream.header().columns.len()];

@@ -277,7 +277,7 @@ fn too_few_rows(path: &Path, old: &BatchStream, keep_rows: u64) -> Error {
     let rows = old.rows();
     Error::new(Code::RecordingDamaged, format!("the recording has {rows} rows, {keep_rows} are needed"))
         .in_file(path)
-        .hint("start the run anew, or resume it from an older checkpoint")
+        .hint("start the run again, or resume it from an older checkpoint")
 }
 
 fn encoder(path: &Path, columns: &[Column], metadata: BTreeMap<String, String>) -> Result<Encoder> {

@@ -89,7 +89,7 @@ impl BatchStream {
         self.ending.clone().unwrap_or(Ending::Cut)
     }
 
-    /// Reads one message; returns how the stream ends if it is no batch.
+    /// Reads one message; returns how the stream ends if it is not a batch.
     fn advance(&mut self) -> Result<Option<Ending>> {
         let batch_start = self.frames.position();
         let flaw = match self.frames.read_next().map_err(|cause| not_readable(&self.path, cause))? {

@@ -74,7 +74,7 @@ pub struct Link {
     pub factor: f64,
     /// See above.
     pub offset: f64,
-    /// Whole numbers, also those of items of enumerations, that become others; those that are not named stay.
+    /// Integers, also those of items of enumerations, that become others; those that are not named stay.
     pub map: Vec<(i64, i64)>,
     /// Settings of costep: key and value in TOML.
     pub settings: Vec<(String, String)>,

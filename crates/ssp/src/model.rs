@@ -179,7 +179,7 @@ pub(crate) const TYPES: [&str; 17] = [
     "Clock",
 ];
 
-/// Whether a connector of one type passes on values of another. Clocks are no signals.
+/// Whether a connector of one type passes on values of another. Clocks are not signals.
 pub(crate) fn carries(from: &str, to: &str) -> bool {
     kind(from).zip(kind(to)).is_some_and(|(from, to)| from.feeds(to))
 }
@@ -269,11 +269,11 @@ pub(crate) struct Parameter {
 /// The value of a parameter; several for an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Numbers with a point.
+    /// Real numbers.
     Real(Vec<f64>),
-    /// Whole numbers.
+    /// Integers.
     Integer(Vec<i64>),
-    /// Truth values.
+    /// Booleans.
     Boolean(Vec<bool>),
     /// Texts, and names of items of enumerations.
     Text(Vec<String>),

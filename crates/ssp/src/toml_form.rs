@@ -64,7 +64,7 @@ impl Flat {
         link.settings.iter().for_each(|(key, value)| line(text, key, value));
     }
 
-    /// Takes out settings of annotations that are none, and says so. What remains can be written into a file
+    /// Removes invalid settings of annotations, and says so. What remains can be written into a file
     /// without a change of its other parts.
     pub(crate) fn refuse_foreign_settings(&mut self) -> Vec<(Code, String)> {
         let mut refused = Vec::new();

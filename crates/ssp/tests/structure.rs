@@ -335,7 +335,7 @@ fn what_cannot_be_coupled_is_listed() {
         let text = format!("{parts}<ssd:Connections>{connected}</ssd:Connections>");
         expect_error(&Files::new(&ssd(&text)).open().unwrap(), Code::SspUnsupported, words);
     }
-    // Truth values feed truth values.
+    // Booleans feed Booleans.
     let truths = parts
         .replace("name=\"flag\" kind=\"input\"><ssc:Real/>", "name=\"flag\" kind=\"input\"><ssc:Boolean/>");
     assert_ne!(truths, parts);

@@ -148,8 +148,8 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
     Some(match ending {
         Ending::Finished(_) => return None,
         Ending::Died { signal: KILL, culprits: _ } => {
-            let error = Error::new(Code::Killed, format!("{process} was killed by SIGKILL from outside"));
-            (error.because("a user, or the system because memory was short"), &[])
+            let error = Error::new(Code::Killed, format!("{process} was killed by SIGKILL"));
+            (error.because("by a user, or by the system because it was out of memory"), &[])
         }
         Ending::Died { signal, culprits } => {
             (crash(process, culprits, &format!("died with {}", signal_name(*signal))), culprits)
@@ -163,13 +163,13 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
         }
         Ending::OutOfMemory { limit, culprits } => {
             let when = match culprits.as_slice() {
-                [] => "while no FMU was called".to_owned(),
+                [] => "while no FMU was being called".to_owned(),
                 culprits => subject(culprits, "be called"),
             };
             let message = format!("more than {} of memory were used: {when}", size(*limit));
             (Error::new(Code::MemoryLimit, message), culprits)
         }
-        Ending::Stopped => (Error::new(Code::Stopped, "stopped at once by the user"), &[]),
+        Ending::Stopped => (Error::new(Code::Stopped, "stopped immediately by the user"), &[]),
     })
 }
 
@@ -202,7 +202,7 @@ fn size(bytes: u64) -> String {
 fn crash(process: &str, culprits: &[Culprit], how: &str) -> Error {
     match culprits {
         [] => {
-            let message = format!("{process} {how} while no FMU was called");
+            let message = format!("{process} {how} while no FMU was being called");
             Error::new(Code::Crashed, message).hint("a thread of an FMU may have done it, or a bug of costep")
         }
         [culprit] => Error::new(Code::Crashed, format!("`{}` {how} in {}", culprit.name, culprit.call)),

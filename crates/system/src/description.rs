@@ -47,7 +47,7 @@ impl SystemDescription {
         self
     }
 
-    /// Adds a signal from outside at input `input` of part `part`.
+    /// Adds an external input at input `input` of part `part`.
     pub fn driven(mut self, part: usize, input: usize, signal: External) -> Self {
         let index = self.layout().input_range(part).start + input;
         self.externals.push((index, signal));

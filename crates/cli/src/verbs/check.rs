@@ -123,7 +123,7 @@ impl Card {
             Some(error) => paint(GOOD, format!("agree with a step up to {}", number(Some(error)))),
         };
         say!(
-            "{name}   step {}   repeatable {}   can be taken back {}   derivatives {derivatives}",
+            "{name}   step {}   repeatable {}   rollback {}   derivatives {derivatives}",
             wall(report.step_s),
             word(report.repeatable, "unknown: only one instance is allowed"),
             word(report.taken_back, "not offered"),

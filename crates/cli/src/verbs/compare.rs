@@ -58,7 +58,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     Ok(supervision::exit_code(exit_code(&compared.reports, output)))
 }
 
-/// A method that diverges is a result of a comparison, beside others that do not; a run that could not be done is none, and neither
+/// A method that diverges is a result of a comparison, beside others that do not; a run that could not be done is not, and neither
 /// is a comparison in which no run came to its end.
 fn exit_code(reports: &[RunReport], output: Output) -> u8 {
     if let Some(failed) = reports.iter().find(|report| report.verdict == Verdict::Failed) {
@@ -67,7 +67,7 @@ fn exit_code(reports: &[RunReport], output: Output) -> u8 {
     if reports.iter().any(|report| report.verdict != Verdict::Diverged) {
         return 0;
     }
-    output.remark("no run came to its end: try smaller steps or other methods");
+    output.remark("no run reached its stop time: try smaller steps or other methods");
     ExitClass::Diverged.code()
 }
 

@@ -78,7 +78,9 @@ fn tell(project: &Project, reports: &[RunReport], reference_seconds: f64) -> Res
     ]);
     say!("{}", render(&["method", "result", "RMS error", "energy drift", "time"], &rows))?;
     say!("  RMS error: mean over all outputs of |y - y_mono| / range, RMS over time.")?;
-    say!("  Energy drift: energy at the end against the monolithic solution, of its greatest energy.\n")
+    say!(
+        "  Energy drift: difference of the final energy from the monolithic solution, relative to its maximum energy.\n"
+    )
 }
 
 fn row(report: &RunReport) -> Vec<Cell> {
@@ -96,7 +98,7 @@ fn next(folder: &Path, is_new: bool) -> Result<(), Error> {
     if is_new {
         say!("Wrote {folder}/system.toml")?;
     } else {
-        say!("Left your {folder}/system.toml as it is")?;
+        say!("Kept your {folder}/system.toml")?;
     }
     let commands = [
         (format!("costep run {argument}"), "simulate it, record it"),

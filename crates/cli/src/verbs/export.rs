@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
         match &exported.damage {
             Some(damage) => print_error(damage),
             None if !exported.complete => {
-                output.remark("the recording has no end mark: its run was killed or still goes on");
+                output.remark("the recording has no end marker: its run was killed or is still running");
             }
             None => {}
         }
@@ -93,7 +93,7 @@ fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {
             vec![Cell::new(&column.name), Cell::new(column.unit.as_deref().unwrap_or("-"))]
         };
         print(&render(&["column", "unit"], &table.columns().iter().map(row).collect::<Vec<_>>()))?;
-        let end = if table.complete() { "" } else { ", no end mark" };
+        let end = if table.complete() { "" } else { ", no end marker" };
         say!("  {}{end}", count(table.rows(), "row"))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ExportFmuArgs, output: Output) -> Result<ExitCode, Fail
     for fmu in written.iter().filter(|fmu| !fmu.driven.is_empty()) {
         let names: Vec<_> = fmu.driven.iter().map(|name| format!("`{name}`")).collect();
         output.remark(&format!(
-            "{} drives {} of `{}` by signals that are no part of the FMU: give them where you couple it, as `[[external]]`",
+            "{} drives {} of `{}` by external inputs that are not part of the FMU: add them where you couple it, as `[[external]]`",
             args.model,
             names.join(", "),
             fmu.part

@@ -48,7 +48,7 @@ fn check_target(file: &Path) -> Result<()> {
         return Err(error.because("its folder does not exist"));
     }
     if file.exists() && StoredModels::read(file).is_err() {
-        return Err(Error::new(Code::Exists, "this file holds something else than identified models")
+        return Err(Error::new(Code::Exists, "this file is not a file of identified models")
             .in_file(file)
             .hint("choose another name, or remove it"));
     }

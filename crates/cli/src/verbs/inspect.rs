@@ -97,7 +97,7 @@ fn card(fmu: &Fmu) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A variable with its unit and, for outputs, the inputs that pass straight through to it.
+/// A variable with its unit and, for outputs, the inputs with direct feedthrough to it.
 fn signal(description: &ModelDescription, index: usize) -> String {
     let variable = &description.variables()[index];
     let unit = variable.attributes.unit.as_deref().filter(|unit| !unit.is_empty());

@@ -62,7 +62,7 @@ fn find(path: &Path) -> Result<(Option<PathBuf>, Option<PathBuf>), Error> {
     let existing = |name: &str| Some(path.join(name)).filter(|file| file.is_file());
     let found = (existing(PROJECT_COPY).or_else(|| existing("system.toml")), existing(RECORDING));
     if found == (None, None) {
-        let message = "the folder holds neither a project nor a recording";
+        let message = "the folder contains neither a project nor a recording";
         return Err(Error::new(Code::FileNotReadable, message)
             .in_file(path)
             .hint(format!("a project has a system.toml; `costep run --out DIR` makes a {RECORDING}")));

@@ -27,7 +27,7 @@ pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
     Ok(exit_code(&flat.notes))
 }
 
-/// Not 0 if the system cannot be run as it is meant.
+/// Not 0 if the system cannot be run as intended.
 pub(crate) fn exit_code(notes: &[Note]) -> ExitCode {
     let wrong = notes.iter().any(|note| note.severity == Severity::Error);
     if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS }
@@ -93,7 +93,7 @@ pub(crate) fn list(notes: &[Note]) -> Result<(), Failure> {
     let of = |severity| notes.iter().filter(|note| note.severity == severity).count();
     let errors = of(Severity::Error);
     let verdict =
-        if errors == 0 { paint(GOOD, "can be run") } else { paint(BAD, "cannot be run as it is meant") };
+        if errors == 0 { paint(GOOD, "can be run") } else { paint(BAD, "cannot be run as intended") };
     let (warnings, remarks) = (of(Severity::Warning), of(Severity::Remark));
     let (errors, warnings) = (count(errors, "error"), count(warnings, "warning"));
     say!("checks   {verdict}, {errors}, {warnings}, {}", count(remarks, "remark"))?;

@@ -51,7 +51,7 @@ fn explain(entry: &'static MethodEntry) -> Result<()> {
     say!("  source   {}", entry.source)?;
     print_options("option", entry.options)?;
     match entry.papers {
-        Some(papers) => print_options(&format!("to follow {} to the letter", papers.tag), papers.options),
+        Some(papers) => print_options(&format!("to reproduce {}", papers.tag), papers.options),
         None => Ok(()),
     }
 }
@@ -102,11 +102,11 @@ fn needs(entry: &'static MethodEntry) -> Vec<String> {
     }
     match request.models {
         ModelDemand::None => {}
-        ModelDemand::Feedthrough => list.push("the direct feed-through of the subsystems".into()),
+        ModelDemand::Feedthrough => list.push("the direct feedthrough of the subsystems".into()),
         ModelDemand::Full { .. } => list.push("local models (Jacobians) of the subsystems".into()),
     }
     if request.micro_samples {
-        list.push("outputs inside the step where a subsystem gives them".into());
+        list.push("outputs inside the step where a subsystem provides them".into());
     }
     if list.is_empty() {
         list.push("nothing".into());

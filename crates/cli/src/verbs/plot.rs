@@ -51,7 +51,7 @@ pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> 
     } else {
         output.remark(&format!("{}: {}", target.display(), signals.join(", ")));
         if first.left_out > 0 {
-            output.remark(&format!("{} more signals: choose them by `--signals`", first.left_out));
+            output.remark(&format!("{} more signals: select them with `--signals`", first.left_out));
         }
         damage.into_iter().for_each(print_error);
     }
@@ -72,7 +72,9 @@ impl Recorded {
         let file = if path.is_dir() { path.join(RECORDING) } else { path.into() };
         if path.is_dir() && !file.exists() {
             let hint = format!("`costep run {}` makes one", argument(path));
-            return Err(Error::new(Code::FileNotReadable, "no recording is here").in_file(path).hint(hint));
+            return Err(Error::new(Code::FileNotReadable, "there is no recording here")
+                .in_file(path)
+                .hint(hint));
         }
         let table = Table::open(&file)?;
         let outputs = table.metadata().get(OUTPUTS).map_or("", String::as_str);
@@ -95,7 +97,7 @@ impl Recorded {
         if self.signals.is_empty() {
             let hint =
                 "the parts have no outputs; name inputs by `--signals`, `costep export --list` shows all";
-            return error("there is no signal to draw").map_err(|error| error.hint(hint));
+            return error("there is no signal to plot").map_err(|error| error.hint(hint));
         }
         if times.is_empty() {
             return error("the recording has no rows").map_err(|error| error.hint("run it again"));
@@ -135,7 +137,7 @@ impl Recorded {
     /// What to set beside it.
     fn solution(&self, args: &PlotArgs) -> Result<Solution, Failure> {
         let text = self.metadata("project").ok_or_else(|| {
-            Error::new(Code::CommandLine, "the recording does not say of which system it is")
+            Error::new(Code::CommandLine, "the recording does not name its system")
                 .in_file(&self.file)
                 .hint("plot it without `--reference`")
         })?;
@@ -179,7 +181,7 @@ impl Picture<'_> {
         let Some(reference) = self.reference else { return figure };
         let mut note = format!("Dashed: {}.", reference.what);
         if self.runs.iter().any(|other| other.system() != run.system()) {
-            note += " The runs are of different systems: it belongs to the first.";
+            note += " The runs are of different systems: the reference belongs to the first.";
         }
         if self.cut.get() {
             note += " Curves that leave it by far are cut.";

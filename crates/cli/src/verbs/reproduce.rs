@@ -52,7 +52,7 @@ fn list() -> Result<()> {
         vec![Cell::styled(study.id, STRONG), Cell::new(study.title), Cell::styled(study.source, FAINT)]
     };
     print(&render(&["id", "", "source"], &STUDIES.iter().map(row).collect::<Vec<_>>()))?;
-    say!("\n  `costep reproduce ID` computes one again.")
+    say!("\n  `costep reproduce ID` reproduces one.")
 }
 
 /// Computes a study, writes its files, prints it for people and gives it for machines.

@@ -50,7 +50,7 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     if let Some((file, was_complete)) = simulation.resumed_from() {
         output.remark(&format!("resuming at t = {} s from {}", simulation.time(), file.display()));
         if was_complete {
-            output.remark("the run is complete already: what follows its last checkpoint is computed again");
+            output.remark("the run is already complete: steps after its last checkpoint are computed again");
         }
     }
     go(project, simulation, Some(&folder), output)
@@ -171,7 +171,7 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
     } else if report.verdict == Verdict::Unstable {
         line += "   amplitudes grow: try a smaller step or `costep compare`";
     } else if report.verdict == Verdict::Stable && report.judged_by == Some("growth") {
-        line += "   a guess, as nothing grows: `--reference same` measures the error";
+        line += "   estimated from the signals only: `--reference same` measures the error";
     }
     if report.verdict == Verdict::Inaccurate {
         line += "   far from the reference: try a smaller step or `costep compare`";

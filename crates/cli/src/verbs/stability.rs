@@ -17,9 +17,9 @@ use crate::table::{Cell, render};
 
 pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Failure> {
     if !args.bohl {
-        let message = "the only measure of stability that is computed here is the Bohl exponent";
+        let message = "Bohl exponents are the only stability measure available";
         return Err(Error::new(Code::CommandLine, message)
-            .hint("add `--bohl`; whether a run with any other method is stable, `costep run` and `costep compare` tell")
+            .hint("add `--bohl`; for other methods use the verdict of `costep run` and `costep compare`")
             .into());
     }
     let windows = windows(&args.windows)?;
@@ -63,7 +63,7 @@ impl<'a> Found<'a> {
         let steps = recorded.steps.len();
         if let Some(window) = asked.iter().find(|window| **window > steps) {
             let message =
-                format!("a window of {window} steps does not fit: models were followed for {steps} steps");
+                format!("a window of {window} steps does not fit: models are available for {steps} steps");
             return Err(Error::new(Code::BadValue, message).hint(
                 "a smaller window, a later end (`--t-end`) or a shorter learning phase (`learning=STEPS`)",
             ));
@@ -155,8 +155,9 @@ fn meaning(plant: Plant, window: usize) -> String {
             "every small perturbation of this run is smaller {window} steps later, by the subsystems linearised at every step"
         ),
         Plant::Identified => format!(
-            "in the identified models every perturbation is smaller {window} steps later.\nThey stand for subsystems that give no \
-             local models: what was learnt wrongly, or does not show in outputs, is not judged"
+            "in the identified models every perturbation is smaller {window} steps later.\nThey stand in for \
+             subsystems without local models: identification errors, and dynamics not visible in outputs, \
+             are not judged"
         ),
     }
 }

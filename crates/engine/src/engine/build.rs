@@ -61,9 +61,7 @@ impl Engine {
         let outputs = plan.guard.check(at, 0..exchange.y.len(), &exchange.y);
         let all = outputs.and_then(|()| plan.guard.check_inputs(at, &exchange.inputs));
         // No step has been done that could be smaller.
-        all.map_err(|error| {
-            error.hint("look at the start values and parameters: this is before the first step")
-        })?;
+        all.map_err(|error| error.hint("check start values and parameters: this is before the first step"))?;
         self.observe_models()?;
         self.plant.form_batches(&self.plan);
         Ok(())

@@ -10,7 +10,7 @@ use crate::call::instance::Instance;
 use crate::call::library::Functions;
 use crate::trace::Call;
 
-/// Whole numbers up to this size are exchanged without loss.
+/// Integers up to this size are exchanged without loss.
 const EXACT: f64 = (1_u64 << 53) as f64;
 
 /// A type in calls, which converts without loss or not at all.
@@ -49,7 +49,7 @@ impl Element for f32 {
     }
 }
 
-/// A truth value, in FMI 2 four bytes, in FMI 3 one. The FMU may write any, all but 0 are true.
+/// A Boolean, in FMI 2 four bytes, in FMI 3 one. The FMU may write any, all but 0 are true.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 struct Truth<T>(T);
@@ -246,7 +246,7 @@ fn fill<T: Element>(buffer: &mut [T], values: &[f64]) -> Result<(), usize> {
     Ok(())
 }
 
-/// Reads a buffer as numbers; an error is the place of a value that is none.
+/// Reads a buffer as numbers; an error is the place of a value that is not a number.
 fn read<T: Element>(buffer: &[T], values: &mut [f64]) -> Result<(), usize> {
     assert_eq!(buffer.len(), values.len());
     for (at, (value, element)) in values.iter_mut().zip(buffer).enumerate() {
@@ -258,17 +258,18 @@ fn read<T: Element>(buffer: &[T], values: &mut [f64]) -> Result<(), usize> {
 #[cold]
 fn misfit(instance: &Instance, name: &str, value: f64, kind: VariableType) -> Error {
     let what = format!("its input `{name}` cannot be {value}");
-    instance.error(Code::FmuValue, &what).because(format!("its type is {kind}")).hint(
-        "values are not rounded, except real numbers to 32 bits; whole numbers are exchanged up to 2^53",
-    )
+    instance
+        .error(Code::FmuValue, &what)
+        .because(format!("its type is {kind}"))
+        .hint("values are not rounded, except real numbers to 32 bits; integers are exchanged up to 2^53")
 }
 
 #[cold]
 fn too_large(instance: &Instance, name: &str) -> Error {
     let what = format!("the value of its output `{name}` cannot be exchanged");
-    instance
-        .error(Code::FmuValue, &what)
-        .because("it is beyond 2^53: signals are 64-bit numbers with a point, which do not tell it from its neighbours")
+    instance.error(Code::FmuValue, &what).because(
+        "it is beyond 2^53: signals are exchanged as Float64 values, which cannot represent it exactly",
+    )
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! FMUs that ask to end the simulation themselves.
 //!
-//! To ask is no failure: what was computed up to that time counts. A step that has come to its end is therefore accepted, so
+//! To ask is not a failure: what was computed up to that time counts. A step that has come to its end is therefore accepted, so
 //! that its communication point is recorded; only the step after it is refused. Inside a step the others stand
 //! elsewhere, and the run ends at the communication point before.
 
@@ -27,7 +27,7 @@ impl Instance {
         if self.end.get().is_nan() { Ok(()) } else { Err(self.has_ended()) }
     }
 
-    /// The FMU asks for the end at `t` in a step: good if that is the end of the step. A time that is none counts as its start.
+    /// The FMU asks for the end at `t` in a step: good if that is the end of the step. A time that is not a number counts as its start.
     #[cold]
     pub(crate) fn ends_in(&self, interval: Interval, t: f64) -> Result<f64> {
         let t = if t.is_finite() { t } else { interval.start };
@@ -40,7 +40,7 @@ impl Instance {
     pub(crate) fn has_ended(&self) -> Error {
         let t = self.end.get();
         let hint = format!(
-            "what came before is valid; `--t-end {t}` ends the run there, if the step divides that time"
+            "results up to there are valid; `--t-end {t}` ends the run there, if that time is a multiple of the step"
         );
         self.error(Code::FmuEnds, &format!("the FMU asked to end the simulation at t = {t} s")).hint(hint)
     }

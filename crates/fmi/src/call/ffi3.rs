@@ -1,6 +1,6 @@
 //! Types and functions of FMI 3.0, as far as Co-Simulation and Model Exchange need them.
 //!
-//! A truth value that the FMU writes is declared as a byte here: it may write any, which a `bool` must not hold.
+//! A Boolean that the FMU writes is declared as a byte here: it may write any, which a `bool` must not hold.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -10,7 +10,7 @@ use crate::call::symbols::function_table;
 pub(crate) type Instance = *mut c_void;
 pub(crate) type State = *mut c_void;
 pub(crate) type Status = c_int;
-/// A truth value written by the FMU; 0 = false.
+/// A Boolean written by the FMU; 0 = false.
 pub(crate) type Flag = u8;
 type Text = *const c_char;
 

@@ -156,7 +156,7 @@ impl Request<'_> {
 /// An FMU that declares an event mode and refuses to be made with it handles its events inside of its steps.
 fn tell_of_refusal(name: &str) {
     let code = Code::EventModeRefused.entry();
-    let text = "it declares hasEventMode and cannot be instantiated with it; it handles its events by itself";
+    let text = "it declares hasEventMode but cannot be instantiated with it; it handles its events itself";
     let message = Message { status: Status::Warning, category: code.id.into(), text: text.into() };
     tell(name, Notice::Logged(&message));
 }
@@ -170,6 +170,6 @@ fn refused(library: &FmuLibrary, name: &str, logging: bool, environment: &Enviro
         None if !logging => error.because("the FMU gave no reason").hint("switch its logging on"),
         None => error
             .because("the FMU gave no reason")
-            .hint("the binary may not belong to the model description, or a licence or file is missing"),
+            .hint("the binary may not match the model description, or a licence or file is missing"),
     }
 }

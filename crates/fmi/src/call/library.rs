@@ -86,7 +86,7 @@ impl FmuLibrary {
         let description = fmu.description().clone();
         let text = |text: String| {
             CString::new(text).map_err(|_| {
-                let message = "a text of the FMU cannot be handed over because it holds a zero byte";
+                let message = "a string of the FMU cannot be handed over because it holds a zero byte";
                 placed(Error::new(Code::FmuValue, message))
             })
         };

@@ -187,7 +187,7 @@ impl Texts {
     pub(crate) fn know(&mut self, instance: &Instance, at: usize, value: &[u8]) -> Result<()> {
         match self.elements.get_mut(at) {
             Some(element) => element.keep(instance, value),
-            None => Err(instance.error(Code::Bug, "it has fewer texts than the checkpoint")),
+            None => Err(instance.error(Code::Bug, "it has fewer strings than the checkpoint")),
         }
     }
 }
@@ -203,13 +203,13 @@ impl Element {
             let what = format!("the value of its input `{}` is not known in this process", self.name);
             return Err(instance
                 .error(Code::NeedsMissing, &what)
-                .because("text and bytes do not go from one process to another")
+                .because("strings and binary values are not exchanged between processes")
                 .hint("leave `isolation` out for FMUs that exchange them"));
         };
         self.bytes = match is_text {
             true => CString::new(&content[..])
                 .map_err(|_| {
-                    Error::new(Code::FmuValue, "a text with a zero byte cannot be handed to an FMU")
+                    Error::new(Code::FmuValue, "a string with a zero byte cannot be handed to an FMU")
                 })?
                 .into_bytes_with_nul(),
             false => content.to_vec(),
@@ -227,7 +227,7 @@ impl Element {
         self.number = store::keep(&content).ok_or_else(|| {
             instance.error(
                 Code::FmuValue,
-                &format!("the value of `{}` cannot be told from another one", self.name),
+                &format!("the value of `{}` cannot be distinguished from another one", self.name),
             )
         })?;
         self.bytes.clear();

@@ -126,7 +126,7 @@ impl Instance {
 fn texts(values: &[String]) -> Result<Vec<CString>> {
     let text = |value: &String| {
         CString::new(value.as_str())
-            .map_err(|_| Error::new(Code::FmuValue, "a text with a zero byte cannot be handed to an FMU"))
+            .map_err(|_| Error::new(Code::FmuValue, "a string with a zero byte cannot be handed to an FMU"))
     };
     values.iter().map(text).collect()
 }

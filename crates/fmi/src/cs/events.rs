@@ -169,7 +169,7 @@ impl Events {
             }
             instance.step_to_event_mode()?;
         }
-        Err(instance.error(Code::FmuError, &format!("its clocks tick without end at t = {t} s")))
+        Err(instance.error(Code::FmuError, &format!("its clocks tick endlessly at t = {t} s")))
     }
 
     /// Handles what has happened up to the time `due`, in event mode.
@@ -187,7 +187,7 @@ impl Events {
                 return Ok(());
             }
         }
-        let what = format!("its event at t = {t} s does not come to an end after {MOST_UPDATES} iterations");
+        let what = format!("its event at t = {t} s does not converge after {MOST_UPDATES} iterations");
         Err(instance.error(Code::FmuError, &what))
     }
 

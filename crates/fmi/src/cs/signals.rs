@@ -46,7 +46,7 @@ struct Others {
 }
 
 impl Signals {
-    /// All outputs that belong to no clock and are none. Text and bytes come last.
+    /// All outputs that are not clocks and belong to none. Text and bytes come last.
     pub(crate) fn outputs(description: &ModelDescription, sizes: &[(usize, u64)]) -> Result<Self> {
         Self::of(description, Causality::Output, sizes, |_| true)
     }
@@ -304,7 +304,7 @@ fn element_name(
     format!("{}[{}]", variable.name, places.join(","))
 }
 
-/// Direct feed-through of elements: for each output the inputs.
+/// Direct feedthrough of elements: for each output the inputs.
 pub(crate) fn feedthrough(
     description: &ModelDescription,
     inputs: &Signals,

@@ -143,7 +143,7 @@ impl CoSimulationSubsystem {
                 }
                 let is_retried_elsewhere = self.retries && error.code() == Code::FmuDiscard;
                 return Err(match is_retried_elsewhere {
-                    true => error.hint("`retry_discarded` needs inputs that are held: choose a method that holds them, such as `zoh`"),
+                    true => error.hint("`retry_discarded` needs constant inputs: choose a method that holds them, such as `zoh`"),
                     false => error,
                 });
             }
@@ -167,7 +167,7 @@ impl CoSimulationSubsystem {
         if stored.is_none() || stored_at != interval.start || !self.can_shorten() {
             return Err(match last.code() {
                 Code::FmuDiscard if self.capabilities.rollback && self.can_shorten() => last.hint(
-                    "try a smaller step, or write `retry_discarded = true` to have it done in shorter ones",
+                    "try a smaller step, or write `retry_discarded = true` to repeat it in shorter ones",
                 ),
                 _ => last,
             });

@@ -174,7 +174,7 @@ impl Linearised for CoSimulationSubsystem {
             (Some(linear), _) if derivatives => {
                 linear.fill(&self.instance, &self.inputs, (u, self.active.get_mut()), model)
             }
-            // Of a subsystem without direct feed-through.
+            // Of a subsystem without direct feedthrough.
             _ => {
                 model.d.fill(0.0);
                 Ok(())

@@ -14,7 +14,7 @@ pub struct InputWays {
     /// Inputs without a source. They are never set: start values are the FMU's own, and some FMUs take no others. An array
     /// is left alone only if all its elements are named.
     pub open: Vec<String>,
-    /// Whole numbers and enumerations: values and what the FMU gets in their place. Values that are not named stay.
+    /// Integers and enumerations: values and what the FMU gets in their place. Values that are not named stay.
     pub maps: Vec<(String, Vec<(f64, f64)>)>,
 }
 

@@ -257,7 +257,7 @@ impl FmuEquations {
         outcome
     }
 
-    /// Differences of what is not smooth, or rounded to 32 bits, are no derivatives.
+    /// Differences of what is not smooth, or rounded to 32 bits, are not derivatives.
     fn forget_slopes_of_others(&self, model: &mut LocalModel) {
         let smooth = self.outputs.width();
         model.c[smooth * model.states..].fill(0.0);

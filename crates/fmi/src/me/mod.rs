@@ -113,7 +113,7 @@ impl ModelExchangeSubsystem {
         &self.inner.equations().instance.library
     }
 
-    /// What a user may want to know and is no error.
+    /// What a user may want to know and is not an error.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let equations = self.inner.equations();
@@ -126,7 +126,8 @@ impl ModelExchangeSubsystem {
             notes.push(format!("the nominal value of `{name}` is not positive: 1 is used"));
         }
         if equations.rollback == RollbackBy::OwnStates {
-            notes.push("its state is put back by time, states and inputs: it has nothing discrete".into());
+            notes
+                .push("its state is restored from time, states and inputs: it has no discrete states".into());
         }
         notes
     }

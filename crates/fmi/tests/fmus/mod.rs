@@ -39,7 +39,7 @@ pub(crate) struct Variant {
     pub(crate) attributes: &'static str,
     /// The model description has another GUID than the binary.
     pub(crate) wrong_token: bool,
-    /// The binary is no library.
+    /// The binary is not a library.
     pub(crate) no_library: bool,
     /// The model description lists no states.
     pub(crate) hides_states: bool,
@@ -399,7 +399,7 @@ const TYPES: [(&str, &str, &str, u32); 12] = [
 ];
 
 /// An FMU with an input `u_NAME` and an output `y_NAME` of every type, which is the input one step before. Outputs `steps`,
-/// `sets` and `gets` count steps, and calls for other types than numbers with a point since the last step; `check` is a sum
+/// `sets` and `gets` count steps, and calls for other types than real numbers since the last step; `check` is a sum
 /// over the bytes of text and bytes.
 pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
     let (mut list, mut outputs) = (String::new(), String::new());
@@ -473,7 +473,7 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
     pack("Types", &text, Some((&[source], &[])))
 }
 
-/// An FMU for Model Exchange with a truth value and a whole number as discrete inputs: x' = `on` ? `u` : 0, and `level` is
+/// An FMU for Model Exchange with a Boolean and an integer as discrete inputs: x' = `on` ? `u` : 0, and `level` is
 /// ten times `number`.
 pub(crate) fn build_switch() -> TestFmu {
     let text = r#"<?xml version="1.0" encoding="UTF-8"?>

@@ -71,7 +71,7 @@ EXPORT int fmi3DoStep(void *c, double start, double h, bool no_return, bool *eve
     return OK;
 }
 
-/* Model Exchange: x' = truth ? real : 0; the level is 10 times the whole number of 64 bits. */
+/* Model Exchange: x' = truth ? real : 0; the level is 10 times the 64-bit integer. */
 EXPORT int fmi3EnterEventMode(void *c) { ((Data *)c)->mode = EVENT; return OK; }
 EXPORT int fmi3UpdateDiscreteStates(void *c, bool *again, bool *end, bool *nominals, bool *values, bool *defined, double *next) {
     Data *d = c;

@@ -89,7 +89,7 @@ pub(crate) fn step_subsystem(
     let description = subsystem.description().clone();
     let (m, r) = (description.inputs.len(), description.outputs.len());
     let inputs = |t: f64| -> Vec<f64> {
-        // Whole numbers and truth values are held at zero and not counted.
+        // Integers and Booleans are held at zero and not counted.
         let mut reals = 0.0;
         let mut value = |port: &Port| {
             let value = port.nominal.unwrap_or(1.0) * (t + 0.7 * reals).cos();

@@ -1,4 +1,4 @@
-//! FMUs of others from package registries, fetched once; also included by the tests of other crates.
+//! Third-party FMUs from package registries, fetched once; also included by the tests of other crates.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

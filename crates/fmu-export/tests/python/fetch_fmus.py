@@ -1,6 +1,6 @@
 """Takes the FMUs out of source archives of Python packages: fetch_fmus.py FOLDER
 
-Nothing of the packages is installed or run. The archives are known by their check sums."""
+Nothing of the packages is installed or run. The archives are known by their checksums."""
 
 import hashlib
 import io
@@ -38,7 +38,7 @@ def main(folder):
         data = download(package, file)
         found = hashlib.sha256(data).hexdigest()
         if found != expected:
-            raise SystemExit(f"{file} has the check sum {found} instead of {expected}")
+            raise SystemExit(f"{file} has the checksum {found} instead of {expected}")
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             for member in archive.getmembers():
                 if member.isfile() and member.name.endswith(".fmu"):

@@ -206,7 +206,7 @@ def main():
             results.append({"error": f"{type(error).__name__}: {error}"})
     json.dump(results, out)
     out.flush()
-    # FMUs of others may crash while they are unloaded.
+    # Third-party FMUs may crash while they are unloaded.
     os._exit(0)
 
 

@@ -8,7 +8,7 @@ use super::records::Record;
 /// Folders whose files costep neither runs nor reads.
 const UNUSED: [&str; 4] = ["extra/", "documentation/", "sources/", "terminalsAndIcons/"];
 
-/// Takes out what is a folder or an unused file and is there before with the same name, size and check sum.
+/// Takes out what is a folder or an unused file and is there before with the same name, size and checksum.
 pub(super) fn take(records: &mut Vec<Record>) -> Vec<Record> {
     let mut seen = HashSet::new();
     let is_copy = |record: &mut Record| {

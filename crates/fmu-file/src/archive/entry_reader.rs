@@ -16,7 +16,7 @@ enum Decoder<'a> {
     Deflated(DeflateDecoder<Packed<'a>>),
 }
 
-/// Reads the unpacked data of an entry and checks its length and check sum.
+/// Reads the unpacked data of an entry and checks its length and checksum.
 pub(crate) struct EntryReader<'a> {
     decoder: Decoder<'a>,
     record: &'a Record,
@@ -57,7 +57,7 @@ impl<'a> EntryReader<'a> {
             return Err(self.damaged("its packed data ends early"));
         }
         if self.crc.clone().finalize() != self.record.crc {
-            return Err(self.damaged("its check sum differs"));
+            return Err(self.damaged("its checksum differs"));
         }
         Ok(())
     }

@@ -113,7 +113,7 @@ impl Archive {
     }
 
     /// Reads one entry as a stream. Reading fails with an error that [`crate::as_error`] turns back into ours,
-    /// as soon as the data turns out to be damaged or longer than announced; the check sum is compared at the
+    /// as soon as the data turns out to be damaged or longer than announced; the checksum is compared at the
     /// end.
     pub(crate) fn reader(&mut self, name: &str) -> Result<Option<EntryReader<'_>>> {
         let Some(index) = self.find(name) else { return Ok(None) };

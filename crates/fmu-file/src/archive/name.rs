@@ -68,7 +68,7 @@ pub(crate) fn shown(name: &str) -> String {
 /// Finds two entries that would become the same file, on file systems that ignore case too, or a file that is
 /// also used as a folder. Returns the indices of the pair.
 pub(crate) fn collision<'a>(names: impl Iterator<Item = &'a str>) -> Option<(usize, usize)> {
-    // U+0001 is no part of any accepted name and sorts before all that is, so a folder's contents follow it.
+    // U+0001 is not part of any accepted name and sorts before all that is, so a folder's contents follow it.
     let mut keys: Vec<(String, bool, usize)> = names
         .enumerate()
         .map(|(index, name)| {

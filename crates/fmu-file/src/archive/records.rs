@@ -114,7 +114,7 @@ fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Resu
     let known = start.len().min(usize::try_from(length).unwrap_or(usize::MAX));
     read_at(source, 0, &mut start[..known])?;
     if ![LOCAL, END].contains(&u32_at(&start, 0)) {
-        return Err(not_zip("it does not start as zip archives do").hint("FMUs and SSPs are zip archives"));
+        return Err(not_zip("it does not start like a zip archive").hint("FMUs and SSPs are zip archives"));
     }
     // The end record is followed only by a comment, whose length it states.
     let tail_len = length.min((END_LEN + usize::from(u16::MAX)) as u64);
@@ -139,12 +139,8 @@ fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Resu
     let (record, byte) = (&tail[at..], tail_start + at as u64);
     let (entries, size, offset) = (u16_at(record, 10), u32_at(record, 12), u32_at(record, 16));
     if entries == u16::MAX || size == u32::MAX || offset == u32::MAX {
-        return Err(flaw(
-            Code::ArchiveLimit,
-            byte,
-            "the archive is of the Zip64 kind, which FMI and SSP do not allow",
-        )
-        .hint(format!("archives here have at most {} entries and 4 GiB", limits.entries)));
+        return Err(flaw(Code::ArchiveLimit, byte, "the archive is Zip64, which FMI and SSP do not allow")
+            .hint(format!("archives here have at most {} entries and 4 GiB", limits.entries)));
     }
     if u16_at(record, 4) != 0 || u16_at(record, 6) != 0 || u16_at(record, 8) != entries {
         return Err(refused(byte, "the archive is one part of several, which FMI and SSP do not allow"));
@@ -220,7 +216,7 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
     }
     let (packed, size, local) = (u32_at(fixed, 20), u32_at(fixed, 24), u32_at(fixed, 42));
     if packed == u32::MAX || size == u32::MAX || local == u32::MAX || u16_at(fixed, 34) != 0 {
-        let what = format!("the entry `{shown}` is of the Zip64 kind or on another disk; neither is allowed");
+        let what = format!("the entry `{shown}` is Zip64 or on another disk; neither is allowed");
         return Err(flaw(Code::ArchiveLimit, byte, what));
     }
     let mode = check_kind(fixed, extra, &name).map_err(|kind| {
@@ -325,7 +321,7 @@ fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Resul
     let mut fixed = [0; LOCAL_LEN];
     let shown = name::shown(&record.name);
     if byte + LOCAL_LEN as u64 > limit {
-        return Err(damaged(byte, format!("the entry `{shown}` starts behind the last one")));
+        return Err(damaged(byte, format!("the entry `{shown}` starts after the last one")));
     }
     read_at(source, byte, &mut fixed)?;
     if u32_at(&fixed, 0) != LOCAL {
@@ -359,12 +355,12 @@ fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Resul
     let stated = [u32_at(&fixed, 14), u32_at(&fixed, 18), u32_at(&fixed, 22)].map(u64::from);
     let expected = [u64::from(record.crc), record.packed, record.size];
     if flags & SIZES_BEHIND == 0 {
-        return if stated == expected { Ok(()) } else { Err(differs("size or check sum")) };
+        return if stated == expected { Ok(()) } else { Err(differs("size or checksum")) };
     }
     // Here the header may leave open what the record behind the data says.
     let open = |value: u64, expected: u64| [0, u64::from(u32::MAX), expected].contains(&value);
     if !stated.iter().zip(expected).all(|(value, expected)| open(*value, expected)) {
-        return Err(differs("size or check sum"));
+        return Err(differs("size or checksum"));
     }
     let mut behind = [0; 24];
     let start = record.data + record.packed;
@@ -374,10 +370,10 @@ fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Resul
     let unmarked = behind.strip_prefix(&DESCRIPTOR.to_le_bytes());
     let agrees =
         |bytes: &[u8]| descriptor(bytes, 4) == Some(expected) || descriptor(bytes, 8) == Some(expected);
-    if agrees(behind) || unmarked.is_some_and(agrees) { Ok(()) } else { Err(differs("size or check sum")) }
+    if agrees(behind) || unmarked.is_some_and(agrees) { Ok(()) } else { Err(differs("size or checksum")) }
 }
 
-/// Check sum and sizes behind the data, the sizes of so many bytes each.
+/// Checksum and sizes behind the data, the sizes of so many bytes each.
 fn descriptor(bytes: &[u8], width: usize) -> Option<[u64; 3]> {
     let wide = |at: usize| {
         let low = bytes.get(at..at + width)?;

@@ -60,7 +60,11 @@ impl<'a> Builder<'a> {
         if version == FmiVersion::V2 {
             events = root.read::<u32>("numberOfEventIndicators", &mut report).unwrap_or(0) as usize;
             if events > limits.list {
-                report.error(Code::FmuRange, root.line(), format!("{events} event indicators cannot be"));
+                report.error(
+                    Code::FmuRange,
+                    root.line(),
+                    format!("{events} event indicators are not possible"),
+                );
                 events = 0;
             }
         }

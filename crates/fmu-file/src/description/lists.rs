@@ -77,8 +77,7 @@ fn display_unit(element: &Element, unit: &str, builder: &mut Builder<'_>) -> Dis
 
 fn check_scale(factor: f64, offset: f64, unit: &str, element: &Element, builder: &mut Builder<'_>) {
     if factor == 0.0 || !factor.is_finite() || !offset.is_finite() {
-        let message =
-            format!("<{}> of `{}` has a factor or offset that cannot be", element.name(), short(unit));
+        let message = format!("<{}> of `{}` has an invalid factor or offset", element.name(), short(unit));
         builder.report.warning(Code::FmuUnit, element.line(), message);
     }
 }

@@ -158,7 +158,7 @@ impl NameEntry {
 
 impl ModelDescription {
     /// Reads a `modelDescription.xml` from anywhere; the path is for messages. Mistakes that leave the rest
-    /// readable are no error: [`validate`](crate::validate()) lists them.
+    /// readable are not errors: [`validate`](crate::validate()) lists them.
     pub fn read(source: impl Read, path: &Path, limits: &Limits) -> Result<Self> {
         read(source, limits).map_err(|flaw| match flaw.line {
             // What the archive has to say stays its own; lines are of interest in what was read.

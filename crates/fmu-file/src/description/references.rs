@@ -140,7 +140,7 @@ impl Builder<'_> {
                             product = larger;
                             continue;
                         }
-                        None => "makes it larger than arrays may be",
+                        None => "makes the array too large",
                     }
                 }
             };

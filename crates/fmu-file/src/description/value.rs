@@ -82,7 +82,7 @@ impl Values {
         each!(&mut self, values => expand(values, elements)).then_some(self)
     }
 
-    /// A value as a number, a truth value as 0 or 1; nothing for text and bytes, and where there is none.
+    /// A value as a number, a Boolean as 0 or 1; nothing for text and bytes, and where there is none.
     pub fn number(&self, index: usize) -> Option<f64> {
         match self {
             Self::Float32(v) => v.get(index).map(|x| f64::from(*x)),
@@ -100,7 +100,7 @@ impl Values {
         }
     }
 
-    /// The first value for which something is true; nothing for text, bytes and truth values.
+    /// The first value for which something is true; nothing for text, bytes and Booleans.
     pub(crate) fn find(&self, test: impl Fn(Number) -> bool) -> Option<Number> {
         fn first<T: Copy>(
             values: &[T],
@@ -159,7 +159,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// The nearest 64-bit number with a point.
+    /// The nearest Float64 value.
     pub fn to_f64(self) -> f64 {
         match self {
             Self::Float(value) => value,

@@ -152,12 +152,12 @@ words! {
 }
 
 impl VariableType {
-    /// Whether it is a number with a point. Only such variables can be continuous.
+    /// Whether it is a real number. Only such variables can be continuous.
     pub fn is_float(self) -> bool {
         matches!(self, Self::Float32 | Self::Float64)
     }
 
-    /// What the values of a port of this type are; nothing for types that are no signals.
+    /// What the values of a port of this type are; nothing for types that are not signals.
     pub fn port_kind(self) -> Option<PortKind> {
         match self {
             Self::Float64 | Self::Float32 => Some(PortKind::Real),

@@ -134,7 +134,7 @@ fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Fla
             definition = Some((kind, attributes, items));
         }
         let Some((kind, attributes, items)) = definition else {
-            let message = format!("the type `{}` says not what it is a type of", short(&name));
+            let message = format!("the type `{}` does not say what it is a type of", short(&name));
             builder.report.error(Code::FmuType, element.line(), message);
             continue;
         };

@@ -66,8 +66,10 @@ fn check_clocked(description: &ModelDescription, variable: &Variable, report: &m
     if let Some(wrong) =
         variable.clocks.iter().find(|c| description.variables()[**c].kind != VariableType::Clock)
     {
-        let message =
-            format!("`{}`, a clock of `{name}`, is no clock", short(&description.variables()[*wrong].name));
+        let message = format!(
+            "`{}`, a clock of `{name}`, is not a clock",
+            short(&description.variables()[*wrong].name)
+        );
         report.warning(Code::FmuClock, variable.line, message);
     }
     if !matches!(variable.variability, Variability::Discrete | Variability::Tunable) {

@@ -110,7 +110,7 @@ fn check_derivatives(description: &ModelDescription, report: &mut Report) {
         let derivative = &variables[unknown.variable];
         let name = short(&derivative.name);
         let Some(state) = derivative.derivative_of.map(|index| &variables[index]) else {
-            let message = format!("`{name}` is listed among the derivatives but says not of which state");
+            let message = format!("`{name}` is listed among the derivatives but does not say of which state");
             if description.model_exchange.is_some() {
                 report.error(Code::FmuStructure, unknown.line, message);
             } else {
@@ -157,8 +157,10 @@ fn check_initial_unknowns(description: &ModelDescription, report: &mut Report) {
         // Clocked variables may be initialised, but need not be.
         let optional = description.fmi_version == FmiVersion::V3 && !variable.clocks.is_empty();
         if !expected.contains(&unknown.variable) && !optional {
-            let message =
-                format!("`{}` is no unknown of the initialisation but listed as one", short(&variable.name));
+            let message = format!(
+                "`{}` is not an unknown of the initialisation but listed as one",
+                short(&variable.name)
+            );
             report.warning(Code::FmuStructure, unknown.line, message);
         }
         let wrong = |kind| !matches!(kind, DependencyKind::Dependent | DependencyKind::Constant);
@@ -166,7 +168,7 @@ fn check_initial_unknowns(description: &ModelDescription, report: &mut Report) {
             && unknown.dependencies.iter().flatten().any(|dependency| wrong(dependency.kind))
         {
             let message = format!(
-                "a dependency of the initial unknown `{}` is of a kind for later",
+                "a dependency of the initial unknown `{}` has a kind that is not allowed at initialisation",
                 short(&variable.name)
             );
             report.warning(Code::FmuStructure, unknown.line, message);

@@ -46,7 +46,7 @@ fn check_combination(variable: &Variable, report: &mut Report) {
     if !is_allowed(variable) {
         let initial = variable.initial.map_or("none", Initial::word);
         let message = format!(
-            "causality `{}`, variability `{}` and initial `{initial}` of `{}` do not go together",
+            "causality `{}`, variability `{}` and initial `{initial}` of `{}` are not compatible",
             variable.causality,
             variable.variability,
             short(&variable.name)
@@ -98,7 +98,7 @@ fn check_range(version: FmiVersion, variable: &Variable, report: &mut Report) {
         let allowed =
             nominal.is_finite() && if version == FmiVersion::V2 { nominal > 0.0 } else { nominal != 0.0 };
         if !allowed {
-            warn(format!("the nominal value {nominal} of `{name}` cannot be"));
+            warn(format!("the nominal value {nominal} of `{name}` is invalid"));
         }
     }
 }

@@ -71,8 +71,12 @@ impl Element {
         let text = self.get(name)?;
         let value = T::parse(text.trim_matches(XML_SPACE));
         if value.is_none() {
-            let message =
-                format!("`{name}` of {} is `{}`, which is no {}", self.shown(), short(text), T::WHAT);
+            let message = format!(
+                "`{name}` of {} is `{}`, which is not a valid {}",
+                self.shown(),
+                short(text),
+                T::WHAT
+            );
             report.error(Code::FmuSchema, self.line, message);
         }
         value
@@ -96,7 +100,7 @@ impl Element {
         for item in text.split(XML_SPACE).filter(|item| !item.is_empty()) {
             let Some(value) = T::parse(item) else {
                 let message = format!(
-                    "`{name}` of {} contains `{}`, which is no {}",
+                    "`{name}` of {} contains `{}`, which is not a valid {}",
                     self.shown(),
                     short(item),
                     T::WHAT
@@ -141,7 +145,7 @@ pub(crate) const XML_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// A type that XML Schema has a literal form for.
 pub(crate) trait Literal: Sized {
-    /// For messages: which is no ...
+    /// For messages: which is not a valid ...
     const WHAT: &'static str;
     /// Reads a trimmed text.
     fn parse(text: &str) -> Option<Self>;
@@ -159,13 +163,13 @@ macro_rules! numbers {
 }
 
 numbers! {
-    i8, "whole number of 8 bits"; u8, "whole number of 8 bits from 0 on";
-    i16, "whole number of 16 bits"; u16, "whole number of 16 bits from 0 on";
-    i32, "whole number of 32 bits"; u32, "whole number of 32 bits from 0 on";
-    i64, "whole number of 64 bits"; u64, "whole number of 64 bits from 0 on"
+    i8, "8-bit integer"; u8, "unsigned 8-bit integer";
+    i16, "16-bit integer"; u16, "unsigned 16-bit integer";
+    i32, "32-bit integer"; u32, "unsigned 32-bit integer";
+    i64, "64-bit integer"; u64, "unsigned 64-bit integer"
 }
 
-/// Numbers with a point. Rust reads more words for infinity than XML Schema does.
+/// Real numbers. Rust reads more words for infinity than XML Schema does.
 fn float<T: std::str::FromStr>(text: &str) -> Option<T> {
     match text {
         "INF" | "+INF" => "inf".parse().ok(),
@@ -193,7 +197,7 @@ impl Literal for f32 {
 }
 
 impl Literal for bool {
-    const WHAT: &'static str = "`true` or `false`";
+    const WHAT: &'static str = "Boolean (`true` or `false`)";
     fn parse(text: &str) -> Option<Self> {
         match text {
             "true" | "1" => Some(true),

@@ -91,8 +91,8 @@ pub(crate) fn damaged() -> Vec<Case> {
     cases.extend([
         case("offset of an entry", entry(|f| f.offset = Some(5)), ArchiveDamaged),
         case("offset behind the file", entry(|f| f.offset = Some(0x7FFF_FFFF)), ArchiveDamaged),
-        case("check sum", both(|h| h.crc ^= 1), ArchiveDamaged),
-        case("check sum of stored data", Zip::new([stored.both(|h| h.crc = 0)]).bytes(), ArchiveDamaged),
+        case("checksum", both(|h| h.crc ^= 1), ArchiveDamaged),
+        case("checksum of stored data", Zip::new([stored.both(|h| h.crc = 0)]).bytes(), ArchiveDamaged),
         case("deflated data", entry(|f| f.data[40] ^= 0xFF), ArchiveDamaged),
         case(
             "deflated data is random",
@@ -142,7 +142,7 @@ pub(crate) fn names() -> Vec<Case> {
         .collect()
 }
 
-/// Row 3: links and other things that are no files.
+/// Row 3: links and other things that are not files.
 pub(crate) fn links() -> Vec<Case> {
     let kind = |name: &str, mode: u32| {
         case(name, with(File::stored("resources/l", "/etc").mode(mode)), Code::ArchiveRefused)
@@ -274,7 +274,7 @@ pub(crate) fn contradictions() -> Vec<Case> {
         local("method", |h| h.method = 0),
         local("size", |h| h.size += 1),
         local("packed size", |h| h.packed += 1),
-        local("check sum", |h| h.crc ^= 1),
+        local("checksum", |h| h.crc ^= 1),
         local("encryption", |h| h.flags |= 1),
         local("sizes behind the data", |h| h.flags |= 8),
         case("wrong sizes behind the data", with(wrong_behind), Code::ArchiveRefused),

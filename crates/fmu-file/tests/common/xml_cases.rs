@@ -219,7 +219,7 @@ pub(crate) fn versions() -> Vec<Case> {
             Code::BadDescription,
         ),
         document(
-            "reference that is no number",
+            "reference that is not a number",
             small(variable, r#"<ScalarVariable name="u" valueReference="one">"#),
             Code::BadDescription,
         ),

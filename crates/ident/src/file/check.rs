@@ -34,7 +34,7 @@ impl Misfit {
     pub(super) fn nowhere(part: &str) -> Self {
         let misfit = Self::in_head("model", format!("there is no model of `{part}`"));
         Self { key: None, ..misfit }
-            .because("the file has models of other parts alone")
+            .because("the file has only models of other parts")
             .hint("`costep identify SYSTEM --out FILE` writes those of all parts of a system")
     }
 
@@ -164,7 +164,7 @@ impl NamedModel {
             None => Ok(()),
             Some(at) => {
                 let cause = format!("number {} is {}", at + 1, values[at]);
-                let misfit = self.wrong(i, key, "has a number that is not possible".into());
+                let misfit = self.wrong(i, key, "has an invalid number".into());
                 Err(misfit.because(cause).hint(AGAIN).at(&[at]))
             }
         }
@@ -182,9 +182,7 @@ impl NamedModel {
                 let mine: Vec<_> = mine.iter().map(String::as_str).collect();
                 return Err(Misfit::of(i, key, message)
                     .because(format!("[{}], not [{}]", list(&mine), list(&its)))
-                    .hint(
-                        "names and their order have to be those of the system that runs: identify it again",
-                    ));
+                    .hint("names and order must be those of this system: identify it again"));
             }
         }
         Ok(())
@@ -192,7 +190,7 @@ impl NamedModel {
 }
 
 /// What to do about numbers that nothing can be made of.
-const AGAIN: &str = "`costep identify SYSTEM --out FILE` writes the file anew";
+const AGAIN: &str = "write the file again with `costep identify SYSTEM --out FILE`";
 
 /// Names of hostile files may be long.
 pub(super) fn short(text: &str) -> String {

@@ -23,9 +23,9 @@ pub use read::StoredModels;
 pub(crate) const ENTRY: SourceEntry = SourceEntry {
     id: "from-file",
     title: "models of an earlier run",
-    summary: "Starts from models that `costep identify` has written, for any step, and goes on learning from inputs and \
-              outputs.",
-    needs: "parts and ports of the names in the file",
+    summary: "Starts from models that `costep identify` has written, for any step, and continues to learn \
+              from inputs and outputs.",
+    needs: "parts and ports with the names in the file",
     source: "costep; [T] (4.13), (4.14)",
     kind: ModelKind::Discrete,
     options: &join::<4>(&[FileOptions::SPECS, RecursiveOptions::SPECS]),
@@ -148,7 +148,7 @@ impl ModelFile {
     ) -> Result<Vec<Option<InitialModel>>, Misfit> {
         let ratio = step / self.step;
         if !(1.0 / MAX_RATIO..=MAX_RATIO).contains(&ratio) {
-            let message = format!("models of a step of {} s say nothing about one of {step} s", self.step);
+            let message = format!("models for a step of {} s cannot be used for one of {step} s", self.step);
             let hint = format!("steps may differ by a factor of {MAX_RATIO}");
             return Err(Misfit::in_head("step", message).hint(hint));
         }
@@ -202,8 +202,8 @@ impl NamedModel {
         fine.offset.copy_from_slice(&self.offset);
         let model = resample_by(&fine, ratio, form);
         if !model.is_finite() {
-            let message = format!("the model of `{}` runs away over a step {ratio} times as long", self.part);
-            return Err(Misfit::of(i, "s_y", message).hint("identify with a step nearer to that of the run"));
+            let message = format!("the model of `{}` diverges over a step {ratio} times as long", self.part);
+            return Err(Misfit::of(i, "s_y", message).hint("identify with a step closer to that of the run"));
         }
         Ok(InitialModel {
             model,

@@ -100,7 +100,7 @@ fn place(path: &Path, text: &str, offset: Option<usize>) -> Place {
     Place::File { path: path.into(), line, text: words }
 }
 
-/// What is no file of models, in our words where the mistake is a common one.
+/// What is not a file of models, in our words where the mistake is a common one.
 fn not_models(path: &Path, text: &str, cause: &toml::de::Error) -> Error {
     let place = place(path, text, cause.span().map(|span| span.start));
     let words = cause.message().lines().next().unwrap_or_default();
@@ -118,7 +118,7 @@ fn not_models(path: &Path, text: &str, cause: &toml::de::Error) -> Error {
     if let Some(key) = named("missing field `") {
         let message = format!("`{key}` is missing in a file of identified models");
         let error = Error::new(Code::ModelFile, message).at(place);
-        return error.because("models without it say too little").hint(WRITES);
+        return error.because("the models are incomplete without it").hint(WRITES);
     }
     Error::new(Code::ModelFile, "this is not a file of identified models")
         .at(place)

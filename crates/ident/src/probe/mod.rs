@@ -29,10 +29,10 @@ use trial::Clock;
 /// Row of the registry.
 pub(crate) const ENTRY: SourceEntry = SourceEntry {
     id: "probe",
-    title: "a short excitation that is taken back",
-    summary: "Moves each input up and down for a moment before the first step, puts the subsystem back, and makes A, B, C \
-              and D, with as many states as the responses show, of them. Where a subsystem stands is found by a few trial \
-              steps per macro step. Not renewed unless that is asked for.",
+    title: "a short excitation before the first step",
+    summary: "Applies a short pulse to each input before the first step, rolls the subsystem back, and \
+              computes A, B, C and D from the responses, with as many states as they show. The current \
+              state is found by a few trial steps per macro step. Not renewed unless requested.",
     needs: "rollback",
     source: "Kung's realisation",
     kind: ModelKind::Realised,
@@ -156,7 +156,7 @@ impl ModelSource for Probe {
                 let message =
                     format!("`source=probe` needs rollback, which `{}` does not offer", description.name);
                 return Err(Error::new(Code::NeedsMissing, message)
-                    .because("models come from trial steps that are taken back")
+                    .because("models come from trial steps, which need rollback")
                     .hint(
                         "`identified` learns from the run itself; `source=exact` where there are Jacobians",
                     ));

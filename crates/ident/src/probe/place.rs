@@ -108,7 +108,7 @@ impl Finder {
         }
         self.found.fill(0.0);
         self.inverse.multiply_add(&self.data, &mut self.found);
-        // A trial that runs away says nothing: the last state stays.
+        // A trial that diverges says nothing: the last state stays.
         if self.found.iter().all(|value| value.is_finite()) {
             model.x.copy_from_slice(&self.found[..o]);
             for k in 0..o {

@@ -19,7 +19,7 @@ use super::place::discrete;
 const SHIFT_CUT: f64 = 1e-12;
 /// What answers by less than this share after the pulse answers at once.
 pub(super) const LEAST_LATER: f64 = 1e-6;
-/// A model that leaves more of the responses unexplained is none.
+/// A model that leaves more of the responses unexplained is rejected.
 const UNEXPLAINED: f64 = 0.1;
 /// The same of responses that the model was not made from.
 const UNEXPLAINED_ELSEWHERE: f64 = 0.01;
@@ -112,7 +112,7 @@ impl Responses {
         for (i, unit) in units.iter().enumerate() {
             (0..o).for_each(|k| local.c[i * o + k] = model.c[(i, k)] * unit);
             for q in 0..m {
-                // Round-off would make a loop of direct feed-through where there is none.
+                // Round-off would make a loop of direct feedthrough where there is none.
                 let d = model.d[(i, q)] * unit;
                 let is_noise = d.abs() <= cut * self.greatest(&self.values, i, 0);
                 local.d[i * m + q] = if is_noise { 0.0 } else { d / self.pulses[q] };

@@ -3,7 +3,7 @@
 use costep_core::graph::Graph;
 use costep_core::{Code, Coupling, Description, Error, Layout, Result};
 
-/// Levels of direct feed-through between outputs, as lists of parts.
+/// Levels of direct feedthrough between outputs, as lists of parts.
 pub(super) fn levels(
     descriptions: &[Description],
     layout: &Layout,

@@ -18,7 +18,7 @@ use levels::levels;
 
 pub use member::members;
 
-/// Most rounds of one event: events of parts that cause events of others.
+/// Most rounds of one event: events of parts that trigger events of other parts.
 const MAX_ROUNDS: usize = 100;
 
 /// The parts as one system without inputs, whose outputs are those of all parts.
@@ -32,9 +32,9 @@ pub struct Whole {
     /// Parts to evaluate, level by level: outputs of a level need only inputs fed by lower levels.
     levels: Vec<Vec<usize>>,
     description: Description,
-    /// Whether there are events, jumps of signals from outside among them.
+    /// Whether there are events, jumps of external inputs among them.
     has_events: bool,
-    /// Time of the last event: from there on signals from outside have their values after a jump.
+    /// Time of the last event: from there on external inputs have their values after a jump.
     since: f64,
     /// Time of the next time event of each part.
     next: Vec<Option<f64>>,
@@ -79,7 +79,7 @@ impl Whole {
         })
     }
 
-    /// Without events: for parts that have none, under signals from outside that are taken as they come.
+    /// Without events: for parts that have none, under external inputs that are taken as they come.
     /// Inner steps of a fixed length then stay where they are, as in a run that this is the reference for.
     pub fn without_events(mut self) -> Self {
         self.has_events = false;
@@ -113,7 +113,7 @@ impl Whole {
         }
     }
 
-    /// The time of the next event of a part or of a signal from outside.
+    /// The time of the next event of a part or of an external input.
     fn next_event(&self, t: f64) -> Option<f64> {
         let jumps = self.externals.iter().filter_map(|(_, signal)| signal.next_jump(t));
         self.next.iter().copied().flatten().chain(jumps).min_by(f64::total_cmp)
@@ -134,7 +134,7 @@ impl Whole {
         let message =
             format!("the event at t = {t} s does not end, seen at input `{}.{port}`", description.name);
         Error::new(Code::EventsWithoutEnd, message)
-            .because(format!("events of parts caused events of others {MAX_ROUNDS} times"))
+            .because(format!("events of parts triggered events of other parts {MAX_ROUNDS} times"))
     }
 }
 

@@ -1,6 +1,6 @@
-//! Outputs that change as they never did, all of a subsystem at a time: the sign of a coupling that runs away.
+//! Outputs that change as they never did, all of a subsystem at a time: the sign of a coupling that diverges.
 //!
-//! What runs away takes everything with it. A signal from outside that moves one output after the other does not.
+//! What diverges takes everything with it. An external input that moves one output after the other does not.
 
 use costep_core::{Layout, Result, StateReader, StateWriter};
 

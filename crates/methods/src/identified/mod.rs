@@ -11,14 +11,14 @@
 //! large   one step at a time, models of the whole step
 //! ```
 //!
-//! Where the models, coupled at the whole step, run away by themselves (`trial.rs`), the steps stay small; where a run does so with large steps
+//! Where the models, coupled at the whole step, diverge by themselves (`trial.rs`), the steps stay small; where a run does so with large steps
 //! (`alarm.rs`), they become small again. Models of an earlier run (`file`) are where
 //! both begin; the start then lasts as long as they need to be believed, about two steps.
 //!
 //! Order: ramps 2. Holds are of order 1 in the end, with a constant hundreds of times below that of `zoh`: the gains S are never quite right, as a
-//! closed loop excites them little, and the correction for direct feed-through depends on them alone.
+//! closed loop excites them little, and the correction for direct feedthrough depends on them alone.
 //!
-//! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. Nothing is to be set. Cost per subsystem and
+//! Subsystems that cannot divide their step start with `large`: a hold until the models are trusted. No settings are needed. Cost per subsystem and
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
 mod alarm;
@@ -56,10 +56,11 @@ use tuning::Tuning;
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "identified",
-    title: "models identified while the run goes",
-    summary: "For black boxes: learns from inputs and outputs alone how each subsystem responds, and forms the inputs that \
-              all responses agree on. Starts with about an eighth of the step where the subsystems can, and falls back to \
-              extrapolation where a model is not to be trusted. Nothing is to be set.",
+    title: "models identified during the run",
+    summary: "For black boxes: learns from inputs and outputs alone how each subsystem responds, and \
+              forms inputs that are consistent with all responses. Starts with about an eighth of the step \
+              where the subsystems allow it, and falls back to extrapolation where a model cannot be \
+              trusted. No settings are needed.",
     equations: "y^(k+1) = F + S u by recursive least squares; u = L (y^k + y^(k+1))/2 + r (hold) or u^(k+1) = L y^(k+1) + r (ramp)",
     source: "costep; after [T] chapters 2.3, 2.4 and [H18]",
     convergence_order: 1,
@@ -106,7 +107,7 @@ options! {
         /// small: about an eighth of the step until the models are trusted, where the subsystems can;
         /// plain: a hold
         start: StartKind;
-        /// what is not trusted yet is extrapolated without its direct feed-through; needs subsystems that
+        /// what is not trusted yet is extrapolated without its direct feedthrough; needs subsystems that
         /// give D
         feedthrough: bool = false;
         /// lambda, of the excited direction
@@ -332,7 +333,7 @@ impl CouplingMethod for Identified {
     fn learnt_model(&self, i: usize) -> Option<InterfaceModel> {
         let part = self.parts.get(i)?;
         match self.course.phase {
-            // A ramp is no hold.
+            // A ramp is not a hold.
             _ if self.settings.form == Form::Ramp => None,
             Phase::Large => part.coarse.interface(&part.reference),
             _ => Some(resample(
@@ -368,8 +369,9 @@ impl Identified {
 }
 
 /// Why a group of connections learns less than all of them together.
-const TORN: &str = "its group holds no loop of connections as a whole: it starts with whole steps and does not see how its inputs come back; put all \
-                    connections of a loop into one group";
+const TORN: &str = "its group does not contain a complete loop of connections: it starts with whole steps \
+                    and does not see the feedback to its inputs; put all connections of a loop into one \
+                    group";
 
 /// Whether there are loops of connections that go through several groups.
 fn is_torn(system: &SystemView<'_>) -> bool {
@@ -382,6 +384,6 @@ fn is_torn(system: &SystemView<'_>) -> bool {
 fn plain_start(system: &SystemView<'_>) -> Option<String> {
     let why = system.division.refusal(system.step, |i| &system.descriptions[i].name)?;
     Some(format!(
-        "it learns in whole steps at the start instead of parts of them, which is less accurate: {why}"
+        "it identifies from whole macro steps at the start instead of shorter ones, which is less accurate: {why}"
     ))
 }

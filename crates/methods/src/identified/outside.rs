@@ -1,4 +1,4 @@
-//! Signals from outside as ramps see them: at every point their mean over the length of a step around it.
+//! External inputs as ramps see them: at every point their mean over the length of a step around it.
 //!
 //! What a step does in all is then right wherever a signal jumps, and inputs still go on from where they were, as the
 //! identified models expect; values at the points themselves would lag or lead by up to half a step.

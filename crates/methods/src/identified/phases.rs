@@ -97,7 +97,7 @@ impl Identified {
         Phase::Small
     }
 
-    /// Large steps, unless all that changes changes as never before and the coupled models run away; or it goes on like that.
+    /// Large steps, unless all that changes changes as never before and the coupled models diverge; or it goes on like that.
     fn go_on_large(&mut self, signals: &Signals<'_>) -> Phase {
         if !(self.course.can_be_small && self.course.alarmed) {
             return Phase::Large;
@@ -132,7 +132,7 @@ impl Identified {
         self.is_unstable(signals)
     }
 
-    /// Whether the large-step models, coupled, run away.
+    /// Whether the large-step models, coupled, diverge.
     fn is_unstable(&mut self, signals: &Signals<'_>) -> bool {
         let Self { settings, inputs, layout, outside, law, parts, trial, .. } = self;
         trial.runs_away(&Subject { form: settings.form, inputs, layout, outside }, law, parts, signals)

@@ -1,8 +1,8 @@
-//! Small steps under inputs that are not quite what the law says, so that direct feed-through can be told from what comes by and by.
+//! Small steps under inputs that are not quite what the law says, so that direct feedthrough can be told from the delayed response.
 //!
 //! In a closed loop a position and its velocity go together: whether a force follows from the change of the one or from the value of the
 //! other cannot be seen, and either predicts well. But held inputs take the mean of the coupling signal, which hangs on D alone (`shared/law.rs`). So
-//! at the start each input with direct feed-through is taken at random a quarter of a part early or late. The error is that of a
+//! at the start each input with direct feedthrough is taken at random a quarter of a part early or late. The error is that of a
 //! small step, and has no direction.
 
 use costep_core::{Result, StateReader, StateWriter, SystemView};
@@ -10,7 +10,7 @@ use costep_core::{Result, StateReader, StateWriter, SystemView};
 /// Which inputs to shake, and chance.
 #[derive(Default)]
 pub(super) struct Shaking {
-    /// Inputs with direct feed-through, per subsystem.
+    /// Inputs with direct feedthrough, per subsystem.
     through: Vec<Vec<usize>>,
     /// Share of the distance from the coupling signal to the input.
     size: f64,

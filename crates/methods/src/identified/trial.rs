@@ -41,7 +41,7 @@ impl Trial {
         }
     }
 
-    /// Whether the large-step models, coupled by the law, run away from where the subsystems are.
+    /// Whether the large-step models, coupled by the law, diverge from where the subsystems are.
     pub(super) fn runs_away(
         &mut self,
         subject: &Subject<'_>,

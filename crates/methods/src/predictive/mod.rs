@@ -57,8 +57,8 @@ use settings::{Fit, PredictiveOptions, Settings};
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "predictive",
     title: "predictive coupling by interface Galerkin",
-    summary: "Input polynomials that equal the projection of the outputs the subsystems will really produce \
-              under them, by their local models. Stable for any step over power bonds, very accurate with exact \
+    summary: "Input polynomials that equal the projection of the outputs that the subsystems will produce \
+              under them, according to their local models. Stable for any step over power bonds, very accurate with exact \
               models.",
     equations: "(I - M_u L) eta = M_x x + M_b b + e_0 beta + M_u r,  u = L eta + r  in Legendre coefficients",
     source: "costep",
@@ -219,7 +219,7 @@ impl Predictive {
         }
     }
 
-    /// c = r_hat: signals from outside projected, inputs of other groups as they stand.
+    /// c = r_hat: external inputs projected, inputs of other groups as they stand.
     fn known_inputs(&mut self, step: &StepContext, signals: &Signals<'_>) {
         self.c.fill(0.0);
         if self.inputs.len() < self.orders.len() {

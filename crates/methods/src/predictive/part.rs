@@ -152,7 +152,7 @@ impl Part {
         eta.fill(0.0);
         let width = eta.len() / self.beta.len().max(1);
         self.response.state_to_output.multiply_add(&self.x, eta);
-        // Mostly there is no offset and no signal from outside, and the maps need not be fetched.
+        // Mostly there is no offset and no external input, and the maps need not be fetched.
         if self.has_forcing {
             self.response.forcing_to_output.multiply_add(&self.forcing, eta);
         }

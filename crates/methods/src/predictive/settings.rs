@@ -143,7 +143,7 @@ impl Settings {
     /// What does not go together.
     pub(super) fn check(&self) -> Result<()> {
         if self.probes && matches!(self.states, States::Observed { .. }) {
-            let message = "`states=kalman` and `disturbance` do not go with `source=probe`";
+            let message = "`states=kalman` and `disturbance` cannot be combined with `source=probe`";
             return Err(Error::new(Code::BadOption, message)
                 .because("a probe finds states by trial steps, in coordinates that change with the model")
                 .hint("leave out `states`"));

@@ -48,7 +48,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "prestep",
     title: "model-based pre-step stabilisation",
     summary: "Predicts the monolithic solution one step ahead by the Interface Jacobians and chooses inputs that take \
-              each subsystem there. The method of Genser's thesis; `predictive` needs less and gives more.",
+              each subsystem there. The method of Genser's thesis; `predictive` needs less and is more accurate.",
     equations: "yhat = e^(Ahat h) (y + delta),  u: phi_A (y - D u_end) + P u = yhat",
     source: "[T] section 2.2.1; [G18] section 2",
     convergence_order: 1,
@@ -267,7 +267,7 @@ impl PreStep {
         }
     }
 
-    /// Step 2. yhat, with the signals from outside as lines and the offsets.
+    /// Step 2. yhat, with the external inputs as lines and the offsets.
     fn extrapolate(&mut self, step: &StepContext, signals: &Signals<'_>) {
         let Self { coupled, monolithic, next, y_ahead, is_ours, w, .. } = self;
         let value = |j: usize| if is_ours[j] { signals.external[j] } else { signals.coupled[j] };

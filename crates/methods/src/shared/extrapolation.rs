@@ -86,7 +86,7 @@ impl Extrapolation {
         }
     }
 
-    /// Signals from outside are known in advance: their share of the polynomial through past values is taken out and
+    /// External inputs are known in advance: their share of the polynomial through past values is taken out and
     /// replaced by the line (parabola) through their values in the step.
     fn interpolate_externals(&self, step: &StepContext, past: usize, signals: &mut Signals<'_>) {
         if self.order == 0 {

@@ -1,7 +1,7 @@
 //! The inputs that follow from models y = F + S u of all subsystems.
 //!
 //! ```text
-//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + (r_k + r_(k+1))/2     ph = 1/2 for outputs with direct feed-through
+//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + (r_k + r_(k+1))/2     ph = 1/2 for outputs with direct feedthrough
 //! ramp  u = L (F + S u) + r_(k+1)
 //! ```
 //!
@@ -119,7 +119,7 @@ impl Law {
 /// Keeps inputs near the coupling signal.
 #[derive(Default)]
 pub(crate) struct Guard {
-    /// An input stays within so many of the change of signals from outside, beside that of the coupling signal.
+    /// An input stays within so many of the change of external inputs, beside that of the coupling signal.
     known: f64,
     /// z at the last point.
     last: Vec<f64>,

@@ -27,7 +27,7 @@ pub(crate) fn bad_model(signals: &Signals<'_>, i: usize, cause: &str) -> Error {
 pub(crate) fn singular_interface(step: &StepContext) -> Error {
     let error = if step.k == 0 {
         Error::new(Code::AlgebraicLoop, "the interface system of the coupled local models is singular")
-            .hint("one of the connections of the loop needs a delay or a state, or the step another length")
+            .hint("add a delay or a state to one of the connections of the loop, or change the step")
     } else {
         Error::diverged("the interface system became singular: the run diverged")
     };

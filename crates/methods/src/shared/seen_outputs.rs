@@ -5,7 +5,7 @@
 //! step of delay, so the order falls to one.
 //!
 //! `feedthrough`: an output y = C x + D u is read under the input of the step that has just ended. Put in the new
-//! input: (I - D L) y = (y - D u_end) + D r. D is the exact direct feed-through of the local models. This is the
+//! input: (I - D L) y = (y - D u_end) + D r. D is the exact direct feedthrough of the local models. This is the
 //! parallel linear correction, MBCorr with B_d = 0 ([H18 (2)]).
 
 use costep_core::{
@@ -21,7 +21,7 @@ options! {
     pub(crate) struct SeenOptions {
         /// couple the mean of each output over the last macro step (anti-aliasing)
         smooth: bool = false;
-        /// remove the stale input from outputs with direct feed-through; needs local models
+        /// remove the stale input from outputs with direct feedthrough; needs local models
         feedthrough: bool = false;
     }
 }
@@ -45,7 +45,7 @@ impl SeenOutputs {
         Self { smooth, correct: feedthrough, ..Self::default() }
     }
 
-    /// Always with the stale feed-through removed.
+    /// Always with the stale feedthrough removed.
     pub(crate) fn corrected() -> Self {
         Self { correct: true, ..Self::default() }
     }
@@ -94,7 +94,7 @@ impl SeenOutputs {
     }
 }
 
-/// Removes the stale feed-through.
+/// Removes the stale feedthrough.
 #[derive(Default)]
 struct Correction {
     layout: Layout,
@@ -158,8 +158,8 @@ impl Correction {
     }
 }
 
-/// The loop of direct feed-through has no solution.
+/// The loop of direct feedthrough has no solution.
 pub(crate) fn singular_loop() -> Error {
-    Error::new(Code::AlgebraicLoop, "the loop of direct feed-through is singular: I - D L has no inverse")
-        .hint("one of the connections of the loop needs a delay or a state")
+    Error::new(Code::AlgebraicLoop, "the loop of direct feedthrough is singular: I - D L has no inverse")
+        .hint("add a delay or a state to one of the connections of the loop")
 }

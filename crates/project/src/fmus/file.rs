@@ -58,7 +58,7 @@ impl FmuFile {
             Isolation::None => Ok(false),
             Isolation::Process => Err(Error::new(
                 costep_core::Code::NeedsMissing,
-                "an FMU can have a process of its own on Linux only",
+                "FMUs can run in their own process on Linux only",
             )),
         }
     }

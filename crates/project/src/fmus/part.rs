@@ -19,9 +19,9 @@ use crate::fmus::{FmuFile, Isolation};
 #[cfg(target_os = "linux")]
 fn isolated(file: &FmuFile, name: &str, usage: IsolatedUse) -> Result<Box<dyn Subsystem>> {
     let Some(program) = costep_supervise::worker_program() else {
-        let message = format!("`{name}` cannot have a process of its own");
+        let message = format!("`{name}` cannot run in its own process");
         return Err(Error::new(Code::NeedsMissing, message)
-            .because("this program was not made to host FMUs in further processes"));
+            .because("this program cannot host FMUs in separate processes"));
     };
     Ok(Box::new(isolate_fmu(program, &file.path, &file.description, name, usage)?))
 }
@@ -124,10 +124,8 @@ impl Component for ModelExchangePart {
 
     fn equations(&self) -> Result<Box<dyn Equations>> {
         if self.isolation == Isolation::Process {
-            let message = format!(
-                "`{}` is in a process of its own: nothing else can integrate it",
-                self.description.name
-            );
+            let message =
+                format!("`{}` runs in its own process: nothing else can integrate it", self.description.name);
             return Err(costep_core::Error::new(costep_core::Code::NeedsMissing, message)
                 .hint("leave `isolation` out"));
         }

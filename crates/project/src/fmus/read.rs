@@ -50,8 +50,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
     let retry_discarded = retry.unwrap_or(Some(false))?;
     if retry_discarded && interface == FmuInterface::ModelExchange {
         problems.report(section.origin_of("retry_discarded"), || {
-            let message =
-                "`retry_discarded` has no meaning here: costep chooses the steps of this FMU itself";
+            let message = "`retry_discarded` has no effect here: costep chooses the steps of this FMU itself";
             Error::new(Code::Conflict, message).hint("remove it")
         });
         return None;
@@ -151,9 +150,9 @@ fn make_part(
 /// The remark for an FMU that decides by what it offers.
 fn by_model_exchange(name: &str, solver: Option<Solver>) -> Error {
     let solver = solver.unwrap_or(ModelExchangeOptions::default().solver).label();
-    let message = format!("`{name}` is for Model Exchange only: costep integrates it by `{solver}`");
+    let message = format!("`{name}` is for Model Exchange only: costep integrates it with `{solver}`");
     Error::new(Code::IntegratedHere, message)
-        .hint("write `interface = \"me\"` to say that this is meant, and `solver` to choose")
+        .hint("write `interface = \"me\"` to confirm this, and choose a `solver`")
 }
 
 /// The integrator of an FMU for Model Exchange; inner nothing = not given.
@@ -168,7 +167,7 @@ fn read_solver(
     let origin = section.origin_of("solver");
     if interface == FmuInterface::CoSimulation {
         problems.report(origin, || {
-            let message = "`solver` has no meaning here: an FMU for Co-Simulation brings its own";
+            let message = "`solver` has no effect here: an FMU for Co-Simulation has its own";
             Error::new(Code::Conflict, message).hint("remove it")
         });
         return None;
@@ -197,7 +196,7 @@ fn open(
     problems.report(section.origin_of("file"), || {
         let what = match path.metadata() {
             Ok(found) if found.is_dir() => "is a folder, not an FMU file",
-            Ok(_) => "is no file that could be an FMU",
+            Ok(_) => "is not an FMU file",
             Err(_) => "does not exist",
         };
         let error = Error::new(Code::FileNotReadable, format!("`{}` {what}", path.display()));
@@ -226,7 +225,7 @@ fn check_findings(
         if refused {
             let hint = match is_vital {
                 true => "export it again, by a tool that follows the standard",
-                false => "export it again, or write `validate = false` to take it as it is",
+                false => "export it again, or write `validate = false` to accept it as it is",
             };
             problems.report(origin, || error().hint(hint));
         } else {

@@ -43,7 +43,7 @@ fn read_list(items: &[Node], kind: VariableType) -> Result<Values, String> {
     }
 }
 
-/// Whole numbers stay whole, so that all 64 bits of an integer are kept.
+/// Integers stay whole, so that all 64 bits of an integer are kept.
 fn read_numbers(items: &[Node], mixed: &dyn Fn(&Node) -> String) -> Result<Values, String> {
     let integer = |item: &Node| if let Value::Integer(value) = item.value { Some(value) } else { None };
     if let Some(integers) = items.iter().map(integer).collect() {

@@ -56,7 +56,7 @@ fn setting(x: [f64; 4], stiffness: f64) -> Setting {
     Setting { subject: &Left, start: x[..2].to_vec(), length: LENGTH, segments }
 }
 
-/// A spring of 200 N/m and small angles, so that the sampled force of the spring does not make it run away.
+/// A spring of 200 N/m and small angles, so that the sampled force of the spring does not make it diverge.
 pub(super) fn fixed() -> Setting {
     setting([0.2, 0.0, -0.2, 0.0], 200.0)
 }

@@ -1,4 +1,4 @@
-//! The cases: systems, steps, starts, signals from outside, noise. What a prototype of the method gave stands beside them.
+//! The cases: systems, steps, starts, external inputs, noise. What a prototype of the method gave stands beside them.
 
 use std::f64::consts::TAU;
 

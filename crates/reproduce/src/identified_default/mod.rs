@@ -20,7 +20,7 @@ pub(crate) const STUDY: Study = Study {
     title: "identified coupling of black boxes with nothing set",
     source: "costep, a prototype of the method `identified`",
     setup: "Linear and nonlinear dual mass oscillators, helicopter with two controllers and five pilots, pendulum, chain of five, hydraulic lines, \
-            at steps from where a hold is accurate to where it explodes; with signals from outside, idle starts, noise on all outputs, a spring that \
+            at steps from where a hold is accurate to where it explodes; with external inputs, idle starts, noise on all outputs, a spring that \
             changes; the start counts. Subsystems step exactly, the pendulum by Runge-Kutta steps of 0.2 ms, the nonlinear oscillator by Euler steps of \
             0.01 ms. Error: per subsystem the mean over its outputs and over time of |y - y_mono| / range(y_mono), Euclidean norm over subsystems, noise \
             included; above 9 or diverged it counts as 99. Of the 55 cases the prototype was tuned on 25 and tested on 30; costep's own changes \
@@ -62,7 +62,7 @@ pub(crate) const DRAWN: Study = Study {
     title: "identified coupling of black boxes drawn at random",
     source: "costep",
     setup: "As identified-default, but with parameters, steps, excitation and noise drawn at random, 20 cases of each of 13 kinds: those of identified-default, \
-            coupled pendula, three springs, and linear pairs with and without direct feed-through (circuits, rooms and walls, plants with controllers, \
+            coupled pendula, three springs, and linear pairs with and without direct feedthrough (circuits, rooms and walls, plants with controllers, \
             drives with shafts). The method was not changed after these were drawn; it was chosen with five other draws of as many in view.",
     claims: &[Claim {
         text: "error relative to that of zoh, 260 cases",
@@ -161,7 +161,7 @@ fn compute(work: &Work<'_>) -> Result<Computed> {
             format!("Geometric means, cases of the choice: {}.", means(choosing)),
             format!("Geometric means, further cases: {}.", means(further)),
             "The prototype, on the same test cases: zoh 5.3, foh 1.7, nepce 1.7, identified 0.029, ramps 0.023, plain start 0.045. \
-             Beyond it, signals from outside are taken as means around the points, and the coupled models are tried before the steps become large, \
+             Beyond it, external inputs are taken as means around the points, and the coupled models are tried before the steps become large, \
              and where a run goes away with large steps, they become small again."
                 .into(),
         ],

@@ -1,4 +1,4 @@
-//! Loops of two linear parts with and without direct feed-through: circuits, walls, controllers with plants.
+//! Loops of two linear parts with and without direct feedthrough: circuits, walls, controllers with plants.
 
 use costep_core::Port;
 use costep_integrate::{Linear, Solver};

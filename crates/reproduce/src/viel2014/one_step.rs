@@ -69,7 +69,7 @@ fn affine([p, q]: [&[f64]; 2], [x, u]: [&[f64]; 2], out: &mut [f64]) {
 }
 
 impl Linear {
-    /// The parts of a linear model, without signals from outside.
+    /// The parts of a linear model, without external inputs.
     pub(super) fn of(model: &SystemDescription) -> Result<Self> {
         let twin = model.parts.iter().filter_map(|part| part.ode());
         let parts: Vec<Shown> = twin.map(|ode| Shown::new(&*ode)).collect();

@@ -16,7 +16,7 @@ struct Sampled {
 }
 
 impl Sampled {
-    /// The first input and the first output of a part without feed-through.
+    /// The first input and the first output of a part without feedthrough.
     fn new(part: &LocalModel, h: f64) -> Self {
         let n = part.states;
         let mut generator = DMatrix::zeros(n + 1, n + 1);

@@ -46,7 +46,7 @@ pub(crate) const FIG_9: Study = Study {
 
 /// Steps in us at which something is run.
 type Steps = std::ops::RangeInclusive<usize>;
-/// The jump of the flow at 0.1 s is no multiple of 1 us in floating point: it would come a step late, which hides errors
+/// The jump of the flow at 0.1 s is not a multiple of 1 us in floating point: it would come a step late, which hides errors
 /// as small as these.
 const FROM_5: Steps = 5..=usize::MAX;
 /// What else is run, and at which steps.

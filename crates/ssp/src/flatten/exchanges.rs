@@ -1,4 +1,4 @@
-//! Maps of whole numbers and of items of enumerations on the way of a signal.
+//! Maps of integers and of items of enumerations on the way of a signal.
 
 use costep_fmu_file::{Item, ModelDescription, short};
 
@@ -42,7 +42,9 @@ impl Exchange {
         match self {
             Self::None => Ok(Vec::new()),
             Self::Numbers(entries) => match entries.iter().find(|(_, target)| !takes(targets, *target)) {
-                Some((_, target)) => Err(format!("{target} is no item of the enumeration it is mapped to")),
+                Some((_, target)) => {
+                    Err(format!("{target} is not an item of the enumeration it is mapped to"))
+                }
                 None => Ok(entries.clone()),
             },
             Self::Names(entries) => by_names(entries, sources, targets),
@@ -59,14 +61,14 @@ fn by_names(
     if let Some((source, _)) =
         entries.iter().find(|(source, _)| sources.iter().all(|item| item.name != *source))
     {
-        return Err(format!("`{}` is no item of the enumeration that is mapped", short(source)));
+        return Err(format!("`{}` is not an item of the enumeration that is mapped", short(source)));
     }
     let number = |source: &Item| {
         let name =
             entries.iter().find(|(name, _)| *name == source.name).map_or(&source.name, |(_, target)| target);
         let target = targets.iter().find(|item| item.name == *name);
         let target = target
-            .ok_or_else(|| format!("`{}` is no item of the enumeration it is mapped to", short(name)))?;
+            .ok_or_else(|| format!("`{}` is not an item of the enumeration it is mapped to", short(name)))?;
         Ok((source.value, target.value))
     };
     sources.iter().map(number).collect()

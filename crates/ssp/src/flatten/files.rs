@@ -104,8 +104,10 @@ impl Flattener {
         for entry in &mapping.entries {
             let found = entry.source.strip_prefix(prefix).and_then(|name| index.get(name));
             let Some(parameter) = found else {
-                let message =
-                    format!("the mapping names `{}`, which the parameter set has not", short(&entry.source));
+                let message = format!(
+                    "the mapping names `{}`, which is not in the parameter set",
+                    short(&entry.source)
+                );
                 self.note(Severity::Remark, Code::SspUnused, spot, message);
                 continue;
             };

@@ -83,7 +83,7 @@ impl Flattener {
             Known::NotYet => Known::Yes(start),
             Known::Begun => {
                 let spot = self.ports[port].spot.clone();
-                let message = format!("`{}` is fed by connectors in a circle", short(&self.ports[port].name));
+                let message = format!("`{}` is fed by a cycle of connectors", short(&self.ports[port].name));
                 self.error(Code::SspCycle, &spot, message);
                 Known::Never
             }
@@ -241,7 +241,7 @@ fn refusal(output: &Variable, input: &Variable, exchanged: bool) -> Option<Strin
     for variable in [output, input] {
         if kind(variable).is_none() {
             let name = short(&variable.name);
-            return Some(format!("`{name}` is of type {}, which is no signal", variable.kind));
+            return Some(format!("`{name}` is of type {}, which is not a signal", variable.kind));
         }
     }
     let is_whole = |variable| matches!(kind(variable), Some(PortKind::Integer | PortKind::Enumeration));

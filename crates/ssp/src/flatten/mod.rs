@@ -137,7 +137,7 @@ impl Flattener {
         let document = Arc::new(document(&bytes, root.clone(), file.clone(), &limits, &mut self.notes)?);
         self.documents.insert(root, Some(document.clone()));
         for variant in self.packages.variants(0) {
-            let message = format!("the variant `{}` is not looked at", costep_fmu_file::short(&variant));
+            let message = format!("the variant `{}` is ignored", costep_fmu_file::short(&variant));
             self.note(Severity::Remark, Code::SspUnused, &Spot::of(&document, 0, ""), message);
         }
         self.add_root(&document);

@@ -51,7 +51,7 @@ pub(super) fn convert(value: Value, conversion: &Conversion) -> Value {
         Value::Real(values) if !conversion.is_identity() => {
             Value::Real(values.into_iter().map(|value| conversion.apply(value)).collect())
         }
-        // Whole numbers have no units.
+        // Integers have no units.
         value => value,
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Edge {
 }
 
 impl Flattener {
-    /// A port for a connector that is no variable.
+    /// A port for a connector that is not a variable.
     pub(super) fn add_port(&mut self, connector: &Connector, definitions: &Definitions, spot: Spot) -> usize {
         self.ports.push(Port {
             name: connector.name.clone(),

@@ -58,7 +58,7 @@ impl Reader<'_> {
                 None | Some("SSD") => false,
                 Some("component") => true,
                 Some(other) => {
-                    self.error(node.line, format!("`{}` is no base of a source", short(other)));
+                    self.error(node.line, format!("`{}` is not a base of a source", short(other)));
                     return Given::Nothing;
                 }
             };

@@ -127,7 +127,7 @@ impl Reader<'_> {
             self.error(second.line, format!("`{}` has two types", short(&name)));
         }
         if let Some(clock) = node.children.iter().find(|child| is_association(child)) {
-            self.unused(clock.line, format!("`{}` belongs to a clock, which is not looked at", short(&name)));
+            self.unused(clock.line, format!("`{}` belongs to a clock, which is ignored", short(&name)));
         }
         let unit = found.and_then(|(_, node)| node.get("unit")).filter(|unit| !unit.is_empty());
         if let Some(unit) = unit.filter(|unit| definitions.unit(unit).is_none()) {
@@ -143,7 +143,7 @@ impl Reader<'_> {
         let word = self.required(node, "kind")?;
         let kind = Kind::WORDS.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind);
         if kind.is_none() {
-            self.error(node.line, format!("`{}` is no kind of connector", short(&word)));
+            self.error(node.line, format!("`{}` is not a kind of connector", short(&word)));
         }
         kind
     }

@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         let (count, line) = self.graphics;
         if count > 0 {
             self.path.clear();
-            self.unused(line, format!("{count} elements for drawings are not kept"));
+            self.unused(line, format!("{count} graphical elements are ignored"));
         }
     }
 
@@ -154,8 +154,10 @@ impl<'a> Reader<'a> {
                 let own = setting.name == "Setting" && &*setting.namespace == NAMESPACE;
                 match (own, setting.get("key"), setting.get("value")) {
                     (true, Some(key), Some(value)) => settings.push((key.to_owned(), value.to_owned())),
-                    _ => self
-                        .warning(setting.line, "the annotation of costep has something else than settings"),
+                    _ => self.warning(
+                        setting.line,
+                        "the annotation of costep contains something other than settings",
+                    ),
                 }
             }
         }
@@ -190,8 +192,11 @@ impl<'a> Reader<'a> {
         let text = node.get(name)?;
         let value = read(text);
         if value.is_none() {
-            let message =
-                format!("`{name}` of <{}> is `{}`, which is no {what}", short(&node.name), short(text));
+            let message = format!(
+                "`{name}` of <{}> is `{}`, which is not a valid {what}",
+                short(&node.name),
+                short(text)
+            );
             self.error(node.line, message);
         }
         value
@@ -202,13 +207,13 @@ impl<'a> Reader<'a> {
         self.literal(node, name, "finite number", |text| literal::number(text).filter(|x| x.is_finite()))
     }
 
-    /// A whole number.
+    /// An integer.
     pub(crate) fn integer(&mut self, node: &Node, name: &str) -> Option<i64> {
-        self.literal(node, name, "whole number", literal::integer)
+        self.literal(node, name, "integer", literal::integer)
     }
 
     /// `true` or `false`.
     pub(crate) fn truth(&mut self, node: &Node, name: &str) -> Option<bool> {
-        self.literal(node, name, "`true` or `false`", literal::truth)
+        self.literal(node, name, "Boolean (`true` or `false`)", literal::truth)
     }
 }

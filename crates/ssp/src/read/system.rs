@@ -51,7 +51,7 @@ impl Reader<'_> {
                 Some(Element::Reference(common, dictionary))
             }
             other => {
-                self.error(node.line, format!("<{}> is no element of a system", short(other)));
+                self.error(node.line, format!("<{}> is not an element of a system", short(other)));
                 None
             }
         }
@@ -87,7 +87,7 @@ impl Reader<'_> {
                 Implementation::Any
             }
             Some(other) => {
-                self.error(node.line, format!("`{}` is no implementation of an FMU", short(other)));
+                self.error(node.line, format!("`{}` is not an implementation of an FMU", short(other)));
                 Implementation::Any
             }
         };
@@ -97,7 +97,7 @@ impl Reader<'_> {
 
     fn connection(&mut self, node: &Node) -> Option<Connection> {
         if node.name != "Connection" {
-            self.warning(node.line, format!("<{}> is no connection", short(&node.name)));
+            self.warning(node.line, format!("<{}> is not a connection", short(&node.name)));
             return None;
         }
         let attributes = [

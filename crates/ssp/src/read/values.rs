@@ -23,7 +23,7 @@ impl Reader<'_> {
         let mut names = HashSet::new();
         for node in node.inside("Parameters") {
             if node.name != "Parameter" {
-                self.warning(node.line, format!("<{}> is no parameter", short(&node.name)));
+                self.warning(node.line, format!("<{}> is not a parameter", short(&node.name)));
                 continue;
             }
             let Some(parameter) = self.parameter(node) else { continue };

@@ -111,7 +111,7 @@ fn texts(variable: &Variable, value: &Value, description: &ModelDescription) -> 
         if value.fract() == 0.0 && value.abs() < 1e18 {
             Ok(format!("{value:.0}"))
         } else {
-            Err(format!("{value} is not a whole number"))
+            Err(format!("{value} is not an integer"))
         }
     };
     let item = |number: i64| {

@@ -56,7 +56,7 @@ pub(crate) fn archives() -> Vec<Case> {
     let name = b"resources/a.fmu";
     vec![
         raw("empty", Vec::new(), Code::NotAnFmu),
-        raw("text", b"this is no archive".to_vec(), Code::NotAnFmu),
+        raw("text", b"this is not an archive".to_vec(), Code::NotAnFmu),
         raw("a bare document", sound().into_bytes(), Code::NotAnFmu),
         raw("cut", good[..good.len() / 2].to_vec(), Code::ArchiveDamaged),
         raw("leads out", patched(name, b"../../../a/.fmu"), Code::ArchiveRefused),
@@ -162,7 +162,7 @@ pub(crate) fn schema() -> Vec<Case> {
             Code::SspSchema,
         ),
         edit(
-            "a truth value",
+            "a Boolean",
             r#"endConnector="u" >"#,
             r#"endConnector="u" suppressUnitConversion="yes">"#,
             Code::SspSchema,
@@ -170,7 +170,7 @@ pub(crate) fn schema() -> Vec<Case> {
         edit("a unit twice", r#"<ssc:Unit name="rpm">"#, r#"<ssc:Unit name="K">"#, Code::SspSchema),
         edit("a huge exponent", r#"rad="1""#, r#"rad="99999999999""#, Code::SspSchema),
         edit("a factor of zero", r#"factor="0.10471975511965977""#, r#"factor="0""#, Code::UnitMismatch),
-        edit("a value that is no number", r#"value="1.5""#, r#"value="1,5""#, Code::SspSchema),
+        edit("a value that is not a number", r#"value="1.5""#, r#"value="1,5""#, Code::SspSchema),
         edit("an empty value", r#"value="1.5""#, r#"value="  ""#, Code::SspSchema),
         edit("no value", r#"value="1.5""#, "", Code::SspSchema),
         edit("binding without content", "<ssd:ParameterValues>", "<ssd:Nothing>", Code::BadXml),
@@ -249,7 +249,7 @@ pub(crate) fn references() -> Vec<Case> {
             Code::SspReference,
         ),
         case(
-            "a package that is none",
+            "a package that is not a package",
             &Files::new(&ssd(&elements(
                 r#"<ssd:Component name="c" type="application/x-ssp-package" source="x.ssp"/>"#,
             )))
@@ -266,7 +266,7 @@ pub(crate) fn references() -> Vec<Case> {
         ),
         document("a missing set", &set("resources/x.ssv"), Code::SspReference),
         document("a set on the network", &set("https://example.org/x.ssv"), Code::SspReference),
-        case("a set that is no set", &Files::new(&set("x.ssv")).with("x.ssv", b"<x/>"), Code::SspSchema),
+        case("a set that is not a set", &Files::new(&set("x.ssv")).with("x.ssv", b"<x/>"), Code::SspSchema),
         case("a set that is no XML", &Files::new(&set("x.ssv")).with("x.ssv", b"p = 1"), Code::BadXml),
         case(
             "a set with a document type",
@@ -361,7 +361,7 @@ pub(crate) fn wiring() -> Vec<Case> {
         changed("an unknown transformation", "", "<ssc:SplineTransformation/>", Code::SspSchema),
         changed("a map without entries", "", "<ssc:IntegerMappingTransformation/>", Code::SspUnsupported),
         changed(
-            "a map of truth values with a word",
+            "a map of Booleans with a word",
             "",
             r#"<ssc:BooleanMappingTransformation><ssc:MapEntry source="yes" target="true"/></ssc:BooleanMappingTransformation>"#,
             Code::SspSchema,
@@ -430,7 +430,7 @@ pub(crate) fn values() -> Vec<Case> {
         mapped("a mapping without a source", r#"<ssm:MappingEntry target="a.p"/>"#, Code::SspSchema),
         mapped("a mapping without a target", r#"<ssm:MappingEntry source="x"/>"#, Code::SspSchema),
         mapped("an unknown element of a mapping", "<ssm:Magic/>", Code::SspSchema),
-        mapping_file("a mapping that is none", "<x/>", Code::SspSchema),
+        mapping_file("a mapping that is not a mapping", "<x/>", Code::SspSchema),
         mapping_file("a mapping that is no XML", "x -> a.p", Code::BadXml),
         mapping_file("a mapping with entities", "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>", Code::XmlRefused),
         document(

@@ -44,7 +44,7 @@ pub fn isolate_fmu(
     usage: IsolatedUse,
 ) -> Result<Isolated> {
     let not_possible = |cause: std::io::Error| {
-        let message = format!("`{name}` cannot have a process of its own");
+        let message = format!("`{name}` cannot run in its own process");
         Error::new(Code::FileNotReadable, message).in_file(path).because(cause)
     };
     let outline = usage.outline(fmu, name)?;

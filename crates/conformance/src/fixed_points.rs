@@ -20,7 +20,7 @@ const SOLVERS: [Solver; 5] = [
 ];
 
 /// Greatest relative change of an output in many steps.
-fn drift(system: System) -> f64 {
+pub(crate) fn drift(system: System) -> f64 {
     let mut engine = Engine::new(system).unwrap();
     let start = engine.outputs().to_vec();
     for _ in 0..500 {

@@ -23,6 +23,7 @@ pub mod order;
 pub mod rollback;
 mod save_load;
 pub mod signals;
+mod solvers;
 mod sources;
 pub mod systems;
 pub mod toys;
@@ -35,6 +36,7 @@ use costep_core::MethodEntry;
 
 pub use allocations::check_allocations;
 pub use options::check_source_options;
+pub use solvers::{assert_solver_conforms, check_solver};
 pub use sources::{assert_source_conforms, check_source, source_variants};
 pub use variants::variants;
 
@@ -83,7 +85,7 @@ checks![
 /// A check that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The method or source.
+    /// The method, source or solver.
     pub subject: &'static str,
     /// The check.
     pub check: &'static str,
@@ -129,7 +131,23 @@ pub fn check_method(entry: &'static MethodEntry) -> Vec<Failure> {
 ///
 /// If one of them fails; the message has all that fail.
 pub fn assert_conforms(entry: &'static MethodEntry) {
-    let failures: Vec<_> =
-        check_method(entry).iter().map(|failure| format!("{}: {}", failure.check, failure.message)).collect();
-    assert!(failures.is_empty(), "`{}` does not conform:\n{}", entry.id, failures.join("\n"));
+    assert_none(entry.id, &check_method(entry));
+}
+
+/// A check of something else, and its name.
+type NamedCheck<T> = (&'static str, fn(&'static T));
+
+/// Runs checks on a source or a solver.
+fn failures_of<T>(subject: &'static str, entry: &'static T, checks: &[NamedCheck<T>]) -> Vec<Failure> {
+    let failure = |(check, run): &NamedCheck<T>| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(entry)));
+        outcome.err().map(|payload| Failure { subject, check, message: message_of(&*payload) })
+    };
+    checks.iter().filter_map(failure).collect()
+}
+
+fn assert_none(subject: &str, failures: &[Failure]) {
+    let texts: Vec<_> =
+        failures.iter().map(|failure| format!("{}: {}", failure.check, failure.message)).collect();
+    assert!(texts.is_empty(), "`{subject}` does not conform:\n{}", texts.join("\n"));
 }

@@ -30,13 +30,18 @@ pub(crate) fn a_resumed_run_has_the_same_bits(entry: &'static MethodEntry) {
 
 /// The same for methods with options.
 pub(crate) fn resumed_runs_are_the_same(methods: &[MethodSpec]) {
+    resumed_runs_with(&SOLVERS, methods);
+}
+
+/// The same with other solvers.
+pub(crate) fn resumed_runs_with(solvers: &[Solver], methods: &[MethodSpec]) {
     for model in [model("dual-mass", &[]), model("chain", &[("n", 4.0)])] {
         for method in methods {
-            for solver in SOLVERS {
-                let mut unbroken = engine(&model, &solver, method);
+            for solver in solvers {
+                let mut unbroken = engine(&model, solver, method);
                 bits_after(&mut unbroken, STEPS);
                 let state = unbroken.save().unwrap();
-                let mut resumed = engine(&model, &solver, method);
+                let mut resumed = engine(&model, solver, method);
                 resumed.load(&state).unwrap();
                 assert_eq!((resumed.k(), resumed.time()), (unbroken.k(), unbroken.time()));
                 let (then, now) = (bits_after(&mut unbroken, STEPS), bits_after(&mut resumed, STEPS));

@@ -1,17 +1,12 @@
 //! What every source of models has to keep to.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use costep_core::{ModelsSpec, SourceEntry, Value};
 use costep_methods::{METHODS, MethodSpec};
 
 use crate::determinism::{order_does_not_matter, threads_do_not_matter};
 use crate::save_load::{resumed_runs_are_the_same, truncated_states_are_refused};
 use crate::variants::{changed, defaults, within_reason};
-use crate::{Failure, check_source_options, message_of};
-
-/// A check of a source, and its name.
-type NamedCheck = (&'static str, fn(&'static SourceEntry));
+use crate::{Failure, NamedCheck, assert_none, check_source_options, failures_of};
 
 /// A source under every method that comes with costep, uses models and can work with its own; and under the first
 /// of them with each option in turn at every other value that can be derived from its declaration.
@@ -34,7 +29,7 @@ pub fn source_variants(source: &'static SourceEntry) -> Vec<MethodSpec> {
 /// Runs the checks of sources on one, and gives those that fail: bad options are refused, a saved run goes on bit
 /// by bit, damaged states are refused, and the result depends neither on threads nor on the order of parts.
 pub fn check_source(source: &'static SourceEntry) -> Vec<Failure> {
-    let checks: [NamedCheck; 5] = [
+    let checks: [NamedCheck<SourceEntry>; 5] = [
         ("values_out_of_range_are_refused", check_source_options),
         ("a_resumed_run_has_the_same_bits", |source| resumed_runs_are_the_same(&source_variants(source))),
         ("every_truncated_state_is_refused", |source| truncated_states_are_refused(&source_variants(source))),
@@ -43,11 +38,7 @@ pub fn check_source(source: &'static SourceEntry) -> Vec<Failure> {
         }),
         ("the_order_of_parts_does_not_matter", |source| order_does_not_matter(&source_variants(source))),
     ];
-    let failure = |(check, run): &(&'static str, fn(&'static SourceEntry))| {
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(source)));
-        outcome.err().map(|payload| Failure { subject: source.id, check, message: message_of(&*payload) })
-    };
-    checks.iter().filter_map(failure).collect()
+    failures_of(source.id, source, &checks)
 }
 
 /// Runs the checks of sources on one.
@@ -56,9 +47,5 @@ pub fn check_source(source: &'static SourceEntry) -> Vec<Failure> {
 ///
 /// If one of them fails; the message has all that fail.
 pub fn assert_source_conforms(source: &'static SourceEntry) {
-    let failures: Vec<_> = check_source(source)
-        .iter()
-        .map(|failure| format!("{}: {}", failure.check, failure.message))
-        .collect();
-    assert!(failures.is_empty(), "`{}` does not conform:\n{}", source.id, failures.join("\n"));
+    assert_none(source.id, &check_source(source));
 }

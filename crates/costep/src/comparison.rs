@@ -129,7 +129,7 @@ pub(crate) fn compare(
     let own = [project.model.experiment.step];
     let steps = if comparison.steps.is_empty() { &own[..] } else { &comparison.steps };
     system.check_steps(steps)?;
-    let choice = ReferenceChoice::parse(project, &comparison.reference)?;
+    let choice = ReferenceChoice::parse(project, system.registry.solvers(), &comparison.reference)?;
     let mut compared = Compared::default();
     let outcome = compared.compute(project, (&methods, steps), choice, comparison, progress);
     match outcome {

@@ -25,7 +25,7 @@
 //! | record it, go on later | [`Run::record`], [`RunFolder`], [`Simulation::resume`] |
 //! | compare methods and steps | [`System::compare`], [`Comparison`] |
 //! | learn models of the parts | [`System::identify`] |
-//! | add methods and models of your own | [`Registry`] |
+//! | add methods, sources, models and solvers of your own | [`Registry`] |
 //!
 //! Everything is owned and [`Send`]; a run may be moved to another thread and ended from outside by a
 //! [`Cancel`].
@@ -82,7 +82,7 @@ pub use costep_analysis::{ProbeReport, ReferenceKind};
 pub use costep_core::{Code, CouplingMethod, Error, ExitClass, External, MethodEntry, Subsystem};
 pub use costep_engine::{Engine, Flow};
 pub use costep_ident::ModelFile;
-pub use costep_integrate::{Ode, Solver};
+pub use costep_integrate::{Ode, Solver, SolverEntry, SolverSetting, Solvers};
 pub use costep_methods::{MethodSpec, Methods};
 pub use costep_models::ModelEntry;
 pub use costep_project::{Override, Project, Registry, Source};

@@ -3,7 +3,7 @@
 use costep_analysis::{GrowthWatch, Reference, Twin};
 use costep_core::quantity::parse_time;
 use costep_core::{Code, Error, Experiment, Result};
-use costep_integrate::Solver;
+use costep_integrate::{Solver, Solvers};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 
@@ -25,6 +25,9 @@ const AFFORDABLE: f64 = 5e7;
 /// states.
 const DENSE: f64 = 3.0;
 
+/// Length of inner steps where neither the reference nor the model says it.
+const DEFAULT_INNER_STEP: f64 = 1e-5;
+
 /// Which reference is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ReferenceChoice {
@@ -38,7 +41,7 @@ pub(crate) enum ReferenceChoice {
 
 impl ReferenceChoice {
     /// Reads `none`, `auto` (which needs none), `same`, `step`, `step:10us` or a solver.
-    pub(crate) fn parse(project: &Project, text: &str) -> Result<Self> {
+    pub(crate) fn parse(project: &Project, solvers: &Solvers, text: &str) -> Result<Self> {
         match text {
             "none" | "auto" => return Ok(Self::Nothing),
             "step" => return Ok(Self::FineStep(None)),
@@ -55,10 +58,11 @@ impl ReferenceChoice {
                 format!("a reference with a step of {step} s is not possible"),
             ));
         }
-        if !Solver::NAMES.contains(&text.split(':').next().unwrap_or(text)) {
-            return Err(unknown(text));
+        let name = text.split(':').next().unwrap_or(text);
+        if !solvers.names().any(|known| known == name) {
+            return Err(unknown(text, solvers));
         }
-        let solver = Solver::parse(text, default_micro_step(project))?;
+        let solver = solvers.parse(text, project.model.solver.inner_step().unwrap_or(DEFAULT_INNER_STEP))?;
         if project.model.can_be_one() {
             return Ok(Self::Monolithic(solver));
         }
@@ -98,8 +102,8 @@ impl ReferenceChoice {
     }
 }
 
-fn unknown(text: &str) -> Error {
-    let known = ["none", "same", "step", "step:TIME"].into_iter().chain(Solver::NAMES);
+fn unknown(text: &str, solvers: &Solvers) -> Error {
+    let known = ["none", "same", "step", "step:TIME"].into_iter().chain(solvers.names());
     Error::new(Code::BadValue, format!("unknown reference `{text}`")).suggest(text, known)
 }
 
@@ -155,26 +159,16 @@ pub(crate) fn twin(project: &Project, watch: &GrowthWatch) -> Result<Option<Twin
 /// judged like an uninterrupted one.
 fn twin_solver(project: &Project) -> Option<Solver> {
     let (model, experiment) = (&project.model, &project.model.experiment);
-    let inner_steps = match model.solver {
-        Solver::Euler(step) | Solver::Rk4(step) => (experiment.step / step).max(1.0),
-        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 20.0,
-    };
+    let inner_steps = model.solver.inner_step().map_or(20.0, |step| (experiment.step / step).max(1.0));
     let states: usize = model.parts.iter().filter_map(|part| Some(part.ode()?.states())).sum();
     // Exponentials and factors of the whole system are dense.
     let matrices = match model.solver {
         Solver::Exact | Solver::Multistep(..) => DENSE * (states as f64).powi(3),
-        Solver::Euler(_) | Solver::Rk4(_) | Solver::Dopri5(_) => 0.0,
+        Solver::Euler(_) | Solver::Rk4(_) | Solver::Dopri5(_) | Solver::Other(..) => 0.0,
     };
     let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64 + matrices;
     match ReferenceChoice::same(project) {
         ReferenceChoice::Monolithic(solver) if effort <= AFFORDABLE && model.has_equations() => Some(solver),
         _ => None,
-    }
-}
-
-fn default_micro_step(project: &Project) -> f64 {
-    match project.model.solver {
-        Solver::Euler(step) | Solver::Rk4(step) => step,
-        Solver::Dopri5(_) | Solver::Multistep(..) | Solver::Exact => 1e-5,
     }
 }

@@ -135,7 +135,7 @@ impl Simulation {
         let folder = run.record.clone().map(crate::run::RecordTo::lock).transpose()?;
         let system = system.configured(&run, folder.as_ref())?;
         let project = &system.project;
-        let compared = ReferenceChoice::parse(project, &run.reference)?;
+        let compared = ReferenceChoice::parse(project, system.registry.solvers(), &run.reference)?;
         let engine = assemble::engine(project, &Choice::of(project), compared.is_some())?;
         let recorder = folder
             .as_ref()

@@ -64,7 +64,7 @@ impl Opening {
         self
     }
 
-    /// Methods and models that projects may name.
+    /// Methods, sources, models and solvers that projects may name.
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = registry;
         self
@@ -203,7 +203,7 @@ impl System {
 
     /// Whether a reference of this name is possible; see [`Run::reference`].
     pub fn check_reference(&self, reference: &str) -> Result<()> {
-        ReferenceChoice::parse(&self.project, reference).map(|_| ())
+        ReferenceChoice::parse(&self.project, self.registry.solvers(), reference).map(|_| ())
     }
 
     fn names(&self) -> Names {

@@ -68,10 +68,7 @@ impl Sheet {
             parameters: parameters.iter().map(|(_, value)| value).collect(),
             variables: Vec::new(),
             experiment: model.experiment,
-            inner_step: match model.solver {
-                Solver::Euler(step) | Solver::Rk4(step) if step < f64::MAX => Some(step),
-                _ => None,
-            },
+            inner_step: model.solver.inner_step().filter(|step| *step < f64::MAX),
             is_euler: matches!(model.solver, Solver::Euler(_)),
             probe,
         };

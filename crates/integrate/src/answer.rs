@@ -19,14 +19,11 @@ const TOLERANCE_SHARE: f64 = 0.1;
 /// The integrator that a subsystem with this one takes beside a model of the rest.
 pub(crate) fn solver_beside(solver: &Solver) -> Solver {
     let sharper = |tolerance: f64| (TOLERANCE_SHARE * tolerance).max(Solver::SHARPEST);
-    match *solver {
+    match solver.tolerance() {
+        Some(tolerance) => solver.with_tolerance(sharper(tolerance)),
         // What is linear without the rest is not without a constant term with it.
-        Solver::Exact => Solver::Dopri5(TIGHT),
-        Solver::Dopri5(tolerance) => Solver::Dopri5(sharper(tolerance)),
-        Solver::Multistep(family, tolerance, at_point) => {
-            Solver::Multistep(family, sharper(tolerance), at_point)
-        }
-        Solver::Euler(_) | Solver::Rk4(_) => *solver,
+        None if *solver == Solver::Exact => Solver::Dopri5(TIGHT),
+        None => *solver,
     }
 }
 

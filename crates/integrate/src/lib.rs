@@ -33,6 +33,6 @@ pub use integrator::{DIAGNOSTICS, Integrator, Start, Stretch};
 pub use linear::Linear;
 pub use ode::{Ode, Renamable};
 pub use sampler::{Path, Sampler};
-pub use solver::Solver;
+pub use solver::{Solver, SolverEntry, SolverSetting, Solvers};
 pub use stepper::Stepper;
 pub use whole::{Whole, members};

@@ -25,6 +25,8 @@ pub enum Solver {
     /// Variable-step, variable-order multistep formulas with this relative tolerance, and what they do
     /// where inputs change.
     Multistep(Family, f64, AtPoint),
+    /// One of another crate, with the value of its setting.
+    Other(&'static SolverEntry, f64),
 }
 
 impl Solver {
@@ -47,11 +49,7 @@ impl Solver {
             "adams" => multistep(Family::Adams, value)?,
             "exact" if value.is_none() => Self::Exact,
             "exact" => return Err(Error::new(Code::BadValue, "the solver `exact` takes no value")),
-            _ => {
-                return Err(
-                    Error::new(Code::BadValue, format!("unknown solver `{name}`")).suggest(name, Self::NAMES)
-                );
-            }
+            _ => return Err(unknown(name, Self::NAMES)),
         };
         solver.check()?;
         Ok(solver)
@@ -59,20 +57,14 @@ impl Solver {
 
     /// Refuses settings that cannot work.
     pub fn check(&self) -> Result<()> {
-        match *self {
-            Self::Euler(step) | Self::Rk4(step) if !(step > 0.0 && step.is_finite()) => {
-                Err(Error::new(Code::BadValue, format!("an inner step of {step} s is not possible")))
-            }
-            Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _)
-                if !(Self::SHARPEST..=0.1).contains(&tolerance) =>
-            {
-                Err(Error::new(
-                    Code::BadValue,
-                    format!("a tolerance of {tolerance} is not between 1e-14 and 0.1"),
-                ))
-            }
-            _ => Ok(()),
+        if let Some(step) = self.inner_step().filter(|step| !(*step > 0.0 && step.is_finite())) {
+            return Err(Error::new(Code::BadValue, format!("an inner step of {step} s is not possible")));
         }
+        if let Some(tolerance) = self.tolerance().filter(|value| !(Self::SHARPEST..=0.1).contains(value)) {
+            let message = format!("a tolerance of {tolerance} is not between 1e-14 and 0.1");
+            return Err(Error::new(Code::BadValue, message));
+        }
+        Ok(())
     }
 
     /// The text [`Solver::parse`] reads.
@@ -88,6 +80,10 @@ impl Solver {
                 let mode = if is_default { String::new() } else { format!(":{}", at_point.name()) };
                 format!("{family}:{tolerance:e}{mode}")
             }
+            Self::Other(entry, value) => match entry.setting {
+                SolverSetting::InnerStep => format!("{}:{}", entry.id, exact_time(value)),
+                SolverSetting::Tolerance { .. } => format!("{}:{value:e}", entry.id),
+            },
         }
     }
 
@@ -103,6 +99,7 @@ impl Solver {
             Self::Multistep(family, tolerance, at_point) => {
                 Box::new(MultistepIntegrator::new(family, tolerance, at_point, equations))
             }
+            Self::Other(entry, value) => (entry.build)(value, equations)?,
         })
     }
 
@@ -110,9 +107,110 @@ impl Solver {
     pub fn tolerance(&self) -> Option<f64> {
         match *self {
             Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _) => Some(tolerance),
+            Self::Other(entry, value) => (entry.setting != SolverSetting::InnerStep).then_some(value),
             Self::Euler(_) | Self::Rk4(_) | Self::Exact => None,
         }
     }
+
+    /// The length that its inner steps do not exceed, if that is given.
+    pub fn inner_step(&self) -> Option<f64> {
+        match *self {
+            Self::Euler(step) | Self::Rk4(step) => Some(step),
+            Self::Other(entry, value) => (entry.setting == SolverSetting::InnerStep).then_some(value),
+            Self::Dopri5(_) | Self::Multistep(..) | Self::Exact => None,
+        }
+    }
+
+    /// The same with another relative tolerance; as it is if it has none.
+    pub fn with_tolerance(self, tolerance: f64) -> Self {
+        match self {
+            Self::Dopri5(_) => Self::Dopri5(tolerance),
+            Self::Multistep(family, _, at_point) => Self::Multistep(family, tolerance, at_point),
+            Self::Other(entry, _) if self.tolerance().is_some() => Self::Other(entry, tolerance),
+            Self::Other(..) | Self::Euler(_) | Self::Rk4(_) | Self::Exact => self,
+        }
+    }
+}
+
+/// A solver that another crate adds.
+#[derive(Debug)]
+pub struct SolverEntry {
+    /// Its name, as users write it before the colon.
+    pub id: &'static str,
+    /// One line about it.
+    pub about: &'static str,
+    /// What is written behind the colon.
+    pub setting: SolverSetting,
+    /// Makes the integrator for these equations, with the value of the setting.
+    pub build: fn(f64, &mut dyn Equations) -> Result<Box<dyn Integrator>>,
+}
+
+impl PartialEq for SolverEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+/// What the accuracy of a solver is set by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SolverSetting {
+    /// The greatest length of its inner steps, as a time.
+    InnerStep,
+    /// A relative tolerance.
+    Tolerance {
+        /// Taken where none is written.
+        default: f64,
+    },
+}
+
+/// The solvers that a project may name: those that come with costep, and those of other crates.
+#[derive(Clone, Debug, Default)]
+pub struct Solvers {
+    others: Vec<&'static SolverEntry>,
+}
+
+impl Solvers {
+    /// Those that come with costep.
+    pub fn standard() -> Self {
+        Self::default()
+    }
+
+    /// Adds one. It hides one of the same name.
+    pub fn with(mut self, entry: &'static SolverEntry) -> Self {
+        self.others.retain(|known| known.id != entry.id);
+        self.others.push(entry);
+        self
+    }
+
+    /// Their names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        let hidden = |name: &&str| !self.others.iter().any(|entry| entry.id == *name);
+        Solver::NAMES.into_iter().filter(hidden).chain(self.others.iter().map(|entry| entry.id))
+    }
+
+    /// [`Solver::parse`] for all of them.
+    pub fn parse(&self, text: &str, default_micro_step: f64) -> Result<Solver> {
+        let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
+        let Some(entry) = self.others.iter().find(|entry| entry.id == name) else {
+            let is_known = Solver::NAMES.contains(&name);
+            return if is_known {
+                Solver::parse(text, default_micro_step)
+            } else {
+                Err(unknown(name, self.names()))
+            };
+        };
+        let value = match entry.setting {
+            SolverSetting::InnerStep => value.map_or(Ok(default_micro_step), parse_time)?,
+            SolverSetting::Tolerance { default } => tolerance(value, default)?,
+        };
+        let solver = Solver::Other(entry, value);
+        solver.check()?;
+        Ok(solver)
+    }
+}
+
+fn unknown(name: &str, known: impl IntoIterator<Item = &'static str>) -> Error {
+    Error::new(Code::BadValue, format!("unknown solver `{name}`")).suggest(name, known)
 }
 
 fn tolerance(text: Option<&str>, default: f64) -> Result<f64> {

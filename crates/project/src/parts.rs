@@ -178,7 +178,7 @@ fn read_own(root: &Table, registry: &Registry, made: Vec<MadePart>, problems: &m
     for entry in fmu_section.entries() {
         let twice = native_section.entries().iter().find(|native| native.key == entry.key);
         refuse_second(entry, twice, problems);
-        match fmus::read(entry, &mut opened, problems).filter(|_| twice.is_none()) {
+        match fmus::read(entry, registry.solvers(), &mut opened, problems).filter(|_| twice.is_none()) {
             Some(Fmu { spec, file, part }) => {
                 signals.add_fmu(part.description(), &file.description);
                 defaults.push(Defaults::of_fmu(&file.description));

@@ -216,7 +216,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let name = read_name(&system, &default_name, problems);
     let mut parts = parts::read(root, registry, system.get("model"), made, problems);
     let experiment = settings::read_experiment(root, &system, &parts, problems);
-    let solver = settings::read_solver(&system, &parts, problems);
+    let solver = settings::read_solver(&system, registry.solvers(), &parts, problems);
     let wiring = connections::read(root, &parts, problems);
     let models = models::read(root, registry.methods().sources(), problems);
     let chosen = models.as_ref().ok().and_then(Option::as_ref);

@@ -1,8 +1,9 @@
-//! What a project may name: coupling methods, sources of models for them, and models.
+//! What a project may name: coupling methods, sources of models for them, models, and solvers.
 
 use std::path::Path;
 
 use costep_core::{Code, Error, MethodEntry, Result, SourceEntry};
+use costep_integrate::{SolverEntry, Solvers};
 use costep_methods::{MethodSpec, Methods};
 use costep_models::{MODELS, ModelEntry};
 
@@ -10,8 +11,8 @@ use crate::overrides::Override;
 use crate::project::{self, Project, Refusal};
 use crate::source::Source;
 
-/// Coupling methods, sources of models for them, and models by their names. A crate of its own can add to those that come with costep,
-/// and projects, overrides and systems that are built in code can then name them.
+/// Coupling methods, sources of models for them, models and solvers by their names. A crate of its own can
+/// add to those that come with costep, and projects, overrides and systems that are built in code can then name them.
 ///
 /// ```
 /// use costep_core::MethodEntry;
@@ -26,6 +27,7 @@ use crate::source::Source;
 pub struct Registry {
     methods: Methods,
     models: Vec<&'static ModelEntry>,
+    solvers: Solvers,
 }
 
 impl Default for Registry {
@@ -37,7 +39,7 @@ impl Default for Registry {
 impl Registry {
     /// What comes with costep.
     pub fn standard() -> Self {
-        Self { methods: Methods::standard(), models: MODELS.iter().collect() }
+        Self { methods: Methods::standard(), models: MODELS.iter().collect(), solvers: Solvers::standard() }
     }
 
     /// Adds a coupling method; one of the same name is replaced.
@@ -58,6 +60,17 @@ impl Registry {
         self.models.retain(|known| known.id != entry.id);
         self.models.push(entry);
         self
+    }
+
+    /// Adds a solver; one of the same name is replaced.
+    pub fn with_solver(mut self, entry: &'static SolverEntry) -> Self {
+        self.solvers = self.solvers.with(entry);
+        self
+    }
+
+    /// The solvers.
+    pub fn solvers(&self) -> &Solvers {
+        &self.solvers
     }
 
     /// The coupling methods.

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Experiment};
 use costep_engine::{Bounds, Scheduling, Threads};
-use costep_integrate::Solver;
+use costep_integrate::{Solver, Solvers};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
-use crate::parts::{Defaults, Parts};
+use crate::parts::Parts;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::{Section, number};
 use crate::signals::{Side, Signals};
@@ -104,16 +104,24 @@ fn given_or(
     default
 }
 
+/// The inner step of `euler` and `rk4` when neither the text nor the model says it.
+const DEFAULT_INNER_STEP: f64 = 1e-5;
+
 /// Reads the solver. The flag says whether it was given.
 pub(crate) fn read_solver(
     system: &Section<'_>,
+    solvers: &Solvers,
     parts: &Parts,
     problems: &mut Problems<'_>,
 ) -> Option<(Solver, bool)> {
     let given = system.get("solver").is_some();
     let solver = if given {
         let text = system.text("solver", problems)?;
-        Solver::parse(text, micro_step(&parts.defaults))
+        solvers
+            .parse(
+                text,
+                parts.defaults.solver.and_then(|solver| solver.inner_step()).unwrap_or(DEFAULT_INNER_STEP),
+            )
             .map_err(|error| problems.report(system.origin_of("solver"), || error))
             .ok()?
     } else {
@@ -136,15 +144,6 @@ pub(crate) fn read_solver(
         });
     }
     Some((solver, given))
-}
-
-/// The inner step of `euler` and `rk4` when the text does not say it.
-fn micro_step(defaults: &Defaults) -> f64 {
-    const USUAL: f64 = 1e-5;
-    match defaults.solver {
-        Some(Solver::Euler(step) | Solver::Rk4(step)) => step,
-        _ => USUAL,
-    }
 }
 
 /// Reads `[schedule]`.

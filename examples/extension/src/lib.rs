@@ -1,4 +1,4 @@
-//! A crate of its own that adds a coupling method, a source of models and a subsystem to costep. A project names them like those
+//! A crate of its own that adds a coupling method, a source of models, a solver and a subsystem to costep. A project names them like those
 //! that come with costep, once they are in the [`Registry`] that it is opened with:
 //!
 //! ```
@@ -9,6 +9,7 @@
 //! ```
 
 pub mod damped_line;
+pub mod heun;
 pub mod smoothed;
 pub mod thermostat;
 
@@ -20,6 +21,7 @@ pub fn registry() -> Registry {
         .with_method(&damped_line::ENTRY)
         .with_source(&smoothed::ENTRY)
         .with_model(&thermostat::ENTRY)
+        .with_solver(&heun::ENTRY)
 }
 
 /// A room with a thermostat, coupled by the method of this crate.
@@ -28,6 +30,7 @@ pub const PROJECT: &str = r#"
 name = "room"
 model = "thermostat"
 stop = "2 h"
+solver = "heun:5 s"
 
 [step]
 size = "10 s"

@@ -1,7 +1,7 @@
 //! What another crate adds is named in a project and keeps to what all methods keep to.
 
 use costep::{Comparison, Run, System};
-use costep_extension::{PROJECT, damped_line, registry, smoothed};
+use costep_extension::{PROJECT, damped_line, heun, registry, smoothed};
 
 #[test]
 fn the_method_conforms() {
@@ -34,7 +34,33 @@ fn a_project_names_the_source_in_both_spellings() {
 }
 
 #[test]
-fn a_project_names_both() {
+fn the_solver_conforms() {
+    costep_conformance::assert_solver_conforms(&heun::ENTRY);
+}
+
+#[test]
+fn a_project_and_a_reference_name_the_solver() {
+    let open = |solver: &str| {
+        System::opening("dual-mass")
+            .registry(registry())
+            .set("system.solver", solver)
+            .set("method", "zoh")
+            .open()
+            .unwrap()
+    };
+    let system = open("heun:0.1 ms");
+    assert!(system.to_toml().contains("heun:100us"), "{}", system.to_toml());
+    let outcome = system.run(Run::new().reference("heun:10us")).unwrap();
+    let error = outcome.report.errors.eps_mono.unwrap();
+    let usual = open("rk4:0.1 ms").run(Run::new().reference("rk4:10us")).unwrap();
+    // The coupling is what is inaccurate.
+    assert!((error / usual.report.errors.eps_mono.unwrap() - 1.0).abs() < 0.05, "{error}");
+    let unknown = System::opening("dual-mass").set("system.solver", "heun").open().err().unwrap();
+    assert!(unknown.to_string().contains("unknown solver `heun`"), "{unknown}");
+}
+
+#[test]
+fn a_project_names_them() {
     let system = System::from_toml(PROJECT, "room.toml", registry()).unwrap();
     assert!(system.to_toml().contains("damped-line"));
     let outcome = system.run(Run::new()).unwrap();

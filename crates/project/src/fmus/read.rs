@@ -8,7 +8,7 @@ use costep_core::{Code, Error, Place};
 use costep_fmi::{CoSimulationOptions, InputWays, ModelExchangeOptions};
 use costep_fmu_file::settings::fit_value;
 use costep_fmu_file::{ModelDescription, Severity, Values};
-use costep_integrate::Solver;
+use costep_integrate::{Solver, Solvers};
 use costep_system::Component;
 
 use crate::document::Entry;
@@ -29,7 +29,12 @@ pub(crate) struct Fmu {
 }
 
 /// Reads `[fmu.NAME]`. Nothing if something is wrong with it, which is then reported.
-pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'_>) -> Option<Fmu> {
+pub(crate) fn read(
+    entry: &Entry,
+    solvers: &Solvers,
+    opened: &mut Opened,
+    problems: &mut Problems<'_>,
+) -> Option<Fmu> {
     let label = format!("[fmu.{}]", shortened(&entry.key));
     let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
@@ -55,7 +60,7 @@ pub(crate) fn read(entry: &Entry, opened: &mut Opened, problems: &mut Problems<'
         });
         return None;
     }
-    let solver = read_solver(&section, interface, problems)?;
+    let solver = read_solver(&section, solvers, interface, problems)?;
     let ways = InputWays::default();
     let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded, ways };
     let part = make_part(&file, &entry.key, interface, how)
@@ -158,6 +163,7 @@ fn by_model_exchange(name: &str, solver: Option<Solver>) -> Error {
 /// The integrator of an FMU for Model Exchange; inner nothing = not given.
 fn read_solver(
     section: &Section<'_>,
+    solvers: &Solvers,
     interface: FmuInterface,
     problems: &mut Problems<'_>,
 ) -> Option<Option<Solver>> {
@@ -173,7 +179,7 @@ fn read_solver(
         return None;
     }
     let text = section.text("solver", problems)?;
-    let read = |text: &str| match Solver::parse(text, DEFAULT_INNER_STEP)? {
+    let read = |text: &str| match solvers.parse(text, DEFAULT_INNER_STEP)? {
         Solver::Exact => Err(Error::new(Code::BadValue, "the solver `exact` is for linear native parts")
             .hint("use `dopri5:1e-8`, `bdf:1e-6` or another")),
         solver => Ok(solver),

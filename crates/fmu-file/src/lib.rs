@@ -8,7 +8,7 @@
 //! | module | role |
 //! |---|---|
 //! | `archive` | the zip archive: `records` its headers, `name` which names are refused, `entry_reader` its data |
-//! | `xml` | elements and attributes of a document of any encoding, with limits; `tree` a whole document, for other readers |
+//! | `xml` | elements and attributes of a document of any encoding; `bounds` refuses what can do harm before it is parsed |
 //! | `description` | the model description: its types, `xml2` and `xml3` read them, `builder` joins and resolves |
 //! | `units` | definitions of units and conversion between those of two models |
 //! | `validate` | what is wrong with an FMU, one file per group of rules |

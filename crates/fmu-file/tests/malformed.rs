@@ -382,7 +382,10 @@ fn large_documents_made_to_harm_are_survived() {
     let clocks = SMALL_3.replace("clocks=\"8\"", &format!("clocks=\"{}\"", "8 ".repeat(1_000_000)));
     assert!(survives("1,000,000 clocks", &clocks).unwrap()[0].message.contains("more clocks than"));
 
-    let repeat = |count: usize, piece: fn(usize) -> String| (0..count).map(piece).collect::<String>();
+    let repeat_from = |from: usize, count: usize, piece: fn(usize) -> String| {
+        (from..from + count).map(piece).collect::<String>()
+    };
+    let repeat = |count: usize, piece: fn(usize) -> String| repeat_from(0, count, piece);
     let displays = repeat(20_000, |i| format!("<DisplayUnit name=\"d{i}\"/>"));
     let variables = repeat(20_000, |i| {
         format!("<Float64 name=\"v{i}\" valueReference=\"{}\" unit=\"m\" displayUnit=\"none\"/>", 100 + i)
@@ -406,6 +409,13 @@ fn large_documents_made_to_harm_are_survived() {
         &format!("<ModelVariables>{}", format!("<X{attributes}/>").repeat(5_000)),
     );
     assert!(!survives("5,000 times 120 attributes", &many).unwrap().is_empty());
+
+    let spaces = |from: usize| repeat_from(from, 60, |i| format!(" xmlns:p{i}=\"a\""));
+    let nested = format!("<a{}><b{}>{}</b></a>", spaces(0), spaces(60), "<c xmlns:q=\"a\"/>".repeat(50_000));
+    let many = SMALL_2.replace("<ModelVariables>", &format!("{nested}<ModelVariables>"));
+    assert_eq!(survives("50,000 elements inside of 120 namespaces", &many), None);
+    let many = SMALL_2.replace("<ModelVariables>", &format!("<ModelVariables>{}", "=".repeat(15_000_000)));
+    assert_eq!(survives("15,000,000 signs of attributes without attributes", &many), None);
 
     let same = repeat(50_000, |_| "<Float64 name=\"v\" valueReference=\"3\"/>".into());
     let many = SMALL_3.replace("</ModelVariables>", &format!("{same}</ModelVariables>"));

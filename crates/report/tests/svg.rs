@@ -1,26 +1,12 @@
 //! Every figure is well-formed XML, whatever is drawn.
 
 use costep_report::{Axis, Cells, Colour, Figure, Look, Panel, Series};
-use quick_xml::Reader;
-use quick_xml::events::Event;
 
 /// The names of all elements, in order; panics on XML that is not well-formed.
 fn elements(svg: &str) -> Vec<String> {
-    let mut reader = Reader::from_str(svg);
-    reader.config_mut().check_end_names = true;
-    let mut names = Vec::new();
-    loop {
-        match reader.read_event().unwrap() {
-            Event::Start(tag) | Event::Empty(tag) => {
-                tag.attributes().for_each(|attribute| {
-                    attribute.unwrap();
-                });
-                names.push(tag.name().as_ref().to_owned());
-            }
-            Event::Eof => return names,
-            _ => {}
-        }
-    }
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let elements = document.descendants().filter(|node| node.is_element());
+    elements.map(|node| node.tag_name().name().to_owned()).collect()
 }
 
 fn count(names: &[String], name: &str) -> usize {

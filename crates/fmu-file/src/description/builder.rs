@@ -127,7 +127,7 @@ impl<'a> Builder<'a> {
 
     /// Notes a top-level element and checks its place among the others. False if it is not known.
     pub(crate) fn enter(&mut self, element: &Element, order: &[&'static str]) -> Result<bool, Flaw> {
-        let Some(rank) = order.iter().position(|name| *name == element.name()) else {
+        let Some(rank) = order.iter().position(|name| *name == element.tag()) else {
             self.unexpected(element, "fmiModelDescription");
             return Ok(false);
         };

@@ -1,10 +1,8 @@
 //! The parts of a document that FMI 2.0 and 3.0 have in common: units, attributes of types, log categories,
 //! the default experiment.
 
-use std::collections::HashSet;
-use std::io::Read;
-
 use costep_core::Code;
+use std::collections::HashSet;
 
 use crate::description::builder::Builder;
 use crate::description::value::Number;
@@ -13,15 +11,13 @@ use crate::description::words::VariableType;
 use crate::description::{DefaultExperiment, FmiVersion, LogCategory};
 use crate::text::short;
 use crate::units::{BaseUnit, DisplayUnit, SI_NAMES, Unit};
-use crate::xml::{Element, Flaw, Xml};
+use crate::xml::{Element, Flaw};
 
-/// The children of `<UnitDefinitions>`, whose depth is 2.
-pub(crate) fn units<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    let mut child = Element::default();
+/// The children of `<UnitDefinitions>`.
+pub(crate) fn units(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
     let mut names = HashSet::new();
-    while xml.child(2, &mut element)? {
-        if element.name() != "Unit" {
+    for element in parent.children() {
+        if element.tag() != "Unit" {
             builder.unexpected(&element, "UnitDefinitions");
             continue;
         }
@@ -33,8 +29,8 @@ pub(crate) fn units<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Res
             builder.report.warning(Code::FmuDuplicate, element.line(), message);
         }
         let mut unit = Unit { name, base: None, display: Vec::new(), line: element.line() };
-        while xml.child(3, &mut child)? {
-            match child.name() {
+        for child in element.children() {
+            match child.tag() {
                 "BaseUnit" => unit.base = Some(base_unit(&child, &unit.name, builder)),
                 "DisplayUnit" => {
                     builder.check_list(unit.display.len(), child.line())?;
@@ -77,16 +73,15 @@ fn display_unit(element: &Element, unit: &str, builder: &mut Builder<'_>) -> Dis
 
 fn check_scale(factor: f64, offset: f64, unit: &str, element: &Element, builder: &mut Builder<'_>) {
     if factor == 0.0 || !factor.is_finite() || !offset.is_finite() {
-        let message = format!("<{}> of `{}` has an invalid factor or offset", element.name(), short(unit));
+        let message = format!("<{}> of `{}` has an invalid factor or offset", element.tag(), short(unit));
         builder.report.warning(Code::FmuUnit, element.line(), message);
     }
 }
 
-/// The children of `<LogCategories>`, whose depth is 2.
-pub(crate) fn log_categories<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    while xml.child(2, &mut element)? {
-        if element.name() != "Category" {
+/// The children of `<LogCategories>`.
+pub(crate) fn log_categories(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
+        if element.tag() != "Category" {
             builder.unexpected(&element, "LogCategories");
             continue;
         }
@@ -153,19 +148,13 @@ pub(crate) fn attributes(
     own
 }
 
-/// The children `<Item>` of an enumeration at depth `parent`.
-pub(crate) fn items<R: Read>(
-    xml: &mut Xml<R>,
-    parent: usize,
-    owner: &str,
-    builder: &mut Builder<'_>,
-) -> Result<Vec<Item>, Flaw> {
-    let mut element = Element::default();
+/// The children `<Item>` of an enumeration.
+pub(crate) fn items(parent: &Element, owner: &str, builder: &mut Builder<'_>) -> Result<Vec<Item>, Flaw> {
     let mut items: Vec<Item> = Vec::new();
     let (mut names, mut values) = (HashSet::new(), HashSet::new());
-    while xml.child(parent, &mut element)? {
-        if element.name() != "Item" {
-            if element.name() != "Annotations" {
+    for element in parent.children() {
+        if element.tag() != "Item" {
+            if element.tag() != "Annotations" {
                 builder.unexpected(&element, "Enumeration");
             }
             continue;

@@ -24,7 +24,7 @@ use crate::finding::Report;
 use crate::limits::Limits;
 use crate::text::short;
 use crate::units::Unit;
-use crate::xml::{Element, Flaw, Xml};
+use crate::xml::{Document, Element, Flaw, with_document};
 use builder::Builder;
 use interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 use solver::StatedSolver;
@@ -160,7 +160,7 @@ impl ModelDescription {
     /// Reads a `modelDescription.xml` from anywhere; the path is for messages. Mistakes that leave the rest
     /// readable are not errors: [`validate`](crate::validate()) lists them.
     pub fn read(source: impl Read, path: &Path, limits: &Limits) -> Result<Self> {
-        read(source, limits).map_err(|flaw| match flaw.line {
+        with_document(source, limits, |document| read(document, limits)).map_err(|flaw| match flaw.line {
             // What the archive has to say stays its own; lines are of interest in what was read.
             Some(line)
                 if flaw.error.details().place == Place::Nowhere && concerns_text(flaw.error.code()) =>
@@ -302,25 +302,22 @@ fn concerns_text(code: Code) -> bool {
     matches!(code, Code::BadXml | Code::XmlRefused | Code::BadDescription | Code::FmiVersion)
 }
 
-fn read(source: impl Read, limits: &Limits) -> Result<ModelDescription, Flaw> {
-    let mut xml = Xml::new(source, limits)?;
-    let mut root = Element::default();
-    xml.root(&mut root)?;
-    if root.name() != "fmiModelDescription" {
+fn read(document: &Document<'_>, limits: &Limits) -> Result<ModelDescription, Flaw> {
+    let root = document.root();
+    if root.tag() != "fmiModelDescription" {
         let message = format!("the root element is {} instead of <fmiModelDescription>", root.shown());
         return Err(Flaw::new(Code::BadDescription, root.line(), message));
     }
     let version = version(&root)?;
-    let mut builder = Builder::new(version, &root, xml.encoding(), limits)?;
+    let mut builder = Builder::new(version, &root, document.encoding(), limits)?;
     match version {
-        FmiVersion::V2 => xml2::read(&mut xml, &mut builder)?,
-        FmiVersion::V3 => xml3::read(&mut xml, &mut builder)?,
+        FmiVersion::V2 => xml2::read(&root, &mut builder)?,
+        FmiVersion::V3 => xml3::read(&root, &mut builder)?,
     }
-    xml.finish()?;
-    for line in xml.stray_text() {
-        builder.report.warning(Code::FmuSchema, *line, "there is text where only elements belong");
+    for line in document.stray_text() {
+        builder.report.warning(Code::FmuSchema, line, "there is text where only elements belong");
     }
-    builder.finish(xml.line())
+    builder.finish(document.last_line())
 }
 
 fn version(root: &Element) -> Result<FmiVersion, Flaw> {

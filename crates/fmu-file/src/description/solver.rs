@@ -13,13 +13,11 @@
 //! input derivatives that the FMU evaluates, for which FMI 2 has no attribute. By its schema a `Tool` holds one element, so there
 //! may be several of them.
 
-use std::io::Read;
-
 use costep_core::Code;
 
 use crate::description::builder::Builder;
 use crate::text::short;
-use crate::xml::{Element, Flaw, Xml};
+use crate::xml::{Element, Flaw};
 
 /// Inner steps beyond these, in s, are mistakes.
 const STEPS: std::ops::RangeInclusive<f64> = 1e-12..=1e6;
@@ -34,18 +32,17 @@ pub struct StatedSolver {
 }
 
 /// Reads annotations, elements of this name with our name in this attribute. Those of others are skipped.
-pub(crate) fn read<R: Read>(
-    xml: &mut Xml<R>,
+pub(crate) fn read(
+    parent: &Element,
     builder: &mut Builder<'_>,
     (entry, owner): (&str, &str),
 ) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    while xml.child(2, &mut element)? {
-        if element.name() != entry || element.get(owner) != Some("costep") {
+    for element in parent.children() {
+        if element.tag() != entry || element.get(owner) != Some("costep") {
             continue;
         }
-        while xml.child(3, &mut element)? {
-            match element.name() {
+        for element in element.children() {
+            match element.tag() {
                 "Solver" => builder.description.solver = solver(&element, builder),
                 "Inputs" => {
                     let order: Option<u32> = element.read("derivatives", &mut builder.report);

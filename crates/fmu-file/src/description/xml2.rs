@@ -1,7 +1,5 @@
 //! `modelDescription.xml` of FMI 2.0.
 
-use std::io::Read;
-
 use costep_core::Code;
 
 use crate::description::builder::{Builder, default_initial};
@@ -14,7 +12,7 @@ use crate::description::value::{Number, Values};
 use crate::description::variable::{TypeDefinition, Variable};
 use crate::description::words::{Causality, Initial, Variability, VariableType};
 use crate::text::short;
-use crate::xml::{Element, Flaw, Xml};
+use crate::xml::{Element, Flaw};
 
 /// The children of the root in the order of the schema.
 const ORDER: &[&str] = &[
@@ -30,28 +28,27 @@ const ORDER: &[&str] = &[
 ];
 
 /// Reads everything inside the root element.
-pub(crate) fn read<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    while xml.child(1, &mut element)? {
+pub(crate) fn read(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
         if !builder.enter(&element, ORDER)? {
             continue;
         }
-        match element.name() {
+        match element.tag() {
             "ModelExchange" => {
                 builder.description.model_exchange = Some(model_exchange(&element, builder)?);
-                source_files(xml, builder)?;
+                source_files(&element, builder)?;
             }
             "CoSimulation" => {
                 builder.description.co_simulation = Some(co_simulation(&element, builder)?);
-                source_files(xml, builder)?;
+                source_files(&element, builder)?;
             }
-            "UnitDefinitions" => lists::units(xml, builder)?,
-            "TypeDefinitions" => types(xml, builder)?,
-            "LogCategories" => lists::log_categories(xml, builder)?,
+            "UnitDefinitions" => lists::units(&element, builder)?,
+            "TypeDefinitions" => types(&element, builder)?,
+            "LogCategories" => lists::log_categories(&element, builder)?,
             "DefaultExperiment" => lists::default_experiment(&element, builder),
-            "VendorAnnotations" => solver::read(xml, builder, ("Tool", "name"))?,
-            "ModelVariables" => variables(xml, builder)?,
-            "ModelStructure" => structure(xml, builder)?,
+            "VendorAnnotations" => solver::read(&element, builder, ("Tool", "name"))?,
+            "ModelVariables" => variables(&element, builder)?,
+            "ModelStructure" => structure(&element, builder)?,
             _ => {}
         }
     }
@@ -87,30 +84,27 @@ fn co_simulation(element: &Element, builder: &mut Builder<'_>) -> Result<CoSimul
 }
 
 /// What is inside of an interface. The names of source files are not kept, because costep compiles none.
-fn source_files<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    while xml.child(2, &mut element)? {
-        if element.name() != "SourceFiles" {
+fn source_files(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
+        if element.tag() != "SourceFiles" {
             builder.unexpected(&element, "ModelExchange or CoSimulation");
             continue;
         }
-        while xml.child(3, &mut element)? {
-            if element.name() == "File" {
-                builder.required(&element, "name");
-                element.check_asked(&mut builder.report);
+        for file in element.children() {
+            if file.tag() == "File" {
+                builder.required(&file, "name");
+                file.check_asked(&mut builder.report);
             } else {
-                builder.unexpected(&element, "SourceFiles");
+                builder.unexpected(&file, "SourceFiles");
             }
         }
     }
     Ok(())
 }
 
-fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    let mut child = Element::default();
-    while xml.child(2, &mut element)? {
-        if element.name() != "SimpleType" {
+fn types(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
+        if element.tag() != "SimpleType" {
             builder.unexpected(&element, "TypeDefinitions");
             continue;
         }
@@ -118,8 +112,8 @@ fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Fla
         let description = element.string("description");
         element.check_asked(&mut builder.report);
         let mut definition = None;
-        while xml.child(3, &mut child)? {
-            let Some(kind) = VariableType::of_fmi2(child.name()).filter(|_| definition.is_none()) else {
+        for child in element.children() {
+            let Some(kind) = VariableType::of_fmi2(child.tag()).filter(|_| definition.is_none()) else {
                 builder.unexpected(&child, "SimpleType");
                 continue;
             };
@@ -128,7 +122,7 @@ fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Fla
             if kind == VariableType::Enumeration {
                 // Only variables have a range here; that of a type is given by its items.
                 (attributes.min, attributes.max) = (None, None);
-                items = lists::items(xml, 4, &name, builder)?;
+                items = lists::items(&child, &name, builder)?;
             }
             child.check_asked(&mut builder.report);
             definition = Some((kind, attributes, items));
@@ -144,24 +138,22 @@ fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Fla
     Ok(())
 }
 
-fn variables<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    let mut child = Element::default();
-    while xml.child(2, &mut element)? {
-        if element.name() != "ScalarVariable" {
+fn variables(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
+        if element.tag() != "ScalarVariable" {
             builder.unexpected(&element, "ModelVariables");
             continue;
         }
         let (mut variable, stated) = outer(&element, builder)?;
         let mut references = RawReferences::default();
         let mut typed = false;
-        while xml.child(3, &mut child)? {
-            match VariableType::of_fmi2(child.name()) {
+        for child in element.children() {
+            match VariableType::of_fmi2(child.tag()) {
                 Some(kind) if !typed => {
                     typed = true;
                     references.derivative = inner(&child, kind, &mut variable, builder);
                 }
-                None if child.name() == "Annotations" => {}
+                None if child.tag() == "Annotations" => {}
                 _ => builder.unexpected(&child, "ScalarVariable"),
             }
         }
@@ -264,19 +256,18 @@ fn inner(
     derivative
 }
 
-fn structure<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+fn structure(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
     const LISTS: [&str; 3] = ["Outputs", "Derivatives", "InitialUnknowns"];
-    let mut element = Element::default();
     let mut rank = 0;
-    while xml.child(2, &mut element)? {
-        let Some(at) = LISTS.iter().position(|name| *name == element.name()) else {
+    for element in parent.children() {
+        let Some(at) = LISTS.iter().position(|name| *name == element.tag()) else {
             builder.unexpected(&element, "ModelStructure");
             continue;
         };
         // Each list is there once.
         builder.check_order(&element, at, rank);
         rank = rank.max(at + 1);
-        let unknowns = unknowns(xml, LISTS[at], builder)?;
+        let unknowns = unknowns(&element, LISTS[at], builder)?;
         let structure = &mut builder.description.structure;
         match at {
             0 => structure.outputs.extend(unknowns),
@@ -287,11 +278,10 @@ fn structure<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(),
     Ok(())
 }
 
-fn unknowns<R: Read>(xml: &mut Xml<R>, list: &str, builder: &mut Builder<'_>) -> Result<Vec<Unknown>, Flaw> {
-    let mut element = Element::default();
+fn unknowns(parent: &Element, list: &str, builder: &mut Builder<'_>) -> Result<Vec<Unknown>, Flaw> {
     let mut unknowns = Vec::new();
-    while xml.child(3, &mut element)? {
-        if element.name() != "Unknown" {
+    for element in parent.children() {
+        if element.tag() != "Unknown" {
             builder.unexpected(&element, list);
             continue;
         }

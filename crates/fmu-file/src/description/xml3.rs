@@ -1,7 +1,5 @@
 //! `modelDescription.xml` of FMI 3.0.
 
-use std::io::Read;
-
 use costep_core::Code;
 
 use crate::description::builder::{Builder, default_initial};
@@ -14,7 +12,7 @@ use crate::description::variable::{Alias, Clock, TypeDefinition, Variable};
 use crate::description::words::{Causality, Variability, VariableType};
 use crate::finding::Report;
 use crate::text::short;
-use crate::xml::{Element, Flaw, Literal, Xml};
+use crate::xml::{Element, Flaw, Literal};
 
 /// The children of the root in the order of the schema.
 const ORDER: &[&str] = &[
@@ -34,26 +32,25 @@ const ORDER: &[&str] = &[
 const MAX_DIMENSIONS: usize = 64;
 
 /// Reads everything inside the root element.
-pub(crate) fn read<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    while xml.child(1, &mut element)? {
+pub(crate) fn read(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
         if !builder.enter(&element, ORDER)? {
             continue;
         }
-        match element.name() {
+        match element.tag() {
             "ModelExchange" => builder.description.model_exchange = Some(model_exchange(&element, builder)?),
             "CoSimulation" => builder.description.co_simulation = Some(co_simulation(&element, builder)?),
             "ScheduledExecution" => {
                 let interface = builder.interface(&element)?;
                 builder.description.scheduled_execution = Some(ScheduledExecution { interface });
             }
-            "UnitDefinitions" => lists::units(xml, builder)?,
-            "TypeDefinitions" => types(xml, builder)?,
-            "LogCategories" => lists::log_categories(xml, builder)?,
+            "UnitDefinitions" => lists::units(&element, builder)?,
+            "TypeDefinitions" => types(&element, builder)?,
+            "LogCategories" => lists::log_categories(&element, builder)?,
             "DefaultExperiment" => lists::default_experiment(&element, builder),
-            "ModelVariables" => variables(xml, builder)?,
-            "ModelStructure" => structure(xml, builder)?,
-            "Annotations" => solver::read(xml, builder, ("Annotation", "type"))?,
+            "ModelVariables" => variables(&element, builder)?,
+            "ModelStructure" => structure(&element, builder)?,
+            "Annotations" => solver::read(&element, builder, ("Annotation", "type"))?,
             _ => {}
         }
     }
@@ -95,10 +92,9 @@ fn co_simulation(element: &Element, builder: &mut Builder<'_>) -> Result<CoSimul
     })
 }
 
-fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    while xml.child(2, &mut element)? {
-        let Some(kind) = element.name().strip_suffix("Type").and_then(VariableType::parse) else {
+fn types(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
+        let Some(kind) = element.tag().strip_suffix("Type").and_then(VariableType::parse) else {
             builder.unexpected(&element, "TypeDefinitions");
             continue;
         };
@@ -110,7 +106,7 @@ fn types<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Fla
         element.check_asked(&mut builder.report);
         let line = element.line();
         let items = match kind {
-            VariableType::Enumeration => lists::items(xml, 3, &name, builder)?,
+            VariableType::Enumeration => lists::items(&element, &name, builder)?,
             _ => Vec::new(),
         };
         builder.add_type(TypeDefinition { name, kind, description, attributes, items, clock, line })?;
@@ -133,19 +129,17 @@ fn clock(element: &Element, base: Option<&Clock>, report: &mut Report) -> Clock 
     }
 }
 
-fn variables<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
-    let mut element = Element::default();
-    let mut child = Element::default();
-    while xml.child(2, &mut element)? {
-        let Some(kind) = VariableType::parse(element.name()) else {
+fn variables(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+    for element in parent.children() {
+        let Some(kind) = VariableType::parse(element.tag()) else {
             builder.unexpected(&element, "ModelVariables");
             continue;
         };
         let (mut variable, mut references) = attributes(&element, kind, builder)?;
         let mut starts = Starts::default();
-        while xml.child(3, &mut child)? {
+        for child in element.children() {
             let report = &mut builder.report;
-            match child.name() {
+            match child.tag() {
                 "Dimension" if kind != VariableType::Clock => {
                     if references.dimensions.len() == MAX_DIMENSIONS {
                         let message =
@@ -298,22 +292,21 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     text.as_bytes().chunks(2).map(byte).collect()
 }
 
-fn structure<R: Read>(xml: &mut Xml<R>, builder: &mut Builder<'_>) -> Result<(), Flaw> {
+fn structure(parent: &Element, builder: &mut Builder<'_>) -> Result<(), Flaw> {
     const LISTS: [&str; 5] =
         ["Output", "ContinuousStateDerivative", "ClockedState", "InitialUnknown", "EventIndicator"];
-    let mut element = Element::default();
     let mut rank = 0;
-    while xml.child(2, &mut element)? {
-        let list = element.name().to_owned();
+    for element in parent.children() {
+        let list = element.tag();
         let Some(at) = LISTS.iter().position(|name| *name == list) else {
             builder.unexpected(&element, "ModelStructure");
             continue;
         };
         builder.check_order(&element, at, rank);
         rank = rank.max(at);
-        let Some(unknown) = builder.unknown(&element, "valueReference", &list) else { continue };
+        let Some(unknown) = builder.unknown(&element, "valueReference", list) else { continue };
         let structure = &mut builder.description.structure;
-        match list.as_str() {
+        match list {
             "Output" => structure.outputs.push(unknown),
             "ContinuousStateDerivative" => structure.derivatives.push(unknown),
             "ClockedState" => structure.clocked_states.push(unknown),

@@ -1,65 +1,87 @@
-//! A start tag with its attributes, and attributes read as numbers and the like.
+//! An element with its attributes, and attributes read as numbers and the like.
 
 use std::cell::Cell;
-use std::ops::Range;
 
 use costep_core::Code;
 
+use super::Document;
 use crate::finding::Report;
 use crate::text::short;
 
-/// A start tag. Its memory is used again for the next one.
-#[derive(Default)]
-pub(crate) struct Element {
-    text: String,
-    name: usize,
-    attributes: Vec<(Range<usize>, Range<usize>)>,
+/// An element of a document.
+pub struct Element<'a> {
+    node: roxmltree::Node<'a, 'a>,
+    document: &'a Document<'a>,
     /// One bit per attribute that somebody asked for.
     asked: Cell<u128>,
-    line: u32,
 }
 
-impl Element {
-    pub(crate) fn start(&mut self, name: &str, line: u32) {
-        self.text.clear();
-        self.text.push_str(name);
-        self.name = name.len();
-        self.attributes.clear();
-        self.asked.set(0);
-        self.line = line;
+impl<'a> Element<'a> {
+    pub(super) fn new(node: roxmltree::Node<'a, 'a>, document: &'a Document<'a>) -> Self {
+        Self { node, document, asked: Cell::new(0) }
     }
 
-    pub(crate) fn push(&mut self, name: &str, value: &str) {
-        let start = self.text.len();
-        self.text.push_str(name);
-        let middle = self.text.len();
-        self.text.push_str(value);
-        self.attributes.push((start..middle, middle..self.text.len()));
+    /// Its name without prefix.
+    pub fn name(&self) -> &'a str {
+        self.node.tag_name().name()
     }
 
-    /// Number of attributes.
-    pub(crate) fn len(&self) -> usize {
-        self.attributes.len()
+    /// Its name as it is written, with the prefix.
+    pub(crate) fn tag(&self) -> &'a str {
+        let text = &self.document.tree.input_text()[self.node.range().start + 1..];
+        text.split([' ', '\t', '\n', '\r', '/', '>']).next().unwrap_or_default()
     }
 
-    pub(crate) fn name(&self) -> &str {
-        &self.text[..self.name]
+    /// The namespace its prefix stands for; empty without one.
+    pub fn namespace(&self) -> &'a str {
+        self.node.tag_name().namespace().unwrap_or_default()
     }
 
-    pub(crate) fn line(&self) -> u32 {
-        self.line
+    /// Line of the start tag, counted from 1.
+    pub fn line(&self) -> u32 {
+        self.document.line_at(self.node.range().start)
     }
 
-    /// All attributes: name and text.
-    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.attributes.iter().map(|(name, value)| (&self.text[name.clone()], &self.text[value.clone()]))
+    /// The elements inside.
+    pub fn children(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
+        const MAX_STRAY: usize = 10;
+        let document = self.document;
+        self.node.children().filter_map(move |node| {
+            let mut stray = document.stray_text.borrow_mut();
+            if node.is_text() && stray.len() < MAX_STRAY && !node.text().unwrap_or_default().trim().is_empty()
+            {
+                stray.push(document.line_at(node.range().start));
+            }
+            node.is_element().then(|| Element::new(node, document))
+        })
     }
 
-    /// The text of an attribute.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        let index = self.attributes.iter().position(|(key, _)| &self.text[key.clone()] == name)?;
+    /// The elements inside that have this name, in whatever namespace.
+    pub fn children_named(&self, name: &str) -> impl Iterator<Item = Element<'a>> {
+        self.children().filter(move |child| child.name() == name)
+    }
+
+    /// The first child of this name, in whatever namespace.
+    pub fn child(&self, name: &str) -> Option<Element<'a>> {
+        self.children_named(name).next()
+    }
+
+    /// The children of a child, such as all `Connector` of `Connectors`.
+    pub fn inside(&self, name: &str) -> impl Iterator<Item = Element<'a>> + use<'a> {
+        self.child(name).into_iter().flat_map(|child| child.children())
+    }
+
+    /// The attributes without prefix: name and text.
+    pub fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+        let own = self.node.attributes().filter(|attribute| attribute.namespace().is_none());
+        own.map(|attribute| (attribute.name(), attribute.value()))
+    }
+
+    /// The text of an attribute without prefix.
+    pub fn get(&self, name: &str) -> Option<&'a str> {
+        let (index, (_, value)) = self.attributes().enumerate().find(|(_, (key, _))| *key == name)?;
         self.asked.set(self.asked.get() | 1 << (index & 127));
-        Some(&self.text[self.attributes[index].1.clone()])
+        Some(value)
     }
 
     pub(crate) fn string(&self, name: &str) -> Option<String> {
@@ -77,7 +99,7 @@ impl Element {
                 short(text),
                 T::WHAT
             );
-            report.error(Code::FmuSchema, self.line, message);
+            report.error(Code::FmuSchema, self.line(), message);
         }
         value
     }
@@ -93,7 +115,7 @@ impl Element {
         let length = text.split(XML_SPACE).filter(|item| !item.is_empty()).count();
         if length > MAX_ITEMS {
             let message = format!("`{name}` of {} has more than {MAX_ITEMS} values", self.shown());
-            report.error(Code::FmuSchema, self.line, message);
+            report.error(Code::FmuSchema, self.line(), message);
             return None;
         }
         let mut values = Vec::with_capacity(length);
@@ -105,7 +127,7 @@ impl Element {
                     short(item),
                     T::WHAT
                 );
-                report.error(Code::FmuSchema, self.line, message);
+                report.error(Code::FmuSchema, self.line(), message);
                 return None;
             };
             values.push(value);
@@ -115,10 +137,9 @@ impl Element {
 
     /// Reports attributes that nobody asked for. Those of other namespaces are free.
     pub(crate) fn check_asked(&self, report: &mut Report) {
-        for (index, (key, _)) in self.attributes.iter().enumerate() {
-            let name = &self.text[key.clone()];
-            if self.asked.get() >> (index & 127) & 1 == 0 && !name.contains(':') && name != "xmlns" {
-                report.warning_by(Code::FmuSchema, self.line, || {
+        for (index, (name, _)) in self.attributes().enumerate() {
+            if self.asked.get() >> (index & 127) & 1 == 0 {
+                report.warning_by(Code::FmuSchema, self.line(), || {
                     format!("{} has an attribute `{}` that is not known here", self.shown(), short(name))
                 });
             }
@@ -127,13 +148,10 @@ impl Element {
 
     /// The element for messages: `<Float64>` `speed`.
     pub(crate) fn shown(&self) -> String {
-        let name = ["name", "index", "valueReference"].iter().find_map(|key| {
-            let value = self.attributes.iter().find(|(found, _)| self.text[found.clone()] == **key)?;
-            Some(short(&self.text[value.1.clone()]))
-        });
-        match name {
-            Some(name) => format!("<{}> `{name}`", short(self.name())),
-            None => format!("<{}>", short(self.name())),
+        let find = |key: &&str| self.attributes().find(|(name, _)| name == key);
+        match ["name", "index", "valueReference"].iter().find_map(find) {
+            Some((_, name)) => format!("<{}> `{}`", short(self.tag()), short(name)),
+            None => format!("<{}>", short(self.tag())),
         }
     }
 }
@@ -141,7 +159,7 @@ impl Element {
 /// Most values of one attribute.
 const MAX_ITEMS: usize = 4_000_000;
 
-pub(crate) const XML_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+const XML_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// A type that XML Schema has a literal form for.
 pub(crate) trait Literal: Sized {
@@ -204,6 +222,31 @@ impl Literal for bool {
             "false" | "0" => Some(false),
             _ => None,
         }
+    }
+}
+
+/// Texts in the forms that XML Schema has for numbers and truth values.
+pub mod literal {
+    use super::{Literal, XML_SPACE};
+
+    /// A number.
+    pub fn number(text: &str) -> Option<f64> {
+        f64::parse(text.trim_matches(XML_SPACE))
+    }
+
+    /// A whole number of at most 64 bits.
+    pub fn integer(text: &str) -> Option<i64> {
+        i64::parse(text.trim_matches(XML_SPACE))
+    }
+
+    /// `true`, `false`, `1` or `0`.
+    pub fn truth(text: &str) -> Option<bool> {
+        bool::parse(text.trim_matches(XML_SPACE))
+    }
+
+    /// The items of a list.
+    pub fn items(text: &str) -> impl Iterator<Item = &str> {
+        text.split(XML_SPACE).filter(|item| !item.is_empty())
     }
 }
 

@@ -1,9 +1,12 @@
-//! Bytes of an XML document to UTF-8, as a stream. FMI and SSP demand UTF-8; tools also write Latin-1 and UTF-16.
+//! Bytes of an XML document to text. FMI and SSP demand UTF-8; tools also write Latin-1 and UTF-16.
 
 use std::io::{self, Read};
 
 use costep_core::{Code, Error, Result};
 
+use super::{Flaw, broken};
+use crate::archive::as_error;
+use crate::limits::Limits;
 use crate::text::short;
 
 /// The encodings that are read.
@@ -48,7 +51,8 @@ fn detect(head: &[u8]) -> Result<(Encoding, usize)> {
 
 /// The encoding that the declaration `<?xml ... encoding="..."?>` of an 8-bit document names.
 fn named(head: &[u8], mark: usize) -> Result<Encoding> {
-    let head = &head[mark..];
+    const LONGEST: usize = 1024;
+    let head = &head[mark..head.len().min(LONGEST)];
     let declaration = head
         .starts_with(b"<?xml")
         .then(|| head.windows(2).position(|pair| pair == b"?>"))
@@ -71,92 +75,71 @@ fn named(head: &[u8], mark: usize) -> Result<Encoding> {
     }
 }
 
-/// A reader of UTF-8 over a reader of anything.
-pub(crate) struct Utf8Reader<R> {
-    inner: R,
-    encoding: Encoding,
-    /// Bytes read but not yet decoded.
-    raw: Vec<u8>,
-    /// UTF-8 not yet handed out, from `next` on.
-    decoded: Vec<u8>,
-    next: usize,
-    at_end: bool,
+/// Reads a whole document, which is refused as soon as it, or a piece without a `<`, is too long.
+pub(super) fn read(mut source: impl Read, limits: &Limits) -> Result<(String, Encoding), Flaw> {
+    const CHUNK: u64 = 1 << 16;
+    let (mut bytes, mut piece) = (Vec::new(), 0);
+    loop {
+        let known = bytes.len();
+        source.by_ref().take(CHUNK).read_to_end(&mut bytes).map_err(not_read)?;
+        if bytes.len() == known {
+            break;
+        }
+        let starts = bytes[known..].iter().enumerate().filter(|(_, byte)| **byte == b'<');
+        for end in starts.map(|(at, _)| known + at).chain([bytes.len()]) {
+            if end - piece > limits.token {
+                return Err(too_long(&bytes[..piece], "one tag, text or comment", limits.token as u64));
+            }
+            piece = if end < bytes.len() { end } else { piece };
+        }
+        if bytes.len() as u64 > limits.document {
+            return Err(too_long(&bytes, "a size", limits.document));
+        }
+    }
+    let (encoding, mark) = detect(&bytes).map_err(|error| Flaw { error, line: None })?;
+    bytes.drain(..mark);
+    Ok((decode(bytes, encoding)?, encoding))
 }
 
-impl<R: Read> Utf8Reader<R> {
-    /// Looks at the start of a document. The outer error is that of the reader.
-    pub(crate) fn new(mut inner: R) -> io::Result<Result<Self>> {
-        const HEAD: u64 = 1024;
-        let mut raw = Vec::new();
-        inner.by_ref().take(HEAD).read_to_end(&mut raw)?;
-        Ok(detect(&raw).map(|(encoding, mark)| {
-            raw.drain(..mark);
-            Self { inner, encoding, raw, decoded: Vec::new(), next: 0, at_end: false }
-        }))
-    }
+fn not_read(cause: io::Error) -> Flaw {
+    let other = || Error::new(Code::FileNotReadable, "the document cannot be read").because(&cause);
+    Flaw { error: as_error(&cause).unwrap_or_else(other), line: None }
+}
 
-    pub(crate) fn encoding(&self) -> Encoding {
-        self.encoding
-    }
+fn too_long(before: &[u8], what: &str, limit: u64) -> Flaw {
+    let message = format!("the document has {what} of more than {limit} bytes");
+    Flaw::new(Code::XmlRefused, line_after(before), message)
+}
 
-    /// Decodes what is in `raw`, except the first part of a character that is not there as a whole.
-    fn decode(&mut self) -> io::Result<()> {
-        self.decoded.clear();
-        self.next = 0;
-        let byte_to_char = |byte: u8| match (self.encoding, byte) {
-            (Encoding::Windows1252, 0x80..=0x9F) => {
-                char::from_u32(WINDOWS_1252[usize::from(byte - 0x80)].into()).unwrap_or('\u{FFFD}')
-            }
-            _ => char::from(byte),
-        };
-        match self.encoding {
-            Encoding::Utf8 => std::mem::swap(&mut self.raw, &mut self.decoded),
-            Encoding::Latin1 | Encoding::Windows1252 => {
-                let text: String = self.raw.drain(..).map(byte_to_char).collect();
-                self.decoded = text.into_bytes();
-            }
-            Encoding::Utf16Le | Encoding::Utf16Be => {
-                let little = self.encoding == Encoding::Utf16Le;
-                let unit = |pair: &[u8]| {
-                    let pair = [pair[0], pair[1]];
-                    if little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
-                };
-                let mut units: Vec<u16> = self.raw.chunks_exact(2).map(unit).collect();
-                if units.last().is_some_and(|last| (0xD800..0xDC00).contains(last)) {
-                    units.pop();
-                }
-                let text: std::result::Result<String, _> =
-                    char::decode_utf16(units.iter().copied()).collect();
-                let broken = || io::Error::other(refused("the document is not valid UTF-16"));
-                self.decoded = text.map_err(|_| broken())?.into_bytes();
-                self.raw.drain(..2 * units.len());
-                if self.at_end && !self.raw.is_empty() {
-                    return Err(broken());
-                }
-            }
-        }
-        Ok(())
+/// The line of what comes after these bytes.
+pub(super) fn line_after(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.iter().filter(|byte| **byte == b'\n').count() + 1).unwrap_or(u32::MAX)
+}
+
+fn decode(bytes: Vec<u8>, encoding: Encoding) -> Result<String, Flaw> {
+    let wide = |unit: fn([u8; 2]) -> u16| {
+        let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        let text = char::decode_utf16(units).collect::<std::result::Result<String, _>>();
+        text.ok()
+            .filter(|_| bytes.len().is_multiple_of(2))
+            .ok_or_else(|| Flaw { error: refused("the document is not valid UTF-16"), line: None })
+    };
+    match encoding {
+        Encoding::Utf8 => String::from_utf8(bytes).map_err(|error| {
+            let good = error.utf8_error().valid_up_to();
+            Flaw { line: Some(line_after(&error.as_bytes()[..good])), error: broken("it is not valid UTF-8") }
+        }),
+        Encoding::Latin1 => Ok(bytes.into_iter().map(char::from).collect()),
+        Encoding::Windows1252 => Ok(bytes.into_iter().map(windows_1252).collect()),
+        Encoding::Utf16Le => wide(u16::from_le_bytes),
+        Encoding::Utf16Be => wide(u16::from_be_bytes),
     }
 }
 
-impl<R: Read> Read for Utf8Reader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        const CHUNK: u64 = 1 << 14;
-        while self.next == self.decoded.len() {
-            if self.raw.len() < 4 && !self.at_end {
-                let before = self.raw.len();
-                self.inner.by_ref().take(CHUNK).read_to_end(&mut self.raw)?;
-                self.at_end = self.raw.len() == before;
-            }
-            self.decode()?;
-            if self.decoded.is_empty() && self.at_end {
-                return Ok(0);
-            }
-        }
-        let count = buffer.len().min(self.decoded.len() - self.next);
-        buffer[..count].copy_from_slice(&self.decoded[self.next..self.next + count]);
-        self.next += count;
-        Ok(count)
+fn windows_1252(byte: u8) -> char {
+    match byte {
+        0x80..=0x9F => char::from_u32(WINDOWS_1252[usize::from(byte - 0x80)].into()).unwrap_or('\u{FFFD}'),
+        _ => char::from(byte),
     }
 }
 
@@ -165,11 +148,7 @@ mod tests {
     use super::*;
 
     fn decode(bytes: &[u8]) -> Result<String> {
-        let mut text = String::new();
-        Utf8Reader::new(bytes).unwrap()?.read_to_string(&mut text).map_err(|cause| {
-            crate::archive::as_error(&cause).unwrap_or_else(|| Error::new(Code::BadXml, cause.to_string()))
-        })?;
-        Ok(text)
+        read(bytes, &Limits::default()).map(|(text, _)| text).map_err(|flaw| flaw.error)
     }
 
     fn utf16(text: &str, little: bool, mark: bool) -> Vec<u8> {
@@ -193,13 +172,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_document_is_decoded_across_the_seams_of_its_pieces() {
-        for shift in 0..4 {
-            let text = format!("<{}{}", "x".repeat(shift), "𝄞".repeat(20_000));
-            assert_eq!(decode(&utf16(&text, true, true)).unwrap(), text);
-        }
-        assert_eq!(decode(b"").unwrap(), "");
-        assert_eq!(decode(b"<a/>").unwrap(), "<a/>");
+    fn what_is_too_long_is_refused_before_all_of_it_is_read() {
+        let limits = Limits { token: 1 << 20, document: 3 << 20, ..Limits::default() };
+        let text = |length: usize| format!("<a>\n<b x='{}'/></a>", "x".repeat(length));
+        let line = |text: &str| read(text.as_bytes(), &limits).map_err(|flaw| (flaw.error.code(), flaw.line));
+        assert!(line(&text(1_000_000)).is_ok());
+        assert_eq!(line(&text(1_100_000)).unwrap_err(), (Code::XmlRefused, Some(2)));
+        assert!(line(&"<a/>".repeat(1_000_000)).is_err());
+        let endless = read(io::repeat(b'x'), &limits).unwrap_err();
+        assert_eq!(endless.error.code(), Code::XmlRefused);
     }
 
     #[test]

@@ -1,30 +1,26 @@
-//! XML as FMUs and SSPs need it: elements and attributes, pulled one after the other. Document types and entities are
-//! refused, depth and sizes are bounded, and what the underlying parser lets pass is checked here.
+//! XML as FMUs and SSPs need it: a tree of elements and attributes. Document types and entities are refused, and depth and
+//! sizes are bounded before the parser sees the document.
 
+mod bounds;
 mod element;
 mod encoding;
-mod guard;
-mod tree;
 
+use std::cell::RefCell;
 use std::io::Read;
+use std::path::Path;
 
-use costep_core::{Code, Error, Result};
-use quick_xml::events::{BytesRef, Event};
-use quick_xml::{Reader, XmlVersion};
+use costep_core::{Code, Error, Place, Result};
 
-use element::XML_SPACE;
-pub(crate) use element::{Element, Literal};
+pub(crate) use element::Literal;
+pub use element::{Element, literal};
 pub(crate) use encoding::Encoding;
-use encoding::Utf8Reader;
-use guard::Guard;
-pub use tree::{Node, literal};
 
-use crate::archive::as_error;
+use crate::archive::placed;
 use crate::limits::Limits;
-use crate::text::{short, shorten};
+use crate::text::shorten;
 
-/// Most attributes of one element.
-const MAX_ATTRIBUTES: usize = 128;
+/// Prefixes that are used but not declared stand for namespaces that start with this.
+const UNDECLARED: &str = "urn:undeclared:";
 
 /// An error with the line it was noticed at. The file is added by those who know it.
 #[derive(Debug)]
@@ -37,205 +33,156 @@ impl Flaw {
     pub(crate) fn new(code: Code, line: u32, message: impl Into<String>) -> Self {
         Self { error: Error::new(code, message), line: Some(line) }
     }
+
+    /// The error with its place in a file.
+    fn in_file(self, path: &Path) -> Error {
+        match self.line {
+            Some(line) => {
+                self.error.at(Place::File { path: path.into(), line: Some(line as usize), text: None })
+            }
+            None => placed(self.error, path),
+        }
+    }
 }
 
-/// A document, read forwards.
-pub(crate) struct Xml<R: Read> {
-    reader: Reader<Guard<Utf8Reader<R>>>,
+/// A document in memory.
+pub(crate) struct Document<'a> {
+    tree: roxmltree::Document<'a>,
     encoding: Encoding,
-    buffer: Vec<u8>,
-    depth: usize,
-    max_depth: usize,
-    /// Line on which the piece of markup read last starts.
-    line: u32,
-    started: bool,
-    root_seen: bool,
+    /// Positions of all line feeds.
+    line_feeds: Vec<usize>,
     /// Lines of text where only elements belong; the first few.
-    stray_text: Vec<u32>,
+    stray_text: RefCell<Vec<u32>>,
 }
 
-/// What is of interest in a document.
-enum Step {
-    Open,
-    Close,
-    End,
-}
-
-impl<R: Read> Xml<R> {
-    pub(crate) fn new(inner: R, limits: &Limits) -> Result<Self, Flaw> {
-        let decoder = Utf8Reader::new(inner)
-            .map_err(|cause| as_error(&cause).unwrap_or_else(|| broken(cause.to_string())))
-            .and_then(|decoder| decoder)
-            .map_err(|error| Flaw { error, line: None })?;
-        let encoding = decoder.encoding();
-        let mut reader = Reader::from_reader(Guard::new(decoder, limits));
-        let config = reader.config_mut();
-        config.expand_empty_elements = true;
-        config.enable_all_checks(true);
-        Ok(Self {
-            reader,
-            encoding,
-            buffer: Vec::new(),
-            depth: 0,
-            max_depth: limits.depth,
-            line: 1,
-            started: false,
-            root_seen: false,
-            stray_text: Vec::new(),
-        })
+impl<'a> Document<'a> {
+    fn new(tree: roxmltree::Document<'a>, encoding: Encoding) -> Self {
+        let feeds = tree.input_text().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let line_feeds = feeds.map(|(at, _)| at).collect();
+        Self { tree, encoding, line_feeds, stray_text: RefCell::default() }
     }
 
     pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The line of the piece of markup read last.
-    pub(crate) fn line(&self) -> u32 {
-        self.line
+    /// The root element.
+    pub(crate) fn root(&self) -> Element<'_> {
+        Element::new(self.tree.root_element(), self)
+    }
+
+    /// The number of lines.
+    pub(crate) fn last_line(&self) -> u32 {
+        self.line_at(usize::MAX)
     }
 
     /// Lines of text that was found between the elements that were asked for.
-    pub(crate) fn stray_text(&self) -> &[u32] {
-        &self.stray_text
+    pub(crate) fn stray_text(&self) -> Vec<u32> {
+        self.stray_text.borrow().clone()
     }
 
-    /// Reads up to the root element.
-    pub(crate) fn root(&mut self, element: &mut Element) -> Result<(), Flaw> {
-        match self.step(Some(element))? {
-            Step::Open => Ok(()),
-            Step::Close | Step::End => Err(self.flaw(broken("it has no root element"))),
-        }
+    fn line_at(&self, position: usize) -> u32 {
+        let before = self.line_feeds.partition_point(|feed| *feed < position);
+        u32::try_from(before + 1).unwrap_or(u32::MAX)
     }
+}
 
-    /// Reads the next child of the element at depth `parent` (the root has depth 1); false at its end.
-    /// Children of children that nobody asked for are skipped.
-    pub(crate) fn child(&mut self, parent: usize, element: &mut Element) -> Result<bool, Flaw> {
-        while self.depth >= parent {
-            let wanted = self.depth == parent;
-            match self.step(wanted.then_some(&mut *element))? {
-                Step::Open if wanted => return Ok(true),
-                Step::Open | Step::Close => {}
-                Step::End => break,
+/// Reads a document and does something with it.
+pub(crate) fn with_document<T>(
+    source: impl Read,
+    limits: &Limits,
+    action: impl FnOnce(&Document<'_>) -> Result<T, Flaw>,
+) -> Result<T, Flaw> {
+    let (mut text, encoding) = encoding::read(source, limits)?;
+    let root = bounds::check(&text, limits)?;
+    for _ in 0..=bounds::MAX_NAMESPACES {
+        match roxmltree::Document::parse(&text) {
+            Ok(tree) => return action(&Document::new(tree, encoding)),
+            // Annotations of vendors often have prefixes that nobody declares. The root element does so then.
+            Err(roxmltree::Error::UnknownNamespace(prefix, _)) => {
+                text.insert_str(root, &format!(" xmlns:{prefix}=\"{UNDECLARED}{prefix}\""));
+            }
+            Err(error) => {
+                return Err(Flaw { error: broken(error.to_string()), line: Some(error.pos().row) });
             }
         }
-        Ok(false)
     }
+    Err(Flaw { error: broken("it has too many prefixes that are not declared"), line: None })
+}
 
-    /// Reads to the end of the document, so that all of it is checked.
-    pub(crate) fn finish(&mut self) -> Result<(), Flaw> {
-        while !matches!(self.step(None)?, Step::End) {}
-        Ok(())
-    }
-
-    fn flaw(&self, error: Error) -> Flaw {
-        Flaw { error, line: Some(self.line) }
-    }
-
-    /// Reads up to the next tag. Fills `element` from a start tag, if it is wanted.
-    fn step(&mut self, element: Option<&mut Element>) -> Result<Step, Flaw> {
-        const MAX_STRAY: usize = 10;
-        loop {
-            // An empty element comes as two events; the second one has no text, so its line does not count.
-            self.line = self.reader.get_mut().start_token();
-            self.buffer.clear();
-            let line = self.line;
-            let flaw = |error| Flaw { error, line: Some(line) };
-            let event =
-                self.reader.read_event_into(&mut self.buffer).map_err(|error| flaw(parse_error(&error)))?;
-            match event {
-                Event::Start(tag) => {
-                    if self.depth == 0 && self.root_seen {
-                        return Err(flaw(broken("it has a second root element")));
-                    }
-                    self.root_seen = true;
-                    self.depth += 1;
-                    if self.depth > self.max_depth {
-                        let message = format!("the document nests elements deeper than {}", self.max_depth);
-                        return Err(flaw(Error::new(Code::XmlRefused, message)));
-                    }
-                    if let Some(element) = element {
-                        element.start(tag.name().into_inner(), line);
-                        for attribute in tag.attributes() {
-                            let attribute = attribute.map_err(|error| flaw(broken(error.to_string())))?;
-                            if element.len() == MAX_ATTRIBUTES {
-                                let message = format!("an element has more than {MAX_ATTRIBUTES} attributes");
-                                return Err(flaw(Error::new(Code::XmlRefused, message)));
-                            }
-                            if attribute.value.contains('<') {
-                                return Err(flaw(broken("an attribute contains `<`")));
-                            }
-                            let value = attribute
-                                .normalized_value(XmlVersion::Implicit1_0)
-                                .map_err(|error| flaw(parse_error(&error)))?;
-                            if let Some(wrong) = value.chars().find(|c| !is_xml_char(*c)) {
-                                let what =
-                                    format!("an attribute contains the character U+{:04X}", wrong as u32);
-                                return Err(flaw(broken(what)));
-                            }
-                            element.push(attribute.key.into_inner(), &value);
-                        }
-                    }
-                    return Ok(Step::Open);
-                }
-                Event::End(_) => {
-                    self.depth = self.depth.saturating_sub(1);
-                    return Ok(Step::Close);
-                }
-                Event::Eof if self.depth > 0 => {
-                    return Err(flaw(broken(format!("it ends within {} open elements", self.depth))));
-                }
-                Event::Eof => return Ok(Step::End),
-                Event::DocType(_) => {
-                    return Err(flaw(
-                        Error::new(Code::XmlRefused, "the document has a document type declaration")
-                            .hint("remove `<!DOCTYPE ...>`; it serves no purpose here"),
-                    ));
-                }
-                Event::Decl(_) if self.started => {
-                    return Err(flaw(broken("it has a declaration that is not at its start")));
-                }
-                Event::Text(text) if text.trim().is_empty() => {}
-                Event::Text(_) | Event::CData(_) if self.depth == 0 => {
-                    return Err(flaw(broken("it has text outside of its root element")));
-                }
-                Event::GeneralRef(reference) => check_reference(&reference).map_err(flaw)?,
-                Event::Text(_) | Event::CData(_)
-                    if element.is_some() && self.stray_text.len() < MAX_STRAY =>
-                {
-                    self.stray_text.push(line);
-                }
-                Event::Text(_) | Event::CData(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
-                // Never sent, because empty elements are expanded.
-                Event::Empty(_) => return Err(flaw(broken("it has an element that cannot be read"))),
+/// Reads a document of another format than that of model descriptions. `limits.list` bounds the number of elements; the
+/// path is for messages. Prefixes of elements have to be declared.
+pub fn read<T>(
+    source: impl Read,
+    path: &Path,
+    limits: &Limits,
+    action: impl FnOnce(&Element) -> Result<T>,
+) -> Result<T> {
+    let checked = |document: &Document<'_>| {
+        let elements = document.tree.descendants().filter(|node| node.is_element());
+        for (index, node) in elements.enumerate() {
+            let line = document.line_at(node.range().start);
+            if index >= limits.list {
+                let message = format!("the document has more than {} elements", limits.list);
+                return Err(Flaw::new(Code::XmlRefused, line, message));
             }
-            self.started = true;
+            if node.tag_name().namespace().is_some_and(|namespace| namespace.starts_with(UNDECLARED)) {
+                let shown = Element::new(node, document).shown();
+                let message = format!("the prefix of {shown} stands for no namespace");
+                return Err(Flaw::new(Code::BadXml, line, message));
+            }
         }
+        Ok(action(&document.root()))
+    };
+    with_document(source, limits, checked).map_err(|flaw| flaw.in_file(path))?
+}
+
+fn broken(cause: impl AsRef<str>) -> Error {
+    Error::new(Code::BadXml, "the document is not well-formed XML").because(shorten(cause.as_ref(), 300))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T>(text: &str, limits: &Limits, action: impl Fn(&Element) -> T) -> Result<T> {
+        super::read(text.as_bytes(), Path::new("a.xml"), limits, |root| Ok(action(root)))
     }
-}
 
-/// A reference in text: one of the five names of XML or a number.
-fn check_reference(reference: &BytesRef<'_>) -> Result<(), Error> {
-    match reference.resolve_char_ref() {
-        Ok(Some(character)) if is_xml_char(character) => Ok(()),
-        Ok(None) if ["amp", "lt", "gt", "quot", "apos"].contains(&&**reference) => Ok(()),
-        _ => Err(broken(format!("the entity `&{};` is not known", short(reference)))),
+    #[test]
+    fn prefixes_stand_for_namespaces_where_they_are_declared() {
+        let text =
+            "<a:r xmlns:a='one' xmlns='two'>\n<b x='1' a:y='2'><a:c xmlns:a='three'/></b><a:c/>\n</a:r>";
+        read(text, &Limits::default(), |root| {
+            assert_eq!((root.namespace(), root.name(), root.tag()), ("one", "r", "a:r"));
+            let b = root.child("b").unwrap();
+            assert_eq!((b.namespace(), b.line()), ("two", 2));
+            assert_eq!((b.get("x"), b.get("y")), (Some("1"), None));
+            assert_eq!(b.children().next().unwrap().namespace(), "three");
+            assert_eq!(root.child("c").unwrap().namespace(), "one");
+            assert_eq!(root.inside("b").count(), 1);
+        })
+        .unwrap();
     }
-}
 
-fn is_xml_char(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
-}
+    #[test]
+    fn an_unknown_prefix_and_too_many_elements_are_refused() {
+        let limits = Limits { list: 3, ..Limits::default() };
+        assert_eq!(read("<x:r/>", &limits, |_| ()).unwrap_err().code(), Code::BadXml);
+        assert!(read("<r><a/><a/></r>", &limits, |_| ()).is_ok());
+        assert_eq!(read("<r><a/><a/><a/></r>", &limits, |_| ()).unwrap_err().code(), Code::XmlRefused);
+    }
 
-fn broken(cause: impl Into<String>) -> Error {
-    Error::new(Code::BadXml, "the document is not well-formed XML").because(cause.into())
-}
-
-/// An error of the parser, or our own that passed through it.
-fn parse_error(error: &quick_xml::Error) -> Error {
-    if let quick_xml::Error::Io(cause) = error {
-        return as_error(cause).unwrap_or_else(|| {
-            Error::new(Code::FileNotReadable, "the document cannot be read").because(cause)
+    #[test]
+    fn prefixes_that_nobody_declares_are_those_of_vendors() {
+        let text = "<?xml version='1.0'?><!-- <c> -->\n<r>\n<v:a w:x='1' y='2'/></r>";
+        let seen = with_document(text.as_bytes(), &Limits::default(), |document| {
+            let inner = document.root().children().next().unwrap();
+            Ok((inner.tag().to_owned(), inner.get("x").is_some(), inner.get("y").is_some(), inner.line()))
         });
+        assert_eq!(seen.unwrap(), ("v:a".to_owned(), false, true, 3));
+        let many: String = (0..1000).map(|index| format!("<p{index}:a/>")).collect();
+        let refused = with_document(format!("<r>{many}</r>").as_bytes(), &Limits::default(), |_| Ok(()));
+        assert_eq!(refused.unwrap_err().error.code(), Code::BadXml);
     }
-    broken(shorten(&error.to_string(), 300))
 }

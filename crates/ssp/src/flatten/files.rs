@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use costep_core::Code;
 use costep_fmu_file::short;
-use costep_fmu_file::xml::Node;
+use costep_fmu_file::xml;
 
 use crate::flatten::instances::Walk;
 use crate::flatten::ports::defined;
@@ -45,7 +45,7 @@ impl Flattener {
                     let key = (walk.document.location.clone(), source.clone(), base.map(|fmu| fmu.cloned()));
                     if !self.sets.contains_key(&key) {
                         let kind = ("ParameterSet", SSV);
-                        let read = |reader: &mut Reader<'_>, node: &Node| reader.parameter_set(node);
+                        let read = |reader: &mut Reader<'_>, node: &xml::Element| reader.parameter_set(node);
                         let found = self.file(source, base, walk, &spot, kind, read);
                         self.sets.insert(key.clone(), found.map(|(set, spot)| (Arc::new(set), spot.file)));
                     }
@@ -64,7 +64,7 @@ impl Flattener {
                     let key = (walk.document.location.clone(), source.clone(), base.map(|fmu| fmu.cloned()));
                     if !self.mappings.contains_key(&key) {
                         let kind = ("ParameterMapping", SSM);
-                        let read = |reader: &mut Reader<'_>, node: &Node| reader.mapping(node);
+                        let read = |reader: &mut Reader<'_>, node: &xml::Element| reader.mapping(node);
                         let found = self.file(source, base, walk, &spot, kind, read);
                         self.mappings
                             .insert(key.clone(), found.map(|(map, spot)| (Arc::new(map), spot.file)));
@@ -130,7 +130,7 @@ impl Flattener {
         walk: &Walk<'_>,
         spot: &Spot,
         (root, namespace): (&str, &str),
-        read: impl Fn(&mut Reader<'_>, &Node) -> T,
+        read: impl Fn(&mut Reader<'_>, &xml::Element) -> T,
     ) -> Option<(T, Spot)> {
         let folder = if base.is_some() { "" } else { uri::folder(&walk.document.location.1) };
         let reference = match Reference::parse(source, folder) {
@@ -168,9 +168,8 @@ impl Flattener {
         };
         let limits = self.packages.limits().clone();
         let mut reader = Reader::new(file.clone(), &mut self.notes);
-        match reader.parse(&bytes, root, namespace, &limits) {
-            Ok(node) => {
-                let content = read(&mut reader, &node);
+        match reader.parse(&bytes, root, namespace, &limits, read) {
+            Ok(content) => {
                 reader.finish();
                 Some((content, Spot { file, ..spot.clone() }))
             }

@@ -1,6 +1,6 @@
 //! SSB: signal dictionaries.
 
-use costep_fmu_file::xml::Node;
+use costep_fmu_file::xml;
 
 use crate::model::{Dictionary, DictionaryContent, Given, Kind};
 use crate::read::common::META;
@@ -12,17 +12,17 @@ const MIME: &str = "application/x-ssp-signal-dictionary";
 
 impl Reader<'_> {
     /// Reads `<SignalDictionary>` of an SSB.
-    pub(crate) fn dictionary_content(&mut self, node: &Node) -> DictionaryContent {
+    pub(crate) fn dictionary_content(&mut self, node: &xml::Element) -> DictionaryContent {
         let known: Vec<&str> = ["version"].into_iter().chain(META).collect();
         self.check_known(node, &known, &["DictionaryEntry", "Enumerations", "Units"]);
         self.version(node);
         let definitions = self.definitions(node);
-        let entries = self.connectors(&node.children, "DictionaryEntry", Some(Kind::Inout), &definitions);
+        let entries = self.connectors(node.children(), "DictionaryEntry", Some(Kind::Inout), &definitions);
         DictionaryContent { definitions, entries }
     }
 
     /// Reads `<SignalDictionary>` of an SSD.
-    pub(crate) fn dictionary(&mut self, node: &Node) -> Option<Dictionary> {
+    pub(crate) fn dictionary(&mut self, node: &xml::Element) -> Option<Dictionary> {
         self.check_known(node, &["name", "type", "source"], &["SignalDictionary"]);
         let name = self.name(node)?;
         let inline = node.child("SignalDictionary");
@@ -30,25 +30,25 @@ impl Reader<'_> {
             Given::Nothing
         } else if let Some(source) = node.get("source") {
             if inline.is_some() {
-                self.error(node.line, "the signal dictionary has both a source and content");
+                self.error(node.line(), "the signal dictionary has both a source and content");
             }
             Given::File { source: source.to_owned(), in_component: false }
         } else if let Some(inline) = inline {
-            self.check_namespace(inline, SSB);
-            Given::Inline(self.dictionary_content(inline))
+            self.check_namespace(&inline, SSB);
+            Given::Inline(self.dictionary_content(&inline))
         } else {
-            self.error(node.line, "the signal dictionary has neither source nor content");
+            self.error(node.line(), "the signal dictionary has neither source nor content");
             Given::Nothing
         };
-        Some(Dictionary { name, content, line: node.line })
+        Some(Dictionary { name, content, line: node.line() })
     }
 
     /// Whether the MIME type of an element is the one that is known.
-    pub(crate) fn expect_type(&mut self, node: &Node, known: &str) -> bool {
+    pub(crate) fn expect_type(&mut self, node: &xml::Element, known: &str) -> bool {
         let kind = node.get("type").unwrap_or(known);
         if kind != known {
-            let (name, kind) = (costep_fmu_file::short(&node.name), costep_fmu_file::short(kind));
-            self.unsupported(node.line, format!("<{name}> is of type `{kind}`; only `{known}` is read"));
+            let (name, kind) = (costep_fmu_file::short(node.name()), costep_fmu_file::short(kind));
+            self.unsupported(node.line(), format!("<{name}> is of type `{kind}`; only `{known}` is read"));
         }
         kind == known
     }

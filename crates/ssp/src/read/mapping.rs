@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use costep_fmu_file::short;
-use costep_fmu_file::xml::Node;
+use costep_fmu_file::xml;
 
 use crate::model::{Mapping, MappingEntry};
 use crate::read::common::{META, TRANSFORMATIONS};
@@ -14,22 +14,23 @@ pub(crate) const SSM: &str = "http://ssp-standard.org/SSP1/SystemStructureParame
 
 impl Reader<'_> {
     /// Reads `<ParameterMapping>` of an SSM.
-    pub(crate) fn mapping(&mut self, node: &Node) -> Mapping {
+    pub(crate) fn mapping(&mut self, node: &xml::Element) -> Mapping {
         let known: Vec<&str> = ["version"].into_iter().chain(META).collect();
         self.check_known(node, &known, &["MappingEntry"]);
         self.version(node);
         let mut targets = HashSet::new();
         let mut entries = Vec::new();
-        for node in node.children.iter().filter(|child| child.name == "MappingEntry") {
-            self.check_known(node, &["source", "target", "suppressUnitConversion"], &TRANSFORMATIONS);
-            let (Some(source), Some(target)) = (self.required(node, "source"), self.required(node, "target"))
+        for node in node.children_named("MappingEntry") {
+            self.check_known(&node, &["source", "target", "suppressUnitConversion"], &TRANSFORMATIONS);
+            let (Some(source), Some(target)) =
+                (self.required(&node, "source"), self.required(&node, "target"))
             else {
                 continue;
             };
             if !targets.insert(target.clone()) {
-                self.error(node.line, format!("two parameters are mapped to `{}`", short(&target)));
+                self.error(node.line(), format!("two parameters are mapped to `{}`", short(&target)));
             }
-            entries.push(MappingEntry { source, target, passage: self.passage(node) });
+            entries.push(MappingEntry { source, target, passage: self.passage(&node) });
         }
         Mapping { entries }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use costep_core::{Code, Result};
-use costep_fmu_file::xml::{Node, literal};
+use costep_fmu_file::xml::{self, literal};
 use costep_fmu_file::{Limits, short};
 
 use crate::model::Settings;
@@ -34,32 +34,34 @@ impl<'a> Reader<'a> {
         Self { file, notes, path: Vec::new(), graphics: (0, 0) }
     }
 
-    /// Parses a document and checks the name of its root.
-    pub(crate) fn parse(
+    /// Parses a document, checks the name of its root and reads what is inside.
+    pub(crate) fn parse<T>(
         &mut self,
         bytes: &[u8],
         root: &str,
         namespace: &str,
         limits: &Limits,
-    ) -> Result<Node> {
-        let node = Node::read(bytes, Path::new(&*self.file), limits)?;
-        if node.name != root {
-            let message = format!("the root element is <{}> instead of <{root}>", short(&node.name));
-            let note = self.note(Severity::Error, Code::SspSchema, node.line, message);
-            return Err(note.to_error());
-        }
-        self.check_namespace(&node, namespace);
-        Ok(node)
+        read: impl FnOnce(&mut Self, &xml::Element) -> T,
+    ) -> Result<T> {
+        xml::read(bytes, Path::new(&*self.file.clone()), limits, |node| {
+            if node.name() != root {
+                let message = format!("the root element is <{}> instead of <{root}>", short(node.name()));
+                let note = self.note(Severity::Error, Code::SspSchema, node.line(), message);
+                return Err(note.to_error());
+            }
+            self.check_namespace(node, namespace);
+            Ok(read(self, node))
+        })
     }
 
-    pub(crate) fn check_namespace(&mut self, node: &Node, namespace: &str) {
-        if &*node.namespace != namespace {
+    pub(crate) fn check_namespace(&mut self, node: &xml::Element, namespace: &str) {
+        if node.namespace() != namespace {
             let message = format!(
                 "<{}> is of the namespace `{}` instead of `{namespace}`",
-                short(&node.name),
-                short(&node.namespace)
+                short(node.name()),
+                short(node.namespace())
             );
-            self.warning(node.line, message);
+            self.warning(node.line(), message);
         }
     }
 
@@ -94,26 +96,25 @@ impl<'a> Reader<'a> {
     }
 
     /// Notes attributes and elements that nobody reads here.
-    pub(crate) fn check_known(&mut self, node: &Node, attributes: &[&str], children: &[&str]) {
-        for (name, _) in &node.attributes {
-            let free = name.contains(':') || ["id", "description"].contains(&name.as_str());
-            if !free && !attributes.contains(&name.as_str()) {
+    pub(crate) fn check_known(&mut self, node: &xml::Element, attributes: &[&str], children: &[&str]) {
+        for (name, _) in node.attributes() {
+            if !["id", "description"].contains(&name) && !attributes.contains(&name) {
                 let message =
-                    format!("<{}> has an attribute `{}` that is not known here", node.name, short(name));
-                self.warning(node.line, message);
+                    format!("<{}> has an attribute `{}` that is not known here", node.name(), short(name));
+                self.warning(node.line(), message);
             }
         }
-        for child in &node.children {
-            match child.name.as_str() {
+        for child in node.children() {
+            match child.name() {
                 name if children.contains(&name) => {}
                 name if GRAPHICS.contains(&name) => {
                     self.graphics = (
                         self.graphics.0 + 1,
-                        if self.graphics.0 == 0 { child.line } else { self.graphics.1 },
+                        if self.graphics.0 == 0 { child.line() } else { self.graphics.1 },
                     );
                 }
                 name @ ("MetaData" | "Signature") => {
-                    self.unused(child.line, format!("<{name}> of <{}> is not used", short(&node.name)));
+                    self.unused(child.line(), format!("<{name}> of <{}> is not used", short(node.name())));
                 }
                 "Annotations" => {
                     // Read where costep writes its own; elsewhere all are foreign.
@@ -122,10 +123,10 @@ impl<'a> Reader<'a> {
                 name => {
                     let message = format!(
                         "<{}> has an element <{}> that is not known here",
-                        short(&node.name),
+                        short(node.name()),
                         short(name)
                     );
-                    self.warning(child.line, message);
+                    self.warning(child.line(), message);
                 }
             }
         }
@@ -141,21 +142,21 @@ impl<'a> Reader<'a> {
     }
 
     /// The settings of costep in the annotations of an element; those of others are noted.
-    pub(crate) fn settings(&mut self, node: &Node) -> Settings {
+    pub(crate) fn settings(&mut self, node: &xml::Element) -> Settings {
         let mut settings = Settings::new();
         for annotation in node.inside("Annotations") {
             let kind = annotation.get("type").unwrap_or_default();
             if kind != ANNOTATION {
                 let message = format!("the annotation of type `{}` is not read", short(kind));
-                self.unused(annotation.line, message);
+                self.unused(annotation.line(), message);
                 continue;
             }
-            for setting in annotation.children.iter().flat_map(|inner| &inner.children) {
-                let own = setting.name == "Setting" && &*setting.namespace == NAMESPACE;
+            for setting in annotation.children().flat_map(|inner| inner.children()) {
+                let own = setting.name() == "Setting" && setting.namespace() == NAMESPACE;
                 match (own, setting.get("key"), setting.get("value")) {
                     (true, Some(key), Some(value)) => settings.push((key.to_owned(), value.to_owned())),
                     _ => self.warning(
-                        setting.line,
+                        setting.line(),
                         "the annotation of costep contains something other than settings",
                     ),
                 }
@@ -165,26 +166,26 @@ impl<'a> Reader<'a> {
     }
 
     /// An attribute that has to be there.
-    pub(crate) fn required(&mut self, node: &Node, name: &str) -> Option<String> {
+    pub(crate) fn required(&mut self, node: &xml::Element, name: &str) -> Option<String> {
         let value = node.get(name);
         if value.is_none() {
-            self.error(node.line, format!("<{}> has no attribute `{name}`", short(&node.name)));
+            self.error(node.line(), format!("<{}> has no attribute `{name}`", short(node.name())));
         }
         value.map(str::to_owned)
     }
 
     /// A name that has to be there and not be empty.
-    pub(crate) fn name(&mut self, node: &Node) -> Option<String> {
+    pub(crate) fn name(&mut self, node: &xml::Element) -> Option<String> {
         let name = self.required(node, "name")?;
         if name.is_empty() {
-            self.error(node.line, format!("<{}> has an empty name", short(&node.name)));
+            self.error(node.line(), format!("<{}> has an empty name", short(node.name())));
         }
         Some(name).filter(|name| !name.is_empty())
     }
 
     fn literal<T>(
         &mut self,
-        node: &Node,
+        node: &xml::Element,
         name: &str,
         what: &str,
         read: impl Fn(&str) -> Option<T>,
@@ -194,26 +195,26 @@ impl<'a> Reader<'a> {
         if value.is_none() {
             let message = format!(
                 "`{name}` of <{}> is `{}`, which is not a valid {what}",
-                short(&node.name),
+                short(node.name()),
                 short(text)
             );
-            self.error(node.line, message);
+            self.error(node.line(), message);
         }
         value
     }
 
     /// A finite number.
-    pub(crate) fn number(&mut self, node: &Node, name: &str) -> Option<f64> {
+    pub(crate) fn number(&mut self, node: &xml::Element, name: &str) -> Option<f64> {
         self.literal(node, name, "finite number", |text| literal::number(text).filter(|x| x.is_finite()))
     }
 
     /// An integer.
-    pub(crate) fn integer(&mut self, node: &Node, name: &str) -> Option<i64> {
+    pub(crate) fn integer(&mut self, node: &xml::Element, name: &str) -> Option<i64> {
         self.literal(node, name, "integer", literal::integer)
     }
 
     /// `true` or `false`.
-    pub(crate) fn truth(&mut self, node: &Node, name: &str) -> Option<bool> {
+    pub(crate) fn truth(&mut self, node: &xml::Element, name: &str) -> Option<bool> {
         self.literal(node, name, "Boolean (`true` or `false`)", literal::truth)
     }
 }

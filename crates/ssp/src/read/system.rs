@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use costep_fmu_file::short;
-use costep_fmu_file::xml::{Node, literal};
+use costep_fmu_file::xml::{self, literal};
 
 use crate::model::{Common, Component, Connection, Definitions, Element, End, Implementation, System};
 use crate::read::common::TRANSFORMATIONS;
@@ -14,7 +14,7 @@ const COMMON: [&str; 3] = ["Connectors", "ParameterBindings", "Annotations"];
 
 impl Reader<'_> {
     /// Reads `<System>`. Depth is bounded by the XML reader.
-    pub(crate) fn system(&mut self, node: &Node, definitions: &Definitions) -> Option<System> {
+    pub(crate) fn system(&mut self, node: &xml::Element, definitions: &Definitions) -> Option<System> {
         let known: Vec<&str> =
             COMMON.into_iter().chain(["Elements", "Connections", "SignalDictionaries"]).collect();
         self.check_known(node, &["name"], &known);
@@ -23,25 +23,24 @@ impl Reader<'_> {
         let mut elements: Vec<Element> = Vec::new();
         let mut names = HashSet::new();
         for child in node.inside("Elements") {
-            let Some(element) = self.element(child, definitions) else { continue };
+            let Some(element) = self.element(&child, definitions) else { continue };
             let name = &element.common().name;
             if !names.insert(name.clone()) {
                 let message = format!("the name `{}` is used twice in this system", short(name));
-                self.error(child.line, message);
+                self.error(child.line(), message);
                 continue;
             }
             elements.push(element);
         }
-        let connections =
-            node.inside("Connections").iter().filter_map(|node| self.connection(node)).collect();
+        let connections = node.inside("Connections").filter_map(|node| self.connection(&node)).collect();
         let dictionaries =
-            node.inside("SignalDictionaries").iter().filter_map(|node| self.dictionary(node)).collect();
+            node.inside("SignalDictionaries").filter_map(|node| self.dictionary(&node)).collect();
         self.path.pop();
         Some(System { common, elements, connections, dictionaries })
     }
 
-    fn element(&mut self, node: &Node, definitions: &Definitions) -> Option<Element> {
-        match node.name.as_str() {
+    fn element(&mut self, node: &xml::Element, definitions: &Definitions) -> Option<Element> {
+        match node.name() {
             "System" => self.system(node, definitions).map(Element::System),
             "Component" => self.component(node, definitions).map(Element::Component),
             "SignalDictionaryReference" => {
@@ -51,19 +50,19 @@ impl Reader<'_> {
                 Some(Element::Reference(common, dictionary))
             }
             other => {
-                self.error(node.line, format!("<{}> is not an element of a system", short(other)));
+                self.error(node.line(), format!("<{}> is not an element of a system", short(other)));
                 None
             }
         }
     }
 
-    fn common(&mut self, node: &Node, definitions: &Definitions) -> Option<Common> {
+    fn common(&mut self, node: &xml::Element, definitions: &Definitions) -> Option<Common> {
         let name = self.name(node)?;
         self.path.push(name.clone());
         let common = Common {
             name,
             id: node.get("id").map(str::to_owned),
-            line: node.line,
+            line: node.line(),
             connectors: self.connectors(node.inside("Connectors"), "Connector", None, definitions),
             bindings: self.bindings(node),
             settings: self.settings(node),
@@ -72,7 +71,7 @@ impl Reader<'_> {
         Some(common)
     }
 
-    fn component(&mut self, node: &Node, definitions: &Definitions) -> Option<Component> {
+    fn component(&mut self, node: &xml::Element, definitions: &Definitions) -> Option<Component> {
         self.check_known(node, &["name", "type", "source", "implementation"], &COMMON);
         let common = self.common(node, definitions)?;
         let implementation = match node.get("implementation") {
@@ -81,13 +80,13 @@ impl Reader<'_> {
             Some("ModelExchange") => Implementation::ModelExchange,
             Some("ScheduledExecution") => {
                 self.unsupported(
-                    node.line,
+                    node.line(),
                     format!("`{}` asks for Scheduled Execution", short(&common.name)),
                 );
                 Implementation::Any
             }
             Some(other) => {
-                self.error(node.line, format!("`{}` is not an implementation of an FMU", short(other)));
+                self.error(node.line(), format!("`{}` is not an implementation of an FMU", short(other)));
                 Implementation::Any
             }
         };
@@ -95,9 +94,9 @@ impl Reader<'_> {
         Some(Component { common, kind, source: node.get("source").map(str::to_owned), implementation })
     }
 
-    fn connection(&mut self, node: &Node) -> Option<Connection> {
-        if node.name != "Connection" {
-            self.warning(node.line, format!("<{}> is not a connection", short(&node.name)));
+    fn connection(&mut self, node: &xml::Element) -> Option<Connection> {
+        if node.name() != "Connection" {
+            self.warning(node.line(), format!("<{}> is not a connection", short(node.name())));
             return None;
         }
         let attributes = [
@@ -117,7 +116,7 @@ impl Reader<'_> {
             if node.get(name).is_some_and(|indices| literal::items(indices).next().is_some()) {
                 let message =
                     format!("`{name}`: connections of single elements of an array are not supported");
-                self.unsupported(node.line, message);
+                self.unsupported(node.line(), message);
                 return None;
             }
         }
@@ -129,7 +128,7 @@ impl Reader<'_> {
         })
     }
 
-    fn end(&mut self, node: &Node, element: &str, connector: &str) -> Option<End> {
+    fn end(&mut self, node: &xml::Element, element: &str, connector: &str) -> Option<End> {
         let connector = self.required(node, connector)?;
         Some((node.get(element).map(str::to_owned), connector))
     }

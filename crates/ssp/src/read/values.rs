@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use costep_fmu_file::short;
-use costep_fmu_file::xml::{Node, literal};
+use costep_fmu_file::xml::{self, literal};
 
 use crate::model::{Parameter, ParameterSet, TYPES, Value};
 use crate::read::common::META;
@@ -14,7 +14,7 @@ pub(crate) const SSV: &str = "http://ssp-standard.org/SSP1/SystemStructureParame
 
 impl Reader<'_> {
     /// Reads `<ParameterSet>`.
-    pub(crate) fn parameter_set(&mut self, node: &Node) -> ParameterSet {
+    pub(crate) fn parameter_set(&mut self, node: &xml::Element) -> ParameterSet {
         let known: Vec<&str> = ["version", "name"].into_iter().chain(META).collect();
         self.check_known(node, &known, &["Parameters", "Enumerations", "Units"]);
         self.version(node);
@@ -22,50 +22,52 @@ impl Reader<'_> {
         let mut parameters = Vec::new();
         let mut names = HashSet::new();
         for node in node.inside("Parameters") {
-            if node.name != "Parameter" {
-                self.warning(node.line, format!("<{}> is not a parameter", short(&node.name)));
+            if node.name() != "Parameter" {
+                self.warning(node.line(), format!("<{}> is not a parameter", short(node.name())));
                 continue;
             }
-            let Some(parameter) = self.parameter(node) else { continue };
+            let Some(parameter) = self.parameter(&node) else { continue };
             if let Some(unit) = parameter.unit.as_deref().filter(|unit| definitions.unit(unit).is_none()) {
                 let message = format!("the unit `{}` is not defined in this parameter set", short(unit));
-                self.warning(node.line, message);
+                self.warning(node.line(), message);
             }
             if names.insert(parameter.name.clone()) {
                 parameters.push(parameter);
             } else {
-                self.error(node.line, format!("the parameter `{}` is given twice", short(&parameter.name)));
+                self.error(node.line(), format!("the parameter `{}` is given twice", short(&parameter.name)));
             }
         }
         ParameterSet { definitions, parameters }
     }
 
-    fn parameter(&mut self, node: &Node) -> Option<Parameter> {
+    fn parameter(&mut self, node: &xml::Element) -> Option<Parameter> {
         let known: Vec<&str> = TYPES.iter().copied().chain(["Dimension"]).collect();
         self.check_known(node, &["name"], &known);
         let name = self.name(node)?;
-        let mut types = node.children.iter().filter(|child| TYPES.contains(&child.name.as_str()));
+        let mut types = node.children().filter(|child| TYPES.contains(&child.name()));
         let Some(kind) = types.next() else {
-            self.error(node.line, format!("the parameter `{}` has no value", short(&name)));
+            self.error(node.line(), format!("the parameter `{}` has no value", short(&name)));
             return None;
         };
         if types.next().is_some() {
-            self.error(node.line, format!("the parameter `{}` has two types", short(&name)));
+            self.error(node.line(), format!("the parameter `{}` has two types", short(&name)));
             return None;
         }
-        self.check_known(kind, &["value", "unit", "name", "mime-type"], &["Value"]);
-        let value = self.parameter_value(kind, &name)?;
+        self.check_known(&kind, &["value", "unit", "name", "mime-type"], &["Value"]);
+        let value = self.parameter_value(&kind, &name)?;
         Some(Parameter {
             name,
             value,
             unit: kind.get("unit").filter(|unit| !unit.is_empty()).map(str::to_owned),
-            enumeration: (kind.name == "Enumeration").then(|| kind.get("name").map(str::to_owned)).flatten(),
-            line: node.line,
+            enumeration: (kind.name() == "Enumeration")
+                .then(|| kind.get("name").map(str::to_owned))
+                .flatten(),
+            line: node.line(),
         })
     }
 
-    fn parameter_value(&mut self, node: &Node, name: &str) -> Option<Value> {
-        let value = match node.name.as_str() {
+    fn parameter_value(&mut self, node: &xml::Element, name: &str) -> Option<Value> {
+        let value = match node.name() {
             "Real" | "Float64" | "Float32" => {
                 let finite = |text: &str| literal::number(text).filter(|x| x.is_finite());
                 Value::Real(self.list(node, name, finite)?)
@@ -73,7 +75,10 @@ impl Reader<'_> {
             "Boolean" => Value::Boolean(self.list(node, name, literal::truth)?),
             "String" | "Enumeration" => Value::Text(self.texts(node)?),
             "Binary" | "Clock" => {
-                self.unsupported(node.line, format!("the parameter `{}` is a <{}>", short(name), node.name));
+                self.unsupported(
+                    node.line(),
+                    format!("the parameter `{}` is a <{}>", short(name), node.name()),
+                );
                 return None;
             }
             _ => Value::Integer(self.list(node, name, literal::integer)?),
@@ -81,31 +86,40 @@ impl Reader<'_> {
         Some(value)
     }
 
-    fn list<T>(&mut self, node: &Node, name: &str, read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    fn list<T>(
+        &mut self,
+        node: &xml::Element,
+        name: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let text = self.required(node, "value")?;
         let mut values = Vec::new();
         for item in literal::items(&text) {
             let Some(value) = read(item) else {
-                let message =
-                    format!("`{}` cannot be the value of `{}`, a <{}>", short(item), short(name), node.name);
-                self.error(node.line, message);
+                let message = format!(
+                    "`{}` cannot be the value of `{}`, a <{}>",
+                    short(item),
+                    short(name),
+                    node.name()
+                );
+                self.error(node.line(), message);
                 return None;
             };
             values.push(value);
         }
         if values.is_empty() {
-            self.error(node.line, format!("the value of `{}` is empty", short(name)));
+            self.error(node.line(), format!("the value of `{}` is empty", short(name)));
             return None;
         }
         Some(values)
     }
 
-    fn texts(&mut self, node: &Node) -> Option<Vec<String>> {
+    fn texts(&mut self, node: &xml::Element) -> Option<Vec<String>> {
         let several: Vec<String> =
-            node.children.iter().filter_map(|child| child.get("value").map(str::to_owned)).collect();
+            node.children().filter_map(|child| child.get("value").map(str::to_owned)).collect();
         match (node.get("value"), several.is_empty()) {
             (Some(_), false) => {
-                self.error(node.line, "there is both a `value` and <Value>");
+                self.error(node.line(), "there is both a `value` and <Value>");
                 None
             }
             (None, false) => Some(several),

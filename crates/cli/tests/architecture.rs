@@ -1,4 +1,4 @@
-//! The table of crates in ARCHITECTURE.md is that of the workspace, by `cargo metadata`.
+//! The table of crates in ARCHITECTURE.md is that of the workspace, by `cargo metadata`; structs and traits stay small.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -95,4 +95,87 @@ fn files_of_systems_are_read_without_loaders_integrators_and_processes() {
     below.sort_unstable();
     below.dedup();
     assert_eq!(below, ["costep-core", "costep-fmu-file", "costep-ssp"]);
+}
+
+/// All files of Rust below a folder.
+fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() && !entry.ends_with("target") {
+            sources(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            found.push(entry);
+        }
+    }
+}
+
+/// The structs and traits of a file as rustfmt writes them: the first line, and the number of fields or of methods that
+/// have to be implemented.
+fn sizes(text: &str) -> Vec<(&str, usize)> {
+    let words = |line: &str| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
+            Some(rest) => rest.split_once(") ").map_or(rest, |(_, rest)| rest),
+            None => rest.trim_start(),
+        });
+        line.strip_prefix("unsafe ").unwrap_or(line).to_owned()
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (at, first) in lines.iter().enumerate() {
+        let kind = words(first);
+        let is_struct = kind.starts_with("struct ");
+        if !first.ends_with('{') || !(is_struct || kind.starts_with("trait ")) {
+            continue;
+        }
+        let indent = first.len() - first.trim_start().len();
+        let inner = lines[at + 1..].iter().take_while(|line| line.trim() != "}" || line.len() > indent + 1);
+        let inner: Vec<&str> = inner.copied().collect();
+        let is_member = |line: &&str| line.len() - line.trim_start().len() == indent + 4;
+        let count = if is_struct {
+            let is_field = |line: &&&str| {
+                let name = words(line);
+                let name = name.split(": ").next().unwrap_or_default();
+                name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'#')
+            };
+            inner.iter().filter(|line| is_member(line) && line.contains(": ")).filter(is_field).count()
+        } else {
+            // The signature of a method without a body ends by a semicolon.
+            let starts =
+                (0..inner.len()).filter(|k| is_member(&inner[*k]) && words(inner[*k]).starts_with("fn "));
+            let is_open = |k: usize| {
+                let end = inner[k..].iter().find(|line| line.ends_with([';', '{', '}']));
+                end.is_some_and(|line| line.ends_with(';'))
+            };
+            starts.filter(|k| is_open(*k)).count()
+        };
+        found.push((*first, count));
+    }
+    found
+}
+
+#[test]
+fn no_struct_and_no_trait_is_too_large() {
+    const FIELDS: usize = 20;
+    const METHODS: usize = 8;
+    let example = "pub(crate) struct A<'a> {\n    /// x: y\n    pub b: u8,\n    #[c]\n    d: Vec<(E, F)>,\n}\n\
+                   pub trait G: H {\n    fn i(&self);\n    fn j(\n        &self,\n    ) -> K;\n    fn l(&self) {\n    }\n}\n";
+    assert_eq!(sizes(example), [("pub(crate) struct A<'a> {", 2), ("pub trait G: H {", 2)]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    for folder in ["crates", "examples", "xtask", "benches"] {
+        sources(&root.join(folder), &mut files);
+    }
+    let (mut seen, mut large) = (0, Vec::new());
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a source");
+        for (first, count) in sizes(&text) {
+            seen += 1;
+            let most = if first.contains("struct ") { FIELDS } else { METHODS };
+            if count > most {
+                large.push(format!("{}: {} has {count}, the most is {most}", file.display(), first.trim()));
+            }
+        }
+    }
+    assert!(seen > 500, "{seen} structs and traits");
+    assert!(large.is_empty(), "{}", large.join("\n"));
 }

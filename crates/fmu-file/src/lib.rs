@@ -55,10 +55,12 @@ pub mod xml;
 pub use archive::{Archive, Entry};
 pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution, Use};
-pub use description::solver::StatedSolver;
+pub use description::solver::{Annotations, StatedSolver};
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
 pub use description::value::{Number, Values};
-pub use description::variable::{Alias, Attributes, Clock, Dimension, Item, TypeDefinition, Variable};
+pub use description::variable::{
+    Alias, Attributes, Clock, Dimension, Item, TypeDefinition, Variable, VariableFlags,
+};
 pub use description::words::{
     Causality, DependencyKind, Initial, IntervalVariability, NamingConvention, Variability, VariableType,
 };

@@ -63,7 +63,7 @@ pub fn fit_value(description: &ModelDescription, name: &str, values: &Values) ->
 
 /// Length of the explicit Euler steps that an FMU says it takes, under these settings.
 pub fn euler_step(description: &ModelDescription, settings: &[Setting]) -> Option<f64> {
-    let stated = description.solver.as_ref()?;
+    let stated = description.annotations.solver.as_ref()?;
     let Some(name) = &stated.parameter else { return Some(stated.step) };
     // A name that does not exist makes the whole statement doubtful.
     let variable = description.find(name)?;

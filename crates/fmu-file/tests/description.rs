@@ -114,11 +114,14 @@ fn fmi_2_variables_with_defaults_and_types() {
         (gear.kind, gear.start.clone()),
         (VariableType::Enumeration, Some(Values::Enumeration(vec![1])))
     );
-    assert!(!gear.can_handle_multiple_set_per_time_instant && load.can_handle_multiple_set_per_time_instant);
+    assert!(
+        !gear.flags.can_handle_multiple_set_per_time_instant
+            && load.flags.can_handle_multiple_set_per_time_instant
+    );
 
     let speed = named(&d, "speed");
     assert_eq!((speed.unit(), speed.attributes.display_unit.as_deref()), (Some("rad/s"), Some("rpm")));
-    assert!(speed.reinit && speed.attributes.unbounded);
+    assert!(speed.flags.reinit && speed.attributes.unbounded);
 
     let derivative = named(&d, "der(speed)");
     assert_eq!((derivative.derivative_of, derivative.initial), (Some(3), Some(Initial::Calculated)));
@@ -205,7 +208,7 @@ fn fmi_3_arrays_and_values_of_all_types() {
     assert_eq!(d.elements(0, |_| 5), Some(1));
 
     let x = named(&d, "x");
-    assert_eq!((x.elements, x.variability, x.intermediate_update), (2, Variability::Continuous, true));
+    assert_eq!((x.elements, x.variability, x.flags.intermediate_update), (2, Variability::Continuous, true));
     assert_eq!(x.start.clone().unwrap().expanded(2), Some(Values::Float64(vec![7.0; 2])));
     assert_eq!((d.find("state"), d.find("state2"), d.find("x")), (Some(3), Some(3), Some(3)));
     assert_eq!(x.aliases[0].description.as_deref(), Some("the state"));

@@ -35,7 +35,10 @@ impl Signature {
         let outputs = Signals::outputs(fmu, &sizes)?;
         let exchanges = |signals: &Signals| {
             kind.provides_intermediate_update
-                && signals.variables.iter().all(|variable| fmu.variables()[*variable].intermediate_update)
+                && signals
+                    .variables
+                    .iter()
+                    .all(|variable| fmu.variables()[*variable].flags.intermediate_update)
         };
         let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
         let input_order = match options.input_order {
@@ -43,7 +46,7 @@ impl Signature {
             Some(order) => order.min(MAX_ORDER),
             // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
             None if follows => MAX_ORDER,
-            None => fmu.input_derivatives.unwrap_or(1).min(MAX_ORDER),
+            None => fmu.annotations.input_derivatives.unwrap_or(1).min(MAX_ORDER),
         };
         let rollback = kind.interface.can_get_and_set_state;
         let linear = match kind.interface.provides_derivatives() || rollback {

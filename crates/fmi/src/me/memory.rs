@@ -18,7 +18,7 @@ pub(crate) fn is_memoryless(description: &ModelDescription, kind: &ModelExchange
         let is_fixed = matches!(variable.variability, Variability::Constant | Variability::Fixed);
         let is_continuous = matches!(variable.kind, VariableType::Float64 | VariableType::Float32)
             && variable.variability == Variability::Continuous;
-        variable.reinit || !(is_setting || is_fixed || is_continuous)
+        variable.flags.reinit || !(is_setting || is_fixed || is_continuous)
     };
     !kind.needs_completed_integrator_step
         && description.number_of_event_indicators == 0

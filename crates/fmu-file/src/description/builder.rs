@@ -7,10 +7,11 @@ use costep_core::Code;
 
 use crate::description::interface::{Interface, is_identifier};
 use crate::description::references::RawReferences;
+use crate::description::solver::Annotations;
 use crate::description::structure::ModelStructure;
 use crate::description::variable::{TypeDefinition, Variable};
 use crate::description::words::{Causality, Initial, NamingConvention, Variability, VariableType};
-use crate::description::{DefaultExperiment, FmiVersion, ModelDescription, Origin};
+use crate::description::{DefaultExperiment, FmiVersion, Index, ModelDescription, Origin};
 use crate::finding::Report;
 use crate::limits::Limits;
 use crate::text::short;
@@ -90,14 +91,11 @@ impl<'a> Builder<'a> {
             types: Vec::new(),
             log_categories: Vec::new(),
             default_experiment: DefaultExperiment::default(),
-            solver: None,
-            input_derivatives: None,
+            annotations: Annotations::default(),
             structure: ModelStructure::default(),
             number_of_event_indicators: events,
             variables: Vec::new(),
-            names: Vec::new(),
-            references: Vec::new(),
-            unit_names: Vec::new(),
+            index: Index::default(),
             report: Report::default(),
         };
         root.check_asked(&mut report);
@@ -282,7 +280,7 @@ impl<'a> Builder<'a> {
         let units = &description.units;
         let mut unit_names: Vec<u32> = (0..).take(units.len()).collect();
         unit_names.sort_by(|a, b| units[*a as usize].name.cmp(&units[*b as usize].name));
-        description.unit_names = unit_names;
+        description.index.unit_names = unit_names;
         if description.fmi_version == FmiVersion::V3 {
             let indicators = description.structure.event_indicators.iter();
             description.number_of_event_indicators = indicators

@@ -27,7 +27,7 @@ use crate::units::Unit;
 use crate::xml::{Document, Element, Flaw, with_document};
 use builder::Builder;
 use interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
-use solver::StatedSolver;
+use solver::Annotations;
 use structure::{ModelStructure, State};
 use variable::{Dimension, TypeDefinition, Variable};
 use words::{Causality, NamingConvention, VariableType};
@@ -120,23 +120,27 @@ pub struct ModelDescription {
     pub log_categories: Vec<LogCategory>,
     /// Proposal for a run.
     pub default_experiment: DefaultExperiment,
-    /// How it solves its equations in Co-Simulation, if an annotation for costep says so.
-    pub solver: Option<StatedSolver>,
-    /// Highest order of input derivatives that it takes, if an annotation for costep says so.
-    pub input_derivatives: Option<usize>,
+    /// What annotations for costep say.
+    pub annotations: Annotations,
     /// Outputs, derivatives, unknowns, and what they depend on.
     pub structure: ModelStructure,
     /// Number of event indicators, elements of arrays counted (Model Exchange).
     pub number_of_event_indicators: usize,
     variables: Vec<Variable>,
+    pub(crate) index: Index,
+    /// What was wrong while reading.
+    pub(crate) report: Report,
+}
+
+/// Where to find what is asked for by name or number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Index {
     /// Names of variables and aliases in alphabetic order.
     pub(crate) names: Vec<NameEntry>,
     /// Value references in rising order, with the index of the variable.
     pub(crate) references: Vec<(u32, u32)>,
     /// Names of units in alphabetic order, as indices.
     unit_names: Vec<u32>,
-    /// What was wrong while reading.
-    pub(crate) report: Report,
 }
 
 /// A name in the index: a variable, and which of its aliases.
@@ -183,10 +187,11 @@ impl ModelDescription {
 
     /// The index of the variable with this name or alias.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.names
+        self.index
+            .names
             .binary_search_by(|entry| entry.text(&self.variables).cmp(name))
             .ok()
-            .map(|at| self.names[at].variable as usize)
+            .map(|at| self.index.names[at].variable as usize)
     }
 
     /// The variable with this name or alias.
@@ -198,7 +203,7 @@ impl ModelDescription {
     pub fn require(&self, name: &str) -> Result<usize> {
         const CONSIDERED: usize = 10_000;
         self.find(name).ok_or_else(|| {
-            let names = self.names.iter().take(CONSIDERED).map(|entry| entry.text(&self.variables));
+            let names = self.index.names.iter().take(CONSIDERED).map(|entry| entry.text(&self.variables));
             Error::new(Code::UnknownName, format!("the FMU `{}` has no variable `{name}`", self.model_name))
                 .suggest(name, names)
         })
@@ -211,8 +216,8 @@ impl ModelDescription {
             VariableType::Enumeration if self.fmi_version == FmiVersion::V2 => VariableType::Int32,
             other => other,
         };
-        let start = self.references.partition_point(|(reference, _)| *reference < value_reference);
-        self.references[start..]
+        let start = self.index.references.partition_point(|(reference, _)| *reference < value_reference);
+        self.index.references[start..]
             .iter()
             .take_while(|(reference, _)| *reference == value_reference)
             .map(|(_, index)| *index as usize)
@@ -221,11 +226,9 @@ impl ModelDescription {
 
     /// The definition of a unit.
     pub fn unit(&self, name: &str) -> Option<&Unit> {
-        let at = self
-            .unit_names
-            .binary_search_by(|index| self.units[*index as usize].name.as_str().cmp(name))
-            .ok()?;
-        self.units.get(self.unit_names[at] as usize)
+        let names = &self.index.unit_names;
+        let at = names.binary_search_by(|index| self.units[*index as usize].name.as_str().cmp(name)).ok()?;
+        self.units.get(names[at] as usize)
     }
 
     /// Indices of all variables of a causality, in the order of the document.

@@ -44,7 +44,7 @@ impl Builder<'_> {
         let mut references: Vec<(u32, u32)> =
             variables.iter().zip(0..).map(|(variable, index)| (variable.value_reference, index)).collect();
         references.sort_unstable();
-        self.description.references = references;
+        self.description.index.references = references;
         let mut names: Vec<NameEntry> = Vec::with_capacity(variables.len());
         for (variable, index) in variables.iter().zip(0..) {
             names.push(NameEntry { variable: index, alias: None });
@@ -53,7 +53,7 @@ impl Builder<'_> {
             );
         }
         names.sort_by(|a, b| a.text(variables).cmp(b.text(variables)));
-        self.description.names = names;
+        self.description.index.names = names;
 
         for (index, raw) in std::mem::take(&mut self.references) {
             let owner = self.description.variables[index].name.clone();
@@ -86,7 +86,7 @@ impl Builder<'_> {
                 (reference as usize).checked_sub(1).filter(|index| *index < self.description.variables.len())
             }
             FmiVersion::V3 => {
-                let list = &self.description.references;
+                let list = &self.description.index.references;
                 let at = list.partition_point(|(known, _)| *known < reference);
                 list.get(at).filter(|(known, _)| *known == reference).map(|(_, index)| *index as usize)
             }

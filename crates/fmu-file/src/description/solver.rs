@@ -22,6 +22,15 @@ use crate::xml::{Element, Flaw};
 /// Inner steps beyond these, in s, are mistakes.
 const STEPS: std::ops::RangeInclusive<f64> = 1e-12..=1e6;
 
+/// What annotations for costep say about an FMU for Co-Simulation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Annotations {
+    /// How it solves its equations.
+    pub solver: Option<StatedSolver>,
+    /// Highest order of input derivatives that it takes.
+    pub input_derivatives: Option<usize>,
+}
+
 /// Explicit Euler steps of an FMU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedSolver {
@@ -43,10 +52,10 @@ pub(crate) fn read(
         }
         for element in element.children() {
             match element.tag() {
-                "Solver" => builder.description.solver = solver(&element, builder),
+                "Solver" => builder.description.annotations.solver = solver(&element, builder),
                 "Inputs" => {
                     let order: Option<u32> = element.read("derivatives", &mut builder.report);
-                    builder.description.input_derivatives = order.map(|order| order as usize);
+                    builder.description.annotations.input_derivatives = order.map(|order| order as usize);
                 }
                 _ => {}
             }

@@ -105,6 +105,17 @@ pub struct Alias {
     pub display_unit: Option<Arc<str>>,
 }
 
+/// When a variable may be read, set, or jump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VariableFlags {
+    /// It can be read and set during a step (FMI 3).
+    pub intermediate_update: bool,
+    /// An input that may be set several times at one instant, which is so unless stated otherwise.
+    pub can_handle_multiple_set_per_time_instant: bool,
+    /// A state that may jump at events (Model Exchange).
+    pub reinit: bool,
+}
+
 /// A variable. Where it refers to others, it does so by their index in
 /// [`variables`](crate::ModelDescription::variables).
 #[derive(Clone, Debug, PartialEq)]
@@ -141,12 +152,8 @@ pub struct Variable {
     /// Number of elements with the start values of all structural parameters; 1 for a scalar. 0 if it cannot
     /// be told, which is an error in the findings.
     pub elements: usize,
-    /// It can be read and set during a step (FMI 3).
-    pub intermediate_update: bool,
-    /// An input that may be set several times at one instant, which is so unless stated otherwise.
-    pub can_handle_multiple_set_per_time_instant: bool,
-    /// A state that may jump at events (Model Exchange).
-    pub reinit: bool,
+    /// When it may be read, set, or jump.
+    pub flags: VariableFlags,
     /// Of a clock: its attributes (FMI 3).
     pub clock: Option<Box<Clock>>,
     /// Other names (FMI 3).
@@ -156,6 +163,35 @@ pub struct Variable {
 }
 
 impl Variable {
+    /// A variable of which nothing else is stated, not even its start value.
+    pub(crate) fn new(name: String, value_reference: u32, kind: VariableType, line: u32) -> Self {
+        Self {
+            name,
+            value_reference,
+            kind,
+            causality: Causality::Local,
+            variability: Variability::Continuous,
+            initial: None,
+            description: None,
+            attributes: Attributes::default(),
+            declared_type: None,
+            start: None,
+            derivative_of: None,
+            previous: None,
+            clocks: Vec::new(),
+            dimensions: Vec::new(),
+            elements: 1,
+            flags: VariableFlags {
+                intermediate_update: false,
+                can_handle_multiple_set_per_time_instant: true,
+                reinit: false,
+            },
+            clock: None,
+            aliases: Vec::new(),
+            line,
+        }
+    }
+
     /// Whether it has dimensions.
     pub fn is_array(&self) -> bool {
         !self.dimensions.is_empty()

@@ -189,29 +189,13 @@ fn outer(element: &Element, builder: &mut Builder<'_>) -> Result<(Variable, Opti
     };
     let initial = element.read("initial", report);
     let multiple = element.read("canHandleMultipleSetPerTimeInstant", report);
-    let variable = Variable {
-        name,
-        value_reference,
-        kind: VariableType::Float64,
+    let mut variable = Variable {
         causality,
         variability: element.read("variability", report).unwrap_or(Variability::Continuous),
-        initial: None,
         description: element.string("description"),
-        attributes: Default::default(),
-        declared_type: None,
-        start: None,
-        derivative_of: None,
-        previous: None,
-        clocks: Vec::new(),
-        dimensions: Vec::new(),
-        elements: 1,
-        intermediate_update: false,
-        can_handle_multiple_set_per_time_instant: multiple.unwrap_or(true),
-        reinit: false,
-        clock: None,
-        aliases: Vec::new(),
-        line: element.line(),
+        ..Variable::new(name, value_reference, VariableType::Float64, element.line())
     };
+    variable.flags.can_handle_multiple_set_per_time_instant = multiple.unwrap_or(true);
     element.check_asked(report);
     Ok((variable, initial))
 }
@@ -234,7 +218,7 @@ fn inner(
     let mut derivative = None;
     if kind == VariableType::Float64 {
         derivative = element.read("derivative", report);
-        variable.reinit = element.flag("reinit", report);
+        variable.flags.reinit = element.flag("reinit", report);
     }
     if kind == VariableType::Enumeration {
         if element.get("declaredType").is_none() {

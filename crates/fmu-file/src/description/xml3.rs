@@ -8,7 +8,7 @@ use crate::description::lists;
 use crate::description::references::{RawDimension, RawReferences};
 use crate::description::solver;
 use crate::description::value::Values;
-use crate::description::variable::{Alias, Clock, TypeDefinition, Variable};
+use crate::description::variable::{Alias, Clock, TypeDefinition, Variable, VariableFlags};
 use crate::description::words::{Causality, Variability, VariableType};
 use crate::finding::Report;
 use crate::text::short;
@@ -219,8 +219,6 @@ fn attributes(
     let clock = (kind == VariableType::Clock).then(|| Box::new(clock(element, base.as_deref(), report)));
     let multiple = element.read("canHandleMultipleSetPerTimeInstant", report);
     let variable = Variable {
-        value_reference,
-        kind,
         causality,
         variability,
         initial,
@@ -228,18 +226,13 @@ fn attributes(
         attributes,
         declared_type,
         start: Values::read(element, "start", kind, report),
-        derivative_of: None,
-        previous: None,
-        clocks: Vec::new(),
-        dimensions: Vec::new(),
-        elements: 1,
-        intermediate_update,
-        can_handle_multiple_set_per_time_instant: multiple.unwrap_or(true),
-        reinit,
+        flags: VariableFlags {
+            intermediate_update,
+            can_handle_multiple_set_per_time_instant: multiple.unwrap_or(true),
+            reinit,
+        },
         clock,
-        aliases: Vec::new(),
-        line: element.line(),
-        name,
+        ..Variable::new(name, value_reference, kind, element.line())
     };
     element.check_asked(report);
     Ok((variable, references))

@@ -15,7 +15,7 @@ pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
             check_clocked(description, variable, report);
             check_previous(description, variable, report);
         }
-        if variable.intermediate_update && variable.variability != Variability::Continuous {
+        if variable.flags.intermediate_update && variable.variability != Variability::Continuous {
             let message =
                 format!("`{}` has intermediate updates but is not continuous", short(&variable.name));
             report.warning(Code::FmuCapability, variable.line, message);

@@ -41,7 +41,7 @@ pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
 
 fn unique_names(description: &ModelDescription, report: &mut Report) {
     let variables = description.variables();
-    for pair in description.names.windows(2) {
+    for pair in description.index.names.windows(2) {
         let name = pair[0].text(variables);
         if name == pair[1].text(variables) {
             let [first, second] = [0, 1].map(|at: usize| variables[pair[at].variable as usize].line);
@@ -54,7 +54,7 @@ fn unique_names(description: &ModelDescription, report: &mut Report) {
 
 fn unique_references(description: &ModelDescription, report: &mut Report) {
     let variables = description.variables();
-    for pair in description.references.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+    for pair in description.index.references.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         let [first, second] = [0, 1].map(|at: usize| &variables[pair[at].1 as usize]);
         report.error(Code::FmuDuplicate, second.line, same_reference(first, second));
     }

@@ -46,8 +46,15 @@ pub struct SlotData {
     message: [AtomicU8; MESSAGE],
 }
 
+impl Default for SlotData {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl SlotData {
-    const fn new() -> Self {
+    /// A slot of nobody.
+    pub const fn new() -> Self {
         Self {
             word: AtomicU64::new(0),
             limit: AtomicU64::new(0),

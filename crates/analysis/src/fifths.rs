@@ -23,11 +23,16 @@ pub(crate) fn windows_at(share: f64) -> RangeInclusive<usize> {
     first as usize..=((place + 1e-9).floor().clamp(0.0, last) as usize)
 }
 
+/// The absolute value of a number; zero for signals that are none, such as texts.
+#[inline(always)]
+pub(crate) fn amplitude(value: f64) -> f64 {
+    if value.abs() >= f64::MIN_POSITIVE { value.abs() } else { 0.0 }
+}
+
 impl Fifths {
     /// Takes a value of these windows.
     pub fn add(&mut self, windows: RangeInclusive<usize>, value: f64) {
-        // Signals that are not numbers, such as texts.
-        let value = if value.is_subnormal() { 0.0 } else { value.abs() };
+        let value = amplitude(value);
         self.0[windows].iter_mut().for_each(|greatest| *greatest = greatest.max(value));
     }
 

@@ -1,12 +1,13 @@
 //! What is kept of a run while it goes, to judge it when it has ended.
 
 use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
 
 use costep_core::{Port, Result, StateReader, StateWriter};
 use costep_engine::divergence::limits;
 use costep_engine::{Engine, Flow, Observer};
 
-use crate::fifths::{Amplitudes, Fifths, WINDOWS, windows_at};
+use crate::fifths::{Amplitudes, Fifths, WINDOWS, amplitude, windows_at};
 use crate::reference::Twin;
 use crate::samples::Samples;
 use crate::stability::{FEWEST_STEPS, Growth};
@@ -33,21 +34,93 @@ fn yardsticks<'a>(ports: impl Iterator<Item = &'a Port>) -> Vec<Yardstick> {
     ports.enumerate().map(yardstick).collect()
 }
 
+/// So many values are looked at one by one: they have just been written one by one, and a processor that wants several of
+/// them at once has to wait until they have left its store buffer.
+const FEW: usize = 8;
+
+/// Greatest absolute values of some signals. Those of the newest points are kept apart, one number per signal, until the
+/// windows change: five for each would be too much for every step.
+#[derive(Clone, Debug, Default)]
+struct Peaks {
+    fifths: Vec<Fifths>,
+    /// Of the points that are not in `fifths` yet.
+    newest: Vec<f64>,
+}
+
+impl Peaks {
+    fn of(fifths: Vec<Fifths>) -> Self {
+        Self { newest: vec![0.0; fifths.len()], fifths }
+    }
+
+    /// Takes a value of every signal.
+    #[inline(always)]
+    fn add(&mut self, values: impl Iterator<Item = f64>) {
+        let is_short = self.newest.len() <= FEW;
+        let each = self.newest.iter_mut().zip(values.map(amplitude));
+        if is_short {
+            each.for_each(|(peak, value)| {
+                if value > *peak {
+                    *peak = value;
+                }
+            });
+        } else {
+            each.for_each(|(peak, value)| *peak = if value > *peak { value } else { *peak });
+        }
+    }
+
+    /// With the newest points, which belong to these windows.
+    fn settled(&self, windows: &RangeInclusive<usize>) -> impl Iterator<Item = Fifths> {
+        self.fifths.iter().zip(&self.newest).map(|(fifths, newest)| {
+            let mut settled = *fifths;
+            settled.add(windows.clone(), *newest);
+            settled
+        })
+    }
+
+    /// Puts the newest points into their windows.
+    fn settle(&mut self, windows: &RangeInclusive<usize>) {
+        for (fifths, newest) in self.fifths.iter_mut().zip(&mut self.newest) {
+            fifths.add(windows.clone(), std::mem::take(newest));
+        }
+    }
+}
+
 /// Watches amplitudes while a run goes: of outputs, to be compared with those of a reference, and of inputs with
 /// their coupling errors, to judge a run that has none.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct GrowthWatch {
-    outputs: Vec<Fifths>,
+    outputs: Peaks,
     /// Coupled inputs, and their coupling errors; inputs from outside only stay zero.
-    signals: Vec<Fifths>,
-    errors: Vec<Fifths>,
+    signals: Peaks,
+    errors: Peaks,
+    /// Inputs from outside only.
+    outside: Vec<usize>,
     /// What each input is measured by; made new from the system, not saved.
     yardsticks: Vec<Yardstick>,
     /// Outputs to be compared with a twin, if there will be one.
     samples: Option<Samples>,
     u: Vec<f64>,
-    largest_error: f64,
     steps: u64,
+    /// The windows of the newest points, and the communication points that belong to just these.
+    windows: RangeInclusive<usize>,
+    points: Range<u64>,
+}
+
+impl Default for GrowthWatch {
+    fn default() -> Self {
+        Self {
+            outputs: Peaks::default(),
+            signals: Peaks::default(),
+            errors: Peaks::default(),
+            outside: Vec::new(),
+            yardsticks: Vec::new(),
+            samples: None,
+            u: Vec::new(),
+            steps: 0,
+            windows: 0..=0,
+            points: 0..0,
+        }
+    }
 }
 
 impl GrowthWatch {
@@ -63,8 +136,8 @@ impl GrowthWatch {
 
     /// Whether the run is unstable by its twin, the same system solved as one.
     pub fn is_unstable_against(&self, twin: &Twin) -> bool {
-        let each = self.outputs.iter().zip(&twin.amplitudes.0).zip(&twin.errors.0);
-        each.map(|((own, reference), error)| Growth { own: *own, reference: *reference, error: *error })
+        let each = self.outputs.settled(&self.windows).zip(&twin.amplitudes.0).zip(&twin.errors.0);
+        each.map(|((own, reference), error)| Growth { own, reference: *reference, error: *error })
             .any(|growth| growth.is_unstable(self.can_judge()))
     }
 
@@ -80,14 +153,14 @@ impl GrowthWatch {
     /// nothing, and says nothing about the coupling before it is of a size with the others. Only what can be compared
     /// is: the verdict does not depend on units.
     pub fn looks_unstable(&self) -> bool {
+        let signals = || self.yardsticks.iter().zip(self.signals.settled(&self.windows));
         let mut largest = vec![0.0_f64; self.yardsticks.len()];
-        for (yardstick, signal) in self.yardsticks.iter().zip(&self.signals) {
+        for (yardstick, signal) in signals() {
             let largest = &mut largest[yardstick.group];
             *largest = largest.max(signal.last() / yardstick.size);
         }
-        let watched = self.yardsticks.iter().zip(&self.signals).zip(&self.errors);
         self.can_judge()
-            && watched.into_iter().any(|((yardstick, signal), error)| {
+            && signals().zip(self.errors.settled(&self.windows)).any(|((yardstick, signal), error)| {
                 signal.last() / yardstick.size > limits::NEGLIGIBLE * largest[yardstick.group]
                     && signal.grows()
                     && error.grows()
@@ -97,18 +170,26 @@ impl GrowthWatch {
 
     /// Amplitudes of the outputs.
     pub fn amplitudes(&self) -> Amplitudes {
-        Amplitudes(self.outputs.clone())
+        Amplitudes(self.outputs.settled(&self.windows).collect())
     }
 
-    /// Coupling error |z - u| of the last communication point, relative to the largest value of the signal so
-    /// far: the worst input.
-    pub fn coupling_error(&self) -> f64 {
-        self.largest_error
+    /// Coupling error |z - u| at the communication point of the engine, the last one that was seen, relative to the
+    /// largest value of the signal so far: the worst input. Zero before a point was seen.
+    pub fn coupling_error(&self, engine: &Engine) -> f64 {
+        if self.points.is_empty() {
+            return 0.0;
+        }
+        let each = engine.coupled().iter().zip(&self.u).zip(self.signals.settled(&self.windows)).enumerate();
+        each.filter(|(j, _)| engine.coupling().sources(*j).next().is_some())
+            .map(|(_, ((z, u), signal))| ((z - u).abs(), signal.first().max(signal.last()).max(z.abs())))
+            .filter(|(_, scale)| *scale >= f64::MIN_POSITIVE)
+            .fold(0.0, |largest, (error, scale)| largest.max(error / scale))
     }
 
     /// What a resumed run needs to be judged as if it had never stopped.
     pub fn save(&self, out: &mut StateWriter) {
-        let windows = self.outputs.iter().chain(&self.signals).chain(&self.errors);
+        let all = [&self.outputs, &self.signals, &self.errors];
+        let windows = all.into_iter().flat_map(|peaks| peaks.settled(&self.windows));
         out.reals(&windows.flat_map(|fifths| fifths.0).collect::<Vec<_>>());
         self.samples.iter().for_each(|samples| samples.save(out));
     }
@@ -119,44 +200,68 @@ impl GrowthWatch {
         from.reals(&mut values)?;
         let windows: Vec<_> = values.as_chunks().0.iter().map(|values| Fifths(*values)).collect();
         self.u = vec![0.0; inputs];
-        self.outputs = windows[..outputs].to_vec();
-        self.signals = windows[outputs..outputs + inputs].to_vec();
-        self.errors = windows[outputs + inputs..].to_vec();
+        self.outputs = Peaks::of(windows[..outputs].to_vec());
+        self.signals = Peaks::of(windows[outputs..outputs + inputs].to_vec());
+        self.errors = Peaks::of(windows[outputs + inputs..].to_vec());
+        self.points = 0..0;
         self.samples.iter_mut().try_for_each(|samples| samples.load(outputs, from))
+    }
+
+    /// Learns about the system, if that is new, and turns to the windows of the present communication point.
+    #[cold]
+    fn turn_to(&mut self, engine: &Engine) {
+        let (outputs, inputs) = (engine.outputs().len(), engine.coupled().len());
+        if self.outputs.fifths.len() != outputs || self.u.len() != inputs {
+            self.u = vec![0.0; inputs];
+            self.outputs = Peaks::of(vec![Fifths::default(); outputs]);
+            self.signals = Peaks::of(vec![Fifths::default(); inputs]);
+            self.errors = self.signals.clone();
+        }
+        if self.yardsticks.len() != inputs {
+            let ports = engine.descriptions().iter().flat_map(|description| &description.inputs);
+            self.yardsticks = yardsticks(ports);
+            let is_outside = |j: &usize| engine.coupling().sources(*j).next().is_none();
+            self.outside = (0..inputs).filter(is_outside).collect();
+        }
+        self.steps = engine.experiment().steps();
+        let windows = windows_at(engine.progress());
+        if windows != self.windows {
+            for peaks in [&mut self.outputs, &mut self.signals, &mut self.errors] {
+                peaks.settle(&self.windows);
+            }
+        }
+        self.points = engine.k()..self.last_point_of(&windows, engine) + 1;
+        self.windows = windows;
+    }
+
+    /// The last communication point from the present one on that is known to belong to the same windows.
+    fn last_point_of(&self, windows: &RangeInclusive<usize>, engine: &Engine) -> u64 {
+        let belongs = |k| engine.progress_at(k).is_some_and(|share| windows_at(share) == *windows);
+        let (mut last, mut beyond) = (engine.k(), self.steps + 1);
+        while last + 1 < beyond {
+            let middle = last + (beyond - last) / 2;
+            *(if belongs(middle) { &mut last } else { &mut beyond }) = middle;
+        }
+        last
     }
 }
 
 impl Observer for GrowthWatch {
+    #[inline]
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        if !self.points.contains(&engine.k()) {
+            self.turn_to(engine);
+        }
         let (outputs, coupled) = (engine.outputs(), engine.coupled());
-        if self.outputs.len() != outputs.len() || self.u.len() != coupled.len() {
-            self.u = vec![0.0; coupled.len()];
-            self.outputs = vec![Fifths::default(); outputs.len()];
-            self.signals = vec![Fifths::default(); coupled.len()];
-            self.errors = self.signals.clone();
-        }
-        if self.yardsticks.len() != coupled.len() {
-            let ports = engine.descriptions().iter().flat_map(|description| &description.inputs);
-            self.yardsticks = yardsticks(ports);
-        }
         engine.inputs_at_end(&mut self.u);
-        self.steps = engine.experiment().steps();
-        let windows = windows_at(engine.progress());
-        self.outputs.iter_mut().zip(outputs).for_each(|(fifths, y)| fifths.add(windows.clone(), *y));
+        self.outputs.add(outputs.iter().copied());
+        self.signals.add(coupled.iter().copied());
+        self.errors.add(coupled.iter().zip(&self.u).map(|(z, u)| z - u));
+        for j in self.outside.iter().copied() {
+            (self.signals.newest[j], self.errors.newest[j]) = (0.0, 0.0);
+        }
         if let Some(samples) = &mut self.samples {
             samples.add(engine.k(), self.steps, outputs);
-        }
-        self.largest_error = 0.0;
-        for (j, (z, u)) in coupled.iter().zip(&self.u).enumerate() {
-            if engine.coupling().sources(j).next().is_none() {
-                continue;
-            }
-            self.signals[j].add(windows.clone(), *z);
-            self.errors[j].add(windows.clone(), z - u);
-            let scale = self.signals[j].first().max(self.signals[j].last()).max(z.abs());
-            if scale >= f64::MIN_POSITIVE {
-                self.largest_error = self.largest_error.max((z - u).abs() / scale);
-            }
         }
         Ok(Flow::Continue)
     }
@@ -174,8 +279,8 @@ mod tests {
         let growing = |size: f64| Fifths([0.1, 0.2, 0.4, 0.6, 1.0].map(|share| share * size));
         let looks_unstable = |ports: [Port; 2], large: f64, small: f64| {
             GrowthWatch {
-                signals: vec![still(large), growing(small)],
-                errors: vec![still(0.0), growing(small)],
+                signals: Peaks::of(vec![still(large), growing(small)]),
+                errors: Peaks::of(vec![still(0.0), growing(small)]),
                 yardsticks: yardsticks(ports.iter()),
                 steps: 100,
                 ..GrowthWatch::default()

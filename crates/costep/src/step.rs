@@ -64,7 +64,7 @@ impl Step<'_> {
     /// Difference of what inputs should be and what the method made them, relative to the largest value of
     /// the signal so far: of the worst input.
     pub fn coupling_error(&self) -> f64 {
-        self.watch.coupling_error()
+        self.watch.coupling_error(self.engine)
     }
 
     /// Everything else.

@@ -68,24 +68,46 @@ impl Observer for StopFlag<'_> {
     }
 }
 
+/// Steps between two looks at the clock, at most, and how long they may take: a look takes as long as a small step.
+const MOST_STEPS_UNSEEN: u32 = 64;
+const LONGEST_UNSEEN: Duration = Duration::from_millis(1);
+
 /// Ends the run with an error after some wall time.
 pub struct TimeLimit {
     limit: Duration,
     start: Instant,
+    /// Wall time at the last look at the clock, steps between two looks, and steps to the next one.
+    last_look: Duration,
+    stride: u32,
+    left: u32,
 }
 
 impl TimeLimit {
     /// A limit that counts from now.
     pub fn new(limit: Duration) -> Self {
-        Self { limit, start: Instant::now() }
+        Self { limit, start: Instant::now(), last_look: Duration::ZERO, stride: 1, left: 1 }
+    }
+
+    #[inline(never)]
+    fn look_at_clock(&mut self, engine: &Engine) -> Result<()> {
+        let elapsed = self.start.elapsed();
+        let is_short = elapsed.saturating_sub(self.last_look) < LONGEST_UNSEEN / 2;
+        self.stride = if is_short { (2 * self.stride).min(MOST_STEPS_UNSEEN) } else { 1 };
+        (self.left, self.last_look) = (self.stride, elapsed);
+        if elapsed > self.limit {
+            let message = format!("the time limit of {:?} was reached", self.limit);
+            return Err(here(engine, Error::new(Code::TimeLimit, message)));
+        }
+        Ok(())
     }
 }
 
 impl Observer for TimeLimit {
+    #[inline]
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        if self.start.elapsed() > self.limit {
-            let message = format!("the time limit of {:?} was reached", self.limit);
-            return Err(here(engine, Error::new(Code::TimeLimit, message)));
+        self.left -= 1;
+        if self.left == 0 {
+            self.look_at_clock(engine)?;
         }
         Ok(Flow::Continue)
     }

@@ -34,10 +34,14 @@ impl Engine {
     /// How much of the run is done, from 0 to 1.
     pub fn progress(&self) -> f64 {
         let Experiment { start, stop, .. } = self.plan.experiment;
-        match self.pace.control().is_uniform() {
-            true => self.ledger.k as f64 / self.plan.experiment.steps().max(1) as f64,
-            false => ((self.time() - start) / (stop - start)).clamp(0.0, 1.0),
-        }
+        let by_time = || ((self.time() - start) / (stop - start)).clamp(0.0, 1.0);
+        self.progress_at(self.ledger.k).unwrap_or_else(by_time)
+    }
+
+    /// How much of the run is done at communication point k, where that is known beforehand: all steps are equal.
+    pub fn progress_at(&self, k: u64) -> Option<f64> {
+        let steps = || self.plan.experiment.steps().max(1);
+        self.pace.control().is_uniform().then(|| k as f64 / steps() as f64)
     }
 
     /// Seconds of simulated time that this process has come on.

@@ -23,6 +23,8 @@ pub(crate) struct FmuFile {
 
 struct Loaded {
     fmu: Fmu,
+    /// Whether there is a binary that can be loaded, by model identifier: many instances ask for the same one.
+    checked: HashMap<String, Result<()>>,
     /// For each use that was asked for.
     libraries: Vec<Arc<FmuLibrary>>,
 }
@@ -31,13 +33,17 @@ impl FmuFile {
     fn open(path: &Path) -> Result<Self> {
         let fmu = Fmu::open(path)?;
         let (description, findings) = (fmu.description().clone(), fmu.validate());
-        let loaded = Mutex::new(Loaded { fmu, libraries: Vec::new() });
+        let loaded = Mutex::new(Loaded { fmu, checked: HashMap::new(), libraries: Vec::new() });
         Ok(Self { path: path.into(), description, findings, loaded })
     }
 
     /// An error if it has no binary for this platform, or one that cannot be loaded by what its header says.
     pub(crate) fn check_binary(&self, identifier: &str) -> Result<()> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).fmu.check_library(identifier)
+        let Loaded { fmu, checked, .. } = &mut *self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        match checked.get(identifier) {
+            Some(known) => known.clone(),
+            None => checked.entry(identifier.into()).or_insert(fmu.check_library(identifier)).clone(),
+        }
     }
 
     /// Whether the next instance runs in a process of its own: because it is to, or because the one instance that this
@@ -75,16 +81,26 @@ impl FmuFile {
     }
 }
 
-/// The files opened so far, by their real path, so that two instances of a file share it.
+/// The files opened so far, so that two instances of a file share it.
 #[derive(Default)]
 pub(crate) struct Opened {
+    /// By their real paths, which take a while to find out, and by the paths that led to them.
     files: HashMap<PathBuf, Result<Arc<FmuFile>, Error>>,
+    by_path: HashMap<PathBuf, Result<Arc<FmuFile>, Error>>,
 }
 
 impl Opened {
-    /// Opens a file, or finds it among those opened before.
-    pub(crate) fn open(&mut self, path: &Path) -> Result<Arc<FmuFile>> {
+    /// Opens a file, or finds it among those opened before. Nothing if there is no such file.
+    pub(crate) fn open(&mut self, path: &Path) -> Option<Result<Arc<FmuFile>>> {
+        if let Some(known) = self.by_path.get(path) {
+            return Some(known.clone());
+        }
+        if !path.is_file() {
+            return None;
+        }
         let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
-        self.files.entry(real).or_insert_with(|| FmuFile::open(path).map(Arc::new)).clone()
+        let file = self.files.entry(real).or_insert_with(|| FmuFile::open(path).map(Arc::new)).clone();
+        self.by_path.insert(path.into(), file.clone());
+        Some(file)
     }
 }

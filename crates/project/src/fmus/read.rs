@@ -193,9 +193,8 @@ fn open(
     opened: &mut Opened,
     problems: &mut Problems<'_>,
 ) -> Option<Arc<FmuFile>> {
-    if path.is_file() {
-        return opened
-            .open(path)
+    if let Some(file) = opened.open(path) {
+        return file
             .map_err(|error| problems.report(section.origin_of("file"), || in_words_of_project(error, path)))
             .ok();
     }

@@ -6,7 +6,7 @@ mod common;
 use common::{coupled, method, model};
 use costep_engine::Engine;
 use costep_integrate::Solver;
-use nalgebra::DMatrix;
+use costep_linalg::Matrix;
 
 /// Sizes of x1, v1, x2, v2 for which the map is well scaled.
 const UNITS: [f64; 4] = [1.0, 316.0, 1.0, 1000.0];
@@ -28,7 +28,7 @@ fn step(coupling: (f64, f64), start: [f64; 4], label: &str, h: f64) -> Vec<f64> 
 
 /// The method has no memory besides the states: the map of one step is the whole map.
 fn spectral_radius(coupling: (f64, f64), label: &str, h: f64) -> f64 {
-    let mut map = DMatrix::zeros(4, 4);
+    let mut map = Matrix::zeros(4, 4);
     for column in 0..4 {
         let mut start = [0.0; 4];
         start[column] = UNITS[column];
@@ -36,7 +36,7 @@ fn spectral_radius(coupling: (f64, f64), label: &str, h: f64) -> f64 {
             map[(row, column)] = value / UNITS[row];
         }
     }
-    map.complex_eigenvalues().iter().map(|eigenvalue| eigenvalue.norm()).fold(0.0, f64::max)
+    costep_linalg::spectral_radius(&map)
 }
 
 fn stable_share(label: &str) -> f64 {

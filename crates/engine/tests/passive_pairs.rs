@@ -4,9 +4,9 @@
 use costep_core::{Connection, Experiment, InputSet, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Linear, Solver};
+use costep_linalg::Matrix;
 use costep_methods::MethodSpec;
 use costep_system::Component;
-use nalgebra::DMatrix;
 
 /// Two masses m on springs k and dampers d, joined by a third spring and damper (index c) that belongs to the second. Force
 /// goes to the first, velocity to the second: a power bond.
@@ -87,7 +87,7 @@ fn step(pair: &Pair, start: &[f64; 5], label: &str, h: f64) -> Vec<f64> {
 fn spectral_radius(pair: &Pair, label: &str, h: f64) -> f64 {
     // In units of energy, so that the eigenvalues of a badly scaled map come out well.
     let scales = pair.scales();
-    let mut map = DMatrix::zeros(5, 5);
+    let mut map = Matrix::zeros(5, 5);
     for column in 0..5 {
         let mut start = [0.0; 5];
         start[column] = scales[column];
@@ -95,7 +95,7 @@ fn spectral_radius(pair: &Pair, label: &str, h: f64) -> f64 {
             map[(row, column)] = value / scales[row];
         }
     }
-    map.complex_eigenvalues().iter().map(|eigenvalue| eigenvalue.norm()).fold(0.0, f64::max)
+    costep_linalg::spectral_radius(&map)
 }
 
 #[test]

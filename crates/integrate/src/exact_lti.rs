@@ -5,7 +5,7 @@
 //! order): trial steps and parts of steps take turns with whole ones.
 
 use costep_core::{Code, Description, Error, InputSegment, Interval, LocalModel, Result};
-use nalgebra::DMatrix;
+use costep_linalg::{Matrix, variable_order_exponential};
 
 use crate::equations::Equations;
 use crate::integrator::{Integrator, REPORTED_POINTS, Start, Stretch};
@@ -17,8 +17,8 @@ const KEPT: usize = 4;
 /// Exact steps.
 #[derive(Clone, Debug)]
 pub(crate) struct ExactLti {
-    a: DMatrix<f64>,
-    b: DMatrix<f64>,
+    a: Matrix,
+    b: Matrix,
     cache: Vec<Maps>,
     /// The entry of a full cache that goes next.
     oldest: usize,
@@ -55,8 +55,8 @@ impl ExactLti {
         let mut model = LocalModel::new(n, m, outputs.len());
         equations.jacobians(0.0, &vec![0.0; n], &vec![0.0; m], &mut model)?;
         Ok(Self {
-            a: DMatrix::from_row_slice(n, n, &model.a),
-            b: DMatrix::from_row_slice(n, m, &model.b),
+            a: Matrix::from_rows(n, n, &model.a),
+            b: Matrix::from_rows(n, m, &model.b),
             cache: Vec::new(),
             oldest: 0,
             x_start: vec![0.0; n],
@@ -91,22 +91,24 @@ impl ExactLti {
     }
 
     fn map(&self, length: f64, order: usize) -> Map {
-        let (n, m) = (self.b.nrows(), self.b.ncols());
+        let (n, m) = (self.b.rows(), self.b.columns());
         let size = n + m * (order + 1);
         // Block rows: x' = A x + B w_0, w_a' = w_(a+1). In units of the step, so that the entries stay
         // moderate.
-        let mut augmented = DMatrix::zeros(size, size);
-        augmented.view_mut((0, 0), (n, n)).copy_from(&(&self.a * length));
-        augmented.view_mut((0, n), (n, m)).copy_from(&(&self.b * length));
+        let mut augmented = Matrix::zeros(size, size);
+        for i in 0..n {
+            let entries = self.a.row(i).iter().chain(self.b.row(i));
+            augmented.row_mut(i).iter_mut().zip(entries).for_each(|(to, entry)| *to = entry * length);
+        }
         for a in 0..order {
             for j in 0..m {
                 augmented[(n + a * m + j, n + (a + 1) * m + j)] = 1.0;
             }
         }
-        let exponential = augmented.exp();
+        let exponential = variable_order_exponential(&augmented);
         let mut rows = Vec::with_capacity(n * size);
         for i in 0..n {
-            rows.extend((0..n).map(|k| exponential[(i, k)]));
+            rows.extend_from_slice(&exponential.row(i)[..n]);
             // w_a(0) = a! h^a c_a in units of the step.
             let mut factor = 1.0;
             for a in 0..=order {

@@ -7,7 +7,7 @@ use crate::lu::Lu;
 use crate::matrix::Matrix;
 
 /// Numerator coefficients of the Pade approximant [13/13].
-const B: [f64; 14] = [
+pub(crate) const B: [f64; 14] = [
     64764752532480000.0,
     32382376266240000.0,
     7771770303897600.0,

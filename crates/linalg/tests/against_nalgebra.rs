@@ -1,6 +1,8 @@
 //! Everything against a library that was written for the job but allocates.
 
-use costep_linalg::{Exponential, Lu, Matrix, PseudoInverse, Svd, Triangle};
+use costep_linalg::{
+    Exponential, Lu, Matrix, PseudoInverse, Svd, Triangle, spectral_radius, variable_order_exponential,
+};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -29,6 +31,30 @@ proptest! {
         let mut result = Matrix::zeros(a.rows(), a.columns());
         prop_assert!(Exponential::new(a.rows()).compute(&a, &mut result));
         close(&result, &to_nalgebra(&a).exp(), 1e-10)?;
+    }
+
+    /// The same algorithm in the same order of operations. Beyond five rows nalgebra rounds as the processor can.
+    #[test]
+    fn exponentials_of_variable_order_have_the_same_bits(
+        a in (1usize..8).prop_flat_map(|n| matrix(n, n, 3.0)),
+        factor in prop::sample::select(vec![1e-4, 1e-2, 0.1, 0.5, 1.0, 10.0]),
+    ) {
+        let mut a = a;
+        a.scale(factor);
+        let (result, expected) = (variable_order_exponential(&a), to_nalgebra(&a).exp());
+        if a.rows() <= 5 {
+            prop_assert_eq!(to_nalgebra(&result), expected);
+        } else {
+            close(&result, &expected, 1e-12)?;
+        }
+    }
+
+    #[test]
+    fn spectral_radii_agree(a in (1usize..7).prop_flat_map(|n| matrix(n, n, 2.0))) {
+        let values = to_nalgebra(&a).complex_eigenvalues();
+        let expected = values.iter().map(|value| value.norm()).fold(0.0, f64::max);
+        let found = spectral_radius(&a);
+        prop_assert!((found - expected).abs() <= 1e-9 * (1.0 + expected), "{found} {expected}");
     }
 
     #[test]
@@ -146,4 +172,16 @@ fn mixed_units_do_not_cost_digits() {
             assert!((back / a[(i, j)] - 1.0).abs() < 1e-13, "{i} {j}: {back} {}", a[(i, j)]);
         }
     }
+}
+
+#[test]
+fn spectral_radii_of_defective_nilpotent_and_rotating_matrices() {
+    let jordan = Matrix::from_rows(2, 2, &[0.9, 1.0, 0.0, 0.9]);
+    assert!((spectral_radius(&jordan) - 0.9).abs() < 1e-13);
+    assert_eq!(spectral_radius(&Matrix::from_rows(2, 2, &[0.0, 5.0, 0.0, 0.0])), 0.0);
+    let rotation = Matrix::from_rows(2, 2, &[0.6, -0.8, 0.8, 0.6]);
+    assert!((spectral_radius(&rotation) - 1.0).abs() < 1e-13);
+    let growing = Matrix::from_rows(2, 2, &[1e200, 0.0, 0.0, 1e-200]);
+    assert!((spectral_radius(&growing) / 1e200 - 1.0).abs() < 1e-13);
+    assert!(spectral_radius(&Matrix::from_rows(1, 1, &[f64::NAN])).is_nan());
 }

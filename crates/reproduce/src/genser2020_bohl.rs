@@ -3,9 +3,9 @@
 use costep_analysis::{BohlExponent, LoopLaw, LoopRecorder, Plant, RecordedLoop, bohl_exponent};
 use costep_core::{Code, Error, Result};
 use costep_engine::Observer;
+use costep_linalg::spectral_radius;
 use costep_methods::MethodSpec;
 use costep_report::{Axis, Figure, Look, Panel, Series};
-use nalgebra::DMatrix;
 
 use crate::case::Case;
 use crate::data::Data;
@@ -125,11 +125,8 @@ impl Exponents {
         let all = WINDOWS.iter().map(|window| exponent(&recorded.steps, *window)).collect::<Result<_>>()?;
         let (first, second) = recorded.steps.split_at(recorded.steps.len() / 2);
         let norms = (exponent(first, 1)?.beta, exponent(second, 1)?.beta);
-        let radius = recorded.steps.iter().map(|phi| {
-            let values = DMatrix::from_row_slice(phi.rows(), phi.columns(), phi.data()).complex_eigenvalues();
-            values.iter().map(|value| value.norm()).fold(0.0, f64::max)
-        });
-        Ok(Self { all, norms, radius: radius.fold(0.0, f64::max), phases: recorded.phases })
+        let radius = recorded.steps.iter().map(spectral_radius).fold(0.0, f64::max);
+        Ok(Self { all, norms, radius, phases: recorded.phases })
     }
 
     fn beta(&self, window: usize) -> f64 {

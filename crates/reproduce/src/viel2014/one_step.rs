@@ -3,9 +3,9 @@
 use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port, Result};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};
 use costep_integrate::{Ode, Renamable, Solver};
+use costep_linalg::{Matrix, spectral_radius};
 use costep_methods::MethodSpec;
 use costep_system::{Component, SystemDescription};
-use nalgebra::DMatrix;
 
 /// Tight beside what decides about stability: the growth per step, 1e-5 and more.
 const SOLVER: Solver = Solver::Dopri5(1e-12);
@@ -90,19 +90,19 @@ impl Linear {
     }
 
     /// The states after a step of length `h`, one column for each state that is 1 before it.
-    pub(super) fn matrix(&self, method: &str, h: f64) -> Result<DMatrix<f64>> {
+    pub(super) fn matrix(&self, method: &str, h: f64) -> Result<Matrix> {
         let states = self.parts.iter().map(|part| part.model.states).sum();
-        let mut matrix = DMatrix::zeros(states, states);
+        let mut matrix = Matrix::zeros(states, states);
         for j in 0..states {
-            matrix.column_mut(j).copy_from_slice(&self.after_step(method, h, j)?);
+            let column = self.after_step(method, h, j)?;
+            column.into_iter().enumerate().for_each(|(i, value)| matrix[(i, j)] = value);
         }
         Ok(matrix)
     }
 
     /// Largest amplification of a mode in a step.
     pub(super) fn radius(&self, method: &str, h: f64) -> Result<f64> {
-        let values = self.matrix(method, h)?.complex_eigenvalues();
-        Ok(values.iter().map(|value| value.norm()).fold(0.0, f64::max))
+        Ok(spectral_radius(&self.matrix(method, h)?))
     }
 
     fn after_step(&self, method: &str, h: f64, unit: usize) -> Result<Vec<f64>> {

@@ -3,38 +3,54 @@
 use std::f64::consts::PI;
 
 use costep_core::LocalModel;
-use nalgebra::{Complex, DMatrix};
+use costep_linalg::{Lu, Matrix, variable_order_exponential};
 
 /// Frequencies looked at between two of which the gain may cross one.
 const FREQUENCIES: usize = 2000;
 
+/// A complex number: its real and its imaginary part.
+type Complex = (f64, f64);
+
 /// A part that sees a held input: x_{k+1} = A x_k + b u_k, y_k = c x_k.
 struct Sampled {
-    a: DMatrix<Complex<f64>>,
-    b: DMatrix<Complex<f64>>,
-    c: DMatrix<Complex<f64>>,
+    /// A and b, side by side.
+    step: Matrix,
+    c: Vec<f64>,
 }
 
 impl Sampled {
     /// The first input and the first output of a part without feedthrough.
     fn new(part: &LocalModel, h: f64) -> Self {
         let n = part.states;
-        let mut generator = DMatrix::zeros(n + 1, n + 1);
+        let mut generator = Matrix::zeros(n + 1, n + 1);
         for i in 0..n {
             (0..n).for_each(|j| generator[(i, j)] = h * part.a[i * n + j]);
             generator[(i, n)] = h * part.b[i * part.inputs];
         }
-        let step = generator.exp().map(|value| Complex::new(value, 0.0));
-        let c = DMatrix::from_fn(1, n, |_, j| Complex::new(part.c[j], 0.0));
-        Self { a: step.view((0, 0), (n, n)).into(), b: step.view((0, n), (n, 1)).into(), c }
+        Self { step: variable_order_exponential(&generator), c: part.c[..n].to_vec() }
     }
 
     /// c (z I - A)^-1 b; not a number at a pole.
-    fn gain(&self, z: Complex<f64>) -> Complex<f64> {
-        let n = self.a.nrows();
-        let shifted = DMatrix::from_diagonal_element(n, n, z) - &self.a;
-        let nothing = Complex::new(f64::NAN, 0.0);
-        shifted.lu().solve(&self.b).map_or(nothing, |x| (&self.c * x)[(0, 0)])
+    fn gain(&self, z: Complex) -> Complex {
+        let n = self.c.len();
+        // Real and imaginary parts as unknowns of their own.
+        let mut lu = Lu::new(2 * n);
+        let mut x = vec![0.0; 2 * n];
+        for i in 0..n {
+            for half in [0, n] {
+                (0..n).for_each(|j| lu.matrix_mut()[(half + i, half + j)] = -self.step[(i, j)]);
+                lu.matrix_mut()[(half + i, half + i)] += z.0;
+            }
+            lu.matrix_mut()[(i, n + i)] = -z.1;
+            lu.matrix_mut()[(n + i, i)] = z.1;
+            x[i] = self.step[(i, n)];
+        }
+        if !lu.factor() {
+            return (f64::NAN, 0.0);
+        }
+        lu.solve(&mut x);
+        let output = |x: &[f64]| self.c.iter().zip(x).map(|(c, x)| c * x).sum::<f64>();
+        (output(&x[..n]), output(&x[n..]))
     }
 }
 
@@ -43,12 +59,16 @@ impl Sampled {
 pub(super) fn phase_margin(parts: [&LocalModel; 2], omega0: f64, h: f64) -> f64 {
     let [first, second] = parts.map(|part| Sampled::new(part, h));
     let open_loop = |omega: f64| {
-        let z = Complex::from_polar(1.0, omega * h);
-        -(first.gain(z) * second.gain(z))
+        let z = ((omega * h).cos(), (omega * h).sin());
+        let (a, b) = (first.gain(z), second.gain(z));
+        (b.1 * a.1 - a.0 * b.0, -(a.0 * b.1 + a.1 * b.0))
     };
     let highest = (3.0 * omega0).min(PI / h);
     let omega = |k: usize| highest * k as f64 / FREQUENCIES as f64;
-    let above = |omega: f64| open_loop(omega).norm() > 1.0;
+    let above = |omega: f64| {
+        let (re, im) = open_loop(omega);
+        re.hypot(im) > 1.0
+    };
     let Some(last) = (1..FREQUENCIES).rev().find(|k| above(omega(*k))) else { return 180.0 };
     let (mut low, mut high) = (omega(last), omega(last + 1));
     for _ in 0..60 {
@@ -59,5 +79,6 @@ pub(super) fn phase_margin(parts: [&LocalModel; 2], omega0: f64, h: f64) -> f64 
             high = middle;
         }
     }
-    (-open_loop(low)).arg().to_degrees()
+    let (re, im) = open_loop(low);
+    (-im).atan2(-re).to_degrees()
 }

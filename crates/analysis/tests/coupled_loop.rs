@@ -112,5 +112,5 @@ fn both_plants_of_a_stable_coupling_decay_and_a_run_without_models_has_none() {
     }
     let error = record("dual-mass-nonlinear", method, 0.05, None).map(|_| ()).unwrap_err();
     assert_eq!(error.code(), Code::BadValue);
-    assert!(error.to_string().contains("before its inputs came from models"), "{error}");
+    assert!(error.to_string().contains("before its inputs were formed from models"), "{error}");
 }

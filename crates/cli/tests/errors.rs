@@ -238,7 +238,7 @@ fn the_file_of_a_project_is_never_overwritten() {
     desk.run("demo --quiet").exits(0);
     desk.write("costep-demo/system.toml", project);
     let done = desk.run("demo").exits(0);
-    assert!(done.stdout.contains("Left your costep-demo/system.toml as it is"), "{}", done.story());
+    assert!(done.stdout.contains("Kept your costep-demo/system.toml"), "{}", done.story());
     assert_eq!(fs::read_to_string(desk.path("costep-demo/system.toml")).unwrap(), project);
 }
 

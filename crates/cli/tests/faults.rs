@@ -217,7 +217,7 @@ fn crashes_in_other_calls_name_the_call() {
         done.says("`bad` ended the program with exit code 0 in").says("EnterInitializationMode");
         // States are stored for checkpoints.
         let done = rig.fault(SEGV_STATE, "--checkpoint 0s").exits(2).says("GetFMU");
-        let done = done.says("checkpoint at t = 0.2 s").says("`costep resume out` goes on from t = 0.2 s");
+        let done = done.says("checkpoint at t = 0.2 s").says("`costep resume out` continues from t = 0.2 s");
         assert!(done.stderr.contains("4 rows"), "{}", done.story());
 
         rig.set("crash", 0, "");

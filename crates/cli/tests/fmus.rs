@@ -253,11 +253,11 @@ fn texts_and_bytes_pass_through_a_chain_and_are_not_recorded() {
         assert_eq!(last, sum, "{csv}");
         // A number cannot feed a text, and nothing can be added to one.
         desk.write("chain/system.toml", text.replace("from = \"a.y_text\"", "from = \"a.y_real\""));
-        desk.run("check chain").exits(1).says("takes texts");
+        desk.run("check chain").exits(1).says("takes strings");
         desk.write("chain/system.toml", text.replace("to = \"b.u_text\"", "to = \"b.u_text\"\ngain = 2.0"));
-        desk.run("check chain").exits(1).says("takes texts");
+        desk.run("check chain").exits(1).says("takes strings");
         // In another process the number stands for nothing, and that is said.
         desk.write("chain/system.toml", text.replace("[fmu.c]\n", "[fmu.c]\nisolation = \"process\"\n"));
-        desk.run("run chain --out other --method zoh").exits(1).says("do not go from one process to another");
+        desk.run("run chain --out other --method zoh").exits(1).says("are not exchanged between processes");
     }
 }

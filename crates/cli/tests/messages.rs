@@ -13,7 +13,7 @@ fn causes_are_named_and_not_their_consequences() {
     for (line, exit, code, words) in [
         ("run dual-mass --step 1e-15", 1, "E0205", "1e14 macro steps"),
         ("compare dual-mass --steps 1e-15", 1, "E0205", "choose a larger step"),
-        ("run dual-mass --set x1=1e308", 2, "E0402", "look at the start values"),
+        ("run dual-mass --set x1=1e308", 2, "E0402", "check start values"),
         ("run pair --set s1.m1=0", 1, "E0114", "0 is not more than zero"),
         ("run pair --set s1.m1=text", 1, "E0114", "help: `costep inspect FILE` lists"),
         ("run pair --set s1.interface=me", 1, "E0208", "`--set fmu.PART.interface=...`"),
@@ -21,7 +21,7 @@ fn causes_are_named_and_not_their_consequences() {
             "run pair --memory-limit 1MB",
             2,
             "E0407",
-            "more than 1 MB of memory were used: while no FMU was called",
+            "more than 1 MB of memory were used: while no FMU was being called",
         ),
         ("export rig --to nowhere/rig.csv", 1, "E0201", "No such file or directory (os error 2)\n"),
         ("explain E9999", 1, "E0200", "help: "),

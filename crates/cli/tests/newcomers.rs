@@ -307,7 +307,7 @@ fn runs_of_different_systems_do_not_share_a_reference_silently() {
     desk.run("run dual-mass --out a --quiet").exits(0);
     desk.run("run dual-mass --method zoh --step 2ms --out b --quiet").exits(0);
     desk.run("run dual-mass --set ck=2e5 --out c --quiet").exits(0);
-    let note = "it belongs to the first";
+    let note = "the reference belongs to the first";
     for (runs, differ) in [("a b", false), ("a c", true)] {
         desk.run(&format!("plot {runs} --reference --out plot.svg --quiet")).exits(0);
         assert_eq!(fs::read_to_string(desk.path("plot.svg")).unwrap().contains(note), differ, "{runs}");

@@ -50,7 +50,7 @@ fn recordings_of_compare_know_their_system() {
 fn mistakes_have_help() {
     let desk = desk_with_run("a", "zoh");
     fs::create_dir(desk.path("empty")).unwrap();
-    desk.run("plot empty").exits(1).says("no recording is here").says("costep run empty");
+    desk.run("plot empty").exits(1).says("there is no recording here").says("costep run empty");
     desk.run("plot a --signals s1.y").exits(1).says("did you mean `s1.");
     desk.run("plot a --out a.pdf").exits(1).says("does not end in .svg");
     desk.run("plot a --from soon").exits(1);

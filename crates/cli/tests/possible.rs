@@ -127,7 +127,7 @@ fn inspect_looks_at_the_library_of_this_platform() {
         put(Variant { no_library: true, ..Variant::default() });
         let done = desk.run("inspect Lag.fmu").exits(1);
         assert!(
-            done.stdout.contains("E0111") && done.stdout.contains("no ELF file but text"),
+            done.stdout.contains("E0111") && done.stdout.contains("not an ELF file but text"),
             "{}",
             done.story()
         );

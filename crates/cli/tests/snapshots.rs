@@ -2,7 +2,7 @@
 //!
 //! A line that begins with `$ ` is a command. Below it stand what it printed to standard output, what it printed to
 //! standard error (marked by `! `), and its exit code unless that is 0. What differs from run to run is replaced by
-//! words in brackets. `COSTEP_UPDATE_SNAPSHOTS=1` writes the files anew, to be read before they are committed.
+//! words in brackets. `COSTEP_UPDATE_SNAPSHOTS=1` rewrites the files, to be read before they are committed.
 
 mod common;
 

@@ -49,7 +49,7 @@ fn methods_list_sources_and_keep_what_follows_papers_apart() {
     let list = desk.run("methods").exits(0).stdout;
     assert!(list.contains("models from") && list.contains("finite-difference"), "{list}");
     let prestep = desk.run("methods prestep").exits(0);
-    let (own, paper) = prestep.stdout.split_once("to follow [T] to the letter").expect("two lists");
+    let (own, paper) = prestep.stdout.split_once("to reproduce [T]").expect("two lists");
     assert!(own.contains("ede ") && !own.contains("ede_solver"), "{own}");
     assert!(paper.contains("ede_solver") && paper.contains("signal_threshold"), "{paper}");
     assert!(own.contains("models   from exact, finite-difference, rls"), "{own}");

@@ -358,7 +358,7 @@ fn integers_and_items_are_mapped_on_their_way() {
         }
         // What the target does not have is said.
         desk.write("wrong.ssp", pack(&text.replace(r#"source="5" target="1""#, r#"source="5" target="9""#)));
-        desk.run("run wrong.ssp").exits(1).says("E0142").says("no item");
+        desk.run("run wrong.ssp").exits(1).says("E0142").says("not an item");
         desk.write("wrong.ssp", pack(&text.replace(r#"source="none""#, r#"source="nothing""#)));
         desk.run("run wrong.ssp").exits(1).says("E0142").says("`nothing`");
     }

@@ -50,7 +50,7 @@ fn black_boxes_are_judged_by_their_identified_models() {
     assert_eq!(windows, [10, 20, 50, 100, 200]);
     // No more is claimed than these models show.
     let text = desk.run(line.trim_end_matches(" --json")).exits(0).stdout;
-    assert!(text.contains("in the identified models") && text.contains("is not judged"), "{text}");
+    assert!(text.contains("in the identified models") && text.contains("are not judged"), "{text}");
 }
 
 /// The other methods with identified models, and windows that are always told.
@@ -83,8 +83,8 @@ fn what_has_no_exponents_says_why() {
     for (line, code, says) in [
         (String::new(), "E0200", "--bohl"),
         ("--bohl --method zoh".into(), "E0304", "not for `zoh`"),
-        ("--bohl --method prestep".into(), "E0304", "not identified while the run goes"),
-        ("--bohl --method predictive:source=probe".into(), "E0304", "not identified while the run goes"),
+        ("--bohl --method prestep".into(), "E0304", "not identified during the run"),
+        ("--bohl --method predictive:source=probe".into(), "E0304", "not identified during the run"),
         ("--bohl --method identified".into(), "E0304", "not linear maps"),
         (format!("--bohl {METHOD} --t-end 0.1s"), "E0205", "--t-end"),
         (format!("--bohl {METHOD} --windows 5000"), "E0205", "5000 steps"),

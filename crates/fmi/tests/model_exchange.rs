@@ -386,7 +386,7 @@ fn without_stored_states_only_what_has_no_memory_goes_back() {
         let library = build_exchange(fmi, "S1", true, "").load_exchange();
         let mut subsystem = exchange(&library, "s1", Solver::Rk4(1e-3), &[("c", 1e3)]);
         assert!(subsystem.rollback().is_some());
-        assert!(subsystem.notes().iter().any(|note| note.contains("put back by")));
+        assert!(subsystem.notes().iter().any(|note| note.contains("restored from")));
         begin(&mut subsystem, &[0.0]);
         for k in 0..20 {
             subsystem.rollback().unwrap().snapshot().unwrap();

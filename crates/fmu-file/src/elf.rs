@@ -139,7 +139,7 @@ mod tests {
             fault(&copy, size).unwrap()
         };
         assert!(changed(18, 8).contains("unknown architecture"));
-        assert!(changed(16, 1).contains("no shared library"));
+        assert!(changed(16, 1).contains("not a shared library"));
         assert!(changed(56, 0).contains("table of segments"));
     }
 

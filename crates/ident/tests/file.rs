@@ -183,7 +183,7 @@ fn files_that_do_not_fit_are_refused_with_line_and_remedy() {
         ("eps_hold = 0.1", "eps_hold = -1.0", "`eps_hold` of `pair` is -1"),
         ("step = 0.1", "step = 0.0", "`step` is 0"),
         ("step = 0.1", "step = nan", "`step` is NaN"),
-        ("step = 0.1", "step = 1e-300", "say nothing about"),
+        ("step = 0.1", "step = 1e-300", "cannot be used for"),
         ("source = \"ij-rls\"", "source = \"magic\"", "`source` is `magic`"),
         ("n = 1", "n = 0", "`n` is 0"),
         ("m = 1", "m = 0", "`m` is 0"),

@@ -103,7 +103,7 @@ fn methods_refuse_models_that_they_cannot_work_with() {
     };
     assert!(refusal("prestep", "probe").contains("cannot be `probe`"));
     assert!(refusal("feedthrough", "rls").contains("allowed: exact | finite-difference | probe"));
-    assert!(refusal("lis", "rls").contains("no choice of models"));
+    assert!(refusal("lis", "rls").contains("does not use a choice of models"));
     assert!(refusal("prestep:source=rls", "moesp").contains("both say where models come from"));
     // Who uses none does not mind.
     assert_eq!(refusal("zoh", "rls") + &refusal("auto", "probe"), "");

@@ -205,7 +205,7 @@ const MISTAKES: &[(&str, &str, Code, usize, &str)] = &[
     ("interface = \"cs\"", "interface = \"me\"", Code::FmuInterface, 10, "it offers Co-Simulation (cs)"),
     ("interface = \"cs\"", "interface = \"co\"", Code::BadValue, 10, "cs is Co-Simulation"),
     ("interface = \"cs\"", "interface = 2", Code::BadValue, 10, "is a number, not text"),
-    ("interface = \"cs\"", "solver = \"euler\"", Code::Conflict, 10, "brings its own"),
+    ("interface = \"cs\"", "solver = \"euler\"", Code::Conflict, 10, "has its own"),
     ("interface = \"cs\"", "isolation = \"proces\"", Code::BadValue, 10, "did you mean `process`?"),
     ("interface = \"cs\"", "step_timeout = 1e300", Code::BadValue, 10, "1e300"),
     ("interface = \"cs\"", "step_timeout = \"-1 s\"", Code::BadValue, 10, "more than zero"),

@@ -10,7 +10,7 @@ type Case = (&'static str, &'static str, Code, usize, &'static str);
 
 const CASES: &[Case] = &[
     // Not TOML
-    ("size = \"1 ms\"", "size = 1 ms", Code::Syntax, 7, "text needs quotes: \"1 ms\""),
+    ("size = \"1 ms\"", "size = 1 ms", Code::Syntax, 7, "strings need quotes: \"1 ms\""),
     ("alpha = 0.5", "alpha =", Code::Syntax, 11, "write a value after `=`"),
     ("[step]", "[step", Code::Syntax, 6, "unclosed table"),
     ("[native.b]", "[native.a]", Code::Duplicate, 21, "`a` is given twice"),
@@ -63,7 +63,7 @@ const CASES: &[Case] = &[
     ("group = \"fast\"", "group = \"fsat\"", Code::UnknownName, 40, "did you mean `fast`?"),
     ("id = \"foh\"", "id = \"foh\"\ninputs = [\"*.q\"]", Code::UnknownPort, 44, "no input fits `*.q`"),
     ("id = \"foh\"", "id = \"foh\"\ninputs = [\"b.xx\"]", Code::UnknownPort, 44, "did you mean `b.x`?"),
-    ("[group.fast]", "[group.default]\n[group.fast]", Code::Duplicate, 42, "the one of [method]"),
+    ("[group.fast]", "[group.default]\n[group.fast]", Code::Duplicate, 42, "is reserved for [method]"),
     (
         "[group.fast]",
         "[group.slow]\ninputs = [\"b.v\"]\n[group.fast]",
@@ -127,7 +127,7 @@ const CASES: &[Case] = &[
         "table = [[0, 1], [0, 2]]",
         Code::BadValue,
         48,
-        "do not rise",
+        "do not increase",
     ),
     (
         "sine = { amplitude = 10, frequency = 50.0, start = \"5 ms\" }",
@@ -284,5 +284,5 @@ fn a_group_without_inputs_is_a_warning() {
 fn a_flood_of_mistakes_is_cut() {
     let found = errors(&(0..5000).map(|i| format!("key{i} = 1\n")).collect::<String>());
     assert_eq!(found.len(), 101);
-    assert!(found[100].to_string().contains("and 4901 more mistakes"), "{}", found[100]);
+    assert!(found[100].to_string().contains("and 4901 more errors"), "{}", found[100]);
 }

@@ -162,7 +162,7 @@ fn a_full_device_gives_the_cause() {
     assert_eq!(
         error.to_string(),
         "error[E0503]: cannot write the recording `/dev/full`\n  /dev/full\n  cause: No space left on device (os error 28)\n  \
-         help: see whether the disk is full and the folder still there; what was written before is valid"
+         help: check that the disk is not full and the folder still exists; the rows written before are valid"
     );
 }
 

@@ -191,7 +191,7 @@ fn connectors_in_a_circle_are_found() {
     };
     let parts = component("b", "a", "u:input") + &through("s") + &through("t");
     let text = elements(&parts) + &connections("s.out>t.in t.out>s.in s.out>b.u");
-    expect_error(&Files::new(&ssd(&text)).open().unwrap(), Code::SspCycle, "in a circle");
+    expect_error(&Files::new(&ssd(&text)).open().unwrap(), Code::SspCycle, "by a cycle of connectors");
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn graphics_annotations_and_unknown_things_leave_notes() {
         "attribute `colour`",
         "<Extra>",
         "org.example.tool",
-        "1 elements for drawings",
+        "1 graphical elements",
         "variant `Other.ssd`",
     ] {
         assert!(all.iter().any(|note| note.contains(words)), "{words}: {all:#?}");

@@ -87,20 +87,16 @@ pub(super) fn check(text: &str, limits: &Limits) -> Result<usize, Flaw> {
 
 /// The length of a start tag and the number of its attributes; nothing if it has no end.
 fn tag(text: &str) -> Option<(usize, usize)> {
-    let (mut quote, mut attributes) = (None, 0);
-    for (at, byte) in text.bytes().enumerate() {
-        match quote {
-            Some(mark) if mark == byte => quote = None,
-            Some(_) => {}
-            None => match byte {
-                b'"' | b'\'' => quote = Some(byte),
-                b'=' => attributes += 1,
-                b'>' => return Some((at + 1, attributes)),
-                _ => {}
-            },
+    let (mut at, mut attributes) = (0, 0);
+    loop {
+        match text.as_bytes().get(at)? {
+            b'>' => return Some((at + 1, attributes)),
+            b'=' => attributes += 1,
+            quote @ (b'"' | b'\'') => at += 1 + text[at + 1..].find(char::from(*quote))?,
+            _ => {}
         }
+        at += 1;
     }
-    None
 }
 
 /// Whether there is a reference such as `&#xD800;` to what is no character.

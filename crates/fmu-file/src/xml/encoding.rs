@@ -77,20 +77,21 @@ fn named(head: &[u8], mark: usize) -> Result<Encoding> {
 
 /// Reads a whole document, which is refused as soon as it, or a piece without a `<`, is too long.
 pub(super) fn read(mut source: impl Read, limits: &Limits) -> Result<(String, Encoding), Flaw> {
-    const CHUNK: u64 = 1 << 16;
+    let chunk = limits.token.clamp(1, 1 << 16) as u64;
     let (mut bytes, mut piece) = (Vec::new(), 0);
     loop {
         let known = bytes.len();
-        source.by_ref().take(CHUNK).read_to_end(&mut bytes).map_err(not_read)?;
+        source.by_ref().take(chunk).read_to_end(&mut bytes).map_err(not_read)?;
         if bytes.len() == known {
             break;
         }
-        let starts = bytes[known..].iter().enumerate().filter(|(_, byte)| **byte == b'<');
-        for end in starts.map(|(at, _)| known + at).chain([bytes.len()]) {
-            if end - piece > limits.token {
-                return Err(too_long(&bytes[..piece], "one tag, text or comment", limits.token as u64));
-            }
-            piece = if end < bytes.len() { end } else { piece };
+        let mut starts = bytes[known..].iter().enumerate().filter(|(_, byte)| **byte == b'<');
+        let end = starts.next().map_or(bytes.len(), |(at, _)| known + at);
+        if end - piece > limits.token {
+            return Err(too_long(&bytes[..piece], "one tag, text or comment", limits.token as u64));
+        }
+        if end < bytes.len() {
+            piece = starts.next_back().map_or(end, |(at, _)| known + at);
         }
         if bytes.len() as u64 > limits.document {
             return Err(too_long(&bytes, "a size", limits.document));

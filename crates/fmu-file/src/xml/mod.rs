@@ -57,8 +57,7 @@ pub(crate) struct Document<'a> {
 
 impl<'a> Document<'a> {
     fn new(tree: roxmltree::Document<'a>, encoding: Encoding) -> Self {
-        let feeds = tree.input_text().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let line_feeds = feeds.map(|(at, _)| at).collect();
+        let line_feeds = tree.input_text().match_indices('\n').map(|(at, _)| at).collect();
         Self { tree, encoding, line_feeds, stray_text: RefCell::default() }
     }
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use costep_fmu_file::{FmiVersion, SI_NAMES};
+use costep_fmu_file::{BaseUnit, FmiVersion, SI_NAMES};
 use costep_fmu_runtime::{Capability, Role};
 
 use crate::Options;
 use crate::sheet::{Sheet, Variable};
-use crate::units::base_unit;
 use crate::{xml2, xml3};
 
 /// The parameter of models that their inner step is.
@@ -54,7 +53,7 @@ impl Document<'_> {
         let units: BTreeSet<&str> = self.sheet.variables.iter().filter_map(unit).collect();
         writeln!(f, "  <UnitDefinitions>")?;
         for name in units {
-            let base = base_unit(name).unwrap_or_default();
+            let base = BaseUnit::parse(name).unwrap_or_default();
             write!(f, "    <Unit name=\"{}\"><BaseUnit", escaped(name))?;
             for (symbol, exponent) in SI_NAMES.iter().zip(base.exponents).filter(|(_, e)| *e != 0) {
                 write!(f, " {symbol}=\"{exponent}\"")?;
@@ -134,7 +133,7 @@ impl Document<'_> {
 
 /// The unit of a variable, if it can be defined.
 fn unit(variable: &Variable) -> Option<&str> {
-    variable.unit.as_deref().filter(|unit| base_unit(unit).is_some())
+    variable.unit.as_deref().filter(|unit| BaseUnit::parse(unit).is_some())
 }
 
 /// A text inside an attribute.
@@ -145,4 +144,24 @@ pub(crate) fn escaped(text: &str) -> String {
 /// Numbers of a list.
 pub(crate) fn numbers(list: impl IntoIterator<Item = u64>) -> String {
     list.into_iter().map(|number| number.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_all_models_are_understood() {
+        for entry in costep_models::MODELS.iter().chain(costep_fmu_runtime::SUBJECTS) {
+            let (_, model) = entry.model(&[]).unwrap();
+            let parameters = entry.parameters.iter().map(|spec| spec.unit.to_owned());
+            let ports = model.parts.iter().flat_map(|part| {
+                let description = part.description().clone();
+                description.inputs.into_iter().chain(description.outputs).filter_map(|port| port.unit)
+            });
+            for unit in parameters.chain(ports) {
+                assert!(BaseUnit::parse(&unit).is_some(), "{unit}");
+            }
+        }
+    }
 }

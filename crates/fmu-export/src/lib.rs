@@ -18,7 +18,6 @@ mod pack;
 mod probe;
 mod sheet;
 mod test_fmus;
-mod units;
 mod xml2;
 mod xml3;
 

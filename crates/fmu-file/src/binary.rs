@@ -6,6 +6,7 @@ use costep_core::{Code, Error, Result};
 
 use crate::archive::Archive;
 use crate::description::FmiVersion;
+use crate::text::listed;
 
 /// A platform with its names in FMI 2.0 and 3.0.
 struct Known {
@@ -107,6 +108,9 @@ pub fn platforms(archive: &Archive) -> Vec<Platform> {
     found.into_iter().map(|(folder, libraries)| Platform { folder: folder.to_owned(), libraries }).collect()
 }
 
+/// Names shown in a message.
+const SHOWN: usize = 12;
+
 /// The entry of the shared library with this identifier for this platform.
 pub(crate) fn library(archive: &Archive, version: FmiVersion, identifier: &str) -> Result<String> {
     let present = platforms(archive);
@@ -123,7 +127,7 @@ pub(crate) fn library(archive: &Archive, version: FmiVersion, identifier: &str) 
         Some(platform) => {
             let holds = match platform.libraries.as_slice() {
                 [] => "it holds no shared library".to_owned(),
-                libraries => format!("it holds {}", list(libraries.iter().map(String::as_str))),
+                libraries => format!("it holds {}", listed(libraries, SHOWN, String::clone)),
             };
             (format!("the FMU has no `{file}` in binaries/{}", platform.folder), holds)
         }
@@ -134,7 +138,7 @@ pub(crate) fn library(archive: &Archive, version: FmiVersion, identifier: &str) 
                     None => platform.folder.clone(),
                 });
                 let words: Vec<String> = words.collect();
-                format!("it has binaries for {}", list(words.iter().map(String::as_str)))
+                format!("it has binaries for {}", listed(&words, SHOWN, String::clone))
             } else if archive.entries().any(|entry| entry.name.starts_with("sources/") && !entry.is_folder())
             {
                 "it has sources only".to_owned()
@@ -146,14 +150,6 @@ pub(crate) fn library(archive: &Archive, version: FmiVersion, identifier: &str) 
     };
     let hint = format!("the library of {version} for this platform is binaries/{}/{file}", folders[0]);
     Err(Error::new(Code::NoBinary, message).in_file(archive.path()).because(cause).hint(hint))
-}
-
-fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    const SHOWN: usize = 12;
-    let more = names.len().saturating_sub(SHOWN);
-    let shown: Vec<&str> = names.take(SHOWN).collect();
-    let shown = shown.join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 #[cfg(test)]

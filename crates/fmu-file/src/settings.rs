@@ -167,9 +167,8 @@ fn fit(values: &Values, kind: VariableType, declared: Option<&TypeDefinition>) -
         }
         _ => {}
     }
-    let Some(numbers) = numbers(values) else {
-        return Err(format!("its type is {kind}"));
-    };
+    let Some(numbers) = values.numbers() else { return Err(format!("its type is {kind}")) };
+    let numbers: Vec<Number> = numbers.collect();
     fn all<T>(
         numbers: &[Number],
         one: impl Fn(i128) -> Option<T>,
@@ -200,25 +199,6 @@ fn fit(values: &Values, kind: VariableType, declared: Option<&TypeDefinition>) -
         VariableType::Boolean | VariableType::String | VariableType::Binary | VariableType::Clock => {
             return Err(format!("its type is {kind}"));
         }
-    })
-}
-
-fn numbers(values: &Values) -> Option<Vec<Number>> {
-    fn whole<T: Copy + Into<i128>>(values: &[T]) -> Vec<Number> {
-        values.iter().map(|value| Number::Integer((*value).into())).collect()
-    }
-    Some(match values {
-        Values::Float32(v) => v.iter().map(|x| Number::Float((*x).into())).collect(),
-        Values::Float64(v) => v.iter().map(|x| Number::Float(*x)).collect(),
-        Values::Int8(v) => whole(v),
-        Values::UInt8(v) => whole(v),
-        Values::Int16(v) => whole(v),
-        Values::UInt16(v) => whole(v),
-        Values::Int32(v) => whole(v),
-        Values::UInt32(v) => whole(v),
-        Values::Int64(v) | Values::Enumeration(v) => whole(v),
-        Values::UInt64(v) => whole(v),
-        Values::Boolean(_) | Values::String(_) | Values::Binary(_) => return None,
     })
 }
 

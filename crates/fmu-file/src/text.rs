@@ -21,9 +21,24 @@ pub fn short(text: &str) -> String {
     shorten(text, 60)
 }
 
+/// The first items of a list, and how many more there are.
+pub(crate) fn listed<T>(items: &[T], most: usize, shown: impl Fn(&T) -> String) -> String {
+    let text = items.iter().take(most).map(shown).collect::<Vec<_>>().join(", ");
+    match items.len().saturating_sub(most) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lists_are_cut() {
+        assert_eq!(listed(&[1, 2], 2, i32::to_string), "1, 2");
+        assert_eq!(listed(&[1, 2, 3, 4], 2, i32::to_string), "1, 2 and 2 more");
+    }
 
     #[test]
     fn only_control_characters_are_escaped() {

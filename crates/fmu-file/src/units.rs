@@ -22,6 +22,53 @@ pub struct BaseUnit {
     pub offset: f64,
 }
 
+/// Symbols with their exponents of kg, m, s, rad and their factor.
+const SYMBOLS: [(&str, [i32; 4], f64); 15] = [
+    ("kg", [1, 0, 0, 0], 1.0),
+    ("m", [0, 1, 0, 0], 1.0),
+    ("s", [0, 0, 1, 0], 1.0),
+    ("rad", [0, 0, 0, 1], 1.0),
+    ("deg", [0, 0, 0, 1], std::f64::consts::PI / 180.0),
+    ("Hz", [0, 0, -1, 0], 1.0),
+    ("N", [1, 1, -2, 0], 1.0),
+    ("J", [1, 2, -2, 0], 1.0),
+    ("W", [1, 2, -3, 0], 1.0),
+    ("Pa", [1, -1, -2, 0], 1.0),
+    ("l", [0, 3, 0, 0], 1e-3),
+    ("L", [0, 3, 0, 0], 1e-3),
+    ("min", [0, 0, 1, 0], 60.0),
+    ("ft", [0, 1, 0, 0], 0.3048),
+    ("1", [0, 0, 0, 0], 1.0),
+];
+
+impl BaseUnit {
+    /// What a unit as models write it, `N.s/m2`, is in base units; None if it is not understood.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut unit = Self::default();
+        for (i, side) in text.split('/').enumerate() {
+            let sign = if i == 0 { 1 } else { -1 };
+            for factor in side.split('.') {
+                unit.multiply(factor, sign)?;
+            }
+        }
+        Some(unit)
+    }
+
+    /// Multiplies by a symbol with an exponent behind it: `m2`, `s-1`.
+    fn multiply(&mut self, factor: &str, sign: i32) -> Option<()> {
+        let end = factor.find(|c: char| c.is_ascii_digit() || c == '-').filter(|end| *end > 0);
+        let (symbol, exponent) = factor.split_at(end.unwrap_or(factor.len()));
+        let exponent: i32 = if exponent.is_empty() { 1 } else { exponent.parse::<i16>().ok()?.into() };
+        let (_, exponents, size) = SYMBOLS.iter().find(|(name, ..)| *name == symbol)?;
+        let [kg, m, s, rad] = exponents.map(|e| e * exponent * sign);
+        for (place, change) in [(0, kg), (1, m), (2, s), (7, rad)] {
+            self.exponents[place] += change;
+        }
+        self.factor *= size.powi(exponent * sign);
+        Some(())
+    }
+}
+
 impl Default for BaseUnit {
     /// The number one.
     fn default() -> Self {
@@ -189,6 +236,18 @@ pub fn conversion(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_as_models_write_them_are_understood() {
+        let parse = |text: &str| BaseUnit::parse(text);
+        assert_eq!(parse("N.s/m").unwrap().to_string(), "kg.s-1");
+        assert_eq!(parse("m/s2").unwrap().to_string(), "m.s-2");
+        assert_eq!(parse("rad/s").unwrap().to_string(), "s-1.rad");
+        assert_eq!(parse("deg").unwrap().factor, std::f64::consts::PI / 180.0);
+        assert_eq!(parse("furlong"), None);
+        // No exponent overflows.
+        assert_eq!(parse("N40000"), None);
+    }
 
     fn unit(name: &str, exponents: [i32; 8], factor: f64, offset: f64) -> Unit {
         let base = Some(BaseUnit { exponents, factor, offset });

@@ -23,21 +23,10 @@ pub(crate) enum Relation {
     Unknown,
 }
 
-/// Units of built-in models, with exponents of kg, m, s, A, K, mol, cd, rad.
-const NATIVE: &[(&str, [i32; 8])] = &[
-    ("m", [0, 1, 0, 0, 0, 0, 0, 0]),
-    ("m/s", [0, 1, -1, 0, 0, 0, 0, 0]),
-    ("N", [1, 1, -2, 0, 0, 0, 0, 0]),
-    ("N.m", [1, 2, -2, 0, 0, 0, 0, 0]),
-    ("rad", [0, 0, 0, 0, 0, 0, 0, 1]),
-    ("rad/s", [0, 0, -1, 0, 0, 0, 0, 1]),
-];
-
 impl PortUnit {
     /// A unit of a built-in model.
     pub(crate) fn native(name: &str) -> Self {
-        let exponents = NATIVE.iter().find(|(known, _)| *known == name).map(|(_, exponents)| *exponents);
-        let base = exponents.map(|exponents| BaseUnit { exponents, ..BaseUnit::default() });
+        let base = BaseUnit::parse(name);
         Self { unit: Unit { name: name.into(), base, display: Vec::new(), line: 0 }, relative: false }
     }
 

@@ -231,7 +231,7 @@ pub(crate) enum Transformation {
 /// Something that is either inside of the document or in a file.
 #[derive(Debug)]
 pub(crate) enum Given<T> {
-    Inline(T),
+    Inline(Arc<T>),
     File {
         source: String,
         /// Resolved against the component instead of the document.

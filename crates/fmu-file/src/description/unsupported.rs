@@ -1,11 +1,10 @@
 //! What an FMU has and costep does not use: listed for the user, never left out silently.
 
-use std::fmt::Write as _;
-
 use crate::description::ModelDescription;
 use crate::description::interface::Use;
 use crate::description::variable::Variable;
 use crate::description::words::{Causality, IntervalVariability, VariableType};
+use crate::text::{listed, short};
 
 /// Names shown of each kind.
 const SHOWN: usize = 5;
@@ -41,12 +40,6 @@ impl ModelDescription {
 }
 
 fn sentence(what: &str, names: &[&str]) -> Option<String> {
-    let mut text = what.to_owned();
-    for (at, name) in names.iter().take(SHOWN).enumerate() {
-        let _ = write!(text, "{} `{}`", if at == 0 { ":" } else { "," }, crate::text::short(name));
-    }
-    if names.len() > SHOWN {
-        let _ = write!(text, " and {} more", names.len() - SHOWN);
-    }
-    (!names.is_empty()).then_some(text)
+    let names_shown = || listed(names, SHOWN, |name| format!("`{}`", short(name)));
+    (!names.is_empty()).then(|| format!("{what}: {}", names_shown()))
 }

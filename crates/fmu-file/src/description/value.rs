@@ -2,7 +2,7 @@
 
 use crate::description::words::VariableType;
 use crate::finding::Report;
-use crate::xml::Element;
+use crate::xml::{Element, Literal};
 
 /// Values of one type, in row-major order if they are those of an array.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,41 +85,38 @@ impl Values {
     /// A value as a number, a Boolean as 0 or 1; nothing for text and bytes, and where there is none.
     pub fn number(&self, index: usize) -> Option<f64> {
         match self {
-            Self::Float32(v) => v.get(index).map(|x| f64::from(*x)),
-            Self::Float64(v) => v.get(index).copied(),
-            Self::Int8(v) => v.get(index).map(|x| f64::from(*x)),
-            Self::UInt8(v) => v.get(index).map(|x| f64::from(*x)),
-            Self::Int16(v) => v.get(index).map(|x| f64::from(*x)),
-            Self::UInt16(v) => v.get(index).map(|x| f64::from(*x)),
-            Self::Int32(v) => v.get(index).map(|x| f64::from(*x)),
-            Self::UInt32(v) => v.get(index).map(|x| f64::from(*x)),
-            Self::Int64(v) | Self::Enumeration(v) => v.get(index).map(|x| *x as f64),
-            Self::UInt64(v) => v.get(index).map(|x| *x as f64),
-            Self::Boolean(v) => v.get(index).map(|x| f64::from(u8::from(*x))),
-            Self::String(_) | Self::Binary(_) => None,
+            Self::Boolean(values) => values.get(index).map(|value| f64::from(u8::from(*value))),
+            _ => self.get(index).map(Number::to_f64),
         }
     }
 
     /// The first value for which something is true; nothing for text, bytes and Booleans.
     pub(crate) fn find(&self, test: impl Fn(Number) -> bool) -> Option<Number> {
-        fn first<T: Copy>(
-            values: &[T],
-            number: impl Fn(T) -> Number,
-            test: impl Fn(Number) -> bool,
-        ) -> Option<Number> {
-            values.iter().map(|value| number(*value)).find(|number| test(*number))
+        self.numbers()?.find(|number| test(*number))
+    }
+
+    /// All values without loss; nothing for text, bytes and truth values.
+    pub(crate) fn numbers(&self) -> Option<impl Iterator<Item = Number>> {
+        let are_numbers = !matches!(self, Self::Boolean(_) | Self::String(_) | Self::Binary(_));
+        are_numbers.then(|| (0..self.len()).filter_map(|index| self.get(index)))
+    }
+
+    /// A value without loss; nothing for text, bytes and truth values.
+    fn get(&self, index: usize) -> Option<Number> {
+        fn integer<T: Copy + Into<i128>>(values: &[T], index: usize) -> Option<Number> {
+            values.get(index).map(|value| Number::Integer((*value).into()))
         }
         match self {
-            Self::Float32(v) => first(v, |x| Number::Float(x.into()), test),
-            Self::Float64(v) => first(v, Number::Float, test),
-            Self::Int8(v) => first(v, |x| Number::Integer(x.into()), test),
-            Self::UInt8(v) => first(v, |x| Number::Integer(x.into()), test),
-            Self::Int16(v) => first(v, |x| Number::Integer(x.into()), test),
-            Self::UInt16(v) => first(v, |x| Number::Integer(x.into()), test),
-            Self::Int32(v) => first(v, |x| Number::Integer(x.into()), test),
-            Self::UInt32(v) => first(v, |x| Number::Integer(x.into()), test),
-            Self::Int64(v) | Self::Enumeration(v) => first(v, |x| Number::Integer(x.into()), test),
-            Self::UInt64(v) => first(v, |x| Number::Integer(x.into()), test),
+            Self::Float32(v) => v.get(index).map(|value| Number::Float((*value).into())),
+            Self::Float64(v) => v.get(index).copied().map(Number::Float),
+            Self::Int8(v) => integer(v, index),
+            Self::UInt8(v) => integer(v, index),
+            Self::Int16(v) => integer(v, index),
+            Self::UInt16(v) => integer(v, index),
+            Self::Int32(v) => integer(v, index),
+            Self::UInt32(v) => integer(v, index),
+            Self::Int64(v) | Self::Enumeration(v) => integer(v, index),
+            Self::UInt64(v) => integer(v, index),
             Self::Boolean(_) | Self::String(_) | Self::Binary(_) => None,
         }
     }
@@ -183,20 +180,24 @@ impl Number {
         kind: VariableType,
         report: &mut Report,
     ) -> Option<Self> {
-        let integer = |value: Option<i128>| value.map(Self::Integer);
+        fn integer<T: Literal + Into<i128>>(
+            element: &Element,
+            name: &str,
+            report: &mut Report,
+        ) -> Option<Number> {
+            element.read::<T>(name, report).map(|value| Number::Integer(value.into()))
+        }
         match kind {
             VariableType::Float32 => element.read::<f32>(name, report).map(|x| Self::Float(x.into())),
             VariableType::Float64 => element.read(name, report).map(Self::Float),
-            VariableType::Int8 => integer(element.read::<i8>(name, report).map(Into::into)),
-            VariableType::UInt8 => integer(element.read::<u8>(name, report).map(Into::into)),
-            VariableType::Int16 => integer(element.read::<i16>(name, report).map(Into::into)),
-            VariableType::UInt16 => integer(element.read::<u16>(name, report).map(Into::into)),
-            VariableType::Int32 => integer(element.read::<i32>(name, report).map(Into::into)),
-            VariableType::UInt32 => integer(element.read::<u32>(name, report).map(Into::into)),
-            VariableType::Int64 | VariableType::Enumeration => {
-                integer(element.read::<i64>(name, report).map(Into::into))
-            }
-            VariableType::UInt64 => integer(element.read::<u64>(name, report).map(Into::into)),
+            VariableType::Int8 => integer::<i8>(element, name, report),
+            VariableType::UInt8 => integer::<u8>(element, name, report),
+            VariableType::Int16 => integer::<i16>(element, name, report),
+            VariableType::UInt16 => integer::<u16>(element, name, report),
+            VariableType::Int32 => integer::<i32>(element, name, report),
+            VariableType::UInt32 => integer::<u32>(element, name, report),
+            VariableType::Int64 | VariableType::Enumeration => integer::<i64>(element, name, report),
+            VariableType::UInt64 => integer::<u64>(element, name, report),
             VariableType::Boolean | VariableType::String | VariableType::Binary | VariableType::Clock => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::description::variable::Variable;
 use crate::description::words::{Causality, DependencyKind, Initial, Variability};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
-use crate::text::short;
+use crate::text::{listed, short};
 
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     let structure = &description.structure;
@@ -59,14 +59,7 @@ fn check_duplicates(description: &ModelDescription, list: &str, unknowns: &[Unkn
 fn names<'a>(variables: impl Iterator<Item = &'a Variable>) -> Option<String> {
     const SHOWN: usize = 8;
     let all: Vec<&Variable> = variables.collect();
-    let shown: Vec<String> = all.iter().take(SHOWN).map(|v| format!("`{}`", short(&v.name))).collect();
-    let more = all.len().saturating_sub(SHOWN);
-    let shown = shown.join(", ");
-    match more {
-        _ if all.is_empty() => None,
-        0 => Some(shown),
-        _ => Some(format!("{shown} and {more} more")),
-    }
+    (!all.is_empty()).then(|| listed(&all, SHOWN, |variable| format!("`{}`", short(&variable.name))))
 }
 
 fn check_outputs(description: &ModelDescription, report: &mut Report) {

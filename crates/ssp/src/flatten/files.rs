@@ -33,60 +33,68 @@ impl Flattener {
         let mut values = Vec::new();
         for binding in bindings {
             let spot = walk.spot(binding.line);
-            let (read_set, set_file): (Arc<ParameterSet>, Spot);
-            let set = match &binding.values {
-                Given::Inline(set) => {
-                    set_file = spot.clone();
-                    set
-                }
-                Given::Nothing => continue,
-                Given::File { source, in_component } => {
-                    let base = in_component.then_some(fmu);
-                    let key = (walk.document.location.clone(), source.clone(), base.map(|fmu| fmu.cloned()));
-                    if !self.sets.contains_key(&key) {
-                        let kind = ("ParameterSet", SSV);
-                        let read = |reader: &mut Reader<'_>, node: &xml::Element| reader.parameter_set(node);
-                        let found = self.file(source, base, walk, &spot, kind, read);
-                        self.sets.insert(key.clone(), found.map(|(set, spot)| (Arc::new(set), spot.file)));
-                    }
-                    let Some(Some((found, file))) = self.sets.get(&key) else { continue };
-                    (read_set, set_file) = (found.clone(), Spot { file: file.clone(), ..spot.clone() });
-                    &read_set
-                }
-            };
-            let read_mapping: Arc<Mapping>;
-            let mapping = match &binding.mapping {
+            let place = (walk, fmu, &spot);
+            let kind = ("ParameterSet", SSV);
+            let set = self.content(
+                &binding.values,
+                place,
+                kind,
+                |own| &mut own.sets,
+                |reader, node| reader.parameter_set(node),
+            );
+            let Some((set, set_file)) = set else { continue };
+            let mapping = binding.mapping.as_ref().map(|mapping| {
+                let kind = ("ParameterMapping", SSM);
+                self.content(
+                    mapping,
+                    place,
+                    kind,
+                    |own| &mut own.mappings,
+                    |reader, node| reader.mapping(node),
+                )
+            });
+            let mapping = match mapping {
                 None => None,
-                Some(Given::Inline(mapping)) => Some(mapping),
-                Some(Given::Nothing) => continue,
-                Some(Given::File { source, in_component }) => {
-                    let base = in_component.then_some(fmu);
-                    let key = (walk.document.location.clone(), source.clone(), base.map(|fmu| fmu.cloned()));
-                    if !self.mappings.contains_key(&key) {
-                        let kind = ("ParameterMapping", SSM);
-                        let read = |reader: &mut Reader<'_>, node: &xml::Element| reader.mapping(node);
-                        let found = self.file(source, base, walk, &spot, kind, read);
-                        self.mappings
-                            .insert(key.clone(), found.map(|(map, spot)| (Arc::new(map), spot.file)));
-                    }
-                    let Some(Some((found, _))) = self.mappings.get(&key) else { continue };
-                    read_mapping = found.clone();
-                    Some(&*read_mapping)
-                }
+                Some(Some((mapping, _))) => Some(mapping),
+                Some(None) => continue,
             };
-            let cost = set.parameters.len() + mapping.map_or(0, |mapping| mapping.entries.len());
+            let cost = set.parameters.len() + mapping.as_ref().map_or(0, |mapping| mapping.entries.len());
             if !self.spend(cost, &spot) {
                 break;
             }
             match mapping {
                 None => values.extend(set.parameters.iter().map(|parameter| {
                     let name = format!("{}{}", binding.prefix, parameter.name);
-                    named(name, parameter, set, &set_file)
+                    named(name, parameter, &set, &set_file)
                 })),
-                Some(mapping) => self.map_values(set, mapping, &binding.prefix, &set_file, &mut values),
+                Some(mapping) => self.map_values(&set, &mapping, &binding.prefix, &set_file, &mut values),
             }
         }
         values
+    }
+
+    /// What is inline, or in a file that is read once, with its place; nothing if there is nothing or if that was noted.
+    fn content<T>(
+        &mut self,
+        given: &Given<T>,
+        (walk, fmu, spot): (&Walk<'_>, Option<&Location>, &Spot),
+        kind: (&str, &str),
+        files: impl Fn(&mut Self) -> &mut Files<T>,
+        read: impl Fn(&mut Reader<'_>, &xml::Element) -> T,
+    ) -> Option<(Arc<T>, Spot)> {
+        let (source, in_component) = match given {
+            Given::Inline(content) => return Some((content.clone(), spot.clone())),
+            Given::File { source, in_component } => (source, in_component),
+            Given::Nothing => return None,
+        };
+        let base = in_component.then_some(fmu);
+        let key = (walk.document.location.clone(), source.clone(), base.map(|fmu| fmu.cloned()));
+        if !files(self).contains_key(&key) {
+            let found = self.file(source, base, walk, spot, kind, read);
+            files(self).insert(key.clone(), found.map(|(content, spot)| (Arc::new(content), spot.file)));
+        }
+        let (content, file) = files(self).get(&key)?.clone()?;
+        Some((content, Spot { file, ..spot.clone() }))
     }
 
     /// Only mapped values count; names of the source have the prefix.

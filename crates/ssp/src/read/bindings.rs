@@ -1,5 +1,7 @@
 //! Parameter bindings of systems and components.
 
+use std::sync::Arc;
+
 use costep_fmu_file::short;
 use costep_fmu_file::xml;
 
@@ -43,7 +45,7 @@ impl Reader<'_> {
     }
 
     /// What is in the element `name` of `holder`, or in the file that `node` names.
-    fn given<T>(
+    pub(crate) fn given<T>(
         &mut self,
         node: &xml::Element,
         mime: &str,
@@ -70,7 +72,7 @@ impl Reader<'_> {
             return Given::File { source: source.to_owned(), in_component };
         }
         match inline {
-            Some(inline) => Given::Inline(read(self, &inline)),
+            Some(inline) => Given::Inline(Arc::new(read(self, &inline))),
             None => {
                 self.error(node.line(), format!("<{}> has neither source nor content", short(node.name())));
                 Given::Nothing

@@ -2,7 +2,7 @@
 
 use costep_fmu_file::xml;
 
-use crate::model::{Dictionary, DictionaryContent, Given, Kind};
+use crate::model::{Dictionary, DictionaryContent, Kind};
 use crate::read::common::META;
 use crate::read::reader::Reader;
 
@@ -25,21 +25,10 @@ impl Reader<'_> {
     pub(crate) fn dictionary(&mut self, node: &xml::Element) -> Option<Dictionary> {
         self.check_known(node, &["name", "type", "source"], &["SignalDictionary"]);
         let name = self.name(node)?;
-        let inline = node.child("SignalDictionary");
-        let content = if !self.expect_type(node, MIME) {
-            Given::Nothing
-        } else if let Some(source) = node.get("source") {
-            if inline.is_some() {
-                self.error(node.line(), "the signal dictionary has both a source and content");
-            }
-            Given::File { source: source.to_owned(), in_component: false }
-        } else if let Some(inline) = inline {
-            self.check_namespace(&inline, SSB);
-            Given::Inline(self.dictionary_content(&inline))
-        } else {
-            self.error(node.line(), "the signal dictionary has neither source nor content");
-            Given::Nothing
-        };
+        let content = self.given(node, MIME, Some(node), "SignalDictionary", |reader, inline| {
+            reader.check_namespace(inline, SSB);
+            reader.dictionary_content(inline)
+        });
         Some(Dictionary { name, content, line: node.line() })
     }
 

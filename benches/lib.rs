@@ -1,4 +1,7 @@
-//! What the benchmarks share: a ring of lags, as a coupled system and as a hand-written loop.
+//! What the benchmarks share: a ring of lags, as a coupled system and as a hand-written loop; and the cases that
+//! `identified` is measured on.
+
+pub mod identified_cases;
 
 use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port};
 use costep_engine::{Engine, Group, Scheduling, System, Threads};

@@ -6,7 +6,7 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let passed = match task.as_str() {
         "test" => test(),
-        "bench" => cargo(&["bench", "--package", "costep-benches"]),
+        "bench" => cargo(&[&["bench", "--package", "costep-benches"], &SPEED[..]].concat()),
         _ => {
             eprintln!("usage: cargo xtask test | bench");
             false
@@ -14,6 +14,10 @@ fn main() -> ExitCode {
     };
     if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
+
+/// Those that measure speed; the others measure how accurate `identified` is, for minutes.
+const SPEED: [&str; 8] =
+    ["--bench", "engine", "--bench", "methods", "--bench", "identification", "--bench", "fmu"];
 
 /// Format, lints, tests, documentation and its tests, dependencies. Optional tools are used where they are
 /// installed.

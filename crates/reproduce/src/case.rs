@@ -17,7 +17,7 @@ const TIGHT: f64 = 1e-12;
 
 /// A built-in model with parameters and an end time.
 #[derive(Clone)]
-pub(crate) struct Case {
+pub struct Case {
     model: &'static str,
     parameters: Vec<(String, f64)>,
     /// External inputs at inputs of parts.
@@ -30,23 +30,24 @@ pub(crate) struct Case {
 type Alter = Arc<dyn Fn(SystemDescription) -> SystemDescription + Send + Sync>;
 
 /// What a run left.
-pub(crate) struct Run {
+pub struct Run {
     /// Its outputs, as far as it went.
-    pub(crate) trace: Trace,
+    pub trace: Trace,
     /// Whether it went to its end.
-    pub(crate) ended: bool,
+    pub ended: bool,
     /// Steps of subsystems per macro step and subsystem.
-    pub(crate) calls: f64,
+    pub calls: f64,
 }
 
 impl Case {
-    pub(crate) fn new(model: &'static str, parameters: &[(&str, f64)], stop: f64) -> Self {
+    /// With these parameters, up to this time.
+    pub fn new(model: &'static str, parameters: &[(&str, f64)], stop: f64) -> Self {
         let parameters = parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
         Self { model, parameters, externals: Vec::new(), alter: None, stop }
     }
 
     /// With a model that differs from the built-in one.
-    pub(crate) fn altered(
+    pub fn altered(
         mut self,
         alter: impl Fn(SystemDescription) -> SystemDescription + Send + Sync + 'static,
     ) -> Self {
@@ -55,13 +56,13 @@ impl Case {
     }
 
     /// With an external input at an input of a part.
-    pub(crate) fn driven(mut self, part: usize, input: usize, signal: External) -> Self {
+    pub fn driven(mut self, part: usize, input: usize, signal: External) -> Self {
         self.externals.push((part, input, signal));
         self
     }
 
     /// The model itself.
-    pub(crate) fn model(&self) -> Result<SystemDescription> {
+    pub fn model(&self) -> Result<SystemDescription> {
         let (_, model) = costep_models::find(self.model)?.model(&self.parameters)?;
         let drive = |model: SystemDescription, (part, input, signal): &(usize, usize, External)| {
             model.driven(*part, *input, signal.clone())
@@ -74,7 +75,7 @@ impl Case {
     }
 
     /// When it ends.
-    pub(crate) fn stop(&self) -> f64 {
+    pub fn stop(&self) -> f64 {
         self.stop
     }
 
@@ -83,13 +84,13 @@ impl Case {
     }
 
     /// Runs it; divergence is a result, not an error. `micro` asks for the points inside the steps.
-    pub(crate) fn run(&self, method: &str, step: f64, micro: bool) -> Result<Run> {
+    pub fn run(&self, method: &str, step: f64, micro: bool) -> Result<Run> {
         let method = MethodSpec::parse(method)?;
         finish(self.engine(method.build(), method.models(), (step, micro), |_, part| part)?, micro)
     }
 
     /// The same with a method that needs no local models, and with subsystems that something has been done to.
-    pub(crate) fn run_wrapped(
+    pub fn run_wrapped(
         &self,
         method: Box<dyn CouplingMethod>,
         step: f64,
@@ -99,7 +100,7 @@ impl Case {
     }
 
     /// The same from models of an earlier run.
-    pub(crate) fn run_from(&self, method: &str, step: f64, models: &ModelFile) -> Result<Run> {
+    pub fn run_from(&self, method: &str, step: f64, models: &ModelFile) -> Result<Run> {
         let method = MethodSpec::parse(method)?;
         let settings = sources::learning_from_file(&method.models.options);
         let models = Learning::from_models(settings, models.clone());
@@ -107,7 +108,7 @@ impl Case {
     }
 
     /// The models that a method has identified at the end.
-    pub(crate) fn identify(&self, method: &str, step: f64) -> Result<ModelFile> {
+    pub fn identify(&self, method: &str, step: f64) -> Result<ModelFile> {
         let method = MethodSpec::parse(method)?;
         let mut engine = self.engine(method.build(), method.models(), (step, false), |_, part| part)?;
         let mut identification = Identification::new(&engine);
@@ -116,7 +117,7 @@ impl Case {
     }
 
     /// An engine with this source of models for the method.
-    pub(crate) fn engine(
+    pub fn engine(
         &self,
         method: Box<dyn CouplingMethod>,
         models: Box<dyn ModelSource>,
@@ -141,7 +142,7 @@ impl Case {
     }
 
     /// The monolithic solution with the same inner solver, at the communication points of this step and inside.
-    pub(crate) fn monolithic(&self, step: f64, micro: bool) -> Result<Reference> {
+    pub fn monolithic(&self, step: f64, micro: bool) -> Result<Reference> {
         let model = self.model()?;
         // Under external inputs the monolithic system has no exact steps.
         let driven = model.solver == Solver::Exact && !model.externals.is_empty();
@@ -150,7 +151,7 @@ impl Case {
     }
 
     /// The monolithic solution by this solver, at the communication points.
-    pub(crate) fn solved(&self, solver: Solver, step: f64) -> Result<Reference> {
+    pub fn solved(&self, solver: Solver, step: f64) -> Result<Reference> {
         Reference::new(&self.model()?, solver, &self.experiment(step), false)
     }
 }

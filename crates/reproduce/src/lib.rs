@@ -9,7 +9,6 @@
 //! | `cpu` | what computing costs |
 //! | `data` | the table behind a figure |
 //! | `genser2018_*`, `genser2020_*`, `haid2018`, `viel2014`, `andersson2016` | one file per figure or group of figures |
-//! | `identified_default` | identified coupling on many cases |
 //!
 //! Paper tags: \[G18] Genser & Benedikt 2018, \[T] Genser's thesis 2020, \[H18] Haid 2018, \[V14] Viel 2014,
 //! \[A16] Andersson et al. 2016.
@@ -28,14 +27,14 @@ mod genser2020_loaded;
 mod genser2020_regions;
 mod genser2020_signals;
 mod haid2018;
-pub mod identified_default;
 mod registry;
 mod series;
 mod study;
 mod viel2014;
 mod work;
 
+pub use case::{Case, Run};
 pub use data::Data;
 pub use registry::{STUDIES, find};
-pub use study::{Claim, Claimed, Computed, Finding, Measured, Study, Tolerance, Verdict};
+pub use study::{Claim, Claimed, Computed, Finding, Measured, Study, Tolerance, Verdict, short};
 pub use work::Work;

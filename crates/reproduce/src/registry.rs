@@ -6,7 +6,7 @@ use crate::study::Study;
 use crate::{
     andersson2016, genser2018_angles, genser2018_errors, genser2020_bohl, genser2020_errors,
     genser2020_helicopter, genser2020_identified, genser2020_loaded, genser2020_regions, genser2020_signals,
-    haid2018, identified_default, viel2014,
+    haid2018, viel2014,
 };
 
 /// Every study.
@@ -38,8 +38,6 @@ pub static STUDIES: &[Study] = &[
     andersson2016::TABLE_2,
     andersson2016::TABLE_3,
     andersson2016::TABLE_4,
-    identified_default::STUDY,
-    identified_default::DRAWN,
 ];
 
 /// The study with this name.

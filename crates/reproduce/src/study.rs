@@ -230,7 +230,7 @@ fn with_unit(value: f64, unit: &str) -> String {
 }
 
 /// A number with three digits.
-pub(crate) fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     if !value.is_finite() {
         return "none".into();
     }

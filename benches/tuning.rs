@@ -1,20 +1,20 @@
-//! What half and double of every constant of `identified` do: the geometric mean of its error over the cases of the study
-//! `identified-default`, relative to that of the constants in use, with held inputs and with ramps; the steps of subsystems per
+//! What half and double of every constant of `identified` do: the geometric mean of its error over the
+//! chosen cases of the benchmark `identified_cases`, relative to that of the constants in use, with held inputs and with ramps; the steps of subsystems per
 //! macro step, on average over all runs, which smaller steps than necessary would show in; and how many runs diverge.
 //! Prints the table of `docs/theory/identified.md`; progress goes to stderr. Takes under six minutes of CPU.
 //!
 //! Counts are halved upwards (3 becomes 2). Of shares above 0.8 and below 1, such as factors of forgetting, the distance from
 //! one is halved and doubled. Words on the command line choose constants whose names contain one of them.
 //!
-//! `cargo bench -p costep-reproduce --bench tuning [-- trust alarm]`
+//! `cargo bench -p costep-benches --bench tuning [-- trust alarm]`
 #![allow(missing_docs)]
 
+use costep_benches::identified_cases::{Row, all_cases};
 use costep_core::Result;
 use costep_methods::MethodSpec;
 use costep_methods::identified::tuning::{Constant, Tuning, Value};
 use costep_methods::identified::{IdentifiedOptions, tuned};
 use costep_reproduce::Work;
-use costep_reproduce::identified_default::{Row, all_cases};
 
 /// Errors above this are those of runs that diverged.
 const DIVERGED: f64 = 9.0;

@@ -8,14 +8,12 @@ mod stiffening;
 
 use costep_core::Result;
 use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
+use costep_reproduce::{Claim, Claimed, Computed, Data, Measured, Study, Work, short};
 
-use crate::data::Data;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, short};
-use crate::work::Work;
 pub use cases::Row;
 
-/// Row of the registry.
-pub(crate) const STUDY: Study = Study {
+/// Chosen cases.
+pub const CHOSEN: Study = Study {
     id: "identified-default",
     title: "identified coupling of black boxes with nothing set",
     source: "costep, a prototype of the method `identified`",
@@ -56,8 +54,8 @@ pub(crate) const STUDY: Study = Study {
     compute,
 };
 
-/// Row of the registry.
-pub(crate) const DRAWN: Study = Study {
+/// Cases drawn at random.
+pub const DRAWN: Study = Study {
     id: "identified-drawn",
     title: "identified coupling of black boxes drawn at random",
     source: "costep",
@@ -238,4 +236,27 @@ fn figure(results: &[Results], cases: &str) -> Figure {
     Figure::new("Identified coupling with nothing set")
         .subtitle("mean error relative to the range, start included; 99: diverged")
         .panel(panel)
+}
+
+#[cfg(test)]
+mod tests {
+    use costep_reproduce::Finding;
+
+    use super::*;
+
+    #[test]
+    fn every_claim_is_measured() {
+        for study in [CHOSEN, DRAWN] {
+            let work = Work { threads: 2, quick: true, progress: &|_, _| Ok(()) };
+            let computed = (study.compute)(&work).unwrap_or_else(|error| panic!("{}: {error}", study.id));
+            assert_eq!(computed.measured.len(), study.claims.len(), "{}", study.id);
+            for (claim, measured) in study.claims.iter().zip(&computed.measured) {
+                let finding = Finding::new(claim, measured);
+                println!("{}: {}: {}", study.id, claim.text, finding.reproduced);
+                assert!(matches!(measured, Measured::Statement { .. }) && !finding.reproduced.is_empty());
+            }
+            assert!(computed.data.rows() > 5, "{}", study.id);
+            assert!(computed.figure.to_svg().ends_with("</svg>\n"));
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! Cases drawn at random, of the kinds of the others and of some more.
 
 use costep_core::External;
+use costep_reproduce::Case;
 use costep_system::SystemDescription;
 
 use super::cases::{Row, exact, helicopter, nonlinear_with, pendulum_with};
 use super::pairs;
-use crate::case::Case;
 
 /// Repeatable numbers.
 pub(super) struct Draw(u64);
@@ -309,7 +309,7 @@ fn shaft(draw: &mut Draw) -> Row {
 mod tests {
     use super::super::cases as fixed;
     use super::*;
-    use crate::work::Work;
+    use costep_reproduce::Work;
 
     /// A sweep for whoever works on the method: `COSTEP_CASES` (0: those of the other study), `COSTEP_SEED`, `COSTEP_METHODS` (joined by blanks),
     /// `COSTEP_ONLY` (part of a name). Prints error and calls of each method per case.

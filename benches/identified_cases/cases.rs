@@ -6,11 +6,11 @@ use costep_analysis::{Reference, measure};
 use costep_core::{CouplingMethod, External, Result};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
+use costep_reproduce::Case;
 use costep_system::SystemDescription;
 
 use super::noisy::Noisy;
 use super::stiffening::Stiffening;
-use crate::case::Case;
 
 /// A system at a step.
 #[derive(Clone)]

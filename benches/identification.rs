@@ -14,8 +14,8 @@ mod ports;
 use std::hint::black_box;
 use std::time::Instant;
 
-use costep_core::{Experiment, InputSet, Interval, ModelSource, Observation, Subsystem, profiles};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Experiment, Interval, ModelSource, Observation, Subsystem, profiles};
+use costep_engine::{Engine, Scheduling, System};
 use costep_ident::{Algorithm, Learning, LearningSettings, RlsSettings};
 use costep_methods::MethodSpec;
 use ports::Ports;
@@ -96,16 +96,13 @@ fn engine(method: &str) -> Engine {
         costep_models::find("dual-mass-nonlinear").expect("a model").model(&[]).expect("its parameters").1;
     let spec = MethodSpec::parse(method).expect("a registered method");
     Engine::new(System {
-        subsystems: model.parts.iter().map(|p| p.subsystem(&model.solver).expect("Euler")).collect(),
-        connections: model.connections.clone(),
-        models: spec.models(),
-        externals: Vec::new(),
-        groups: vec![Group { method: spec.build(), inputs: InputSet::All(model.layout().inputs()) }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 1e6, step: STEP },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            model.parts.iter().map(|p| p.subsystem(&model.solver).expect("Euler")).collect(),
+            model.connections.clone(),
+            (spec.build(), spec.models()),
+            Experiment { start: 0.0, stop: 1e6, step: STEP },
+        )
     })
     .expect("a valid system")
 }

@@ -3,8 +3,8 @@
 
 pub mod identified_cases;
 
-use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Connection, Description, Experiment, LocalModel, Port};
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_methods::MethodSpec;
 use costep_system::Component;
@@ -79,19 +79,16 @@ pub fn ring(n: usize, inner_steps: usize, method: &str) -> Engine {
     let subsystem = |i| Lag::new(i).subsystem(&solver).expect("Euler steps every lag");
     let connection = |i| Connection { output: (i + n - 1) % n, input: i, gain: 1.0 };
     Engine::new(System {
-        subsystems: (0..n).map(subsystem).collect(),
-        connections: (0..n).map(connection).collect(),
-        models: Box::new(costep_ident::Exact::new(1)),
-        externals: Vec::new(),
-        groups: vec![Group {
-            method: MethodSpec::parse(method).expect("a registered method").build(),
-            inputs: InputSet::All(n),
-        }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 1e6, step: STEP },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            (0..n).map(subsystem).collect(),
+            (0..n).map(connection).collect(),
+            (
+                MethodSpec::parse(method).expect("a registered method").build(),
+                Box::new(costep_ident::Exact::new(1)),
+            ),
+            Experiment { start: 0.0, stop: 1e6, step: STEP },
+        )
     })
     .expect("a ring of lags is a valid system")
 }

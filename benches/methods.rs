@@ -8,8 +8,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use costep_core::{Experiment, InputSet};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::Experiment;
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 
@@ -21,16 +21,13 @@ fn engine(id: &str, parameters: &[(&str, f64)], method: &str) -> Engine {
     let model = costep_models::find(id).expect("a model").model(&given).expect("its parameters").1;
     let spec = MethodSpec::parse(method).expect("a registered method");
     Engine::new(System {
-        subsystems: model.parts.iter().map(|p| p.subsystem(&Solver::Euler(STEP)).expect("Euler")).collect(),
-        connections: model.connections.clone(),
-        models: spec.models(),
-        externals: Vec::new(),
-        groups: vec![Group { method: spec.build(), inputs: InputSet::All(model.layout().inputs()) }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 1e6, step: STEP },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            model.parts.iter().map(|p| p.subsystem(&Solver::Euler(STEP)).expect("Euler")).collect(),
+            model.connections.clone(),
+            (spec.build(), spec.models()),
+            Experiment { start: 0.0, stop: 1e6, step: STEP },
+        )
     })
     .expect("a valid system")
 }

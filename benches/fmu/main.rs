@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bare::Bare;
-use costep_core::{Connection, Experiment, InputSet, Subsystem};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Connection, Experiment, Subsystem};
+use costep_engine::{Engine, Scheduling, System};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary};
 use costep_fmu_file::{Fmu, Values};
 use costep_methods::MethodSpec;
@@ -39,19 +39,13 @@ fn lag(library: &Arc<FmuLibrary>, i: usize) -> Box<dyn Subsystem> {
 
 fn engine(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>) -> Engine {
     Engine::new(System {
-        groups: vec![Group {
-            method: MethodSpec::parse("zoh").expect("a method").build(),
-            inputs: InputSet::All(connections.len()),
-        }],
-        subsystems,
-        connections,
-        models: Box::new(costep_ident::Exact::new(1)),
-        externals: Vec::new(),
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 1e6, step: STEP },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            subsystems,
+            connections,
+            (MethodSpec::parse("zoh").expect("a method").build(), Box::new(costep_ident::Exact::new(1))),
+            Experiment { start: 0.0, stop: 1e6, step: STEP },
+        )
     })
     .expect("a valid system")
 }

@@ -52,8 +52,7 @@ impl Row {
         make: impl Fn(usize) -> Box<dyn CouplingMethod>,
     ) -> Result<Vec<(f64, f64)>> {
         let reference = self.case.monolithic(self.step, false)?;
-        let descriptions: Vec<_> =
-            self.case.model()?.parts.iter().map(|part| part.description().clone()).collect();
+        let descriptions = self.case.descriptions()?;
         let deviations = self.noise.map(|decibels| deviations(&reference, decibels));
         let layout = self.case.model()?.layout();
         let error = |k: usize| {

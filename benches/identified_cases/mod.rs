@@ -8,7 +8,7 @@ mod stiffening;
 
 use costep_core::Result;
 use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
-use costep_reproduce::{Claim, Claimed, Computed, Data, Measured, Study, Work, short};
+use costep_reproduce::{Computed, Data, Measured, Study, Work, short, statement};
 
 pub use cases::Row;
 
@@ -24,32 +24,30 @@ pub const CHOSEN: Study = Study {
             included; above 9 or diverged it counts as 99. Of the 55 cases the prototype was tuned on 25 and tested on 30; costep's own changes \
             were chosen with all 55 in view. 21 more were made late, after all but one change. Columns `calls`: steps of subsystems per macro step.",
     claims: &[
-        Claim {
-            text: "geometric mean of the error, 30 test cases, held inputs",
-            place: "costep, prototype",
-            claimed: Claimed::Statement { text: "0.029", criterion: "at most 0.03; in trend up to 0.045" },
-        },
-        Claim {
-            text: "geometric mean of the error, 30 test cases, ramps",
-            place: "costep, prototype",
-            claimed: Claimed::Statement { text: "0.023", criterion: "at most 0.023; in trend up to 0.035" },
-        },
-        Claim {
-            text: "error relative to that of zoh, 55 cases",
-            place: "costep, prototype",
-            claimed: Claimed::Statement {
-                text: "never above 0.8",
-                criterion: "held inputs and ramps, all cases; in trend in most",
-            },
-        },
-        Claim {
-            text: "error relative to that of zoh, 21 further cases",
-            place: "costep",
-            claimed: Claimed::Statement {
-                text: "never above 0.8",
-                criterion: "held inputs and ramps, all cases; in trend in most",
-            },
-        },
+        statement(
+            "geometric mean of the error, 30 test cases, held inputs",
+            "costep, prototype",
+            "0.029",
+            "at most 0.03; in trend up to 0.045",
+        ),
+        statement(
+            "geometric mean of the error, 30 test cases, ramps",
+            "costep, prototype",
+            "0.023",
+            "at most 0.023; in trend up to 0.035",
+        ),
+        statement(
+            "error relative to that of zoh, 55 cases",
+            "costep, prototype",
+            "never above 0.8",
+            "held inputs and ramps, all cases; in trend in most",
+        ),
+        statement(
+            "error relative to that of zoh, 21 further cases",
+            "costep",
+            "never above 0.8",
+            "held inputs and ramps, all cases; in trend in most",
+        ),
     ],
     compute,
 };
@@ -62,14 +60,12 @@ pub const DRAWN: Study = Study {
     setup: "As identified-default, but with parameters, steps, excitation and noise drawn at random, 20 cases of each of 13 kinds: those of identified-default, \
             coupled pendula, three springs, and linear pairs with and without direct feedthrough (circuits, rooms and walls, plants with controllers, \
             drives with shafts). The method was not changed after these were drawn; it was chosen with five other draws of as many in view.",
-    claims: &[Claim {
-        text: "error relative to that of zoh, 260 cases",
-        place: "costep",
-        claimed: Claimed::Statement {
-            text: "never above 0.8",
-            criterion: "held inputs and ramps, all cases; in trend in most",
-        },
-    }],
+    claims: &[statement(
+        "error relative to that of zoh, 260 cases",
+        "costep",
+        "never above 0.8",
+        "held inputs and ramps, all cases; in trend in most",
+    )],
     compute: compute_drawn,
 };
 

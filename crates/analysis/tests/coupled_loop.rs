@@ -1,8 +1,8 @@
 //! The linear maps of a recorded run against the run itself.
 
 use costep_analysis::{LoopLaw, LoopRecorder, Plant, RecordedLoop, bohl_exponent};
-use costep_core::{Code, Experiment, InputSet, Result};
-use costep_engine::{Engine, Flow, Group, Scheduling, System, Threads};
+use costep_core::{Code, Experiment, Result};
+use costep_engine::{Engine, Flow, Scheduling, System};
 use costep_methods::MethodSpec;
 
 /// Inputs and outputs at every communication point.
@@ -13,16 +13,14 @@ fn record(system: &str, method: &str, stop: f64, plant: Option<Plant>) -> Result
     let (layout, method) = (model.layout(), MethodSpec::parse(method)?);
     let mut recorder = LoopRecorder::new(LoopLaw::new(&method).unwrap(), plant);
     let mut engine = Engine::new(System {
-        subsystems: model.parts.iter().map(|part| part.subsystem(&model.solver)).collect::<Result<_>>()?,
-        connections: model.connections,
-        models: recorder.tap(method.models()),
         externals: model.externals,
-        groups: vec![Group { method: method.build(), inputs: InputSet::All(layout.inputs()) }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop, step: 1e-3 },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            model.parts.iter().map(|part| part.subsystem(&model.solver)).collect::<Result<_>>()?,
+            model.connections,
+            (method.build(), recorder.tap(method.models())),
+            Experiment { start: 0.0, stop, step: 1e-3 },
+        )
     })?;
     let mut signals = Signals::new();
     let mut look = |engine: &Engine| {

@@ -2,8 +2,8 @@
 //! to 10 ms, subsystems solved exactly. Claims of the README and of `docs` rest on these shares.
 
 use costep_analysis::{Reference, Trace, measure};
-use costep_core::{Experiment, InputSet};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::Experiment;
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_system::SystemDescription;
@@ -31,16 +31,13 @@ fn error(model: &SystemDescription, label: &str, reference: &Reference, step: f6
     let layout = model.layout();
     let run = || -> costep_core::Result<f64> {
         let mut engine = Engine::new(System {
-            subsystems: model.parts.iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
-            connections: model.connections.clone(),
-            models: spec.models(),
-            externals: Vec::new(),
-            groups: vec![Group { method: spec.build(), inputs: InputSet::All(layout.inputs()) }],
             scheduling: Scheduling::Parallel,
-            bounds: vec![],
-            experiment: Experiment { start: 0.0, stop: STOP, step },
-            threads: Threads::Fixed(1),
-            micro_samples: false,
+            ..System::new(
+                model.parts.iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
+                model.connections.clone(),
+                (spec.build(), spec.models()),
+                Experiment { start: 0.0, stop: STOP, step },
+            )
         })?;
         let mut trace = Trace::new(layout.outputs(), false);
         engine.run(&mut [&mut trace])?;

@@ -1,8 +1,8 @@
 //! The helicopter paradox: more states than outputs make exact Interface Jacobians useless, and the state space is not
 //! affected [T 4].
 
-use costep_core::{Experiment, InputSet};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::Experiment;
+use costep_engine::{Engine, Scheduling, System};
 use costep_methods::MethodSpec;
 
 /// Greatest output relative to its typical size over 30 s; infinite if the run ends early.
@@ -11,16 +11,14 @@ fn amplitude(label: &str, step: f64) -> f64 {
     let spec = MethodSpec::parse(label).unwrap();
     let run = || -> costep_core::Result<f64> {
         let mut engine = Engine::new(System {
-            subsystems: model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
-            connections: model.connections.clone(),
-            models: spec.models(),
             externals: model.externals.clone(),
-            groups: vec![Group { method: spec.build(), inputs: InputSet::All(model.layout().inputs()) }],
             scheduling: Scheduling::Parallel,
-            bounds: vec![],
-            experiment: Experiment { start: 0.0, stop: 30.0, step },
-            threads: Threads::Fixed(1),
-            micro_samples: false,
+            ..System::new(
+                model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
+                model.connections.clone(),
+                (spec.build(), spec.models()),
+                Experiment { start: 0.0, stop: 30.0, step },
+            )
         })?;
         let sizes: Vec<f64> =
             engine.descriptions().iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap()).collect();

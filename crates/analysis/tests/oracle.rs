@@ -4,8 +4,8 @@
 mod sized;
 
 use costep_analysis::{Measures, Reference, Trace, measure, paper_error};
-use costep_core::{Experiment, InputSet, Layout, Port, Subsystem};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Experiment, Layout, Port, Subsystem};
+use costep_engine::{Engine, System};
 use costep_methods::MethodSpec;
 use costep_system::{Component, SystemDescription};
 
@@ -40,19 +40,14 @@ const DK: f64 = 200.0;
 fn run(model: &SystemDescription, method: &str, step: f64, stop: f64) -> (Trace, Engine) {
     let layout: Layout = model.layout();
     let system = System {
-        subsystems: model.parts.iter().map(|part| subsystem(&**part, model)).collect(),
-        connections: model.connections.clone(),
-        models: MethodSpec::parse(method).unwrap().models(),
         externals: model.externals.clone(),
-        groups: vec![Group {
-            method: MethodSpec::parse(method).unwrap().build(),
-            inputs: InputSet::All(layout.inputs()),
-        }],
-        scheduling: Scheduling::Auto,
-        bounds: vec![],
-        experiment: Experiment { start: 0.0, stop, step },
-        threads: Threads::Fixed(1),
         micro_samples: true,
+        ..System::new(
+            model.parts.iter().map(|part| subsystem(&**part, model)).collect(),
+            model.connections.clone(),
+            (MethodSpec::parse(method).unwrap().build(), MethodSpec::parse(method).unwrap().models()),
+            Experiment { start: 0.0, stop, step },
+        )
     };
     let mut engine = Engine::new(system).unwrap();
     let mut trace = Trace::new(layout.outputs(), true);

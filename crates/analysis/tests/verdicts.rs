@@ -2,8 +2,8 @@
 //! the long run: the growth per step of a linear system once all else has decayed.
 
 use costep_analysis::{GrowthWatch, Measures, Reference, Trace, Twin, measure};
-use costep_core::{Experiment, InputSet};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::Experiment;
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_system::SystemDescription;
@@ -31,16 +31,13 @@ fn experiment(step: f64, steps: u32) -> Experiment {
 fn engine(model: &SystemDescription, label: &str, experiment: Experiment) -> Engine {
     let method = MethodSpec::parse(label).unwrap();
     Engine::new(System {
-        subsystems: model.parts.iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
-        connections: model.connections.clone(),
-        models: method.models(),
-        externals: Vec::new(),
-        groups: vec![Group { method: method.build(), inputs: InputSet::All(model.layout().inputs()) }],
         scheduling: Scheduling::Parallel,
-        bounds: vec![],
-        experiment,
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            model.parts.iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
+            model.connections.clone(),
+            (method.build(), method.models()),
+            experiment,
+        )
     })
     .unwrap()
 }

@@ -1,7 +1,7 @@
 //! Systems under test, built from the registries of models and methods.
 
-use costep_core::{Experiment, InputSet};
-use costep_engine::{Group, Scheduling, System, Threads};
+use costep_core::Experiment;
+use costep_engine::System;
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_system::SystemDescription;
@@ -38,15 +38,12 @@ pub fn coupled(
     step: f64,
 ) -> System {
     System {
-        subsystems: model.parts.iter().map(|part| part.subsystem(solver).unwrap()).collect(),
-        connections: model.connections.clone(),
-        models: method.models(),
         externals: model.externals.clone(),
-        groups: vec![Group { method: method.build(), inputs: InputSet::All(model.layout().inputs()) }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop, step },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            model.parts.iter().map(|part| part.subsystem(solver).unwrap()).collect(),
+            model.connections.clone(),
+            (method.build(), method.models()),
+            Experiment { start: 0.0, stop, step },
+        )
     }
 }

@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use costep_core::{
-    Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation, Linearised,
-    LocalModel, ModelOrigin, Persistence, Port, Result, Rollback, StateReader, StateWriter, StepOutcome,
-    Subsystem,
+    Connection, Description, Experiment, InputSegment, Interval, Linearisation, Linearised, LocalModel,
+    ModelOrigin, Persistence, Port, Result, Rollback, StateReader, StateWriter, StepOutcome, Subsystem,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, System};
 use costep_integrate::{Ode, Renamable};
 use costep_methods::MethodSpec;
 
@@ -219,20 +218,13 @@ pub fn wired(
     connections: &[(usize, usize)],
     method: &MethodSpec,
 ) -> System {
-    let inputs = subsystems.iter().map(|subsystem| subsystem.description().inputs.len()).sum();
     let connect = |(output, input): &(usize, usize)| Connection { output: *output, input: *input, gain: 1.0 };
-    System {
+    System::new(
         subsystems,
-        connections: connections.iter().map(connect).collect(),
-        models: method.models(),
-        externals: Vec::new(),
-        groups: vec![Group { method: method.build(), inputs: InputSet::All(inputs) }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 10.0, step: 0.1 },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
-    }
+        connections.iter().map(connect).collect(),
+        (method.build(), method.models()),
+        Experiment { start: 0.0, stop: 10.0, step: 0.1 },
+    )
 }
 
 /// The error that ends a run, wherever it comes up.

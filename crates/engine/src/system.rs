@@ -48,6 +48,31 @@ pub struct System {
     pub micro_samples: bool,
 }
 
+impl System {
+    /// Subsystems under one method for all inputs, with its source of models; on one thread, without signals from
+    /// outside, bounds or points inside the steps.
+    pub fn new(
+        subsystems: Vec<Box<dyn Subsystem>>,
+        connections: Vec<Connection>,
+        (method, models): (Box<dyn CouplingMethod>, Box<dyn ModelSource>),
+        experiment: Experiment,
+    ) -> Self {
+        let inputs = subsystems.iter().map(|part| part.description().inputs.len()).sum();
+        Self {
+            subsystems,
+            connections,
+            models,
+            externals: Vec::new(),
+            groups: vec![Group { method, inputs: InputSet::All(inputs) }],
+            scheduling: Scheduling::Auto,
+            bounds: Vec::new(),
+            experiment,
+            threads: Threads::Fixed(1),
+            micro_samples: false,
+        }
+    }
+}
+
 /// Takes the inputs of discrete signals away from the methods and gives them back: they are held, whatever the method.
 pub(crate) fn take_held(groups: &mut [Group], descriptions: &[Description]) -> Vec<usize> {
     let ports = descriptions.iter().flat_map(|description| &description.inputs);

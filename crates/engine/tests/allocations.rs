@@ -1,13 +1,11 @@
 //! The macro-step loop takes no memory, for any method. A test binary of its own: its allocator counts.
 #![allow(unsafe_code)]
 
-mod common;
-
 use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use common::{coupled, model};
+use costep_conformance::systems::{coupled, model};
 use costep_core::{EnvironmentStep, InputSegment, Interval, Result, StepOutcome, Subsystem, Wrapper};
 use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_ident::sources::Sources;
@@ -145,7 +143,7 @@ fn no_method_takes_memory_in_the_loop() {
     }
     // The time is so large that its round-off shows in the length of the steps.
     for solver in [Solver::Euler(1e-5), Solver::Exact] {
-        let mut late = system(&common::method("nepce"), &solver, 1);
+        let mut late = system(&costep_conformance::systems::method("nepce"), &solver, 1);
         (late.experiment.start, late.experiment.stop) = (1e6, 2e6);
         assert_eq!(allocations(late, 2_000), 0, "late under {solver:?}");
     }

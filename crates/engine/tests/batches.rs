@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use costep_core::{
     Batch, Capable, Code, Connection, Description, EnvironmentStep, Error, Experiment, InputPolynomials,
-    InputSegment, InputSet, Interval, Linearised, MicroRecorder, Persistence, Place, Port, Result, Rollback,
+    InputSegment, Interval, Linearised, MicroRecorder, Persistence, Place, Port, Result, Rollback,
     StateReader, StateWriter, StepOutcome, Subsystem, Telemetry,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, Scheduling, System, Threads};
 use costep_methods::MethodSpec;
 
 const STEP: f64 = 1e-2;
@@ -199,21 +199,14 @@ fn ring(joins: bool, fault: Fault, threads: Threads) -> (Engine, Arc<Mutex<Count
         Box::new(Lag { description, i, x: 0.0, steps: 0, fault, joins, counts: Arc::clone(&counts) })
     };
     let engine = Engine::new(System {
-        subsystems: (0..COUNT).map(lag).collect(),
-        connections: (0..COUNT)
-            .map(|i| Connection { output: (i + 1) % COUNT, input: i, gain: 1.0 })
-            .collect(),
-        models: Box::new(costep_ident::Exact::new(1)),
-        externals: Vec::new(),
-        groups: vec![Group {
-            method: MethodSpec::parse("zoh").unwrap().build(),
-            inputs: InputSet::All(COUNT),
-        }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 100.0, step: STEP },
         threads,
-        micro_samples: false,
+        ..System::new(
+            (0..COUNT).map(lag).collect(),
+            (0..COUNT).map(|i| Connection { output: (i + 1) % COUNT, input: i, gain: 1.0 }).collect(),
+            (MethodSpec::parse("zoh").unwrap().build(), Box::new(costep_ident::Exact::new(1))),
+            Experiment { start: 0.0, stop: 100.0, step: STEP },
+        )
     });
     (engine.unwrap(), counts)
 }

@@ -1,9 +1,7 @@
 //! Spectral radius of the macro-step map of the dual mass oscillator under predictive coupling, over the grid of the
 //! thesis' stability study: 56 pairs of coupling spring and damper, eleven steps up to 10 ms.
 
-mod common;
-
-use common::{coupled, method, model};
+use costep_conformance::systems::{coupled, method, model};
 use costep_engine::Engine;
 use costep_integrate::Solver;
 use costep_linalg::Matrix;

@@ -1,8 +1,6 @@
 //! Predictive coupling of subsystems that take less than it could give, or tell less than it would like to know.
 
-mod common;
-
-use common::{coupled, method, model};
+use costep_conformance::systems::{coupled, method, model};
 use costep_core::{
     Code, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem, Wrapper,
 };

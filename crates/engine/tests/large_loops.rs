@@ -1,8 +1,6 @@
 //! Large systems take other ways through the model-based methods than small ones, and arrive at the same place.
 
-mod common;
-
-use common::{coupled, method, model};
+use costep_conformance::systems::{coupled, method, model};
 use costep_core::{Connection, InputSet, Layout};
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;

@@ -1,8 +1,8 @@
 //! One macro step of linearly implicit stabilisation as a matrix, against an independent prototype in Python, whose
 //! table lies in `data`; and the steps at which it becomes unstable.
 
-use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Connection, Description, Experiment, LocalModel, Port};
+use costep_engine::{Engine, System};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_linalg::{Matrix, spectral_radius};
 use costep_methods::MethodSpec;
@@ -71,18 +71,12 @@ fn after_one_step(label: &str, omega_tau: f64, h: f64, x: [f64; 4]) -> [f64; 4] 
     let parts = [line(true, [x[0], x[1]]), line(false, [x[2], x[3]])];
     let subsystems = parts.map(|part| part.subsystem(&Solver::Dopri5(1e-13)).unwrap()).into();
     let wire = |output, input| Connection { output, input, gain: 1.0 };
-    let mut engine = Engine::new(System {
+    let mut engine = Engine::new(System::new(
         subsystems,
-        connections: vec![wire(3, 0), wire(0, 1)],
-        models: Box::new(costep_ident::Exact::new(1)),
-        externals: Vec::new(),
-        groups: vec![Group { method: MethodSpec::parse(label).unwrap().build(), inputs: InputSet::All(2) }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 1.0, step: h },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
-    })
+        vec![wire(3, 0), wire(0, 1)],
+        (MethodSpec::parse(label).unwrap().build(), Box::new(costep_ident::Exact::new(1))),
+        Experiment { start: 0.0, stop: 1.0, step: h },
+    ))
     .unwrap();
     engine.step().unwrap();
     let y = engine.outputs();

@@ -1,13 +1,11 @@
 //! Local models that are missing, wrong or late: clear messages, or runs that go on.
 
-mod common;
-
-use common::{coupled, method, model};
+use costep_conformance::systems::{coupled, method, model};
 use costep_core::{
-    Code, Connection, Description, Experiment, InputSegment, InputSet, Interval, Linearisation, Linearised,
-    LocalModel, ModelOrigin, Port, Result, Rollback, StepOutcome, Subsystem,
+    Code, Connection, Description, Experiment, InputSegment, Interval, Linearisation, Linearised, LocalModel,
+    ModelOrigin, Port, Result, Rollback, StepOutcome, Subsystem,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::Solver;
 
 /// y = gain u, with Jacobians as given.
@@ -92,19 +90,16 @@ impl Linearised for Gain {
 fn looped(label: &str, parts: Vec<Box<dyn Subsystem>>) -> Result<()> {
     let spec = method(label);
     let mut engine = Engine::new(System {
-        subsystems: parts,
-        connections: vec![
-            Connection { output: 0, input: 1, gain: 1.0 },
-            Connection { output: 1, input: 0, gain: 1.0 },
-        ],
-        models: spec.models(),
-        externals: Vec::new(),
-        groups: vec![Group { method: spec.build(), inputs: InputSet::All(2) }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 1.0, step: 0.1 },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            parts,
+            vec![
+                Connection { output: 0, input: 1, gain: 1.0 },
+                Connection { output: 1, input: 0, gain: 1.0 },
+            ],
+            (spec.build(), spec.models()),
+            Experiment { start: 0.0, stop: 1.0, step: 0.1 },
+        )
     })?;
     (0..3).try_for_each(|_| engine.step())
 }

@@ -1,11 +1,10 @@
 //! Trajectories of the dual mass oscillator against an independent prototype in Python, whose tables lie in
 //! `data`: outputs at T^k and the inputs applied from T^k to T^(k+1), with ten digits.
 
-mod common;
 #[path = "common/sized.rs"]
 mod sized;
 
-use common::{coupled, method, model};
+use costep_conformance::systems::{coupled, method, model};
 use costep_core::{Experiment, InputPolynomials, Subsystem};
 use costep_engine::Engine;
 use costep_integrate::{Integrated, Solver};

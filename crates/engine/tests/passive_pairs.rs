@@ -1,8 +1,8 @@
 //! Predictive coupling over power bonds neither creates nor removes energy: random passive pairs, coupled by force and
 //! velocity, stay stable at any step.
 
-use costep_core::{Connection, Experiment, InputSet, Port};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Connection, Experiment, Port};
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::{Linear, Solver};
 use costep_linalg::Matrix;
 use costep_methods::MethodSpec;
@@ -53,19 +53,16 @@ impl Pair {
 fn step(pair: &Pair, start: &[f64; 5], label: &str, h: f64) -> Vec<f64> {
     let spec = MethodSpec::parse(label).unwrap();
     let mut engine = Engine::new(System {
-        subsystems: pair.parts(start).iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
-        connections: vec![
-            Connection { output: 1, input: 0, gain: 1.0 },
-            Connection { output: 0, input: 1, gain: 1.0 },
-        ],
-        models: spec.models(),
-        externals: Vec::new(),
-        groups: vec![Group { method: spec.build(), inputs: InputSet::All(2) }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: h, step: h },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            pair.parts(start).iter().map(|part| part.subsystem(&Solver::Exact).unwrap()).collect(),
+            vec![
+                Connection { output: 1, input: 0, gain: 1.0 },
+                Connection { output: 0, input: 1, gain: 1.0 },
+            ],
+            (spec.build(), spec.models()),
+            Experiment { start: 0.0, stop: h, step: h },
+        )
     })
     .unwrap();
     engine.step().unwrap();

@@ -1,25 +1,19 @@
 //! A subsystem that fails under signals that have diverged ends a diverged run; one that fails by itself is at fault.
 
-use costep_core::{Code, Error, Experiment, InputSet};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Code, Error, Experiment};
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 
 /// Runs a built-in model with a coupling method to its end or its error.
 fn outcome(model: &str, solver: Solver, method: &str, step: f64) -> Result<(), Error> {
     let model = costep_models::find(model)?.model(&[])?.1;
-    let inputs = model.layout().inputs();
+    let parts = model.parts.iter().map(|part| part.subsystem(&solver)).collect::<Result<_, _>>()?;
+    let method = (MethodSpec::parse(method)?.build(), Box::new(costep_ident::Exact::new(1)) as _);
     let mut engine = Engine::new(System {
-        subsystems: model.parts.iter().map(|part| part.subsystem(&solver)).collect::<Result<_, _>>()?,
-        connections: model.connections,
-        models: Box::new(costep_ident::Exact::new(1)),
         externals: model.externals,
-        groups: vec![Group { method: MethodSpec::parse(method)?.build(), inputs: InputSet::All(inputs) }],
         scheduling: Scheduling::Parallel,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 0.5, step },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(parts, model.connections, method, Experiment { start: 0.0, stop: 0.5, step })
     })?;
     engine.run(&mut [])
 }

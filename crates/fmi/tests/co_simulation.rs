@@ -7,11 +7,10 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Capabilities, Code, Connection, Experiment, InputPolynomials, InputSet, Interval, Linearisation,
-    Linearised, LocalModel, MicroRecorder, Persistence, Rollback, StateReader, StateWriter, Subsystem,
-    Telemetry,
+    Capabilities, Code, Connection, Experiment, InputPolynomials, Interval, Linearisation, Linearised,
+    LocalModel, MicroRecorder, Persistence, Rollback, StateReader, StateWriter, Subsystem, Telemetry,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, System};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputWays};
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
@@ -19,22 +18,12 @@ use costep_methods::MethodSpec;
 use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_wide, instance, options};
 
 fn system(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>, method: &str, h: f64) -> System {
-    let inputs = subsystems.iter().map(|s| s.description().inputs.len()).sum();
-    System {
+    System::new(
         subsystems,
         connections,
-        models: Box::new(costep_ident::Exact::new(1)),
-        externals: Vec::new(),
-        groups: vec![Group {
-            method: MethodSpec::parse(method).unwrap().build(),
-            inputs: InputSet::All(inputs),
-        }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 0.1, step: h },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
-    }
+        (MethodSpec::parse(method).unwrap().build(), Box::new(costep_ident::Exact::new(1))),
+        Experiment { start: 0.0, stop: 0.1, step: h },
+    )
 }
 
 /// The outputs x, v and F over a run of the native dual mass oscillator.

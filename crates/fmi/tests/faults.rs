@@ -7,10 +7,9 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Code, Connection, Error, Experiment, InputPolynomials, InputSet, NoModels, Result, Rollback, StepOutcome,
-    Subsystem,
+    Code, Connection, Error, Experiment, InputPolynomials, NoModels, Result, Rollback, StepOutcome, Subsystem,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Status};
 use costep_fmu_file::Fmu;
 use costep_methods::MethodSpec;
@@ -186,19 +185,13 @@ fn the_engine_names_fmu_time_and_port() {
             (9, Code::FmuFatal, "t = 2 s"),
         ] {
             let mut engine = Engine::new(System {
-                subsystems: vec![Box::new(faulty(&library, fault))],
-                connections: vec![Connection { output: 0, input: 0, gain: 1.0 }],
-                models: Box::new(NoModels),
-                externals: Vec::new(),
-                groups: vec![Group {
-                    method: MethodSpec::parse("zoh").unwrap().build(),
-                    inputs: InputSet::All(1),
-                }],
-                scheduling: Scheduling::Auto,
-                bounds: Vec::new(),
-                experiment: RUN,
                 threads: Threads::Fixed(2),
-                micro_samples: false,
+                ..System::new(
+                    vec![Box::new(faulty(&library, fault))],
+                    vec![Connection { output: 0, input: 0, gain: 1.0 }],
+                    (MethodSpec::parse("zoh").unwrap().build(), Box::new(NoModels)),
+                    RUN,
+                )
             })
             .unwrap();
             expect(&engine.step().unwrap_err(), code, &[words]);

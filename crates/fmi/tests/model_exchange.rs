@@ -7,10 +7,10 @@ mod fmus;
 use std::sync::Arc;
 
 use costep_core::{
-    Capable, Code, Connection, Experiment, InputPolynomials, InputSet, LocalModel, ModelOrigin, Persistence,
+    Capable, Code, Connection, Experiment, InputPolynomials, LocalModel, ModelOrigin, Persistence,
     StateReader, StateWriter, Subsystem,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, System};
 use costep_fmi::{FmuLibrary, ModelExchangeSubsystem};
 use costep_fmu_file::{Fmu, Severity};
 use costep_integrate::Solver;
@@ -20,21 +20,14 @@ use fmus::{BOTH, Fmi, build_exchange, exchange};
 const G: f64 = 9.81;
 
 fn system(subsystems: Vec<Box<dyn Subsystem>>, connections: Vec<Connection>, method: &str, h: f64) -> System {
-    let inputs = subsystems.iter().map(|s| s.description().inputs.len()).sum();
     System {
-        subsystems,
-        connections,
-        models: Box::new(costep_ident::Exact::new(1)),
-        externals: Vec::new(),
-        groups: vec![Group {
-            method: MethodSpec::parse(method).unwrap().build(),
-            inputs: InputSet::All(inputs),
-        }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: 0.1, step: h },
-        threads: Threads::Fixed(1),
         micro_samples: method.starts_with("nepce") || method.starts_with("mbcorr"),
+        ..System::new(
+            subsystems,
+            connections,
+            (MethodSpec::parse(method).unwrap().build(), Box::new(costep_ident::Exact::new(1))),
+            Experiment { start: 0.0, stop: 0.1, step: h },
+        )
     }
 }
 

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use common::{difference, step_in_costep};
 use costep_core::{
-    Capabilities, Capable, Code, Experiment, InputSet, Linearisation, LocalModel, StateReader, StateWriter,
-    Subsystem,
+    Capabilities, Capable, Code, Experiment, Linearisation, LocalModel, StateReader, StateWriter, Subsystem,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, System};
 use costep_fmi::{
     CoSimulationOptions, CoSimulationSubsystem, FmuEquations, FmuLibrary, ModelExchangeOptions,
     ModelExchangeSubsystem,
@@ -44,24 +43,17 @@ fn instance(path: &Path) -> CoSimulationSubsystem {
 
 /// All outputs over a run of a model with these subsystems in the place of its parts.
 fn run(model: &SystemDescription, subsystems: Vec<Box<dyn Subsystem>>, method: &str) -> Vec<Vec<f64>> {
-    let inputs = model.layout().inputs();
     // A power of two: FMUs are told the start and the length of a step, and no time may have round-off. Multistep formulas
     // decide on their steps by the last bit of it.
     let step = (model.experiment.step / 10.0).log2().floor().exp2();
     let mut engine = Engine::new(System {
-        subsystems,
-        connections: model.connections.clone(),
-        models: Box::new(costep_ident::Exact::new(1)),
         externals: model.externals.clone(),
-        groups: vec![Group {
-            method: MethodSpec::parse(method).unwrap().build(),
-            inputs: InputSet::All(inputs),
-        }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: step * STEPS as f64, step },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
+        ..System::new(
+            subsystems,
+            model.connections.clone(),
+            (MethodSpec::parse(method).unwrap().build(), Box::new(costep_ident::Exact::new(1))),
+            Experiment { start: 0.0, stop: step * STEPS as f64, step },
+        )
     })
     .unwrap();
     let mut rows = vec![engine.outputs().to_vec()];

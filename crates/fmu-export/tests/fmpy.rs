@@ -5,8 +5,8 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{difference, exchange, fmpy, rows, skipped, step_in_costep, step_subsystem, steps_job};
-use costep_core::{Description, Experiment, InputPolynomials, InputSet, Subsystem};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Description, Experiment, InputPolynomials, Subsystem};
+use costep_engine::{Engine, System};
 use costep_fmi::CoSimulationOptions;
 use costep_fmu_export::{Options, export};
 use costep_fmu_file::FmiVersion;
@@ -146,18 +146,12 @@ fn cvode_in_fmpy_agrees_with_costep_on_every_single_fmu() {
 /// x, v and F of the built-in dual mass oscillator with zero-order hold, as `costep compare` runs it.
 fn native(step: f64) -> Vec<Vec<f64>> {
     let model = costep_models::find("dual-mass").unwrap().model(&[]).unwrap().1;
-    let mut engine = Engine::new(System {
-        subsystems: model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
-        connections: model.connections.clone(),
-        models: Box::new(costep_ident::Exact::new(1)),
-        externals: Vec::new(),
-        groups: vec![Group { method: MethodSpec::parse("zoh").unwrap().build(), inputs: InputSet::All(3) }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: step * STEPS as f64, step },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
-    })
+    let mut engine = Engine::new(System::new(
+        model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
+        model.connections.clone(),
+        (MethodSpec::parse("zoh").unwrap().build(), Box::new(costep_ident::Exact::new(1))),
+        Experiment { start: 0.0, stop: step * STEPS as f64, step },
+    ))
     .unwrap();
     let mut rows = vec![engine.outputs().to_vec()];
     for _ in 0..STEPS {

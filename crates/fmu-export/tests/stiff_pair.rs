@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use costep_core::{Experiment, InputSet, Subsystem};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Experiment, Subsystem};
+use costep_engine::{Engine, System};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary};
 use costep_fmu_export::{Capability, Options, export};
 use costep_fmu_file::{FmiVersion, Fmu, Values};
@@ -52,18 +52,12 @@ fn engine(folder: &Path, options: &CoSimulationOptions, method: &str, h: f64) ->
     };
     let spec = MethodSpec::parse(method).unwrap();
     let connect = |(output, input)| costep_core::Connection { output, input, gain: 1.0 };
-    Engine::new(System {
-        subsystems: vec![part("S1"), part("S2")],
-        connections: [(2, 0), (0, 1), (1, 2)].map(connect).to_vec(),
-        models: spec.models(),
-        externals: Vec::new(),
-        groups: vec![Group { method: spec.build(), inputs: InputSet::All(3) }],
-        scheduling: Scheduling::Auto,
-        bounds: Vec::new(),
-        experiment: Experiment { start: 0.0, stop: END, step: h },
-        threads: Threads::Fixed(1),
-        micro_samples: false,
-    })
+    Engine::new(System::new(
+        vec![part("S1"), part("S2")],
+        [(2, 0), (0, 1), (1, 2)].map(connect).to_vec(),
+        (spec.build(), spec.models()),
+        Experiment { start: 0.0, stop: END, step: h },
+    ))
 }
 
 /// Relative RMS error of x1.

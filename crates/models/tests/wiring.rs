@@ -3,8 +3,8 @@
 mod common;
 
 use common::{models, output_index};
-use costep_core::{InputSet, MicroSampling};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::MicroSampling;
+use costep_engine::{Engine, System};
 use costep_integrate::{Equations, Solver};
 use costep_methods::MethodSpec;
 
@@ -65,19 +65,13 @@ fn ports_of_a_part_have_names_of_their_own() {
 fn every_model_runs_as_in_its_paper() {
     for (id, model) in models() {
         let mut engine = Engine::new(System {
-            subsystems: model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
-            connections: model.connections.clone(),
-            models: Box::new(costep_ident::Exact::new(1)),
             externals: model.externals.clone(),
-            groups: vec![Group {
-                method: MethodSpec::parse("zoh").unwrap().build(),
-                inputs: InputSet::All(model.layout().inputs()),
-            }],
-            scheduling: Scheduling::Auto,
-            bounds: Vec::new(),
-            experiment: model.experiment,
-            threads: Threads::Fixed(1),
-            micro_samples: false,
+            ..System::new(
+                model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap()).collect(),
+                model.connections.clone(),
+                (MethodSpec::parse("zoh").unwrap().build(), Box::new(costep_ident::Exact::new(1))),
+                model.experiment,
+            )
         })
         .unwrap();
         let start = engine.outputs().to_vec();

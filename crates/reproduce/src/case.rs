@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use costep_analysis::{Identification, Reference, Trace};
 use costep_core::{
-    Code, CouplingMethod, Experiment, External, InputSet, ModelSource, NoModels, Result, Subsystem,
+    Code, CouplingMethod, Description, Experiment, External, ModelSource, NoModels, Result, Subsystem,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, Scheduling, System};
 use costep_ident::{Learning, ModelFile, sources};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -74,6 +74,11 @@ impl Case {
         })
     }
 
+    /// Its parts.
+    pub fn descriptions(&self) -> Result<Vec<Description>> {
+        Ok(self.model()?.parts.iter().map(|part| part.description().clone()).collect())
+    }
+
     /// When it ends.
     pub fn stop(&self) -> f64 {
         self.stop
@@ -125,19 +130,17 @@ impl Case {
         wrap: impl Fn(usize, Box<dyn Subsystem>) -> Box<dyn Subsystem>,
     ) -> Result<Engine> {
         let model = self.model()?;
-        let inputs = InputSet::All(model.layout().inputs());
         let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver));
         Engine::new(System {
-            subsystems: subsystems.enumerate().map(|(i, part)| Ok(wrap(i, part?))).collect::<Result<_>>()?,
-            connections: model.connections,
-            models,
             externals: model.externals,
-            groups: vec![Group { method, inputs }],
             scheduling: Scheduling::Parallel,
-            bounds: Vec::new(),
-            experiment: self.experiment(step),
-            threads: Threads::Fixed(1),
             micro_samples,
+            ..System::new(
+                subsystems.enumerate().map(|(i, part)| Ok(wrap(i, part?))).collect::<Result<_>>()?,
+                model.connections,
+                (method, models),
+                self.experiment(step),
+            )
         })
     }
 

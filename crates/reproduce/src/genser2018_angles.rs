@@ -7,7 +7,7 @@ use costep_report::Figure;
 use crate::case::{Case, Run};
 use crate::data::Data;
 use crate::series::{panel, points};
-use crate::study::{Claim, Claimed, Computed, Measured, Study, short};
+use crate::study::{Computed, Measured, Study, short, statement};
 
 const METHODS: [(&str, &str); 3] = [
     ("zoh", "zoh"),
@@ -16,15 +16,6 @@ const METHODS: [(&str, &str); 3] = [
 ];
 /// Output of the model: the rate of the angle.
 const RATE: usize = 1;
-
-const fn statement(
-    text: &'static str,
-    place: &'static str,
-    says: &'static str,
-    criterion: &'static str,
-) -> Claim {
-    Claim { text, place, claimed: Claimed::Statement { text: says, criterion } }
-}
 
 /// Row of the registry.
 pub(crate) const FIG_8: Study = Study {

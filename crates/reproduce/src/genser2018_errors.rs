@@ -7,7 +7,8 @@ use costep_report::{Axis, Figure, Look, Panel, Series};
 use crate::case::Case;
 use crate::data::Data;
 use crate::series::colour;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, Verdict, short};
+use crate::study;
+use crate::study::{Claim, Computed, Measured, Study, Tolerance, Verdict, short, statement};
 use crate::work::Work;
 
 const PLACE: &str = "[G18] section 3.2, on Figs. 6 and 7";
@@ -24,17 +25,15 @@ const SETUP: &str = "Pendulum with oscillator, explicit Euler inside, 1 s. Error
      offsets, the extrapolation is exact: with backward Euler, as the text has it, the figures do not come out.";
 
 const fn number(text: &'static str, value: f64, unit: &'static str, tolerance: Tolerance) -> Claim {
-    Claim { text, place: PLACE, claimed: Claimed::Number { value, unit, tolerance } }
+    study::number(text, PLACE, value, unit, tolerance)
 }
 
-const COMMON_ERROR: Claim = Claim {
-    text: "all methods below 0.5 ms",
-    place: PLACE,
-    claimed: Claimed::Statement {
-        text: "the same asymptotic error",
-        criterion: "at the smallest step all errors within a factor 1.5 of each other",
-    },
-};
+const COMMON_ERROR: Claim = statement(
+    "all methods below 0.5 ms",
+    PLACE,
+    "the same asymptotic error",
+    "at the smallest step all errors within a factor 1.5 of each other",
+);
 
 /// Row of the registry.
 pub(crate) const FIG_6: Study = Study {
@@ -56,14 +55,12 @@ pub(crate) const FIG_6: Study = Study {
             "s",
             Tolerance::Relative { holds: 0.15, trend: 0.5 },
         ),
-        Claim {
-            text: "nepce with anti-aliasing filter against nepce",
-            place: PLACE,
-            claimed: Claimed::Statement {
-                text: "more stable",
-                criterion: "its error stays below 1 up to a larger step",
-            },
-        },
+        statement(
+            "nepce with anti-aliasing filter against nepce",
+            PLACE,
+            "more stable",
+            "its error stays below 1 up to a larger step",
+        ),
     ],
     compute: |work| study(work, 1e-4, "6"),
 };

@@ -9,7 +9,7 @@ use costep_report::{Axis, Figure, Look, Panel, Series};
 
 use crate::case::Case;
 use crate::data::Data;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Verdict, short};
+use crate::study::{Computed, Measured, Study, Verdict, short, statement};
 use crate::work::Work;
 
 const STEP: f64 = 1e-3;
@@ -37,22 +37,18 @@ pub(crate) const TAB_3_14: Study = Study {
             spectral norm of the product of p successive maps, to the power 1/p. The claims are those of the \
             conclusion; the numbers of the table itself, its window and its units are not compared.",
     claims: &[
-        Claim {
-            text: "Bohl exponent of the coupled system",
-            place: "[T] section 5.2, on Table 3.14",
-            claimed: Claimed::Statement {
-                text: "less than 1",
-                criterion: "beta(p) < 1 for p = 100, 200 and 400; in trend if for one of them",
-            },
-        },
-        Claim {
-            text: "time-variant matrices",
-            place: "[T] section 5.2, on Table 3.14 and section 3.3.2",
-            claimed: Claimed::Statement {
-                text: "bounded in every step",
-                criterion: "greatest norm in the second half of the steps at most twice that in the first half",
-            },
-        },
+        statement(
+            "Bohl exponent of the coupled system",
+            "[T] section 5.2, on Table 3.14",
+            "less than 1",
+            "beta(p) < 1 for p = 100, 200 and 400; in trend if for one of them",
+        ),
+        statement(
+            "time-variant matrices",
+            "[T] section 5.2, on Table 3.14 and section 3.3.2",
+            "bounded in every step",
+            "greatest norm in the second half of the steps at most twice that in the first half",
+        ),
     ],
     compute,
 };

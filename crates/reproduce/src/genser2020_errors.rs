@@ -7,7 +7,7 @@ use costep_report::{Axis, Figure, Look, Panel, Series};
 use crate::case::Case;
 use crate::data::Data;
 use crate::series::colour;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, short};
+use crate::study::{Claim, Computed, Measured, Study, Tolerance, number, short, statement};
 use crate::work::Work;
 
 const PLACE: &str = "[T] section 3.4, on Fig. 3.62 (p. 110)";
@@ -15,7 +15,7 @@ const PLACE: &str = "[T] section 3.4, on Fig. 3.62 (p. 110)";
 const ROW: Tolerance = Tolerance::Difference { holds: 0.0, trend: 1.0 };
 
 const fn step(text: &'static str, value: f64) -> Claim {
-    Claim { text, place: PLACE, claimed: Claimed::Number { value, unit: "ms", tolerance: ROW } }
+    number(text, PLACE, value, "ms", ROW)
 }
 
 /// Row of the registry.
@@ -30,25 +30,21 @@ pub(crate) const FIG_3_62: Study = Study {
     claims: &[
         step("least step at which zoh is inaccurate", 2.0),
         step("least step at which nepce is inaccurate", 2.0),
-        Claim {
-            text: "zoh beyond 7 ms",
-            place: PLACE,
-            claimed: Claimed::Statement {
-                text: "error declines (aliasing)",
-                criterion: "error at 8 and at 10 ms less than at 7 ms, and less than 1",
-            },
-        },
+        statement(
+            "zoh beyond 7 ms",
+            PLACE,
+            "error declines (aliasing)",
+            "error at 8 and at 10 ms less than at 7 ms, and less than 1",
+        ),
         step("largest step up to which mbcorr is accurate", 5.0),
         step("largest step up to which prestep is accurate", 9.0),
-        Claim {
-            text: "prestep against mbcorr beyond 2 ms",
-            place: PLACE,
-            claimed: Claimed::Statement {
-                text: "smaller error at every step",
-                criterion: "error less than that of mbcorr at 3 to 10 ms, both cut at 1 as in the figure; in trend at most \
+        statement(
+            "prestep against mbcorr beyond 2 ms",
+            PLACE,
+            "smaller error at every step",
+            "error less than that of mbcorr at 3 to 10 ms, both cut at 1 as in the figure; in trend at most \
                             of these steps",
-            },
-        },
+        ),
     ],
     compute,
 };
@@ -69,8 +65,7 @@ fn compute(work: &Work<'_>) -> Result<Computed> {
     let case = Case::new("dual-mass", &[("ck", 2e5), ("dk", 200.0)], 0.1);
     let rows = work.map(&STEPS_MS, |step| {
         let reference = case.monolithic(1e-3 * step, false)?;
-        let descriptions: Vec<_> =
-            case.model()?.parts.iter().map(|part| part.description().clone()).collect();
+        let descriptions = case.descriptions()?;
         METHODS
             .iter()
             .map(|method| {

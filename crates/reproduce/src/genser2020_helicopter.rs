@@ -7,7 +7,7 @@ use costep_report::{Axis, Figure, Look, Panel, Series};
 use crate::case::Case;
 use crate::data::Data;
 use crate::series::colour;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, short};
+use crate::study::{Claim, Computed, Measured, Study, Tolerance, number, short, statement};
 use crate::work::Work;
 
 const SETUP: &str = "Helicopter with controller `bookI`, 90 s. The thesis' own controller is not published, and its commands are known from the text \
@@ -18,48 +18,38 @@ const SETUP: &str = "Helicopter with controller `bookI`, 90 s. The thesis' own c
 const PLACE: &str = "[T] section 4.3, Figs. 4.11 to 4.15";
 
 const CLAIMS: &[Claim] = &[
-    Claim {
-        text: "zoh, Pre-Step SI and MBCorr exact nearly coincide up to 0.1 s",
-        place: PLACE,
-        claimed: Claimed::Statement {
-            text: "they do",
-            criterion: "greatest over least error within a factor 2 at 0.04, 0.06, 0.08 and 0.1 s; in trend in most",
-        },
-    },
-    Claim {
-        text: "first step at which zoh is useless",
-        place: PLACE,
-        claimed: Claimed::Number {
-            value: 0.16,
-            unit: "s",
-            tolerance: Tolerance::Difference { holds: 0.02, trend: 0.04 },
-        },
-    },
-    Claim {
-        text: "first step at which Pre-Step SI is useless",
-        place: PLACE,
-        claimed: Claimed::Number {
-            value: 0.22,
-            unit: "s",
-            tolerance: Tolerance::Difference { holds: 0.02, trend: 0.04 },
-        },
-    },
-    Claim {
-        text: "Pre-Step SI alone is useful from 0.16 s to 0.2 s",
-        place: PLACE,
-        claimed: Claimed::Statement {
-            text: "it is",
-            criterion: "its error below 1 and those of zoh, nepce and both MBCorr not, at 0.16, 0.18, 0.2 s; in trend in most",
-        },
-    },
-    Claim {
-        text: "MBCorr SI is worse than zoh from 0.08 s on",
-        place: PLACE,
-        claimed: Claimed::Statement {
-            text: "it is",
-            criterion: "greater error at 0.08, 0.1, 0.12, 0.14 s; in trend in most",
-        },
-    },
+    statement(
+        "zoh, Pre-Step SI and MBCorr exact nearly coincide up to 0.1 s",
+        PLACE,
+        "they do",
+        "greatest over least error within a factor 2 at 0.04, 0.06, 0.08 and 0.1 s; in trend in most",
+    ),
+    number(
+        "first step at which zoh is useless",
+        PLACE,
+        0.16,
+        "s",
+        Tolerance::Difference { holds: 0.02, trend: 0.04 },
+    ),
+    number(
+        "first step at which Pre-Step SI is useless",
+        PLACE,
+        0.22,
+        "s",
+        Tolerance::Difference { holds: 0.02, trend: 0.04 },
+    ),
+    statement(
+        "Pre-Step SI alone is useful from 0.16 s to 0.2 s",
+        PLACE,
+        "it is",
+        "its error below 1 and those of zoh, nepce and both MBCorr not, at 0.16, 0.18, 0.2 s; in trend in most",
+    ),
+    statement(
+        "MBCorr SI is worse than zoh from 0.08 s on",
+        PLACE,
+        "it is",
+        "greater error at 0.08, 0.1, 0.12, 0.14 s; in trend in most",
+    ),
 ];
 
 /// Row of the registry for a pilot.
@@ -89,22 +79,18 @@ pub(crate) const FIG_4_10: Study = Study {
     source: "[T] Fig. 4.10",
     setup: SETUP,
     claims: &[
-        Claim {
-            text: "pre-step with exact Interface Jacobians",
-            place: "[T] section 4.3, Fig. 4.10",
-            claimed: Claimed::Statement {
-                text: "unstable at once",
-                criterion: "error above 1 at 0.04 s, 0.08 s and 0.12 s; in trend in most",
-            },
-        },
-        Claim {
-            text: "pre-step with identified ones",
-            place: "[T] section 4.3, Fig. 4.10",
-            claimed: Claimed::Statement {
-                text: "stable",
-                criterion: "error below 1 at the same steps; in trend in most",
-            },
-        },
+        statement(
+            "pre-step with exact Interface Jacobians",
+            "[T] section 4.3, Fig. 4.10",
+            "unstable at once",
+            "error above 1 at 0.04 s, 0.08 s and 0.12 s; in trend in most",
+        ),
+        statement(
+            "pre-step with identified ones",
+            "[T] section 4.3, Fig. 4.10",
+            "stable",
+            "error below 1 at the same steps; in trend in most",
+        ),
     ],
     compute: exact_against_identified,
 };
@@ -199,7 +185,7 @@ impl Curves {
 
 fn errors(case: &Case, step: f64) -> Result<Vec<(f64, f64)>> {
     let reference = case.monolithic(step, false)?;
-    let descriptions: Vec<_> = case.model()?.parts.iter().map(|part| part.description().clone()).collect();
+    let descriptions = case.descriptions()?;
     let one = |(_, method, learns): &(&str, &str, bool)| {
         let method = if *learns {
             format!("{method},learning={}", (LEARNING / step).round())

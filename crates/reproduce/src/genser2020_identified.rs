@@ -8,22 +8,13 @@ use costep_report::Figure;
 use crate::case::{Case, Run};
 use crate::data::Data;
 use crate::series::panel;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Verdict, short};
+use crate::study::{Computed, Measured, Study, Verdict, short, statement};
 use crate::work::Work;
 
 const STEP: f64 = 1e-3;
 /// From here on both learning phases, 0.22 s and 0.29 s, are over.
 const LEARNT: f64 = 0.3;
 const WHOLE: (f64, f64) = (0.0, 1.0);
-
-const fn statement(
-    text: &'static str,
-    place: &'static str,
-    says: &'static str,
-    criterion: &'static str,
-) -> Claim {
-    Claim { text, place, claimed: Claimed::Statement { text: says, criterion } }
-}
 
 /// Row of the registry.
 pub(crate) const TAB_3_12: Study = Study {

@@ -7,7 +7,7 @@ use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
 
 use crate::case::Case;
 use crate::data::Data;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, short};
+use crate::study::{Computed, Measured, Study, short, statement};
 use crate::work::Work;
 
 const PLACE: &str = "[T] Fig. 4.26 and its text";
@@ -22,22 +22,18 @@ pub(crate) const FIG_4_26: Study = Study {
             with the error differential equation, as table 3.12 says, and without. The thesis does not say from which step its parameters are. Error eps_mean as in \
             genser2020-fig4.11, cut at 1.",
     claims: &[
-        Claim {
-            text: "loaded parameters at large steps",
-            place: PLACE,
-            claimed: Claimed::Statement {
-                text: "stable up to 0.3 s",
-                criterion: "error below 1 at all steps up to 0.3 s, with and without the error differential equation; in trend if with one of them",
-            },
-        },
-        Claim {
-            text: "loaded parameters against a learning phase of 12 s",
-            place: PLACE,
-            claimed: Claimed::Statement {
-                text: "major improvement beyond 0.18 s",
-                criterion: "less than half the error at all steps from 0.2 s on, without the error differential equation; in trend in most",
-            },
-        },
+        statement(
+            "loaded parameters at large steps",
+            PLACE,
+            "stable up to 0.3 s",
+            "error below 1 at all steps up to 0.3 s, with and without the error differential equation; in trend if with one of them",
+        ),
+        statement(
+            "loaded parameters against a learning phase of 12 s",
+            PLACE,
+            "major improvement beyond 0.18 s",
+            "less than half the error at all steps from 0.2 s on, without the error differential equation; in trend in most",
+        ),
     ],
     compute,
 };
@@ -62,7 +58,7 @@ fn with_phase(method: &str, learning: f64, step: f64) -> String {
 
 fn errors(case: &Case, models: &ModelFile, step: f64) -> Result<Vec<f64>> {
     let reference = case.monolithic(step, false)?;
-    let descriptions: Vec<_> = case.model()?.parts.iter().map(|part| part.description().clone()).collect();
+    let descriptions = case.descriptions()?;
     let one = |(k, (_, method, learning)): (usize, &(&str, &str, f64))| {
         let method = with_phase(method, *learning, step);
         let run = match LOADED.contains(&k) {

@@ -10,7 +10,7 @@ use costep_report::{Axis, Cells, Figure, Look, Panel, Series};
 use crate::case::Case;
 use crate::data::Data;
 use crate::series::{colour, grows};
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, Verdict, short};
+use crate::study::{Computed, Measured, Study, Tolerance, Verdict, number, short, statement};
 use crate::work::Work;
 
 const PLACE: &str = "[T] section 3.3.1, on Fig. 3.52 (p. 98)";
@@ -19,16 +19,6 @@ const AREA: Tolerance = Tolerance::Relative { holds: 0.15, trend: 0.5 };
 const ROW: Tolerance = Tolerance::Difference { holds: 0.0, trend: 1.0 };
 /// A column of the grid of ratios is a factor of 1.8 wide.
 const COLUMN: Tolerance = Tolerance::Factor { holds: 1.8, trend: 3.2 };
-
-const fn number(
-    text: &'static str,
-    place: &'static str,
-    value: f64,
-    unit: &'static str,
-    tolerance: Tolerance,
-) -> Claim {
-    Claim { text, place, claimed: Claimed::Number { value, unit, tolerance } }
-}
 
 /// Row of the registry.
 pub(crate) const FIG_3_52: Study = Study {
@@ -60,14 +50,12 @@ pub(crate) const FIG_3_52: Study = Study {
             "1/s",
             COLUMN,
         ),
-        Claim {
-            text: "prestep at the largest step",
-            place: "[T] section 3.3.1, on Fig. 3.56 (p. 100)",
-            claimed: Claimed::Statement {
-                text: "few stable points, in the centre",
-                criterion: "at 10 ms less than a third of the ratios, 10 1/s among them or within a factor 3.2",
-            },
-        },
+        statement(
+            "prestep at the largest step",
+            "[T] section 3.3.1, on Fig. 3.56 (p. 100)",
+            "few stable points, in the centre",
+            "at 10 ms less than a third of the ratios, 10 1/s among them or within a factor 3.2",
+        ),
     ],
     compute,
 };

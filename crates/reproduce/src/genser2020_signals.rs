@@ -7,20 +7,11 @@ use costep_report::Figure;
 use crate::case::{Case, Run};
 use crate::data::Data;
 use crate::series::{grows, panel, points, range};
-use crate::study::{Claim, Claimed, Computed, Measured, Study, short};
+use crate::study::{Computed, Measured, Study, short, statement};
 
 /// [T 3.3.1].
 const AMPLITUDES: &str =
     "the amplitude of one output is greater in the last fifth of the run than in the first";
-
-const fn statement(
-    text: &'static str,
-    place: &'static str,
-    says: &'static str,
-    criterion: &'static str,
-) -> Claim {
-    Claim { text, place, claimed: Claimed::Statement { text: says, criterion } }
-}
 
 /// Row of the registry.
 pub(crate) const FIG_3_63: Study = Study {
@@ -254,8 +245,7 @@ impl Scene {
 
     /// eps_mono over the ends of all inner steps.
     fn error(&self, k: usize) -> Result<f64> {
-        let descriptions: Vec<_> =
-            self.case.model()?.parts.iter().map(|part| part.description().clone()).collect();
+        let descriptions = self.case.descriptions()?;
         let measures = measure(&descriptions, &self.runs[k].trace, &self.reference);
         Ok(measures.eps_mono_micro.filter(|_| self.runs[k].ended).unwrap_or(f64::INFINITY))
     }

@@ -7,7 +7,7 @@ use costep_report::{Axis, Figure, Look, Panel, Series};
 use crate::case::Case;
 use crate::data::Data;
 use crate::series::{colour, panel};
-use crate::study::{Claim, Claimed, Computed, Measured, Study, short};
+use crate::study::{Computed, Measured, Study, short, statement};
 use crate::work::Work;
 
 /// Row of the registry.
@@ -18,14 +18,12 @@ pub(crate) const FIG_2: Study = Study {
     setup: "Linear dual mass oscillator, explicit Euler with 10 us inside, 0.1 s. The paper gives neither parameters nor \
             steps: here ck = 1e5, dk = 1e3 and ck = 2e5, dk = 200, steps of 0.5 to 5 ms. Error: RMS over the ends of all \
             inner steps of the mean over x1, v1 and F of |y - y_mono| / range(y_mono). PLC is the method `feedthrough`.",
-    claims: &[Claim {
-        text: "mbcorr with exact Jacobians against PLC",
-        place: "[H18] on Fig. 2",
-        claimed: Claimed::Statement {
-            text: "outperforms it",
-            criterion: "a smaller error in all cases; in trend in most",
-        },
-    }],
+    claims: &[statement(
+        "mbcorr with exact Jacobians against PLC",
+        "[H18] on Fig. 2",
+        "outperforms it",
+        "a smaller error in all cases; in trend in most",
+    )],
     compute,
 };
 
@@ -71,7 +69,7 @@ fn case(ck: f64, dk: f64) -> Case {
 
 fn errors(case: &Case, step_ms: f64) -> Result<Vec<f64>> {
     let reference = case.monolithic(1e-3 * step_ms, true)?;
-    let descriptions: Vec<_> = case.model()?.parts.iter().map(|part| part.description().clone()).collect();
+    let descriptions = case.descriptions()?;
     METHODS
         .iter()
         .map(|(_, method)| {

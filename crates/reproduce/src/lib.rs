@@ -36,5 +36,7 @@ mod work;
 pub use case::{Case, Run};
 pub use data::Data;
 pub use registry::{STUDIES, find};
-pub use study::{Claim, Claimed, Computed, Finding, Measured, Study, Tolerance, Verdict, short};
+pub use study::{
+    Claim, Claimed, Computed, Finding, Measured, Study, Tolerance, Verdict, number, short, statement,
+};
 pub use work::Work;

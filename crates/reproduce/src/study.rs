@@ -33,6 +33,27 @@ pub struct Claim {
     pub claimed: Claimed,
 }
 
+/// The claim that something `says`, which a `criterion` decides.
+pub const fn statement(
+    text: &'static str,
+    place: &'static str,
+    says: &'static str,
+    criterion: &'static str,
+) -> Claim {
+    Claim { text, place, claimed: Claimed::Statement { text: says, criterion } }
+}
+
+/// The claim of a number.
+pub const fn number(
+    text: &'static str,
+    place: &'static str,
+    value: f64,
+    unit: &'static str,
+    tolerance: Tolerance,
+) -> Claim {
+    Claim { text, place, claimed: Claimed::Number { value, unit, tolerance } }
+}
+
 /// The content of a claim.
 pub enum Claimed {
     /// A number that the paper gives.

@@ -3,10 +3,10 @@
 
 use costep_analysis::{Measures, Reference, Trace, measure};
 use costep_core::{
-    Code, Description, Experiment, External, InputSegment, InputSet, Interval, LocalModel, Restricted,
-    Result, StepLengths, StepOutcome, Subsystem, Wrapper,
+    Code, Description, Experiment, External, InputSegment, Interval, LocalModel, Restricted, Result,
+    StepLengths, StepOutcome, Subsystem, Wrapper,
 };
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{Engine, System};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_methods::MethodSpec;
 use costep_system::SystemDescription;
@@ -43,20 +43,16 @@ impl<'a> Case<'a> {
     /// An engine before its first step.
     pub(crate) fn engine(&self, method: &str, wrap: Wrap) -> Engine {
         let Self { model, experiment, .. } = self;
-        let layout = model.layout();
         let method = MethodSpec::parse(method).unwrap();
         let parts = model.parts.iter().map(|part| part.subsystem(&model.solver).unwrap());
         Engine::new(System {
-            subsystems: parts.enumerate().map(|(i, part)| wrap(i, part)).collect(),
-            connections: model.connections.clone(),
-            models: method.models(),
             externals: model.externals.clone(),
-            groups: vec![Group { method: method.build(), inputs: InputSet::All(layout.inputs()) }],
-            scheduling: Scheduling::Auto,
-            bounds: vec![],
-            experiment: *experiment,
-            threads: Threads::Fixed(1),
-            micro_samples: false,
+            ..System::new(
+                parts.enumerate().map(|(i, part)| wrap(i, part)).collect(),
+                model.connections.clone(),
+                (method.build(), method.models()),
+                *experiment,
+            )
         })
         .unwrap()
     }

@@ -8,7 +8,7 @@ use super::segments::{MODES, Setting};
 use super::trials::{Row, Step, Trials, history, median, ratios, spread};
 use super::{pendulum, triple, wheel};
 use crate::data::Data;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, Verdict, short};
+use crate::study::{Claim, Computed, Measured, Study, Tolerance, Verdict, number, short, statement};
 use crate::work::Work;
 
 const COUNT: Tolerance = Tolerance::Relative { holds: 0.1, trend: 0.25 };
@@ -16,16 +16,7 @@ const COUNT: Tolerance = Tolerance::Relative { holds: 0.1, trend: 0.25 };
 const TIME: Tolerance = Tolerance::Relative { holds: 0.25, trend: 0.5 };
 
 const fn ratio(text: &'static str, place: &'static str, value: f64, tolerance: Tolerance) -> Claim {
-    Claim { text, place, claimed: Claimed::Number { value, unit: "", tolerance } }
-}
-
-const fn statement(
-    text: &'static str,
-    place: &'static str,
-    says: &'static str,
-    criterion: &'static str,
-) -> Claim {
-    Claim { text, place, claimed: Claimed::Statement { text: says, criterion } }
+    number(text, place, value, "", tolerance)
 }
 
 const STEPS: [&str; 3] = [

@@ -1,7 +1,7 @@
 //! A macro step of a coupled linear system as a matrix: what the engine makes of each unit vector of states.
 
-use costep_core::{Connection, Description, Experiment, InputSet, LocalModel, Port, Result};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_core::{Connection, Description, Experiment, LocalModel, Port, Result};
+use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_linalg::{Matrix, spectral_radius};
 use costep_methods::MethodSpec;
@@ -116,18 +116,14 @@ impl Linear {
                 part
             })
             .collect();
-        let inputs = parts.iter().map(|part| part.model.inputs).sum();
         let mut engine = Engine::new(System {
-            subsystems: parts.iter().map(|part| part.subsystem(&SOLVER)).collect::<Result<_>>()?,
-            connections: self.connections.clone(),
-            models: Box::new(costep_ident::Exact::new(1)),
-            externals: Vec::new(),
-            groups: vec![Group { method: MethodSpec::parse(method)?.build(), inputs: InputSet::All(inputs) }],
             scheduling: Scheduling::Parallel,
-            bounds: Vec::new(),
-            experiment: Experiment { start: 0.0, stop: 2.0 * h, step: h },
-            threads: Threads::Fixed(1),
-            micro_samples: false,
+            ..System::new(
+                parts.iter().map(|part| part.subsystem(&SOLVER)).collect::<Result<_>>()?,
+                self.connections.clone(),
+                (MethodSpec::parse(method)?.build(), Box::new(costep_ident::Exact::new(1))),
+                Experiment { start: 0.0, stop: 2.0 * h, step: h },
+            )
         })?;
         engine.step()?;
         let (mut y, mut x) = (engine.outputs(), Vec::new());

@@ -35,7 +35,7 @@ impl Sampled {
         let n = self.c.len();
         // Real and imaginary parts as unknowns of their own.
         let mut lu = Lu::new(2 * n);
-        let mut x = vec![0.0; 2 * n];
+        let mut x: Vec<f64> = (0..n).map(|i| self.step[(i, n)]).chain(vec![0.0; n]).collect();
         for i in 0..n {
             for half in [0, n] {
                 (0..n).for_each(|j| lu.matrix_mut()[(half + i, half + j)] = -self.step[(i, j)]);
@@ -43,7 +43,6 @@ impl Sampled {
             }
             lu.matrix_mut()[(i, n + i)] = -z.1;
             lu.matrix_mut()[(n + i, i)] = z.1;
-            x[i] = self.step[(i, n)];
         }
         if !lu.factor() {
             return (f64::NAN, 0.0);

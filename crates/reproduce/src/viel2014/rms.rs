@@ -6,13 +6,14 @@ use costep_report::{Axis, Figure, Look, Panel, Series};
 use super::FORMS;
 use super::runs::{Lines, Outcome};
 use crate::data::Data;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, short};
+use crate::study;
+use crate::study::{Claim, Computed, Measured, Study, short};
 use crate::work::Work;
 
 const PLACE: &str = "[V14] section 3.4, on Fig. 9";
 
 const fn statement(text: &'static str, says: &'static str, criterion: &'static str) -> Claim {
-    Claim { text, place: PLACE, claimed: Claimed::Statement { text: says, criterion } }
+    study::statement(text, PLACE, says, criterion)
 }
 
 /// Row of the registry.

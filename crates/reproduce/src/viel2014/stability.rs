@@ -8,7 +8,7 @@ use super::one_step::Linear;
 use super::phase_margin::phase_margin;
 use crate::case::Case;
 use crate::data::Data;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, short};
+use crate::study::{Computed, Measured, Study, Tolerance, number, short, statement};
 use crate::work::Work;
 
 /// The paper gives limits as "about", with one digit.
@@ -25,41 +25,39 @@ pub(crate) const STABILITY: Study = Study {
             with which no step up to 420 us is unstable; here omega0 tau = 40, chosen so that the limit of the hold is the \
             5 us of the paper. The first claim is therefore no evidence, the others are.",
     claims: &[
-        Claim {
-            text: "limit of held inputs",
-            place: "[V14] section 3.4, and 0.01 of 425 us in section 2.3 on Fig. 7",
-            claimed: Claimed::Number { value: 5.0, unit: "us", tolerance: ABOUT },
-        },
-        Claim {
-            text: "held inputs at a tenth of 425 us",
-            place: "[V14] section 2.3, on Fig. 7",
-            claimed: Claimed::Statement {
-                text: "unstable",
-                criterion: "an eigenvalue outside the unit circle",
-            },
-        },
-        Claim {
-            text: "phase margin of held inputs at 1 us",
-            place: "[V14] section 3.4, and section 2.3 on Fig. 8",
-            claimed: Claimed::Number { value: 2.0, unit: "deg", tolerance: ABOUT },
-        },
-        Claim {
-            text: "phase margin over the step",
-            place: "[V14] section 2.3, on Fig. 8",
-            claimed: Claimed::Statement {
-                text: "falls with the step, rises with damping",
-                criterion: "at all steps drawn; and greater at all of them with omega0 tau = 20 than with 40",
-            },
-        },
-        Claim {
-            text: "limit of the stabilised form (26), backward Euler",
-            place: "[V14] section 3.4, on Table 2 and Fig. 9",
-            claimed: Claimed::Number {
-                value: 76.0,
-                unit: "us",
-                tolerance: Tolerance::Factor { holds: 1.25, trend: 2.0 },
-            },
-        },
+        number(
+            "limit of held inputs",
+            "[V14] section 3.4, and 0.01 of 425 us in section 2.3 on Fig. 7",
+            5.0,
+            "us",
+            ABOUT,
+        ),
+        statement(
+            "held inputs at a tenth of 425 us",
+            "[V14] section 2.3, on Fig. 7",
+            "unstable",
+            "an eigenvalue outside the unit circle",
+        ),
+        number(
+            "phase margin of held inputs at 1 us",
+            "[V14] section 3.4, and section 2.3 on Fig. 8",
+            2.0,
+            "deg",
+            ABOUT,
+        ),
+        statement(
+            "phase margin over the step",
+            "[V14] section 2.3, on Fig. 8",
+            "falls with the step, rises with damping",
+            "at all steps drawn; and greater at all of them with omega0 tau = 20 than with 40",
+        ),
+        number(
+            "limit of the stabilised form (26), backward Euler",
+            "[V14] section 3.4, on Table 2 and Fig. 9",
+            76.0,
+            "us",
+            Tolerance::Factor { holds: 1.25, trend: 2.0 },
+        ),
     ],
     compute,
 };

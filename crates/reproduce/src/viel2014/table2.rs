@@ -9,7 +9,7 @@ use costep_report::{Axis, Figure, Look, Panel, Series};
 use super::FORMS;
 use super::runs::{Lines, Outcome};
 use crate::data::Data;
-use crate::study::{Claim, Claimed, Computed, Measured, Study, Tolerance, short};
+use crate::study::{Computed, Measured, Study, Tolerance, number, short, statement};
 use crate::work::Work;
 
 const ERROR: Tolerance = Tolerance::Factor { holds: 1.25, trend: 2.0 };
@@ -23,33 +23,33 @@ pub(crate) const TABLE_2: Study = Study {
             errors without a unit: their ratios are compared. CPU time of one thread, one run after the other. Micro-steps of \
             the monolithic system by our Adams solver at 1e-5, in place of LSODA.",
     claims: &[
-        Claim {
-            text: "error of (26), backward Euler, 50 us, over that of zoh at 1 us",
-            place: "[V14] Table 2, 7 over 6",
-            claimed: Claimed::Number { value: 215.0 / 123.0, unit: "", tolerance: ERROR },
-        },
-        Claim {
-            text: "error of (26), trapezoidal, 50 us, over that of zoh at 1 us",
-            place: "[V14] Table 2, 8 over 6",
-            claimed: Claimed::Number { value: 152.0 / 123.0, unit: "", tolerance: ERROR },
-        },
-        Claim {
-            text: "CPU time of zoh at 1 us over that of (26) at 50 us",
-            place: "[V14] section 3.4, on Table 2",
-            claimed: Claimed::Statement {
-                text: "about 8 times",
-                criterion: "at least 8 times; in trend at least 2 times",
-            },
-        },
-        Claim {
-            text: "micro-steps of the monolithic system",
-            place: "[V14] Table 1",
-            claimed: Claimed::Number {
-                value: 26_000.0,
-                unit: "",
-                tolerance: Tolerance::Factor { holds: 1.5, trend: 3.0 },
-            },
-        },
+        number(
+            "error of (26), backward Euler, 50 us, over that of zoh at 1 us",
+            "[V14] Table 2, 7 over 6",
+            215.0 / 123.0,
+            "",
+            ERROR,
+        ),
+        number(
+            "error of (26), trapezoidal, 50 us, over that of zoh at 1 us",
+            "[V14] Table 2, 8 over 6",
+            152.0 / 123.0,
+            "",
+            ERROR,
+        ),
+        statement(
+            "CPU time of zoh at 1 us over that of (26) at 50 us",
+            "[V14] section 3.4, on Table 2",
+            "about 8 times",
+            "at least 8 times; in trend at least 2 times",
+        ),
+        number(
+            "micro-steps of the monolithic system",
+            "[V14] Table 1",
+            26_000.0,
+            "",
+            Tolerance::Factor { holds: 1.5, trend: 3.0 },
+        ),
     ],
     compute,
 };

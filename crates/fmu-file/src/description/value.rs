@@ -95,13 +95,13 @@ impl Values {
         self.numbers()?.find(|number| test(*number))
     }
 
-    /// All values without loss; nothing for text, bytes and truth values.
+    /// All values without loss; nothing for text, bytes and Booleans.
     pub(crate) fn numbers(&self) -> Option<impl Iterator<Item = Number>> {
         let are_numbers = !matches!(self, Self::Boolean(_) | Self::String(_) | Self::Binary(_));
         are_numbers.then(|| (0..self.len()).filter_map(|index| self.get(index)))
     }
 
-    /// A value without loss; nothing for text, bytes and truth values.
+    /// A value without loss; nothing for text, bytes and Booleans.
     fn get(&self, index: usize) -> Option<Number> {
         fn integer<T: Copy + Into<i128>>(values: &[T], index: usize) -> Option<Number> {
             values.get(index).map(|value| Number::Integer((*value).into()))

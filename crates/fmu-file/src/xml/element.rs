@@ -225,7 +225,7 @@ impl Literal for bool {
     }
 }
 
-/// Texts in the forms that XML Schema has for numbers and truth values.
+/// Texts in the forms that XML Schema has for numbers and Booleans.
 pub mod literal {
     use super::{Literal, XML_SPACE};
 
@@ -234,7 +234,7 @@ pub mod literal {
         f64::parse(text.trim_matches(XML_SPACE))
     }
 
-    /// A whole number of at most 64 bits.
+    /// An integer of at most 64 bits.
     pub fn integer(text: &str) -> Option<i64> {
         i64::parse(text.trim_matches(XML_SPACE))
     }

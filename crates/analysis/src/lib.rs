@@ -1,8 +1,8 @@
 //! What a run is worth: errors against the monolithic reference, stability, energy.
 
+mod amplitude_windows;
 mod bohl;
 mod coupled_loop;
-mod fifths;
 mod identify;
 mod law;
 mod loop_recorder;
@@ -15,8 +15,8 @@ mod stability;
 mod trace;
 mod watch;
 
+pub use amplitude_windows::{AmplitudeWindows, Amplitudes};
 pub use bohl::{BohlExponent, bohl_exponent};
-pub use fifths::{Amplitudes, Fifths};
 pub use identify::Identification;
 pub use law::LoopLaw;
 pub use loop_recorder::{LoopRecorder, Plant, RecordedLoop};

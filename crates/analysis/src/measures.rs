@@ -3,7 +3,7 @@
 use costep_core::{Description, Result};
 use costep_system::SystemDescription;
 
-use crate::fifths::Amplitudes;
+use crate::amplitude_windows::Amplitudes;
 use crate::noise::noise_variance;
 use crate::reference::{Reference, outputs_at};
 use crate::stability::{FEWEST_STEPS, growth};

@@ -5,7 +5,7 @@ use costep_engine::{Engine, Observer};
 use costep_integrate::{Integrated, Solver};
 use costep_system::SystemDescription;
 
-use crate::fifths::Amplitudes;
+use crate::amplitude_windows::Amplitudes;
 use crate::measures::mean_error;
 use crate::trace::Trace;
 use crate::watch::GrowthWatch;

@@ -9,7 +9,7 @@ use costep_engine::divergence::limits::{
     BEYOND_REFERENCE, BLOWN_UP, EXPONENTIAL, GROWING_REFERENCE, OUTGROWS,
 };
 
-use crate::fifths::{Amplitudes, Fifths};
+use crate::amplitude_windows::{AmplitudeWindows, Amplitudes};
 
 /// Fewer macro steps than this are too few for windows of a fifth.
 pub(crate) const FEWEST_STEPS: u64 = 10;
@@ -18,11 +18,11 @@ pub(crate) const FEWEST_STEPS: u64 = 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Growth {
     /// Of the run, at the communication points.
-    pub own: Fifths,
+    pub own: AmplitudeWindows,
     /// Of the reference.
-    pub reference: Fifths,
+    pub reference: AmplitudeWindows,
     /// Of the error.
-    pub error: Fifths,
+    pub error: AmplitudeWindows,
 }
 
 impl Growth {
@@ -55,7 +55,7 @@ impl Growth {
 
     /// A part that grows may begin far below what decays meanwhile: the amplitude is then still less than at the start.
     fn error_grows(&self) -> bool {
-        let factor = |fifths: &Fifths, i: usize| fifths.0[i] / fifths.0[i - 1];
+        let factor = |fifths: &AmplitudeWindows, i: usize| fifths.0[i] / fifths.0[i - 1];
         let runs_away = |i: usize| factor(&self.error, i) > EXPONENTIAL * factor(&self.reference, i).max(1.0);
         (2..5).all(runs_away) && self.own.last() > BEYOND_REFERENCE * self.reference.last()
     }
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn a_single_step_may_blow_up() {
         let growth = |peak: f64| Growth {
-            own: Fifths([1.0, peak, 0.0, 0.0, 0.0]),
-            reference: Fifths([1.0; 5]),
-            error: Fifths::default(),
+            own: AmplitudeWindows([1.0, peak, 0.0, 0.0, 0.0]),
+            reference: AmplitudeWindows([1.0; 5]),
+            error: AmplitudeWindows::default(),
         };
         assert!(growth(11.0).is_unstable(false) && !growth(9.0).is_unstable(false));
     }

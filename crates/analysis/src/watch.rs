@@ -7,7 +7,7 @@ use costep_core::{Port, Result, StateReader, StateWriter};
 use costep_engine::divergence::limits;
 use costep_engine::{Engine, Flow, Observer};
 
-use crate::fifths::{Amplitudes, Fifths, WINDOWS, amplitude, windows_at};
+use crate::amplitude_windows::{AmplitudeWindows, Amplitudes, WINDOWS, amplitude, windows_at};
 use crate::reference::Twin;
 use crate::samples::Samples;
 use crate::stability::{FEWEST_STEPS, Growth};
@@ -42,13 +42,13 @@ const FEW: usize = 8;
 /// windows change: five for each would be too much for every step.
 #[derive(Clone, Debug, Default)]
 struct Peaks {
-    fifths: Vec<Fifths>,
+    fifths: Vec<AmplitudeWindows>,
     /// Of the points that are not in `fifths` yet.
     newest: Vec<f64>,
 }
 
 impl Peaks {
-    fn of(fifths: Vec<Fifths>) -> Self {
+    fn of(fifths: Vec<AmplitudeWindows>) -> Self {
         Self { newest: vec![0.0; fifths.len()], fifths }
     }
 
@@ -69,7 +69,7 @@ impl Peaks {
     }
 
     /// With the newest points, which belong to these windows.
-    fn settled(&self, windows: &RangeInclusive<usize>) -> impl Iterator<Item = Fifths> {
+    fn settled(&self, windows: &RangeInclusive<usize>) -> impl Iterator<Item = AmplitudeWindows> {
         self.fifths.iter().zip(&self.newest).map(|(fifths, newest)| {
             let mut settled = *fifths;
             settled.add(windows.clone(), *newest);
@@ -198,7 +198,7 @@ impl GrowthWatch {
     pub fn load(&mut self, (outputs, inputs): (usize, usize), from: &mut StateReader<'_>) -> Result<()> {
         let mut values = vec![0.0; WINDOWS * (outputs + 2 * inputs)];
         from.reals(&mut values)?;
-        let windows: Vec<_> = values.as_chunks().0.iter().map(|values| Fifths(*values)).collect();
+        let windows: Vec<_> = values.as_chunks().0.iter().map(|values| AmplitudeWindows(*values)).collect();
         self.u = vec![0.0; inputs];
         self.outputs = Peaks::of(windows[..outputs].to_vec());
         self.signals = Peaks::of(windows[outputs..outputs + inputs].to_vec());
@@ -213,8 +213,8 @@ impl GrowthWatch {
         let (outputs, inputs) = (engine.outputs().len(), engine.coupled().len());
         if self.outputs.fifths.len() != outputs || self.u.len() != inputs {
             self.u = vec![0.0; inputs];
-            self.outputs = Peaks::of(vec![Fifths::default(); outputs]);
-            self.signals = Peaks::of(vec![Fifths::default(); inputs]);
+            self.outputs = Peaks::of(vec![AmplitudeWindows::default(); outputs]);
+            self.signals = Peaks::of(vec![AmplitudeWindows::default(); inputs]);
             self.errors = self.signals.clone();
         }
         if self.yardsticks.len() != inputs {
@@ -275,8 +275,8 @@ mod tests {
     /// it has hardly begun.
     #[test]
     fn the_guess_does_not_depend_on_units() {
-        let still = |size: f64| Fifths([size; WINDOWS]);
-        let growing = |size: f64| Fifths([0.1, 0.2, 0.4, 0.6, 1.0].map(|share| share * size));
+        let still = |size: f64| AmplitudeWindows([size; WINDOWS]);
+        let growing = |size: f64| AmplitudeWindows([0.1, 0.2, 0.4, 0.6, 1.0].map(|share| share * size));
         let looks_unstable = |ports: [Port; 2], large: f64, small: f64| {
             GrowthWatch {
                 signals: Peaks::of(vec![still(large), growing(small)]),

@@ -8,7 +8,7 @@ use costep::{Code, Errors, Override, Source, System};
 use costep_core::quantity::parse_time;
 
 use crate::examples;
-use crate::words::argument;
+use crate::phrases::argument;
 
 /// Co-simulation of systems that exchange energy: fast, stable, accurate.
 #[derive(Parser)]

@@ -6,8 +6,8 @@ pub(crate) use costep::error_to_json as to_json;
 use costep::{Error, Errors, ExitClass};
 use serde_json::json;
 
+use crate::phrases::count;
 use crate::style;
-use crate::words::count;
 
 /// One or more errors. Empty never happens: it is made from an error or from a list with one at least.
 pub(crate) struct Failure(Vec<Error>);

@@ -4,6 +4,7 @@ mod args;
 mod examples;
 mod failure;
 mod messages;
+mod phrases;
 mod progress;
 mod stop;
 mod style;
@@ -11,7 +12,6 @@ mod supervision;
 mod table;
 mod usage;
 mod verbs;
-mod words;
 
 use std::process::ExitCode;
 

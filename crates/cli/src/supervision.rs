@@ -71,8 +71,8 @@ mod system {
 
     use super::*;
     use crate::failure::to_json;
+    use crate::phrases::{argument, count};
     use crate::style::{note, print_error, print_json, written};
-    use crate::words::{argument, count};
 
     /// What a watched process has to say on standard output: kept to its end, because an FMU that fails while it is
     /// freed makes another result of it.

@@ -7,7 +7,7 @@ mod python;
 use std::path::Path;
 use std::process::Command;
 
-use common::Desk;
+use common::Sandbox;
 use serde_json::Value;
 
 /// At this step a hold explodes.
@@ -47,9 +47,9 @@ to = "s2.{}"
 }
 
 /// Compares methods on a project: the run objects.
-fn compare(desk: &Desk, methods: &str, reference: &str) -> Vec<Value> {
+fn compare(sandbox: &Sandbox, methods: &str, reference: &str) -> Vec<Value> {
     let line = format!("compare pair --methods {methods} {RUN} {reference}");
-    desk.run(&line).exits(0).json()["runs"].as_array().unwrap().clone()
+    sandbox.run(&line).exits(0).json()["runs"].as_array().unwrap().clone()
 }
 
 /// A hold must explode, and the others must stay within `allowed` of the solution.
@@ -69,18 +69,18 @@ fn assert_coupled(runs: &[Value], allowed: f64) {
 #[test]
 fn exported_fmus_without_any_capability_are_coupled() {
     for (fmi, start) in [(2, "plain"), (3, "plain"), (2, "small"), (3, "small")] {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         // FMUs that can at least vary their step begin with an eighth of it; those of FMI 3.0, which tell of inner steps of 10 us, with a tenth.
         let what = if start == "plain" {
             "--black-box"
         } else {
             "--kind cs --without directional-derivatives,state,input-derivatives,intermediate"
         };
-        desk.run(&format!("export-fmu dual-mass --fmi {fmi} {what} --out pair")).exits(0);
-        desk.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
-        let card = desk.run("inspect pair/s1.fmu --json").exits(0).json().to_string();
+        sandbox.run(&format!("export-fmu dual-mass --fmi {fmi} {what} --out pair")).exits(0);
+        sandbox.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
+        let card = sandbox.run("inspect pair/s1.fmu --json").exits(0).json().to_string();
         assert!(!card.contains("model_exchange\":{"), "{card}");
-        let runs = compare(&desk, "zoh,identified,auto", REFERENCE);
+        let runs = compare(&sandbox, "zoh,identified,auto", REFERENCE);
         assert!(runs[0]["chosen"].is_null(), "{}", runs[0]);
         let chosen = "identified:form=hold, because `s1` gives no local model";
         assert_eq!(runs[2]["chosen"], chosen, "{}", runs[2]);
@@ -94,7 +94,8 @@ fn exported_fmus_without_any_capability_are_coupled() {
         }
         assert_eq!(runs[0]["warnings"], serde_json::json!([]));
         assert_coupled(&runs, if start == "small" { 0.05 } else { 0.4 });
-        desk.run("run pair --t-end 0.3s")
+        sandbox
+            .run("run pair --t-end 0.3s")
             .exits(0)
             .says("identified:form=hold, because `s1` gives no local model");
     }
@@ -103,11 +104,11 @@ fn exported_fmus_without_any_capability_are_coupled() {
 /// 37 inner steps of 10 us cannot be divided; 36 can.
 #[test]
 fn a_step_that_inner_steps_do_not_fit_into_is_warned_of() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let what = "--without directional-derivatives,state,input-derivatives,intermediate";
-    desk.run(&format!("export-fmu dual-mass --fmi 3 --kind cs {what} --out pair")).exits(0);
-    desk.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
-    let run = |step: &str| desk.run(&format!("run pair --step {step} --t-end 0.1s"));
+    sandbox.run(&format!("export-fmu dual-mass --fmi 3 --kind cs {what} --out pair")).exits(0);
+    sandbox.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
+    let run = |step: &str| sandbox.run(&format!("run pair --step {step} --t-end 0.1s"));
     let why = "`s1` takes inner steps of 10 us, which fit into none of 2 to 32 equal parts of 370 us; a macro step of 360 us could";
     run("370us").exits(0).says("warning: method: ").says(why);
     assert!(!run("360us").exits(0).story().contains("warning"));
@@ -126,19 +127,23 @@ fn fmus_of_python_code_are_coupled() {
     if python::skipped() {
         return;
     }
-    let (desk, here) = (Desk::new(), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python"));
+    let (sandbox, here) = (Sandbox::new(), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python"));
     let requirements = here.join("../../../fmu-export/tests/python/requirements.txt");
     let interpreter = python::environment("python", &requirements);
-    desk.write("pair/system.toml", project("Mass1.fmu", "Mass2.fmu"));
+    sandbox.write("pair/system.toml", project("Mass1.fmu", "Mass2.fmu"));
     for part in ["mass1.py", "mass2.py"] {
         let mut build = Command::new(&interpreter);
-        build.args(["-m", "pythonfmu", "build", "-f"]).arg(here.join(part)).arg("-d").arg(desk.path("pair"));
+        build
+            .args(["-m", "pythonfmu", "build", "-f"])
+            .arg(here.join(part))
+            .arg("-d")
+            .arg(sandbox.path("pair"));
         python::run(
             build.arg(here.join("masses.py")).env("PYTHONPATH", &here).env("PYTHONDONTWRITEBYTECODE", "1"),
         );
     }
     let line = format!("compare pair --methods zoh,identified,auto {RUN} --reference step:100us");
-    let mut command = desk.command(line.split_whitespace());
+    let mut command = sandbox.command(line.split_whitespace());
     if let Some(library) = python_library(&interpreter) {
         command.env("COSTEP_PYTHON_LIBRARY", library);
     }
@@ -153,7 +158,7 @@ fn the_helicopter_flies_at_a_step_of_300_ms() {
         let line = format!(
             "compare helicopter --set controller={controller} --methods zoh,nepce,identified,predictive --steps 0.3s --json"
         );
-        let runs = Desk::new().run(&line).exits(0).json()["runs"].clone();
+        let runs = Sandbox::new().run(&line).exits(0).json()["runs"].clone();
         let error = |k: usize| runs[k]["eps_mean"].as_f64().unwrap_or(f64::INFINITY);
         println!("controller {controller}: identified {:.4}, predictive {:.1e}", error(2), error(3));
         assert!(runs[0]["verdict"] == "diverged" && runs[1]["verdict"] == "diverged", "{runs}");

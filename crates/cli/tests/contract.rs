@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Desk;
+use common::Sandbox;
 use costep_results::Table;
 use serde_json::Value;
 
@@ -85,8 +85,8 @@ fn texts<'a>(runs: &'a [Value], key: &str) -> Vec<&'a str> {
 
 #[test]
 fn compare_prints_one_object_with_all_keys() {
-    let desk = Desk::new();
-    let object = desk.run("compare dual-mass --methods zoh,foh --steps 0.5ms,1ms --json").exits(0).json();
+    let sandbox = Sandbox::new();
+    let object = sandbox.run("compare dual-mass --methods zoh,foh --steps 0.5ms,1ms --json").exits(0).json();
     has(&object, HEAD);
     assert_eq!(object["system"], "dual-mass");
     assert_eq!(object["parameters"]["ck"], 1e5);
@@ -108,20 +108,20 @@ fn compare_prints_one_object_with_all_keys() {
 
 #[test]
 fn run_prints_the_same_run_object_and_where_the_files_are() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let line = "dual-mass --set ck=2e5 --t-end 50ms --reference same --json";
-    let object = desk.run(&format!("run --method foh --step 1ms --out rig {line}")).exits(0).json();
+    let object = sandbox.run(&format!("run --method foh --step 1ms --out rig {line}")).exits(0).json();
     has(&object, HEAD);
     is_a_run(&object);
     has(&object, &[("files", "object"), ("rows", "count")]);
     has(&object["files"], &[("recording", "text"), ("project", "text")]);
-    let file = |key: &str| desk.path(object["files"][key].as_str().unwrap());
+    let file = |key: &str| sandbox.path(object["files"][key].as_str().unwrap());
     let table = Table::open(&file("recording")).unwrap();
     assert!(table.complete());
     assert_eq!(object["rows"], table.rows());
     assert!(file("project").is_file());
 
-    let compared = desk.run(&format!("compare --methods foh --steps 1ms {line}")).exits(0).json();
+    let compared = sandbox.run(&format!("compare --methods foh --steps 1ms {line}")).exits(0).json();
     for (key, value) in compared["runs"][0].as_object().unwrap() {
         let is_time = matches!(key.as_str(), "wall_s" | "real_time_factor" | "times");
         assert!(is_time || object[key] == *value, "{key}: {} and {value}", object[key]);
@@ -133,13 +133,13 @@ fn run_prints_the_same_run_object_and_where_the_files_are() {
 
 #[test]
 fn demo_prints_its_runs_in_the_same_form() {
-    let desk = Desk::new();
-    let object = desk.run("demo --json").exits(0).json();
+    let sandbox = Sandbox::new();
+    let object = sandbox.run("demo --json").exits(0).json();
     has(&object, HEAD);
     has(&object, &[("runs", "list"), ("files", "object")]);
     let runs = object["runs"].as_array().unwrap();
     runs.iter().for_each(is_a_run);
-    assert!(desk.path(object["files"]["project"].as_str().unwrap()).is_file());
+    assert!(sandbox.path(object["files"]["project"].as_str().unwrap()).is_file());
     // What the demo is for: holds fail at a step at which another method is stable and accurate.
     for run in runs {
         let verdict = run["verdict"].as_str().unwrap();
@@ -153,7 +153,7 @@ fn demo_prints_its_runs_in_the_same_form() {
 
 #[test]
 fn no_key_has_been_renamed_or_removed() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let signals = ["signals.s1.x.rel_rms", "signals.s1.v.rel_rms", "signals.s2.F.rel_rms"];
     let run: Vec<_> = RUN.iter().map(|(key, _)| *key).chain(signals).collect();
     let parameters = ["m1", "m2", "c1", "c2", "d1", "d2", "ck", "dk", "x1", "v1", "x2", "v2", "micro_step"]
@@ -161,8 +161,8 @@ fn no_key_has_been_renamed_or_removed() {
     let head: Vec<_> =
         HEAD.iter().map(|(key, _)| *key).chain(["reference.kind", "reference.solver"]).collect();
 
-    let compared = desk.run("compare dual-mass --methods zoh --json").json();
-    let ran = desk.run("run dual-mass --reference same --json").json();
+    let compared = sandbox.run("compare dual-mass --methods zoh --json").json();
+    let ran = sandbox.run("run dual-mass --reference same --json").json();
     for key in head.iter().copied().chain(parameters.iter().map(String::as_str)) {
         assert!(at(&compared, key).is_some() && at(&ran, key).is_some(), "{key}");
     }
@@ -185,28 +185,29 @@ fn at<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
 
 #[test]
 fn options_of_a_method_come_back_in_its_name() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let methods = "nepce:reference=applied,alpha=1,zoh,nepce:alpha=0.5,foh:smooth=true";
-    let object = desk.run(&format!("compare dual-mass --methods {methods} --json")).exits(0).json();
+    let object = sandbox.run(&format!("compare dual-mass --methods {methods} --json")).exits(0).json();
     assert_eq!(
         texts(object["runs"].as_array().unwrap(), "method"),
         ["nepce:reference=applied,alpha=1", "zoh", "nepce:alpha=0.5", "foh:smooth=true"]
     );
-    let object = desk.run("run dual-mass --method nepce:reference=applied,alpha=1 --no-record --json");
+    let object = sandbox.run("run dual-mass --method nepce:reference=applied,alpha=1 --no-record --json");
     assert_eq!(object.exits(0).json()["method"], "nepce:reference=applied,alpha=1");
     // What comes back is what was run: alpha = 0 is a plain hold.
-    let runs = desk.run("compare dual-mass --methods nepce:alpha=0,zoh,nepce --json").json()["runs"].clone();
+    let runs =
+        sandbox.run("compare dual-mass --methods nepce:alpha=0,zoh,nepce --json").json()["runs"].clone();
     assert_eq!(runs[0]["eps_mono"], runs[1]["eps_mono"]);
     assert_ne!(runs[0]["eps_mono"], runs[2]["eps_mono"]);
 }
 
 #[test]
 fn the_reference_can_be_none_the_same_solver_or_another_one() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for verb in ["compare", "run --no-record --method zoh"] {
         let with = |reference: &str| {
             let object =
-                desk.run(&format!("{verb} dual-mass --reference {reference} --json")).exits(0).json();
+                sandbox.run(&format!("{verb} dual-mass --reference {reference} --json")).exits(0).json();
             let run = if verb == "compare" { object["runs"][0].clone() } else { object.clone() };
             is_a_run(&run);
             (object["reference"].clone(), run)
@@ -230,9 +231,10 @@ fn the_reference_can_be_none_the_same_solver_or_another_one() {
 
 #[test]
 fn every_verdict_has_the_same_keys() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let one = |line: &str, code: i32| {
-        let run = desk.run(&format!("compare dual-mass {line} --json")).exits(code).json()["runs"][0].clone();
+        let run =
+            sandbox.run(&format!("compare dual-mass {line} --json")).exits(code).json()["runs"][0].clone();
         is_a_run(&run);
         run
     };
@@ -253,18 +255,18 @@ fn every_verdict_has_the_same_keys() {
 
 #[test]
 fn a_run_that_is_not_recorded_has_no_files() {
-    let desk = Desk::new();
-    let object = desk.run("run dual-mass --no-record --json").exits(0).json();
+    let sandbox = Sandbox::new();
+    let object = sandbox.run("run dual-mass --no-record --json").exits(0).json();
     assert_eq!((&object["files"]["recording"], &object["rows"]), (&Value::Null, &Value::Null));
-    assert_eq!(std::fs::read_dir(desk.path("")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(sandbox.path("")).unwrap().count(), 0);
 }
 
 #[test]
 fn systems_of_several_parts_name_their_parameters_by_part() {
-    let desk = Desk::new();
-    desk.run("demo").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("demo").exits(0);
     let object =
-        desk.run("compare costep-demo --set right.ck=3e5 --methods predictive --json").exits(0).json();
+        sandbox.run("compare costep-demo --set right.ck=3e5 --methods predictive --json").exits(0).json();
     assert_eq!(object["parameters"]["right.ck"], 3e5);
     assert_eq!(object["system"], "two-mass oscillator");
     assert_eq!(keys(&object["runs"][0]["signals"]), ["left.x", "left.v", "right.F"]);
@@ -272,13 +274,13 @@ fn systems_of_several_parts_name_their_parameters_by_part() {
 
 #[test]
 fn the_other_verbs_speak_json_too() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for line in ["methods nepce", "models chain", "explain E0601"] {
-        desk.run(&format!("{line} --json")).exits(0).json();
+        sandbox.run(&format!("{line} --json")).exits(0).json();
     }
-    desk.run("run dual-mass --out rig --quiet").exits(0);
-    let listed = desk.run("export rig --list --json").exits(0).json();
+    sandbox.run("run dual-mass --out rig --quiet").exits(0);
+    let listed = sandbox.run("export rig --list --json").exits(0).json();
     has(&listed, &[("rows", "count"), ("metadata", "object"), ("columns", "list")]);
-    let exported = desk.run("export rig --to rig.csv --json").exits(0).json();
+    let exported = sandbox.run("export rig --to rig.csv --json").exits(0).json();
     assert_eq!((&exported["rows"], &exported["complete"]), (&101.into(), &true.into()));
 }

@@ -7,15 +7,15 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::process::Stdio;
 
-use common::{Desk, Done, finished};
+use common::{Done, Sandbox, finished};
 use costep_results::Table;
 use serde_json::Value;
 
 #[test]
 fn slips_of_the_pen_are_found_and_the_right_word_named() {
-    let desk = Desk::new();
-    desk.run("demo --quiet").exits(0);
-    desk.run("run dual-mass --out rig --quiet").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("demo --quiet").exits(0);
+    sandbox.run("run dual-mass --out rig --quiet").exits(0);
     for (line, code, words) in [
         ("run dual-mass --method nepec", "E0301", "did you mean `nepce`?"),
         ("compare dual-mass --methods zoh,fho", "E0301", "did you mean `foh`?"),
@@ -43,8 +43,8 @@ fn slips_of_the_pen_are_found_and_the_right_word_named() {
         ("export rig --to rig.txt", "E0200", "neither .csv nor .parquet"),
         ("explain E0602x", "E0200", "did you mean `E0602`?"),
     ] {
-        desk.run(line).exits(1).says(&format!("error[{code}]")).says(words);
-        let object = desk.run(&format!("{line} --json")).exits(1).json();
+        sandbox.run(line).exits(1).says(&format!("error[{code}]")).says(words);
+        let object = sandbox.run(&format!("{line} --json")).exits(1).json();
         assert_eq!(object["errors"][0]["code"], code, "{line}");
         assert!(
             object["errors"].as_array().unwrap().iter().any(|e| e.to_string().contains(words)),
@@ -54,24 +54,24 @@ fn slips_of_the_pen_are_found_and_the_right_word_named() {
     for (line, words) in
         [("run dual-mass --stpe 1ms", "'--step'"), ("comprae dual-mass", "'compare'"), ("run", "<SYSTEM>")]
     {
-        desk.run(line).exits(1).says(words);
+        sandbox.run(line).exits(1).says(words);
     }
-    assert!(!desk.path("costep-dual-mass").exists(), "a command that was refused wrote files");
+    assert!(!sandbox.path("costep-dual-mass").exists(), "a command that was refused wrote files");
 }
 
 /// The demo's project with one line in place of another, and the number of that line.
-fn changed(desk: &Desk, line: &str, other: &str) -> usize {
-    let text = fs::read_to_string(desk.path("costep-demo/system.toml")).unwrap();
+fn changed(sandbox: &Sandbox, line: &str, other: &str) -> usize {
+    let text = fs::read_to_string(sandbox.path("costep-demo/system.toml")).unwrap();
     let number = text.lines().position(|l| l.starts_with(line)).unwrap_or_else(|| panic!("no line {line}"));
     let lines = text.lines().enumerate().map(|(i, l)| if i == number { other } else { l });
-    desk.write("rig/system.toml", lines.collect::<Vec<_>>().join("\n"));
+    sandbox.write("rig/system.toml", lines.collect::<Vec<_>>().join("\n"));
     number + 1
 }
 
 #[test]
 fn mistakes_in_a_project_are_named_with_file_and_line() {
-    let desk = Desk::new();
-    desk.run("demo --quiet").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("demo --quiet").exits(0);
     for (line, other, code, words) in [
         ("size =", "size = 5 ms", "E0202", ""),
         ("[native.left]", "[native.left", "E0202", ""),
@@ -84,38 +84,38 @@ fn mistakes_in_a_project_are_named_with_file_and_line() {
         ("id = \"predictive\"", "id = \"predictiv\"", "E0301", "did you mean `predictive`?"),
         ("set =", "set = { ckk = 2e5 }", "E0208", "did you mean `ck`?"),
     ] {
-        let number = changed(&desk, line, other);
+        let number = changed(&sandbox, line, other);
         let place = format!("rig/system.toml:{number}");
-        desk.run("run rig").exits(1).says(&format!("error[{code}]")).says(&place).says(words);
-        let object = desk.run("compare rig --json").exits(1).json();
+        sandbox.run("run rig").exits(1).says(&format!("error[{code}]")).says(&place).says(words);
+        let object = sandbox.run("compare rig --json").exits(1).json();
         let errors = object["errors"].as_array().unwrap();
         let of_line = |error: &&Value| error["code"] == code && error["place"]["line"] == number;
         let error = errors.iter().find(of_line).unwrap_or_else(|| panic!("{object:#}"));
         assert_eq!(error["place"]["file"], "rig/system.toml");
         assert_eq!(error["place"]["text"].as_str().map(str::trim), Some(other));
-        assert!(!desk.path("rig/results.arrows").exists());
+        assert!(!sandbox.path("rig/results.arrows").exists());
     }
 }
 
 #[test]
 fn all_mistakes_are_reported_at_once() {
-    let desk = Desk::new();
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "system.toml",
         "[system]\nmodel = \"dual-mass\"\nstpo = \"1 s\"\n\n[step]\nsize = \"1 parsec\"\n\n[method]\nid = \"zo\"\n",
     );
-    let done = desk.run("run .").exits(1).says("3 errors");
+    let done = sandbox.run("run .").exits(1).says("3 errors");
     for place in ["system.toml:3", "system.toml:6", "system.toml:9"] {
         assert!(done.stderr.contains(place), "{}", done.story());
     }
-    let object = desk.run("run system.toml --set ckk=1 --json").exits(1).json();
+    let object = sandbox.run("run system.toml --set ckk=1 --json").exits(1).json();
     assert_eq!(object["errors"].as_array().unwrap().len(), 4);
 }
 
 #[test]
 fn errors_have_the_same_form_in_json() {
-    let desk = Desk::new();
-    desk.write("system.toml", "[system]\nmodl = \"dual-mass\"\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("system.toml", "[system]\nmodl = \"dual-mass\"\n");
     for line in [
         "run . --json",
         "run nothing --json",
@@ -127,7 +127,7 @@ fn errors_have_the_same_form_in_json() {
         "resume nowhere --json",
         "run dual-mass --checkpoint 1x --json",
     ] {
-        let object = desk.run(line).exits(1).json();
+        let object = sandbox.run(line).exits(1).json();
         assert_eq!(object.as_object().unwrap().keys().collect::<Vec<_>>(), ["errors"], "{line}");
         for error in object["errors"].as_array().unwrap() {
             let keys: Vec<_> = error.as_object().unwrap().keys().map(String::as_str).collect();
@@ -141,34 +141,34 @@ fn errors_have_the_same_form_in_json() {
             assert!(error["place"].is_null() || error["place"].is_object());
         }
     }
-    let error = &desk.run("run dual-mass --stpe 1ms --json").json()["errors"][0];
+    let error = &sandbox.run("run dual-mass --stpe 1ms --json").json()["errors"][0];
     assert_eq!(error["message"], "unexpected argument '--stpe' found");
     assert_eq!(error["help"], "a similar argument exists: '--step'");
 }
 
 #[test]
 fn a_model_that_fails_ends_with_2() {
-    let desk = Desk::new();
-    let done = desk.run("run dual-mass --method zoh --set ck=1e308 --out rig").exits(2);
+    let sandbox = Sandbox::new();
+    let done = sandbox.run("run dual-mass --method zoh --set ck=1e308 --out rig").exits(2);
     let done = done.says("error[E0402]: `s2.F` became NaN").says("at t = 0.001 s");
     assert!(!done.stdout.contains("STABLE"), "{}", done.story());
-    assert_eq!(Table::open(&desk.path("rig/results.arrows")).unwrap().rows(), 1);
-    desk.run("compare dual-mass --set ck=1e308 --reference none").exits(2);
+    assert_eq!(Table::open(&sandbox.path("rig/results.arrows")).unwrap().rows(), 1);
+    sandbox.run("compare dual-mass --set ck=1e308 --reference none").exits(2);
 }
 
 #[test]
 fn a_run_that_diverges_ends_with_3_and_keeps_what_it_has() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let line = "run dual-mass --method foh --step 5ms --t-end 100s --out rig";
-    let done = desk.run(line).exits(3).says("error[E0601]: `s2.F` =").says("the run diverged");
+    let done = sandbox.run(line).exits(3).says("error[E0601]: `s2.F` =").says("the run diverged");
     let done = done.says("at t = 0.15 s (step 29) in `s2.F`").says("costep compare");
     assert!(!done.stdout.contains("STABLE"), "{}", done.story());
-    let table = Table::open(&desk.path("rig/results.arrows")).unwrap();
+    let table = Table::open(&sandbox.path("rig/results.arrows")).unwrap();
     assert!(table.complete());
     assert_eq!((table.rows(), table.values("t").unwrap()[29]), (30, 0.145));
     assert!(table.values("s2.F").unwrap().iter().all(|force| force.is_finite()));
 
-    let object = desk.run(&format!("{line} --json")).exits(3).json();
+    let object = sandbox.run(&format!("{line} --json")).exits(3).json();
     assert_eq!(object["verdict"], "diverged");
     assert!(object["message"].as_str().unwrap().contains("`s2.F`"));
     assert_eq!(
@@ -179,97 +179,103 @@ fn a_run_that_diverges_ends_with_3_and_keeps_what_it_has() {
 
 #[test]
 fn a_run_that_only_looks_unstable_ends_with_3_too() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let line = "run dual-mass --set ck=2e5 --set dk=200 --method zoh --step 1ms";
-    let done = desk.run(&format!("{line} --out rig")).exits(3);
+    let done = sandbox.run(&format!("{line} --out rig")).exits(3);
     assert!(done.stdout.contains("UNSTABLE"), "{}", done.story());
-    assert_eq!(desk.run(&format!("{line} --no-record --json")).exits(3).json()["verdict"], "unstable");
+    assert_eq!(sandbox.run(&format!("{line} --no-record --json")).exits(3).json()["verdict"], "unstable");
     // With a reference the verdict is the one of compare.
     assert_eq!(
-        desk.run(&format!("{line} --no-record --reference same --json")).exits(3).json()["verdict"],
+        sandbox.run(&format!("{line} --no-record --reference same --json")).exits(3).json()["verdict"],
         "unstable"
     );
 }
 
 #[test]
 fn a_signal_outside_its_bounds_ends_the_run_with_3() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let line = "run dual-mass --set guard.bounds.s1.v=[-20,20] --out rig";
-    desk.run(line).exits(3).says("error[E0602]: `s1.v` =").says("is outside [-2e1, 2e1]").says("at t = 0.00");
-    assert!(Table::open(&desk.path("rig/results.arrows")).unwrap().rows() > 1);
+    sandbox
+        .run(line)
+        .exits(3)
+        .says("error[E0602]: `s1.v` =")
+        .says("is outside [-2e1, 2e1]")
+        .says("at t = 0.00");
+    assert!(Table::open(&sandbox.path("rig/results.arrows")).unwrap().rows() > 1);
 }
 
 #[test]
 fn a_time_limit_ends_the_run_with_4() {
-    let desk = Desk::new();
-    desk.run("run dual-mass --t-end 1h --time-limit 50ms --out rig")
+    let sandbox = Sandbox::new();
+    sandbox
+        .run("run dual-mass --t-end 1h --time-limit 50ms --out rig")
         .exits(4)
         .says("error[E0603]")
         .says("next: costep resume rig");
-    assert!(Table::open(&desk.path("rig/results.arrows")).unwrap().complete());
-    assert!(desk.path("rig/checkpoint").is_file());
+    assert!(Table::open(&sandbox.path("rig/results.arrows")).unwrap().complete());
+    assert!(sandbox.path("rig/checkpoint").is_file());
 }
 
 #[test]
 fn the_recording_before_is_kept_under_another_name() {
-    let desk = Desk::new();
-    desk.run("run dual-mass --t-end 10ms --out rig").exits(0);
-    let first = fs::read(desk.path("rig/results.arrows")).unwrap();
-    desk.run("run dual-mass --t-end 20ms --out rig").exits(0);
-    assert!(fs::read(desk.path("rig/results.previous.arrows")).unwrap() == first);
-    assert_eq!(Table::open(&desk.path("rig/results.arrows")).unwrap().rows(), 21);
+    let sandbox = Sandbox::new();
+    sandbox.run("run dual-mass --t-end 10ms --out rig").exits(0);
+    let first = fs::read(sandbox.path("rig/results.arrows")).unwrap();
+    sandbox.run("run dual-mass --t-end 20ms --out rig").exits(0);
+    assert!(fs::read(sandbox.path("rig/results.previous.arrows")).unwrap() == first);
+    assert_eq!(Table::open(&sandbox.path("rig/results.arrows")).unwrap().rows(), 21);
     // A command that is refused does not touch them.
-    desk.run("run dual-mass --method nepec --out rig").exits(1);
-    assert!(fs::read(desk.path("rig/results.previous.arrows")).unwrap() == first);
+    sandbox.run("run dual-mass --method nepec --out rig").exits(1);
+    assert!(fs::read(sandbox.path("rig/results.previous.arrows")).unwrap() == first);
 }
 
 #[test]
 fn the_file_of_a_project_is_never_overwritten() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     // `run.toml` is also the name under which a run leaves a copy of its project.
     let project = "[system]   # mine\nmodel = \"dual-mass\"\n";
-    desk.write("run.toml", project);
-    desk.run("run run.toml").exits(0);
-    desk.run("run run.toml --set ck=2e5").exits(1).says("error[E0201]").says("--out DIR");
-    desk.run("run run.toml --set ck=2e5 --out other").exits(0);
-    assert_eq!(fs::read_to_string(desk.path("run.toml")).unwrap(), project);
-    assert!(fs::read_to_string(desk.path("other/run.toml")).unwrap().contains("ck = 200000.0"));
+    sandbox.write("run.toml", project);
+    sandbox.run("run run.toml").exits(0);
+    sandbox.run("run run.toml --set ck=2e5").exits(1).says("error[E0201]").says("--out DIR");
+    sandbox.run("run run.toml --set ck=2e5 --out other").exits(0);
+    assert_eq!(fs::read_to_string(sandbox.path("run.toml")).unwrap(), project);
+    assert!(fs::read_to_string(sandbox.path("other/run.toml")).unwrap().contains("ck = 200000.0"));
 
-    desk.run("demo --quiet").exits(0);
-    desk.write("costep-demo/system.toml", project);
-    let done = desk.run("demo").exits(0);
+    sandbox.run("demo --quiet").exits(0);
+    sandbox.write("costep-demo/system.toml", project);
+    let done = sandbox.run("demo").exits(0);
     assert!(done.stdout.contains("Kept your costep-demo/system.toml"), "{}", done.story());
-    assert_eq!(fs::read_to_string(desk.path("costep-demo/system.toml")).unwrap(), project);
+    assert_eq!(fs::read_to_string(sandbox.path("costep-demo/system.toml")).unwrap(), project);
 }
 
 #[test]
 fn a_folder_that_cannot_be_written_is_named() {
-    let desk = Desk::new();
-    desk.write("file", "text");
-    desk.write("taken/results.csv/file", "text");
+    let sandbox = Sandbox::new();
+    sandbox.write("file", "text");
+    sandbox.write("taken/results.csv/file", "text");
     for line in ["run dual-mass --out file/rig", "compare dual-mass --out file/rig", "demo --out file/rig"] {
-        desk.run(line).exits(1).says("error[E0201]").says("file/rig").says("cause: ");
+        sandbox.run(line).exits(1).says("error[E0201]").says("file/rig").says("cause: ");
     }
-    desk.run("run dual-mass --out rig --quiet").exits(0);
-    desk.run("export rig --to taken/results.csv").exits(1).says("error[E0201]").says("taken/results.csv");
-    desk.run("export rig --to nowhere/x.csv").exits(1).says("error[E0201]").says("nowhere/x.csv");
-    desk.run("export rig --to rig/results.arrows").exits(1);
-    assert!(Table::open(&desk.path("rig/results.arrows")).unwrap().complete());
+    sandbox.run("run dual-mass --out rig --quiet").exits(0);
+    sandbox.run("export rig --to taken/results.csv").exits(1).says("error[E0201]").says("taken/results.csv");
+    sandbox.run("export rig --to nowhere/x.csv").exits(1).says("error[E0201]").says("nowhere/x.csv");
+    sandbox.run("export rig --to rig/results.arrows").exits(1);
+    assert!(Table::open(&sandbox.path("rig/results.arrows")).unwrap().complete());
 }
 
 #[cfg(unix)]
 #[test]
 fn a_read_only_folder_is_named() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new();
-    fs::create_dir(desk.path("locked")).unwrap();
-    fs::set_permissions(desk.path("locked"), fs::Permissions::from_mode(0o555)).unwrap();
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("locked")).unwrap();
+    fs::set_permissions(sandbox.path("locked"), fs::Permissions::from_mode(0o555)).unwrap();
     // Nothing is read-only for root but what the system itself does not let be written.
-    let is_root = File::create(desk.path("locked/probe")).is_ok();
+    let is_root = File::create(sandbox.path("locked/probe")).is_ok();
     let folder = if is_root && cfg!(target_os = "linux") { "/proc" } else { "locked" };
     if !is_root || cfg!(target_os = "linux") {
         for line in ["run dual-mass --out", "compare dual-mass --out", "demo --out"] {
-            desk.run(&format!("{line} {folder}/rig")).exits(1).says("error[E0201]").says(folder);
+            sandbox.run(&format!("{line} {folder}/rig")).exits(1).says("error[E0201]").says(folder);
         }
     }
 }
@@ -278,32 +284,32 @@ fn a_read_only_folder_is_named() {
 #[cfg(unix)]
 #[test]
 fn a_full_disk_ends_the_run_and_what_was_written_is_valid() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     // 512 or 1024 bytes each, depending on the shell.
     let limit = "trap '' XFSZ; ulimit -f 64";
     let costep = env!("CARGO_BIN_EXE_costep");
     let shell = |line: &str| {
         let script = format!("{limit}; exec {costep} {line}");
-        finished(desk.program("sh", ["-c", &script]), line)
+        finished(sandbox.program("sh", ["-c", &script]), line)
     };
     let done = shell("run dual-mass --t-end 100s --out rig --checkpoint 0s").exits(2);
     let done = done.says("error[E0503]: cannot write the recording `rig/results.arrows`").says("cause: ");
     assert!(!done.stdout.contains("STABLE"), "{}", done.story());
-    let table = Table::open(&desk.path("rig/results.arrows")).unwrap();
+    let table = Table::open(&sandbox.path("rig/results.arrows")).unwrap();
     assert!(table.rows() > 10 && !table.complete() && table.damage().is_none());
-    desk.run("export rig --to rig.csv").exits(0).says("no end mark");
+    sandbox.run("export rig --to rig.csv").exits(0).says("no end mark");
 
     let object = shell("run dual-mass --t-end 100s --out rig2 --checkpoint 0s --json").exits(2).json();
     assert_eq!((&object["verdict"], &object["error"]["code"]), (&"failed".into(), &"E0503".into()));
 
-    desk.run("run dual-mass --t-end 2s --out rig3 --quiet").exits(0);
+    sandbox.run("run dual-mass --t-end 2s --out rig3 --quiet").exits(0);
     shell("export rig3 --to rig3.csv").exits(1).says("error[E0201]: cannot write `rig3.csv`");
-    assert!(!desk.path("rig3.csv").exists(), "half an export was left behind");
+    assert!(!sandbox.path("rig3.csv").exists(), "half an export was left behind");
 }
 
 #[cfg(target_os = "linux")]
-fn to(desk: &Desk, line: &str, stdout: Stdio, stderr: Option<Stdio>) -> Done {
-    let mut command = desk.command(line.split_whitespace());
+fn to(sandbox: &Sandbox, line: &str, stdout: Stdio, stderr: Option<Stdio>) -> Done {
+    let mut command = sandbox.command(line.split_whitespace());
     let mut kept = tempfile::tempfile().unwrap();
     command.stdout(stdout);
     command.stderr(stderr.unwrap_or_else(|| kept.try_clone().unwrap().into()));
@@ -315,7 +321,7 @@ fn to(desk: &Desk, line: &str, stdout: Stdio, stderr: Option<Stdio>) -> Done {
 #[test]
 fn output_that_cannot_be_written_is_an_error_not_a_panic() {
     let full = || Stdio::from(File::options().write(true).open("/dev/full").unwrap());
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for line in [
         "demo",
         "compare dual-mass",
@@ -329,24 +335,24 @@ fn output_that_cannot_be_written_is_an_error_not_a_panic() {
         "explain E0601",
     ] {
         for json in ["", " --json"] {
-            let done = to(&desk, &format!("{line}{json}"), full(), None);
+            let done = to(&sandbox, &format!("{line}{json}"), full(), None);
             done.exits(1).says("cannot write to standard output").says("No space left on device");
         }
     }
-    to(&desk, "run nothing --json", full(), None).exits(1).says("error[E0207]");
+    to(&sandbox, "run nothing --json", full(), None).exits(1).says("error[E0207]");
     // Nobody is left to tell, but the exit code still says it.
-    to(&desk, "run nothing", full(), Some(full())).exits(1);
-    to(&desk, "run dual-mass --method foh --step 5ms --t-end 1s", Stdio::null(), Some(full())).exits(3);
+    to(&sandbox, "run nothing", full(), Some(full())).exits(1);
+    to(&sandbox, "run dual-mass --method foh --step 5ms --t-end 1s", Stdio::null(), Some(full())).exits(3);
 
-    std::os::unix::fs::symlink("/dev/full", desk.path("full.csv")).unwrap();
-    desk.run("export rig --to full.csv").exits(1).says("error[E0201]").says("No space left on device");
+    std::os::unix::fs::symlink("/dev/full", sandbox.path("full.csv")).unwrap();
+    sandbox.run("export rig --to full.csv").exits(1).says("error[E0201]").says("No space left on device");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let desk = Desk::new();
-    desk.run("run dual-mass --out rig --quiet").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("run dual-mass --out rig --quiet").exits(0);
     for line in [
         "compare dual-mass",
         "compare dual-mass --json",
@@ -357,17 +363,17 @@ fn a_reader_that_goes_away_is_no_error() {
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let done = to(&desk, line, writer.into(), None).exits(0);
+        let done = to(&sandbox, line, writer.into(), None).exits(0);
         assert_eq!(done.stderr, "", "{}", done.story());
     }
     let script = format!("{} compare dual-mass --steps 1ms,2ms | head -1", env!("CARGO_BIN_EXE_costep"));
-    let done = finished(desk.program("sh", ["-c", &script]), "compare | head -1").exits(0);
+    let done = finished(sandbox.program("sh", ["-c", &script]), "compare | head -1").exits(0);
     assert!(done.stdout.lines().count() == 1 && done.stderr.is_empty(), "{}", done.story());
 }
 
 #[test]
 fn hostile_arguments_never_panic() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let long = "x".repeat(100_000);
     let brackets = "[".repeat(50_000);
     let words = [
@@ -446,7 +452,7 @@ fn hostile_arguments_never_panic() {
         for word in words {
             let arguments = place.iter().map(|part| part.replace("WORD", word)).collect::<Vec<_>>();
             let shown: String = arguments.join(" ").chars().take(200).collect();
-            no_panic(finished(desk.command(&arguments), shown));
+            no_panic(finished(sandbox.command(&arguments), shown));
         }
     }
 }
@@ -466,7 +472,7 @@ fn no_panic(done: Done) {
 #[test]
 fn arguments_that_are_not_text_never_panic() {
     use std::os::unix::ffi::OsStringExt;
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let strange = || OsString::from_vec(vec![b'o', 0xff, 0xfe]);
     for flags in [
         &["run"][..],
@@ -477,7 +483,7 @@ fn arguments_that_are_not_text_never_panic() {
     ] {
         for json in [None, Some(OsString::from("--json"))] {
             let arguments = flags.iter().map(OsString::from).chain([strange()]).chain(json.clone());
-            let done = finished(desk.command(arguments), format!("{flags:?} {json:?}")).exits(1);
+            let done = finished(sandbox.command(arguments), format!("{flags:?} {json:?}")).exits(1);
             if json.is_some() {
                 assert_eq!(done.json()["errors"][0]["code"], "E0200");
             }
@@ -486,13 +492,13 @@ fn arguments_that_are_not_text_never_panic() {
     // Paths need not be text.
     let arguments =
         ["run", "dual-mass", "--json", "--out"].map(OsString::from).into_iter().chain([strange()]);
-    finished(desk.command(arguments), "run --out").exits(0).json();
-    assert!(desk.path(strange()).join("results.arrows").is_file());
+    finished(sandbox.command(arguments), "run --out").exits(0).json();
+    assert!(sandbox.path(strange()).join("results.arrows").is_file());
 }
 
 #[test]
 fn output_that_is_no_terminal_has_no_escape_codes() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for line in [
         "demo",
         "compare dual-mass --set ck=2e5 --set dk=200",
@@ -502,7 +508,7 @@ fn output_that_is_no_terminal_has_no_escape_codes() {
         "help run",
     ] {
         for no_color in [true, false] {
-            let mut command = desk.command(line.split_whitespace());
+            let mut command = sandbox.command(line.split_whitespace());
             if !no_color {
                 command.env_remove("NO_COLOR");
             }
@@ -516,18 +522,18 @@ fn output_that_is_no_terminal_has_no_escape_codes() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_gets_colours_unless_no_color_is_set() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for line in ["compare dual-mass --methods zoh", "run nothing", "run --stpe"] {
         let in_terminal = |no_color: bool| {
             let typed = format!("{} {line}", env!("CARGO_BIN_EXE_costep"));
-            let mut command = desk.program("script", ["-qec", &typed, "/dev/null"]);
+            let mut command = sandbox.program("script", ["-qec", &typed, "/dev/null"]);
             command.env("TERM", "xterm");
             if !no_color {
                 command.env_remove("NO_COLOR");
             }
             finished(command, line)
         };
-        if desk.program("script", ["--version"]).output().is_ok_and(|output| output.status.success()) {
+        if sandbox.program("script", ["--version"]).output().is_ok_and(|output| output.status.success()) {
             assert!(in_terminal(false).stdout.contains("\u{1b}["), "{}", in_terminal(false).story());
             assert!(!in_terminal(true).stdout.contains('\u{1b}'), "{}", in_terminal(true).story());
         }
@@ -536,30 +542,30 @@ fn a_terminal_gets_colours_unless_no_color_is_set() {
 
 #[test]
 fn options_that_change_nothing_are_named_and_those_given_twice_refused() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let idle = "predictive:source=exact,window=100";
     for line in [
         format!("run dual-mass --no-record --method {idle}"),
         format!("compare dual-mass --methods zoh,{idle}"),
         format!("check dual-mass --set method={idle}"),
     ] {
-        desk.run(&line).exits(0).says("warning[W0302]: option `window` of").says("source=moesp");
+        sandbox.run(&line).exits(0).says("warning[W0302]: option `window` of").says("source=moesp");
     }
-    let twice = desk.run("run dual-mass --no-record --method predictive:order=2,order=3").exits(1);
+    let twice = sandbox.run("run dual-mass --no-record --method predictive:order=2,order=3").exits(1);
     twice.says("E0303").says("`order` of method `predictive` is given twice");
 }
 
 /// With half a period per step the reference passes through zero at every communication point.
 #[test]
 fn a_verdict_does_not_contradict_the_curves() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for line in [
         "run dual-mass --no-record --set ck=1000 --set dk=1000 --step 10ms --t-end 2s --json",
         "run dual-mass --no-record --set ck=3162 --set dk=100 --step 10ms --json",
     ] {
-        assert_eq!(desk.run(line).exits(0).json()["verdict"], "stable");
+        assert_eq!(sandbox.run(line).exits(0).json()["verdict"], "stable");
     }
     // Five steps show no growth, but a result far beyond anything real.
     let line = "run dual-mass --no-record --method prestep:paper=true,input=ramp --step 20ms --json";
-    assert_eq!(desk.run(line).exits(3).json()["verdict"], "unstable");
+    assert_eq!(sandbox.run(line).exits(3).json()["verdict"], "unstable");
 }

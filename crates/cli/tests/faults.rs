@@ -9,7 +9,7 @@ mod fmus;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Desk, Done, Running, finished};
+use common::{Done, Running, Sandbox, finished};
 use costep_results::Table;
 use fmus::{BOTH, Fmi, Variant, build_as};
 use serde_json::Value;
@@ -59,7 +59,7 @@ mod fault {
 
 /// A folder with the FMU and the project `rig`: the FMU, fed by itself, and a good one beside it.
 struct Rig {
-    desk: Desk,
+    sandbox: Sandbox,
     step: &'static str,
     version: char,
 }
@@ -74,11 +74,11 @@ impl Rig {
     }
 
     fn of(fmi: Fmi, fmu: &Path) -> Self {
-        let desk = Desk::new();
-        std::fs::create_dir(desk.path("rig")).unwrap();
-        std::fs::copy(fmu, desk.path("rig/Fault.fmu")).unwrap();
+        let sandbox = Sandbox::new();
+        std::fs::create_dir(sandbox.path("rig")).unwrap();
+        std::fs::copy(fmu, sandbox.path("rig/Fault.fmu")).unwrap();
         let step = if fmi == Fmi::V2 { "fmi2DoStep" } else { "fmi3DoStep" };
-        Self { desk, step, version: if fmi == Fmi::V2 { '2' } else { '3' } }
+        Self { sandbox, step, version: if fmi == Fmi::V2 { '2' } else { '3' } }
     }
 
     /// The project with a fault at t = 0.3 s, of an FMU of this name; `more` are keys of its table.
@@ -88,18 +88,18 @@ impl Rig {
              set = {{ fault = {fault}, at = 0.3, x0 = 1.0 }}\n[fmu.good]\nfile = \"Fault.fmu\"\n\
              [[connect]]\nfrom = \"{name}.y\"\nto = \"good.u\"\n[[connect]]\nfrom = \"good.y\"\nto = \"{name}.u\"\n"
         );
-        self.desk.write("rig/system.toml", text);
+        self.sandbox.write("rig/system.toml", text);
     }
 
     /// Runs the project as it is. No process is left afterwards.
     fn run(&self, flags: &str) -> Done {
         let line = format!("run rig --out out --threads 1 {flags}");
-        let mut command = self.desk.command(line.split_whitespace());
-        let temporary = self.desk.path("temporary");
+        let mut command = self.sandbox.command(line.split_whitespace());
+        let temporary = self.sandbox.path("temporary");
         std::fs::create_dir_all(&temporary).unwrap();
-        command.env("COSTEP_TEST_MARK", self.desk.path("mark")).env("TMPDIR", &temporary);
+        command.env("COSTEP_TEST_MARK", self.sandbox.path("mark")).env("TMPDIR", &temporary);
         let done = finished(command, line);
-        assert_eq!(left_over(&self.desk.path("mark")), 0, "{}", done.story());
+        assert_eq!(left_over(&self.sandbox.path("mark")), 0, "{}", done.story());
         let folders = std::fs::read_dir(&temporary).unwrap().count();
         assert_eq!(folders, 0, "temporary folders stay behind\n{}", done.story());
         done
@@ -110,17 +110,17 @@ impl Rig {
         // Only those that hang are waited for in vain; others may take their time on a busy machine.
         let limit = if (fault::LOOP..=fault::HANG_FREE).contains(&fault) { "0.4 s" } else { "20 s" };
         self.set("bad", fault, &format!("step_timeout = \"{limit}\""));
-        let _ = std::fs::remove_dir_all(self.desk.path("out"));
+        let _ = std::fs::remove_dir_all(self.sandbox.path("out"));
         self.run(flags)
     }
 
     /// Times of the rows that were recorded.
     fn times(&self) -> Vec<f64> {
-        Table::open(&self.desk.path("out/results.arrows")).unwrap().values("t").unwrap().to_vec()
+        Table::open(&self.sandbox.path("out/results.arrows")).unwrap().values("t").unwrap().to_vec()
     }
 
     fn recorded(&self) -> bool {
-        self.desk.path("out/results.arrows").exists()
+        self.sandbox.path("out/results.arrows").exists()
     }
 }
 
@@ -186,7 +186,7 @@ fn a_panic_of_rust_code_in_an_fmu_is_its_own_fault() {
         assert_eq!(rig.times(), UP_TO_THE_FAULT, "{abi}");
         let isolated = "isolation = \"process\"\nstep_timeout = \"20 s\"";
         rig.set("bad", fault::EXCEPTION, isolated);
-        let _ = std::fs::remove_dir_all(rig.desk.path("out"));
+        let _ = std::fs::remove_dir_all(rig.sandbox.path("out"));
         rig.run("").exits_without_success(2).says("`bad` died with SIGABRT").says(rig.step);
     }
 }
@@ -343,7 +343,7 @@ fn an_fmu_may_ask_for_the_end() {
         assert_eq!(verdict, (&"not judged".into(), &Value::Null, &3.into()), "{object:#}");
         // What needs the whole run fails.
         rig.fault(60, "");
-        let done = rig.desk.run("compare rig --methods zoh --reference none").exits(2);
+        let done = rig.sandbox.run("compare rig --methods zoh --reference none").exits(2);
         assert!(done.stdout.contains("asked to end the simulation"), "{}", done.story());
     }
 }
@@ -364,7 +364,7 @@ fn a_state_that_is_not_put_back_is_found() {
     for fmi in BOTH {
         let rig = Rig::new(fmi);
         rig.set("bad", 55, "");
-        let json = rig.desk.run("check rig --probe --json").exits(2).json();
+        let json = rig.sandbox.run("check rig --probe --json").exits(2).json();
         let cards = json["probes"].as_array().unwrap();
         let taken_back = |name: &str| {
             let card = cards.iter().find(|card| card["part"] == name).unwrap_or_else(|| panic!("{json}"));
@@ -385,7 +385,7 @@ fn discarded_steps_are_done_again_if_wanted() {
         rig.run("--method zoh").exits(0);
         assert_eq!(rig.times().len(), 6);
         assert!(
-            std::fs::read_to_string(rig.desk.path("out/run.toml"))
+            std::fs::read_to_string(rig.sandbox.path("out/run.toml"))
                 .unwrap()
                 .contains("retry_discarded = true")
         );
@@ -421,7 +421,7 @@ fn other_fmus_are_not_disturbed() {
             };
             table.columns().iter().map(values).collect()
         };
-        let recorded = || bits(&Table::open(&rig.desk.path("out/results.arrows")).unwrap());
+        let recorded = || bits(&Table::open(&rig.sandbox.path("out/results.arrows")).unwrap());
         rig.fault(0, "").exits(0);
         let plain = recorded();
         let modes = [FLUSH_DENORMALS, ROUND_UP, TRAPS, TRAPS_IN_STEP, LOCALE, UMASK];
@@ -429,7 +429,7 @@ fn other_fmus_are_not_disturbed() {
             rig.fault(fault, "--checkpoint 0s").exits(0);
             // Others than root have to read it too.
             use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(rig.desk.path("out/checkpoint")).unwrap().permissions().mode();
+            let mode = std::fs::metadata(rig.sandbox.path("out/checkpoint")).unwrap().permissions().mode();
             assert!(mode & 0o600 == 0o600, "{fault}: {mode:o}");
             // In the step that changes it the FMU itself computes otherwise.
             if fault != ROUND_UP {
@@ -438,7 +438,7 @@ fn other_fmus_are_not_disturbed() {
         }
         // A folder of its own does not lead recording and checkpoints astray.
         rig.fault(CHANGE_FOLDER, "--checkpoint 0s").exits(0);
-        assert!(recorded() == plain && rig.desk.path("out/checkpoint").exists());
+        assert!(recorded() == plain && rig.sandbox.path("out/checkpoint").exists());
     }
 }
 
@@ -447,13 +447,13 @@ fn faults_of_a_comparison_are_reported_too() {
     for fmi in BOTH {
         let rig = Rig::new(fmi);
         rig.set("bad", fault::SEGV_STEP, "");
-        let done = rig.desk.run("compare rig --methods zoh,foh --reference none --json").exits(2);
+        let done = rig.sandbox.run("compare rig --methods zoh,foh --reference none --json").exits(2);
         assert_eq!(done.json()["errors"][0]["code"], "E0405");
         rig.set("bad", fault::SLEEP, "step_timeout = \"0.4 s\"");
-        rig.desk.run("compare rig --methods zoh --reference none").exits(4).says("E0406");
+        rig.sandbox.run("compare rig --methods zoh --reference none").exits(4).says("E0406");
         rig.set("bad", fault::SEGV_INIT, "");
-        rig.desk.run("check rig").exits(0);
-        rig.desk
+        rig.sandbox.run("check rig").exits(0);
+        rig.sandbox
             .run("check rig --probe")
             .exits(2)
             .says("`bad` died with SIGSEGV in")
@@ -463,8 +463,8 @@ fn faults_of_a_comparison_are_reported_too() {
 
 /// Waits until the recording is there and the FMU sleeps; the numbers of watcher and watched process.
 fn sleeping(rig: &Rig) -> (Running, u32) {
-    let mut command = rig.desk.command("run rig --out out".split_whitespace());
-    command.env("COSTEP_TEST_MARK", rig.desk.path("mark"));
+    let mut command = rig.sandbox.command("run rig --out out".split_whitespace());
+    command.env("COSTEP_TEST_MARK", rig.sandbox.path("mark"));
     let running = Running::of(command);
     let start = Instant::now();
     let child = loop {
@@ -482,7 +482,7 @@ fn sleeping(rig: &Rig) -> (Running, u32) {
 
 fn no_process_is_left(rig: &Rig) {
     let start = Instant::now();
-    while left_over(&rig.desk.path("mark")) > 0 {
+    while left_over(&rig.sandbox.path("mark")) > 0 {
         assert!(start.elapsed() < Duration::from_secs(10), "a process is left");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -493,7 +493,7 @@ fn killing_either_process_ends_both_and_keeps_the_recording() {
     let rig = Rig::new(Fmi::V2);
     rig.set("bad", fault::SLEEP, "");
     for kill_watcher in [true, false] {
-        let _ = std::fs::remove_dir_all(rig.desk.path("out"));
+        let _ = std::fs::remove_dir_all(rig.sandbox.path("out"));
         let (running, child) = sleeping(&rig);
         if kill_watcher {
             running.kill();
@@ -504,7 +504,7 @@ fn killing_either_process_ends_both_and_keeps_the_recording() {
             assert_eq!(rig.times(), UP_TO_THE_FAULT);
         }
         no_process_is_left(&rig);
-        assert!(Table::open(&rig.desk.path("out/results.arrows")).is_ok());
+        assert!(Table::open(&rig.sandbox.path("out/results.arrows")).is_ok());
     }
 }
 

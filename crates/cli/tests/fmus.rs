@@ -6,7 +6,7 @@ mod common;
 #[path = "../../fmi/tests/fmus/mod.rs"]
 mod fmus;
 
-use common::{Desk, table};
+use common::{Sandbox, table};
 use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited};
 
 /// The two-mass oscillator as two FMUs.
@@ -36,13 +36,13 @@ to = "s2.u2"
 "#;
 
 /// A folder with the project `pair` and its FMUs.
-fn pair(fmi: Fmi) -> Desk {
-    let desk = Desk::new();
-    desk.write("pair/system.toml", PAIR);
+fn pair(fmi: Fmi) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("pair/system.toml", PAIR);
     for model in ["S1", "S2"] {
-        std::fs::copy(build(fmi, model).path, desk.path(format!("pair/{model}.fmu"))).unwrap();
+        std::fs::copy(build(fmi, model).path, sandbox.path(format!("pair/{model}.fmu"))).unwrap();
     }
-    desk
+    sandbox
 }
 
 /// The columns of two tables that have the same name, compared: the largest difference relative to the largest value.
@@ -68,15 +68,15 @@ fn difference(a: &str, b: &str, names: &[&str]) -> f64 {
 fn two_fmus_equal_the_native_model() {
     let signals = ["s1.x", "s1.v", "s2.F"];
     for fmi in BOTH {
-        let desk = pair(fmi);
+        let sandbox = pair(fmi);
         for system in ["pair", "dual-mass --t-end 0.1s --solver euler:10us"] {
             let name = system.split(' ').next().unwrap();
-            desk.run(&format!("compare {system} --methods zoh --steps 0.1ms --out out-{name}")).exits(0);
+            sandbox.run(&format!("compare {system} --methods zoh --steps 0.1ms --out out-{name}")).exits(0);
             let recording =
-                std::fs::read_dir(desk.path(format!("out-{name}"))).unwrap().next().unwrap().unwrap();
-            desk.run(&format!("export {} --to {name}.csv", recording.path().display())).exits(0);
+                std::fs::read_dir(sandbox.path(format!("out-{name}"))).unwrap().next().unwrap().unwrap();
+            sandbox.run(&format!("export {} --to {name}.csv", recording.path().display())).exits(0);
         }
-        let read = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap();
+        let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap();
         let worst = difference(&read("dual-mass.csv"), &read("pair.csv"), &signals);
         println!("{fmi:?}: {worst:e}");
         assert!(worst <= 1e-12, "{fmi:?}: {worst:e}");
@@ -85,17 +85,21 @@ fn two_fmus_equal_the_native_model() {
 
 #[test]
 fn comparisons_say_what_the_reference_is() {
-    let desk = pair(Fmi::V2);
-    let json = desk.run("compare pair --methods zoh,foh --steps 1ms --json").exits(0).json();
+    let sandbox = pair(Fmi::V2);
+    let json = sandbox.run("compare pair --methods zoh,foh --steps 1ms --json").exits(0).json();
     assert_eq!(json["reference"]["kind"], "fine-step");
     assert_eq!(json["reference"]["step"], 2e-5);
     assert!(json["reference"]["own_error"].as_f64().unwrap() < 1e-2);
     assert!(json["runs"][0]["eps_mono"].as_f64().unwrap() > json["runs"][1]["eps_mono"].as_f64().unwrap());
-    desk.run("compare pair --methods zoh --steps 1ms")
+    sandbox
+        .run("compare pair --methods zoh --steps 1ms")
         .exits(0)
         .says("reference: the same system with `auto` at a step of 20 us; at twice that step it differs by");
-    desk.run("compare pair --reference dopri5").exits(1).says("FMUs for Co-Simulation do not provide them");
-    let run = desk.run("run pair --method nepce --reference step:50us --json").exits(0).json();
+    sandbox
+        .run("compare pair --reference dopri5")
+        .exits(1)
+        .says("FMUs for Co-Simulation do not provide them");
+    let run = sandbox.run("run pair --method nepce --reference step:50us --json").exits(0).json();
     let times = &run["times"];
     let parts: f64 = ["s1", "s2"].iter().map(|part| times["parts"][part].as_f64().unwrap()).sum();
     assert!(parts > 0.0 && run["real_time_factor"].as_f64().unwrap() > 0.0, "{run}");
@@ -105,33 +109,33 @@ fn comparisons_say_what_the_reference_is() {
 
 #[test]
 fn a_run_is_recorded_and_its_copy_runs_again() {
-    let desk = pair(Fmi::V3);
+    let sandbox = pair(Fmi::V3);
     let set = ["--set", "s2.ck=2e5", "--set", "s2.text="];
-    desk.run(&format!("run pair {}", set.join(" "))).exits(1).says("has no variable `text`");
-    desk.run("run pair --set s2.ck=2e5 --method zoh --out first").exits(0);
-    let copy = std::fs::read_to_string(desk.path("first/run.toml")).unwrap();
+    sandbox.run(&format!("run pair {}", set.join(" "))).exits(1).says("has no variable `text`");
+    sandbox.run("run pair --set s2.ck=2e5 --method zoh --out first").exits(0);
+    let copy = std::fs::read_to_string(sandbox.path("first/run.toml")).unwrap();
     assert!(copy.contains("set = { ck = 200000.0 }"), "{copy}");
-    desk.run("run first/run.toml --out second").exits(0);
+    sandbox.run("run first/run.toml --out second").exits(0);
     for run in ["first", "second"] {
-        desk.run(&format!("export {run} --to {run}.csv")).exits(0);
+        sandbox.run(&format!("export {run} --to {run}.csv")).exits(0);
     }
-    let read = |name: &str| std::fs::read_to_string(desk.path(name)).unwrap();
+    let read = |name: &str| std::fs::read_to_string(sandbox.path(name)).unwrap();
     assert_eq!(read("first.csv"), read("second.csv"));
 }
 
 #[test]
 fn a_run_of_fmus_is_drawn_beside_one_at_a_small_step() {
-    let desk = pair(Fmi::V2);
-    desk.run("run pair --step 1ms --out there").exits(0);
-    let drawn = desk.run("plot there --reference --to 20ms --json").exits(0).json();
+    let sandbox = pair(Fmi::V2);
+    sandbox.run("run pair --step 1ms --out there").exits(0);
+    let drawn = sandbox.run("plot there --reference --to 20ms --json").exits(0).json();
     assert!(drawn["signals"].as_array().unwrap().contains(&"s2.F".into()), "{drawn}");
-    let svg = std::fs::read_to_string(desk.path("there/plot.svg")).unwrap();
+    let svg = std::fs::read_to_string(sandbox.path("there/plot.svg")).unwrap();
     assert!(svg.contains("the same system with `auto` at a step of 20 us"), "{svg}");
 }
 
 #[test]
 fn a_new_project_is_proposed_checked_and_run() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for model in ["S1", "S2"] {
         let fmu = build_edited(Fmi::V2, model, |text| {
             // The inputs of S2 are called u1 and u2; one of them is to be found by its unit.
@@ -147,12 +151,12 @@ fn a_new_project_is_proposed_checked_and_run() {
                 _ => text,
             }
         });
-        std::fs::copy(fmu.path, desk.path(format!("{model}.fmu"))).unwrap();
+        std::fs::copy(fmu.path, sandbox.path(format!("{model}.fmu"))).unwrap();
     }
-    desk.run("new rig S1.fmu S2.fmu S3.fmu").exits(1).says("S3.fmu");
-    assert!(!desk.path("rig").exists());
-    desk.run("new rig S1.fmu S2.fmu").exits(0);
-    let text = std::fs::read_to_string(desk.path("rig/system.toml")).unwrap();
+    sandbox.run("new rig S1.fmu S2.fmu S3.fmu").exits(1).says("S3.fmu");
+    assert!(!sandbox.path("rig").exists());
+    sandbox.run("new rig S1.fmu S2.fmu").exits(0);
+    let text = std::fs::read_to_string(sandbox.path("rig/system.toml")).unwrap();
     assert!(text.contains("stop = \"10 ms\"  # as proposed by `s2`"), "{text}");
     assert!(text.contains("[[connect]]  # the same name\nfrom = \"s2.F\"\nto = \"s1.F\"\n"), "{text}");
     assert!(
@@ -161,40 +165,40 @@ fn a_new_project_is_proposed_checked_and_run() {
     );
     assert!(text.contains("# No output fits `s2.u2`"), "{text}");
     assert!(text.contains("# set = { m = 10.0, c = 1000000.0,"), "{text}");
-    desk.run("new rig S1.fmu").exits(1).says("E0218");
-    let checked = desk.run("check rig").exits(0).says("W0202").says("W0107");
+    sandbox.run("new rig S1.fmu").exits(1).says("E0218");
+    let checked = sandbox.run("check rig").exits(0).says("W0202").says("W0107");
     assert!(checked.stdout.contains("ok   2 parts, 2 connections, 0 errors"), "{}", checked.story());
-    desk.run("check rig --strict").exits(1);
-    desk.run("run rig --method zoh").exits(0);
+    sandbox.run("check rig --strict").exits(1);
+    sandbox.run("run rig --method zoh").exits(0);
     // Two instances of one file, where they are.
-    desk.run("new twins S1.fmu S1.fmu --no-copy --json").exits(0).json();
-    assert!(!desk.path("twins/S1.fmu").exists());
-    let text = std::fs::read_to_string(desk.path("twins/system.toml")).unwrap();
+    sandbox.run("new twins S1.fmu S1.fmu --no-copy --json").exits(0).json();
+    assert!(!sandbox.path("twins/S1.fmu").exists());
+    let text = std::fs::read_to_string(sandbox.path("twins/system.toml")).unwrap();
     assert!(text.contains("[fmu.s1]") && text.contains("[fmu.s1_2]"), "{text}");
-    desk.run("check twins").exits(0);
+    sandbox.run("check twins").exits(0);
 }
 
 #[test]
 fn a_check_finds_everything_at_once() {
-    let desk = pair(Fmi::V3);
+    let sandbox = pair(Fmi::V3);
     let wrong = PAIR.replacen("to = \"s2.u2\"", "to = \"s2.u3\"", 1).replacen(
         "file = \"S1.fmu\"",
         "file = \"S1.fmu\"\nset = { mass = 3 }\nisolation = \"proces\"",
         1,
     );
-    desk.write("pair/system.toml", wrong);
-    let done = desk.run("check pair").exits(1).says("E0203").says("E0208").says("E0205");
+    sandbox.write("pair/system.toml", wrong);
+    let done = sandbox.run("check pair").exits(1).says("E0203").says("E0208").says("E0205");
     assert!(done.stdout.contains("3 errors, 0 warnings"), "{}", done.story());
-    let json = desk.run("check pair --json").exits(1).json();
+    let json = sandbox.run("check pair --json").exits(1).json();
     assert_eq!((json["ok"].as_bool(), json["errors"].as_array().unwrap().len()), (Some(false), 3));
-    desk.run("check dual-mass --probe").exits(0);
+    sandbox.run("check dual-mass --probe").exits(0);
 }
 
 #[test]
 fn a_probe_tells_what_fmus_do() {
     for fmi in BOTH {
-        let desk = pair(fmi);
-        let json = desk.run("check pair --probe --json").exits(0).json();
+        let sandbox = pair(fmi);
+        let json = sandbox.run("check pair --probe --json").exits(0).json();
         for card in json["probes"].as_array().unwrap() {
             assert_eq!(
                 (card["repeatable"].as_bool(), card["taken_back"].as_bool()),
@@ -206,31 +210,31 @@ fn a_probe_tells_what_fmus_do() {
     }
     // Derivatives that contradict the steps.
     for fmi in BOTH {
-        let desk = pair(fmi);
+        let sandbox = pair(fmi);
         let variant = Variant { flag: "-DWRONG_DERIVATIVES", ..Variant::default() };
-        std::fs::copy(build_as(fmi, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
-        let done = desk.run("check pair --probe").exits(2);
+        std::fs::copy(build_as(fmi, "S1", "S1", variant).path, sandbox.path("pair/S1.fmu")).unwrap();
+        let done = sandbox.run("check pair --probe").exits(2);
         assert!(done.stdout.contains("derivatives DIFFER"), "{}", done.story());
-        let json = desk.run("check pair --probe --json").exits(2).json();
+        let json = sandbox.run("check pair --probe --json").exits(2).json();
         assert_eq!(json["ok"], false);
         assert!(json["probes"][0]["derivative_error"].as_f64().unwrap() > 0.2, "{json}");
     }
-    let desk = pair(Fmi::V2);
+    let sandbox = pair(Fmi::V2);
     // Only one instance per process: the second one gets its own.
     let variant =
         Variant { attributes: "canBeInstantiatedOnlyOncePerProcess=\"true\"", ..Variant::default() };
-    std::fs::copy(build_as(Fmi::V2, "S1", "S1", variant).path, desk.path("pair/S1.fmu")).unwrap();
-    let json = desk.run("check pair --probe --json").exits(0).json();
+    std::fs::copy(build_as(Fmi::V2, "S1", "S1", variant).path, sandbox.path("pair/S1.fmu")).unwrap();
+    let json = sandbox.run("check pair --probe --json").exits(0).json();
     assert_eq!(json["probes"][0]["repeatable"], true);
-    desk.run("run pair --method zoh").exits(0);
+    sandbox.run("run pair --method zoh").exits(0);
 }
 
 #[test]
 fn texts_and_bytes_pass_through_a_chain_and_are_not_recorded() {
     for fmi in [Fmi::V2, Fmi::V3] {
-        let desk = Desk::new();
-        std::fs::create_dir(desk.path("chain")).unwrap();
-        std::fs::copy(fmus::build_types(fmi).path, desk.path("chain/Types.fmu")).unwrap();
+        let sandbox = Sandbox::new();
+        std::fs::create_dir(sandbox.path("chain")).unwrap();
+        std::fs::copy(fmus::build_types(fmi).path, sandbox.path("chain/Types.fmu")).unwrap();
         let bytes = if fmi == Fmi::V3 { ", u_bytes = \"00ff07\"" } else { "" };
         let mut text = format!(
             "[system]\nstop = \"0.5 s\"\n[step]\nsize = \"0.1 s\"\n[fmu.a]\nfile = \"Types.fmu\"\n\
@@ -241,10 +245,10 @@ fn texts_and_bytes_pass_through_a_chain_and_are_not_recorded() {
                 text += &format!("[[connect]]\nfrom = \"{from}.y_{kind}\"\nto = \"{to}.u_{kind}\"\n");
             }
         }
-        desk.write("chain/system.toml", &text);
-        desk.run("run chain --out out --method zoh").exits(0);
-        desk.run("export out --to out.csv").exits(0);
-        let csv = std::fs::read_to_string(desk.path("out.csv")).unwrap();
+        sandbox.write("chain/system.toml", &text);
+        sandbox.run("run chain --out out --method zoh").exits(0);
+        sandbox.run("export out --to out.csv").exits(0);
+        let csv = std::fs::read_to_string(sandbox.path("out.csv")).unwrap();
         let (names, rows) = common::table(&csv);
         assert!(!names.iter().any(|name| name.contains("text") || name.contains("bytes")), "{names:?}");
         let column = names.iter().position(|name| name.starts_with("c.check")).unwrap();
@@ -252,12 +256,16 @@ fn texts_and_bytes_pass_through_a_chain_and_are_not_recorded() {
         let last = rows.last().unwrap()[column];
         assert_eq!(last, sum, "{csv}");
         // A number cannot feed a text, and nothing can be added to one.
-        desk.write("chain/system.toml", text.replace("from = \"a.y_text\"", "from = \"a.y_real\""));
-        desk.run("check chain").exits(1).says("takes strings");
-        desk.write("chain/system.toml", text.replace("to = \"b.u_text\"", "to = \"b.u_text\"\ngain = 2.0"));
-        desk.run("check chain").exits(1).says("takes strings");
+        sandbox.write("chain/system.toml", text.replace("from = \"a.y_text\"", "from = \"a.y_real\""));
+        sandbox.run("check chain").exits(1).says("takes strings");
+        sandbox
+            .write("chain/system.toml", text.replace("to = \"b.u_text\"", "to = \"b.u_text\"\ngain = 2.0"));
+        sandbox.run("check chain").exits(1).says("takes strings");
         // In another process the number stands for nothing, and that is said.
-        desk.write("chain/system.toml", text.replace("[fmu.c]\n", "[fmu.c]\nisolation = \"process\"\n"));
-        desk.run("run chain --out other --method zoh").exits(1).says("are not exchanged between processes");
+        sandbox.write("chain/system.toml", text.replace("[fmu.c]\n", "[fmu.c]\nisolation = \"process\"\n"));
+        sandbox
+            .run("run chain --out other --method zoh")
+            .exits(1)
+            .says("are not exchanged between processes");
     }
 }

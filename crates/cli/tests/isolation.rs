@@ -8,21 +8,21 @@ mod fmus;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Desk, Done, finished};
+use common::{Done, Sandbox, finished};
 use costep_results::Table;
 use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_exchange};
 
 /// The two-mass oscillator as two FMUs, with keys for both.
-fn pair(fmi: Fmi, exchange: bool, keys: &str) -> Desk {
-    let desk = Desk::new();
+fn pair(fmi: Fmi, exchange: bool, keys: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
     for model in ["S1", "S2"] {
         let fmu = if exchange { build_exchange(fmi, model, false, "") } else { build(fmi, model) };
-        let path = desk.path(format!("pair/{model}.fmu"));
+        let path = sandbox.path(format!("pair/{model}.fmu"));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::copy(fmu.path, path).unwrap();
     }
-    desk.write("pair/system.toml", pair_with(keys));
-    desk
+    sandbox.write("pair/system.toml", pair_with(keys));
+    sandbox
 }
 
 fn pair_with(keys: &str) -> String {
@@ -45,18 +45,18 @@ fn results_are_the_same_bit_by_bit() {
     for fmi in BOTH {
         for exchange in [false, true] {
             let keys = if exchange { "interface = \"me\"\nsolver = \"dopri5:1e-7\"" } else { "" };
-            let desk = pair(fmi, exchange, keys);
+            let sandbox = pair(fmi, exchange, keys);
             for flags in ["--method zoh", "--method predictive", "--method nepce", "--method zoh --threads 2"]
             {
                 let mut results = Vec::new();
                 for isolation in ["none", "process"] {
-                    desk.write(
+                    sandbox.write(
                         "pair/system.toml",
                         pair_with(&format!("{keys}\nisolation = \"{isolation}\"")),
                     );
-                    let _ = std::fs::remove_dir_all(desk.path("out"));
-                    desk.run(&format!("run pair --out out {flags}")).exits(0);
-                    results.push(bits(&desk.path("out/results.arrows")));
+                    let _ = std::fs::remove_dir_all(sandbox.path("out"));
+                    sandbox.run(&format!("run pair --out out {flags}")).exits(0);
+                    results.push(bits(&sandbox.path("out/results.arrows")));
                 }
                 assert!(results[0].len() > 4, "{fmi:?} {flags}");
                 assert_eq!(results[0][0].len(), 201);
@@ -67,11 +67,11 @@ fn results_are_the_same_bit_by_bit() {
 }
 
 /// Names and bits of all columns, and the counts of the integrators, of a run of the pair.
-fn outcome(desk: &Desk, keys: &str, method: &str) -> (Vec<(String, Vec<u64>)>, serde_json::Value) {
-    desk.write("pair/system.toml", pair_with(keys));
-    let _ = std::fs::remove_dir_all(desk.path("out"));
-    let json = desk.run(&format!("run pair --out out --method {method} --json")).exits(0).json();
-    let path = desk.path("out/results.arrows");
+fn outcome(sandbox: &Sandbox, keys: &str, method: &str) -> (Vec<(String, Vec<u64>)>, serde_json::Value) {
+    sandbox.write("pair/system.toml", pair_with(keys));
+    let _ = std::fs::remove_dir_all(sandbox.path("out"));
+    let json = sandbox.run(&format!("run pair --out out --method {method} --json")).exits(0).json();
+    let path = sandbox.path("out/results.arrows");
     let names =
         Table::open(&path).unwrap().columns().iter().map(|column| column.name.clone()).collect::<Vec<_>>();
     (names.into_iter().zip(bits(&path)).collect(), json["solvers"].clone())
@@ -80,14 +80,14 @@ fn outcome(desk: &Desk, keys: &str, method: &str) -> (Vec<(String, Vec<u64>)>, s
 #[test]
 fn what_integrators_tell_of_their_steps_comes_from_the_other_process() {
     for fmi in BOTH {
-        let desk = pair(fmi, true, "");
+        let sandbox = pair(fmi, true, "");
         for solver in ["bdf:1e-6", "adams:1e-7"] {
             let keys = format!("interface = \"me\"\nsolver = \"{solver}\"");
             for method in
                 ["zoh", "nepce", "predictive:source=finite-difference", "mbcorr:source=finite-difference"]
             {
-                let here = outcome(&desk, &format!("{keys}\nisolation = \"none\""), method);
-                let there = outcome(&desk, &format!("{keys}\nisolation = \"process\""), method);
+                let here = outcome(&sandbox, &format!("{keys}\nisolation = \"none\""), method);
+                let there = outcome(&sandbox, &format!("{keys}\nisolation = \"process\""), method);
                 for name in ["s1.solver.order", "s1.solver.step", "s2.solver.steps"] {
                     assert!(there.0.iter().any(|column| column.0 == name), "{solver} {method}: no {name}");
                 }
@@ -105,7 +105,7 @@ fn what_integrators_tell_of_their_steps_comes_from_the_other_process() {
 #[test]
 fn states_without_derivatives_are_read_in_the_other_process() {
     for fmi in BOTH {
-        let desk = pair(fmi, false, "");
+        let sandbox = pair(fmi, false, "");
         for model in ["S1", "S2"] {
             let attribute = match fmi {
                 Fmi::V2 => "providesDirectionalDerivative=\"true\"",
@@ -115,12 +115,12 @@ fn states_without_derivatives_are_read_in_the_other_process() {
                 assert!(text.contains(attribute));
                 text.replace(attribute, "")
             };
-            std::fs::copy(build_edited(fmi, model, plain).path, desk.path(format!("pair/{model}.fmu")))
+            std::fs::copy(build_edited(fmi, model, plain).path, sandbox.path(format!("pair/{model}.fmu")))
                 .unwrap();
         }
         for method in ["zoh", "predictive:source=finite-difference", "mbcorr:source=finite-difference"] {
             let [here, there] = ["none", "process"]
-                .map(|isolation| outcome(&desk, &format!("isolation = \"{isolation}\""), method));
+                .map(|isolation| outcome(&sandbox, &format!("isolation = \"{isolation}\""), method));
             assert!(here == there, "{fmi:?} {method}");
         }
     }
@@ -129,21 +129,23 @@ fn states_without_derivatives_are_read_in_the_other_process() {
 #[test]
 fn one_of_two_can_be_isolated_and_a_run_goes_on_from_its_checkpoint() {
     for fmi in BOTH {
-        let desk = pair(fmi, false, "");
-        desk.run("run pair --out whole --method predictive").exits(0);
+        let sandbox = pair(fmi, false, "");
+        sandbox.run("run pair --out whole --method predictive").exits(0);
         let text =
             pair_with("").replacen("file = \"S1.fmu\"", "file = \"S1.fmu\"\nisolation = \"process\"", 1);
-        desk.write("pair/system.toml", text);
-        desk.run("run pair --out part --method predictive --time-limit 1ms").exits(4);
-        desk.run("resume part").exits(0).says("resuming at t = ");
+        sandbox.write("pair/system.toml", text);
+        sandbox.run("run pair --out part --method predictive --time-limit 1ms").exits(4);
+        sandbox.run("resume part").exits(0).says("resuming at t = ");
         assert!(
-            bits(&desk.path("whole/results.arrows")) == bits(&desk.path("part/results.arrows")),
+            bits(&sandbox.path("whole/results.arrows")) == bits(&sandbox.path("part/results.arrows")),
             "{fmi:?}"
         );
         assert!(
-            std::fs::read_to_string(desk.path("part/run.toml")).unwrap().contains("isolation = \"process\"")
+            std::fs::read_to_string(sandbox.path("part/run.toml"))
+                .unwrap()
+                .contains("isolation = \"process\"")
         );
-        let json = desk.run("check pair --probe --json").exits(0).json();
+        let json = sandbox.run("check pair --probe --json").exits(0).json();
         let card = &json["probes"][0];
         assert_eq!((&card["repeatable"], &card["taken_back"]), (&true.into(), &true.into()), "{card}");
     }
@@ -151,17 +153,17 @@ fn one_of_two_can_be_isolated_and_a_run_goes_on_from_its_checkpoint() {
 
 /// The project `rig`: an isolated FMU with a fault at t = 0.3 s, and a good one beside it.
 struct Rig {
-    desk: Desk,
+    sandbox: Sandbox,
     version: char,
 }
 
 impl Rig {
     fn new(fmi: Fmi) -> Self {
-        let desk = Desk::new();
-        std::fs::create_dir(desk.path("rig")).unwrap();
-        std::fs::create_dir(desk.path("tmp")).unwrap();
-        std::fs::copy(build(fmi, "Fault").path, desk.path("rig/Fault.fmu")).unwrap();
-        Self { desk, version: if fmi == Fmi::V2 { '2' } else { '3' } }
+        let sandbox = Sandbox::new();
+        std::fs::create_dir(sandbox.path("rig")).unwrap();
+        std::fs::create_dir(sandbox.path("tmp")).unwrap();
+        std::fs::copy(build(fmi, "Fault").path, sandbox.path("rig/Fault.fmu")).unwrap();
+        Self { sandbox, version: if fmi == Fmi::V2 { '2' } else { '3' } }
     }
 
     fn set(&self, fault: i32) {
@@ -173,27 +175,27 @@ impl Rig {
              [fmu.good]\nfile = \"Fault.fmu\"\n[[connect]]\nfrom = \"bad.y\"\nto = \"good.u\"\n\
              [[connect]]\nfrom = \"good.y\"\nto = \"bad.u\"\n"
         );
-        self.desk.write("rig/system.toml", text);
+        self.sandbox.write("rig/system.toml", text);
     }
 
     /// Runs it with a fault. Neither a process nor a file is left behind.
     fn fault(&self, fault: i32, flags: &str) -> Done {
         self.set(fault);
-        let _ = std::fs::remove_dir_all(self.desk.path("out"));
+        let _ = std::fs::remove_dir_all(self.sandbox.path("out"));
         let line = format!("run rig --out out {flags}");
-        let mut command = self.desk.command(line.split_whitespace());
-        command.env("COSTEP_TEST_MARK", self.desk.path("mark")).env("TMPDIR", self.desk.path("tmp"));
+        let mut command = self.sandbox.command(line.split_whitespace());
+        command.env("COSTEP_TEST_MARK", self.sandbox.path("mark")).env("TMPDIR", self.sandbox.path("tmp"));
         let done = finished(command, line);
-        assert_eq!(left_over(&self.desk.path("mark")), 0, "{}", done.story());
+        assert_eq!(left_over(&self.sandbox.path("mark")), 0, "{}", done.story());
         // The whole run is killed when memory runs out.
         if fault != 36 {
-            assert_eq!(std::fs::read_dir(self.desk.path("tmp")).unwrap().count(), 0, "{}", done.story());
+            assert_eq!(std::fs::read_dir(self.sandbox.path("tmp")).unwrap().count(), 0, "{}", done.story());
         }
         done
     }
 
     fn rows(&self) -> usize {
-        Table::open(&self.desk.path("out/results.arrows")).map_or(0, |table| table.rows())
+        Table::open(&self.sandbox.path("out/results.arrows")).map_or(0, |table| table.rows())
     }
 }
 
@@ -260,10 +262,10 @@ fn a_killed_run_leaves_no_process() {
     let rig = Rig::new(Fmi::V3);
     // It sleeps in a step for longer than the test lasts.
     rig.set(32);
-    let text = std::fs::read_to_string(rig.desk.path("rig/system.toml")).unwrap();
-    rig.desk.write("rig/system.toml", text.replace("\"0.4 s\"", "\"500 s\""));
-    let mark = rig.desk.path("mark");
-    let mut command = rig.desk.command("run rig --out out".split_whitespace());
+    let text = std::fs::read_to_string(rig.sandbox.path("rig/system.toml")).unwrap();
+    rig.sandbox.write("rig/system.toml", text.replace("\"0.4 s\"", "\"500 s\""));
+    let mark = rig.sandbox.path("mark");
+    let mut command = rig.sandbox.command("run rig --out out".split_whitespace());
     command.env("COSTEP_TEST_MARK", &mark).stdout(std::process::Stdio::null());
     let running = common::Running::of(command);
     let until = |processes: usize| {
@@ -291,12 +293,13 @@ fn fmus_with_global_state_get_a_process_per_further_instance() {
         let once = "canBeInstantiatedOnlyOncePerProcess=\"true\"";
         let results =
             [("", ""), ("-DGLOBAL_STATE", once), ("-DGLOBAL_STATE", "")].map(|(flag, attributes)| {
-                let desk = Desk::new();
-                desk.write("ring/system.toml", RING);
+                let sandbox = Sandbox::new();
+                sandbox.write("ring/system.toml", RING);
                 let variant = Variant { flag, attributes, ..Variant::default() };
-                std::fs::copy(build_as(fmi, "Lag", "Lag", variant).path, desk.path("ring/Lag.fmu")).unwrap();
-                desk.run("run ring --out out --method zoh").exits(0);
-                bits(&desk.path("out/results.arrows"))
+                std::fs::copy(build_as(fmi, "Lag", "Lag", variant).path, sandbox.path("ring/Lag.fmu"))
+                    .unwrap();
+                sandbox.run("run ring --out out --method zoh").exits(0);
+                bits(&sandbox.path("out/results.arrows"))
             });
         assert!(results[0] == results[1], "{fmi:?}");
         assert!(results[0] != results[2], "an FMU that does not say so is not helped: {fmi:?}");
@@ -310,11 +313,11 @@ fn what_an_isolated_fmu_says_is_heard() {
         let rig = Rig::new(fmi);
         let said = ["process", "none"].map(|isolation| {
             rig.set(fault);
-            let text = std::fs::read_to_string(rig.desk.path("rig/system.toml")).unwrap();
+            let text = std::fs::read_to_string(rig.sandbox.path("rig/system.toml")).unwrap();
             let text = text.replace("isolation = \"process\"", &format!("isolation = \"{isolation}\""));
-            rig.desk.write("rig/system.toml", text);
-            let _ = std::fs::remove_dir_all(rig.desk.path("out"));
-            let done = rig.desk.run("run rig --out out --threads 1 --json").exits(0);
+            rig.sandbox.write("rig/system.toml", text);
+            let _ = std::fs::remove_dir_all(rig.sandbox.path("out"));
+            let done = rig.sandbox.run("run rig --out out --threads 1 --json").exits(0);
             done.json()["fmus"]["bad"].clone()
         });
         assert_eq!(said[0], said[1], "{fmi:?} {fault}");

@@ -2,14 +2,14 @@
 
 mod common;
 
-use common::Desk;
+use common::Sandbox;
 
 #[test]
 fn causes_are_named_and_not_their_consequences() {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass --out fmus --quiet").exits(0);
-    desk.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
-    desk.run("run dual-mass --out rig --quiet").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out fmus --quiet").exits(0);
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    sandbox.run("run dual-mass --out rig --quiet").exits(0);
     for (line, exit, code, words) in [
         ("run dual-mass --step 1e-15", 1, "E0205", "1e14 macro steps"),
         ("compare dual-mass --steps 1e-15", 1, "E0205", "choose a larger step"),
@@ -27,17 +27,17 @@ fn causes_are_named_and_not_their_consequences() {
         ("explain E9999", 1, "E0200", "help: "),
         ("inspect nowhere.fmu", 1, "E0201", "help: "),
     ] {
-        desk.run(line).exits(exit).says(&format!("error[{code}]")).says(words);
+        sandbox.run(line).exits(exit).says(&format!("error[{code}]")).says(words);
     }
 }
 
 #[test]
 fn commands_that_are_proposed_can_be_copied() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let words = ["run", "dual-mass", "--out", "my first run; it's"];
-    let done = common::finished(desk.command(words), "run").exits(0);
+    let done = common::finished(sandbox.command(words), "run").exits(0);
     done.says(r"next: costep plot 'my first run; it'\''s'");
-    desk.run("export-fmu dual-mass --out fmus --quiet").exits(0);
-    desk.run("new alone fmus/s1.fmu").exits(0).says("costep run alone");
-    desk.run("run alone --no-record").exits(0).says("alone: 1 subsystem, 0 connections");
+    sandbox.run("export-fmu dual-mass --out fmus --quiet").exits(0);
+    sandbox.run("new alone fmus/s1.fmu").exits(0).says("costep run alone");
+    sandbox.run("run alone --no-record").exits(0).says("alone: 1 subsystem, 0 connections");
 }

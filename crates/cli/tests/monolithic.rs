@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Desk, table};
+use common::{Sandbox, table};
 use serde_json::Value;
 
 /// Exported FMUs for Model Exchange, coupled as the two-mass oscillator is.
@@ -40,10 +40,10 @@ fn error_of(run: &Value) -> f64 {
 
 #[test]
 fn a_native_system_has_no_coupling_error() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let line = "compare dual-mass --t-end 0.1s --steps 5ms --reference dopri5:1e-12 --json --methods";
     for method in ["monolithic", "monolithic:solver=adams,tolerance=1e-9", "monolithic:solver=dopri5"] {
-        let json = desk.run(&format!("{line} {method}")).exits(0).json();
+        let json = sandbox.run(&format!("{line} {method}")).exits(0).json();
         let error = error_of(&json["runs"][0]);
         println!("{method}: {error:e}");
         assert!(error < 1e-5, "{method}: {error:e}");
@@ -51,16 +51,16 @@ fn a_native_system_has_no_coupling_error() {
     }
     // The same steps of the same inner solver: nothing is left.
     let json =
-        desk.run("compare dual-mass --t-end 0.1s --steps 5ms --methods monolithic:solver=project --json");
+        sandbox.run("compare dual-mass --t-end 0.1s --steps 5ms --methods monolithic:solver=project --json");
     assert!(error_of(&json.exits(0).json()["runs"][0]) < 1e-12);
 }
 
 #[test]
 fn fmus_for_model_exchange_are_measured_against_themselves_solved_as_one() {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass --fmi 2 --out fmus").exits(0);
-    desk.write("system.toml", PAIR);
-    let json = desk.run("compare system.toml --methods monolithic,zoh --json").exits(0).json();
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --fmi 2 --out fmus").exits(0);
+    sandbox.write("system.toml", PAIR);
+    let json = sandbox.run("compare system.toml --methods monolithic,zoh --json").exits(0).json();
     assert_eq!(json["reference"]["kind"], "monolithic");
     let (whole, held) = (error_of(&json["runs"][0]), error_of(&json["runs"][1]));
     println!("monolithic {whole:e}, zoh {held:e}");
@@ -69,14 +69,14 @@ fn fmus_for_model_exchange_are_measured_against_themselves_solved_as_one() {
 
 #[test]
 fn order_and_steps_of_the_solver_are_recorded() {
-    let desk = Desk::new();
-    desk.run("run coupled-pendula --method foh --step 5ms --out foh").exits(0);
-    desk.run("run coupled-pendula --method monolithic --out whole").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("run coupled-pendula --method foh --step 5ms --out foh").exits(0);
+    sandbox.run("run coupled-pendula --method monolithic --out whole").exits(0);
     for (folder, columns) in
         [("foh", vec!["left.solver.order", "right.solver.step"]), ("whole", vec!["left.solver.steps"])]
     {
-        desk.run(&format!("export {folder} --to {folder}.csv")).exits(0);
-        let text = std::fs::read_to_string(desk.path(format!("{folder}.csv"))).unwrap();
+        sandbox.run(&format!("export {folder} --to {folder}.csv")).exits(0);
+        let text = std::fs::read_to_string(sandbox.path(format!("{folder}.csv"))).unwrap();
         let (names, rows) = table(&text);
         for column in columns {
             let at = names.iter().position(|name| *name == column);
@@ -92,48 +92,48 @@ fn order_and_steps_of_the_solver_are_recorded() {
 
 #[test]
 fn integrators_of_fmus_tell_what_they_did() {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
+    sandbox.write(
         "system.toml",
         PAIR.replace("interface = \"me\"", "interface = \"me\"\nsolver = \"bdf:1e-8\""),
     );
     for method in ["zoh", "lis", "monolithic"] {
         let json =
-            desk.run(&format!("run system.toml --method {method} --json --out {method}")).exits(0).json();
+            sandbox.run(&format!("run system.toml --method {method} --json --out {method}")).exits(0).json();
         let counts = &json["solvers"]["s1"];
         println!("{method}: {counts}");
         let count = |key: &str| counts[key].as_u64().unwrap();
         assert!(count("steps") >= 100 && count("evaluations") > count("steps") && count("jacobians") > 0);
-        desk.run(&format!("export {method} --to {method}.csv --quiet")).exits(0);
-        let text = std::fs::read_to_string(desk.path(format!("{method}.csv"))).unwrap();
+        sandbox.run(&format!("export {method} --to {method}.csv --quiet")).exits(0);
+        let text = std::fs::read_to_string(sandbox.path(format!("{method}.csv"))).unwrap();
         let (names, rows) = table(&text);
         for column in ["s1.solver.order", "s1.solver.step", "s1.solver.steps"] {
             let at = names.iter().position(|name| *name == column).unwrap_or_else(|| panic!("{names:?}"));
             assert!(rows[1..].iter().all(|row| row[at] > 0.0), "{method} {column}");
         }
     }
-    let summary = desk.run("run system.toml --method zoh").exits(0).stdout;
+    let summary = sandbox.run("run system.toml --method zoh").exits(0).stdout;
     assert!(summary.contains("solvers  s1 ") && summary.contains(" Jacobians"), "{summary}");
 }
 
 #[test]
 fn an_fmu_and_a_built_in_part_are_solved_as_one_and_go_on_from_a_checkpoint() {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --fmi 3 --out fmus").exits(0);
     let mixed = PAIR.replace(
         "[fmu.s2]\nfile = \"fmus/s2.fmu\"\ninterface = \"me\"\n",
         "[native.s2]\nmodel = \"dual-mass\"\npart = \"s2\"\n",
     );
     for (name, text) in [("pair", PAIR), ("mixed", &mixed)] {
-        desk.write(&format!("{name}.toml"), text);
+        sandbox.write(&format!("{name}.toml"), text);
         let line = format!("{name}.toml --method monolithic");
-        desk.run(&format!("run {line} --out {name}-whole")).exits(0);
-        desk.run(&format!("run {line} --time-limit 100us --out {name}-cut")).exits(4);
-        desk.run(&format!("resume {name}-cut")).exits(0).says("resuming at t = ");
+        sandbox.run(&format!("run {line} --out {name}-whole")).exits(0);
+        sandbox.run(&format!("run {line} --time-limit 100us --out {name}-cut")).exits(4);
+        sandbox.run(&format!("resume {name}-cut")).exits(0).says("resuming at t = ");
         let csv = |folder: &str| {
-            desk.run(&format!("export {folder} --to {folder}.csv --quiet")).exits(0);
-            std::fs::read_to_string(desk.path(format!("{folder}.csv"))).unwrap()
+            sandbox.run(&format!("export {folder} --to {folder}.csv --quiet")).exits(0);
+            std::fs::read_to_string(sandbox.path(format!("{folder}.csv"))).unwrap()
         };
         assert!(csv(&format!("{name}-whole")) == csv(&format!("{name}-cut")), "{name}");
     }
@@ -141,11 +141,11 @@ fn an_fmu_and_a_built_in_part_are_solved_as_one_and_go_on_from_a_checkpoint() {
 
 #[test]
 fn what_cannot_be_solved_as_one_is_refused() {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass --fmi 2 --out fmus").exits(0);
-    desk.write("system.toml", PAIR.replace("interface = \"me\"", "interface = \"cs\""));
-    desk.run("run system.toml --method monolithic").exits(1).says("`s1`").says("Model Exchange");
-    desk.write("groups.toml", PAIR.to_owned() + "[group.fast]\nid = \"zoh\"\ninputs = [\"s1.*\"]\n");
-    desk.run("run groups.toml --method monolithic").exits(1).says("cannot be combined with `zoh`");
-    desk.run("run dual-mass --method monolithic:tolerance=1").exits(1).says("tolerance");
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --fmi 2 --out fmus").exits(0);
+    sandbox.write("system.toml", PAIR.replace("interface = \"me\"", "interface = \"cs\""));
+    sandbox.run("run system.toml --method monolithic").exits(1).says("`s1`").says("Model Exchange");
+    sandbox.write("groups.toml", PAIR.to_owned() + "[group.fast]\nid = \"zoh\"\ninputs = [\"s1.*\"]\n");
+    sandbox.run("run groups.toml --method monolithic").exits(1).says("cannot be combined with `zoh`");
+    sandbox.run("run dual-mass --method monolithic:tolerance=1").exits(1).says("tolerance");
 }

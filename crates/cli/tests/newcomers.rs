@@ -7,13 +7,13 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Desk, Running, finished};
+use common::{Running, Sandbox, finished};
 use serde_json::Value;
 
 /// A copy of an FMU with other bytes in some of its files.
-fn changed_fmu(desk: &Desk, from: &str, to: &str, mut change: impl FnMut(&str, Vec<u8>) -> Vec<u8>) {
-    let mut old = zip::ZipArchive::new(fs::File::open(desk.path(from)).unwrap()).unwrap();
-    let mut new = zip::ZipWriter::new(fs::File::create(desk.path(to)).unwrap());
+fn changed_fmu(sandbox: &Sandbox, from: &str, to: &str, mut change: impl FnMut(&str, Vec<u8>) -> Vec<u8>) {
+    let mut old = zip::ZipArchive::new(fs::File::open(sandbox.path(from)).unwrap()).unwrap();
+    let mut new = zip::ZipWriter::new(fs::File::create(sandbox.path(to)).unwrap());
     for index in 0..old.len() {
         let mut entry = old.by_index(index).unwrap();
         let (name, mut bytes) = (entry.name().unwrap().into_owned(), Vec::new());
@@ -33,41 +33,41 @@ fn in_description(name: &str, bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
     text.replacen(from, to, 1).into_bytes()
 }
 
-/// A desk with the two FMUs of the dual-mass oscillator.
-fn desk_with_fmus() -> Desk {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass --out fmus --quiet").exits(0);
-    desk
+/// A sandbox with the two FMUs of the dual-mass oscillator.
+fn desk_with_fmus() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out fmus --quiet").exits(0);
+    sandbox
 }
 
 #[test]
 fn what_inspect_finds_wrong_check_and_run_refuse() {
-    let desk = desk_with_fmus();
-    changed_fmu(&desk, "fmus/s1.fmu", "fmus/twice.fmu", |name, bytes| {
+    let sandbox = desk_with_fmus();
+    changed_fmu(&sandbox, "fmus/s1.fmu", "fmus/twice.fmu", |name, bytes| {
         in_description(name, bytes, "name=\"v\"", "name=\"x\"")
     });
-    changed_fmu(&desk, "fmus/s1.fmu", "fmus/unitless.fmu", |name, bytes| {
+    changed_fmu(&sandbox, "fmus/s1.fmu", "fmus/unitless.fmu", |name, bytes| {
         in_description(name, bytes, "unit=\"m/s\"", "unit=\"furlong\"")
     });
     for (fmu, code) in [("twice", "E0120"), ("unitless", "E0126")] {
-        let card = desk.run(&format!("inspect fmus/{fmu}.fmu --json"));
+        let card = sandbox.run(&format!("inspect fmus/{fmu}.fmu --json"));
         let found = card.json()["findings"][0].clone();
         assert_eq!(found["code"], code, "{}", card.story());
         let is_error = found["severity"] == "error";
-        desk.run(&format!("new {fmu} fmus/{fmu}.fmu fmus/s2.fmu --quiet")).exits(i32::from(is_error));
-        let checked = desk.run(&format!("check {fmu} --json")).exits(i32::from(is_error)).json();
+        sandbox.run(&format!("new {fmu} fmus/{fmu}.fmu fmus/s2.fmu --quiet")).exits(i32::from(is_error));
+        let checked = sandbox.run(&format!("check {fmu} --json")).exits(i32::from(is_error)).json();
         let list = if is_error { "errors" } else { "warnings" };
         assert!(checked[list].to_string().contains(found["message"].as_str().unwrap()), "{checked}");
-        desk.run(&format!("run {fmu} --no-record")).exits(i32::from(is_error));
+        sandbox.run(&format!("run {fmu} --no-record")).exits(i32::from(is_error));
     }
     // Names that are there twice cannot be taken as they are.
-    desk.run("run twice --set fmu.twice.validate=false").exits(1).says("error[E0120]");
+    sandbox.run("run twice --set fmu.twice.validate=false").exits(1).says("error[E0120]");
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn check_sees_binaries_that_cannot_be_loaded_without_loading_them() {
-    let desk = desk_with_fmus();
+    let sandbox = desk_with_fmus();
     let is_library = |name: &str| name.starts_with("binaries/") && name.ends_with(".so");
     type Damage = fn(Vec<u8>) -> Vec<u8>;
     let kinds: [(&str, Damage, &str); 4] = [
@@ -86,110 +86,110 @@ fn check_sees_binaries_that_cannot_be_loaded_without_loading_them() {
     for (name, change, words) in kinds {
         let file = format!("fmus/{name}.fmu");
         changed_fmu(
-            &desk,
+            &sandbox,
             "fmus/s1.fmu",
             &file,
             |entry, bytes| {
                 if is_library(entry) { change(bytes) } else { bytes }
             },
         );
-        desk.run(&format!("new {name} {file} fmus/s2.fmu --quiet")).exits(1);
-        desk.run(&format!("check {name}")).exits(1).says("error[E0111]").says(words);
-        desk.run(&format!("run {name}")).exits(1).says("error[E0111]");
+        sandbox.run(&format!("new {name} {file} fmus/s2.fmu --quiet")).exits(1);
+        sandbox.run(&format!("check {name}")).exits(1).says("error[E0111]").says(words);
+        sandbox.run(&format!("run {name}")).exits(1).says("error[E0111]");
     }
 }
 
 #[test]
 fn connections_are_proposed_for_model_exchange_too() {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass --kind me --out fmus --quiet").exits(0);
-    let made = desk.run("new pair fmus/s1.fmu fmus/s2.fmu --json").exits(0).json();
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --kind me --out fmus --quiet").exits(0);
+    let made = sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu --json").exits(0).json();
     assert_eq!((&made["connections"], &made["problems"]), (&3.into(), &Value::Array(Vec::new())));
-    let run = desk.run("run pair --no-record --json").exits(0).json();
+    let run = sandbox.run("run pair --no-record --json").exits(0).json();
     assert_eq!((&run["verdict"], &run["macro_steps"]), (&"stable".into(), &100.into()));
 }
 
 #[test]
 fn names_of_files_may_be_any_text() {
-    let desk = desk_with_fmus();
+    let sandbox = desk_with_fmus();
     for (index, name) in
         ["Ünï cödé", "quo\"te\\]", "a.b#c", "'", "日本語", "e\u{301}", "new\nline", &"ä".repeat(60)]
             .iter()
             .enumerate()
     {
         let (file, folder) = (format!("{name}.fmu"), format!("p{index}"));
-        fs::copy(desk.path("fmus/s1.fmu"), desk.path(&file)).unwrap();
-        let made = desk.command(["new", &folder, &file, "fmus/s2.fmu", "--json"]);
+        fs::copy(sandbox.path("fmus/s1.fmu"), sandbox.path(&file)).unwrap();
+        let made = sandbox.command(["new", &folder, &file, "fmus/s2.fmu", "--json"]);
         let made = finished(made, &file).exits(0).json();
         assert_eq!(
             (&made["connections"], &made["problems"]),
             (&3.into(), &Value::Array(Vec::new())),
             "{name}"
         );
-        desk.run(&format!("run {folder} --quiet")).exits(0);
+        sandbox.run(&format!("run {folder} --quiet")).exits(0);
         // The copy in the folder of the run is read back.
-        desk.run(&format!("run {folder}/run.toml --out again{index} --quiet")).exits(0);
+        sandbox.run(&format!("run {folder}/run.toml --out again{index} --quiet")).exits(0);
     }
-    let odd = desk.command(["run", "dual-mass", "--out", "a b\nc/ü", "--quiet"]);
+    let odd = sandbox.command(["run", "dual-mass", "--out", "a b\nc/ü", "--quiet"]);
     finished(odd, "odd folder").exits(0);
-    assert!(desk.path("a b\nc/ü/results.arrows").exists());
+    assert!(sandbox.path("a b\nc/ü/results.arrows").exists());
 }
 
 #[test]
 fn a_verdict_is_given_only_where_one_is_possible() {
-    let desk = desk_with_fmus();
-    desk.run("new alone fmus/s1.fmu --quiet").exits(0);
-    let run = desk.run("run alone --no-record --json").exits(0).json();
+    let sandbox = desk_with_fmus();
+    sandbox.run("new alone fmus/s1.fmu --quiet").exits(0);
+    let run = sandbox.run("run alone --no-record --json").exits(0).json();
     assert_eq!(run["verdict"], "not judged");
     assert!(run["message"].as_str().unwrap().contains("nothing is connected"), "{run}");
     for verb in
         ["run dual-mass --t-end 5ms --no-record", "run dual-mass --t-end 5ms --no-record --reference same"]
     {
-        let run = desk.run(&format!("{verb} --json")).exits(0).json();
+        let run = sandbox.run(&format!("{verb} --json")).exits(0).json();
         assert_eq!(run["verdict"], "not judged", "{verb}");
-        let done = desk.run(verb).exits(0);
+        let done = sandbox.run(verb).exits(0);
         assert!(
             done.stdout.contains("verdict  NOT JUDGED") && done.stdout.contains("too few"),
             "{}",
             done.story()
         );
     }
-    let few = desk.run("compare dual-mass --t-end 5ms --methods predictive --json").exits(0).json();
+    let few = sandbox.run("compare dual-mass --t-end 5ms --methods predictive --json").exits(0).json();
     assert_eq!(few["runs"][0]["verdict"], "not judged");
 }
 
 #[test]
 fn a_stable_run_far_from_the_reference_is_no_good_news() {
-    let desk = Desk::new();
-    let object = desk.run("compare dual-mass --methods zoh,predictive --steps 2ms --json").exits(0).json();
+    let sandbox = Sandbox::new();
+    let object = sandbox.run("compare dual-mass --methods zoh,predictive --steps 2ms --json").exits(0).json();
     let verdicts: Vec<_> =
         object["runs"].as_array().unwrap().iter().map(|run| run["verdict"].clone()).collect();
     assert_eq!(verdicts, ["inaccurate", "stable"]);
     let error = object["runs"][0]["eps_mono"].as_f64().unwrap();
     assert!(error > 0.1, "{error}");
-    let table = desk.run("compare dual-mass --methods zoh --steps 2ms").exits(0);
+    let table = sandbox.run("compare dual-mass --methods zoh --steps 2ms").exits(0);
     assert!(table.stdout.contains("INACCURATE: far from the reference"), "{}", table.story());
-    let run = desk.run("run dual-mass --method zoh --step 2ms --reference same --no-record").exits(3);
+    let run = sandbox.run("run dual-mass --method zoh --step 2ms --reference same --no-record").exits(3);
     assert!(run.stdout.contains("verdict  INACCURATE"), "{}", run.story());
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn one_folder_takes_one_run_at_a_time() {
-    let desk = desk_with_fmus();
-    desk.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    let sandbox = desk_with_fmus();
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
     for system in ["dual-mass", "pair"] {
         let out = format!("rig-{system}");
-        let first = desk.start(&format!("run {system} --t-end 1h --out {out} --quiet"));
-        wait_for(&desk.path(&out).join("results.arrows"));
-        let busy = desk.run(&format!("run dual-mass --out {out}")).exits(1).says("error[E0219]");
+        let first = sandbox.start(&format!("run {system} --t-end 1h --out {out} --quiet"));
+        wait_for(&sandbox.path(&out).join("results.arrows"));
+        let busy = sandbox.run(&format!("run dual-mass --out {out}")).exits(1).says("error[E0219]");
         assert!(busy.stderr.contains("process "), "{}", busy.story());
-        desk.run(&format!("compare dual-mass --methods zoh --out {out}")).exits(1).says("error[E0219]");
-        desk.run(&format!("resume {out}")).exits(1).says("error[E0219]");
+        sandbox.run(&format!("compare dual-mass --methods zoh --out {out}")).exits(1).says("error[E0219]");
+        sandbox.run(&format!("resume {out}")).exits(1).says("error[E0219]");
         first.kill();
         // Nothing has to be tidied up after a kill; the process with the FMUs may take a moment to notice.
         let start = Instant::now();
-        while desk.run(&format!("run dual-mass --out {out} --quiet")).status.code() != Some(0) {
+        while sandbox.run(&format!("run dual-mass --out {out} --quiet")).status.code() != Some(0) {
             assert!(start.elapsed() < Duration::from_secs(20), "the lock of a dead run stays");
         }
     }
@@ -205,8 +205,8 @@ fn wait_for(file: &Path) {
 
 #[test]
 fn times_that_cannot_be_are_refused_in_our_words() {
-    let desk = Desk::new();
-    desk.run("run dual-mass --out rig --quiet").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("run dual-mass --out rig --quiet").exits(0);
     for (line, words) in [
         ("check dual-mass --set step.size=10s", "a step of 10 s is longer than the run of 100 ms"),
         ("run dual-mass --step 1e300", "a step of 1e300 s is longer than the run of 100 ms"),
@@ -225,19 +225,19 @@ fn times_that_cannot_be_are_refused_in_our_words() {
         ("plot rig --to -1ms", "no point lies between `--from` and `--to`"),
         ("resume rig", "error[E0507]: the run is complete"),
     ] {
-        desk.run(line).exits(1).says(words);
-        let object = desk.run(&format!("{line} --json")).exits(1).json();
+        sandbox.run(line).exits(1).says(words);
+        let object = sandbox.run(&format!("{line} --json")).exits(1).json();
         assert!(object["errors"].to_string().contains(&words.replace("error[E0507]: ", "")), "{object}");
     }
     // A negative value where one makes sense.
-    desk.run("run dual-mass --set v1=-1 --no-record --quiet").exits(0);
+    sandbox.run("run dual-mass --set v1=-1 --no-record --quiet").exits(0);
 }
 
 #[test]
 fn very_large_and_very_small_numbers_are_printed_as_such() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for size in ["1e-300", "1e150", "1e300"] {
-        let done = desk.run(&format!("compare dual-mass --set x1={size} --methods zoh")).exits(0);
+        let done = sandbox.run(&format!("compare dual-mass --set x1={size} --methods zoh")).exits(0);
         assert!(!done.stdout.contains("NaN") && !done.stdout.contains("inf"), "{}", done.story());
         assert!(done.stdout.lines().all(|line| line.chars().count() < 120), "{}", done.story());
         // The same system but for its size: the same relative errors.
@@ -247,26 +247,26 @@ fn very_large_and_very_small_numbers_are_printed_as_such() {
 
 #[test]
 fn an_import_leaves_the_folder_of_a_run_alone() {
-    let desk = desk_with_fmus();
-    desk.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
-    desk.run("export --ssp pair --to pair.ssp --quiet").exits(0);
-    desk.run("run dual-mass --out rig --quiet").exits(0);
-    desk.run("import pair.ssp --out rig").exits(1).says("error[E0218]").says("is the folder of a run");
-    assert!(!desk.path("rig/system.toml").exists() && !desk.path("rig/s1.fmu").exists());
-    desk.run("import pair.ssp --out fresh --quiet").exits(0);
+    let sandbox = desk_with_fmus();
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    sandbox.run("export --ssp pair --to pair.ssp --quiet").exits(0);
+    sandbox.run("run dual-mass --out rig --quiet").exits(0);
+    sandbox.run("import pair.ssp --out rig").exits(1).says("error[E0218]").says("is the folder of a run");
+    assert!(!sandbox.path("rig/system.toml").exists() && !sandbox.path("rig/s1.fmu").exists());
+    sandbox.run("import pair.ssp --out fresh --quiet").exits(0);
 }
 
 #[test]
 #[cfg(unix)]
 fn ctrl_c_ends_comparisons_and_studies() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for line in [
         "compare dual-mass --methods zoh,foh --steps 1ms,1us --t-end 5s --reference none",
         "reproduce all --out studies",
     ] {
         for json in ["", " --json"] {
-            let (out, line) = (desk.path("out"), format!("{line}{json}"));
-            let mut command = desk.command(line.split_whitespace());
+            let (out, line) = (sandbox.path("out"), format!("{line}{json}"));
+            let mut command = sandbox.command(line.split_whitespace());
             command.stdout(fs::File::create(&out).unwrap());
             let running = Running::of(command);
             std::thread::sleep(Duration::from_secs(2));
@@ -287,11 +287,11 @@ fn ctrl_c_ends_comparisons_and_studies() {
 
 #[test]
 fn run_and_compare_do_the_same_run() {
-    let desk = desk_with_fmus();
-    desk.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    let sandbox = desk_with_fmus();
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
     for system in ["pair", "dual-mass", "coupled-pendula"] {
-        let ran = desk.run(&format!("run {system} --reference same --no-record --json")).json();
-        let compared = desk.run(&format!("compare {system} --methods auto --json")).exits(0).json();
+        let ran = sandbox.run(&format!("run {system} --reference same --no-record --json")).json();
+        let compared = sandbox.run(&format!("compare {system} --methods auto --json")).exits(0).json();
         for key in ["solver", "t_end", "reference", "parameters"] {
             assert_eq!(ran[key], compared[key], "{system}: {key}");
         }
@@ -303,14 +303,14 @@ fn run_and_compare_do_the_same_run() {
 
 #[test]
 fn runs_of_different_systems_do_not_share_a_reference_silently() {
-    let desk = Desk::new();
-    desk.run("run dual-mass --out a --quiet").exits(0);
-    desk.run("run dual-mass --method zoh --step 2ms --out b --quiet").exits(0);
-    desk.run("run dual-mass --set ck=2e5 --out c --quiet").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("run dual-mass --out a --quiet").exits(0);
+    sandbox.run("run dual-mass --method zoh --step 2ms --out b --quiet").exits(0);
+    sandbox.run("run dual-mass --set ck=2e5 --out c --quiet").exits(0);
     let note = "the reference belongs to the first";
     for (runs, differ) in [("a b", false), ("a c", true)] {
-        desk.run(&format!("plot {runs} --reference --out plot.svg --quiet")).exits(0);
-        assert_eq!(fs::read_to_string(desk.path("plot.svg")).unwrap().contains(note), differ, "{runs}");
+        sandbox.run(&format!("plot {runs} --reference --out plot.svg --quiet")).exits(0);
+        assert_eq!(fs::read_to_string(sandbox.path("plot.svg")).unwrap().contains(note), differ, "{runs}");
     }
 }
 
@@ -336,8 +336,8 @@ const VERBS: [&str; 17] = [
 ];
 
 /// The commands in the help of a verb.
-fn examples(desk: &Desk, verb: &str) -> Vec<String> {
-    let help = desk.run(&format!("{verb} --help")).exits(0).stdout;
+fn examples(sandbox: &Sandbox, verb: &str) -> Vec<String> {
+    let help = sandbox.run(&format!("{verb} --help")).exits(0).stdout;
     let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{verb} has no examples"));
     let lines: Vec<_> =
         examples.lines().filter_map(|line| line.strip_prefix("  costep ")).map(str::to_owned).collect();
@@ -347,19 +347,19 @@ fn examples(desk: &Desk, verb: &str) -> Vec<String> {
 
 /// Runs the examples of all verbs as a shell would.
 fn follow(more: &str, mut look: impl FnMut(&str, common::Done)) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for verb in VERBS {
-        for line in examples(&desk, verb) {
+        for line in examples(&sandbox, verb) {
             let words =
                 line.split_whitespace().map(|word| word.trim_matches('\'')).chain(more.split_whitespace());
-            look(verb, finished(desk.command(words), &line));
+            look(verb, finished(sandbox.command(words), &line));
         }
     }
 }
 
 #[test]
 fn the_examples_of_every_verb_work() {
-    let listed = Desk::new().run("--help").exits(0).stdout;
+    let listed = Sandbox::new().run("--help").exits(0).stdout;
     let verbs =
         listed.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let verbs: Vec<_> =
@@ -379,7 +379,7 @@ fn every_verb_prints_one_json_document() {
         assert!(value.is_object() || value.is_array(), "{}", done.story());
         assert_eq!(done.stderr, "", "{}", done.story());
     });
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for verb in VERBS {
         let line = match verb {
             "demo" => "demo --out /dev/null/x".into(),
@@ -389,9 +389,9 @@ fn every_verb_prints_one_json_document() {
             "import" | "identify" => format!("{verb} nothing --out x"),
             verb => format!("{verb} nothing"),
         };
-        let object = desk.run(&format!("{line} --json")).exits(1).json();
+        let object = sandbox.run(&format!("{line} --json")).exits(1).json();
         assert!(object["errors"][0]["code"].as_str().unwrap().starts_with('E'), "{line}: {object}");
-        let object = desk.run(&format!("{verb} --wrong --json")).exits(1).json();
+        let object = sandbox.run(&format!("{verb} --wrong --json")).exits(1).json();
         assert_eq!(object["errors"][0]["code"], "E0200", "{verb}: {object}");
     }
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Desk, table};
+use common::{Sandbox, table};
 use serde_json::Value;
 
 fn number(value: &Value) -> f64 {
@@ -17,7 +17,7 @@ fn run<'a>(object: &'a Value, method: &str, step: f64) -> &'a Value {
 
 #[test]
 fn dual_mass_errors_agree_with_the_table() {
-    let object = Desk::new()
+    let object = Sandbox::new()
         .run(
             "compare dual-mass --set ck=2e5 --set dk=200 --t-end 0.1s --methods zoh,foh,nepce \
              --steps 0.5ms,1ms,2ms,3ms --json",
@@ -40,24 +40,24 @@ fn dual_mass_errors_agree_with_the_table() {
 }
 
 /// Runs, exports, and gives x1, v1, F at the communication points.
-fn trajectory(desk: &Desk, method: &str, step: &str) -> Vec<Vec<f64>> {
+fn trajectory(sandbox: &Sandbox, method: &str, step: &str) -> Vec<Vec<f64>> {
     let system = "dual-mass --set ck=2e5 --set dk=200 --t-end 0.1s";
-    let done = desk.run(&format!("run {system} --method {method} --step {step} --out {method}"));
+    let done = sandbox.run(&format!("run {system} --method {method} --step {step} --out {method}"));
     assert!(matches!(done.status.code(), Some(0 | 3)), "{}", done.story());
-    desk.run(&format!("export {method} --to {method}.csv --signals t,s1.x,s1.v,s2.F")).exits(0);
-    let csv = std::fs::read_to_string(desk.path(format!("{method}.csv"))).unwrap();
+    sandbox.run(&format!("export {method} --to {method}.csv --signals t,s1.x,s1.v,s2.F")).exits(0);
+    let csv = std::fs::read_to_string(sandbox.path(format!("{method}.csv"))).unwrap();
     let (names, rows) = table(&csv);
     assert_eq!(names, ["t", "s1.x", "s1.v", "s2.F"]);
     rows
 }
 
 fn trajectories_agree(method: &str, csv: &str) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let (names, rows) = table(csv);
     assert_eq!(names, ["dT", "k", "t", "x1", "v1", "F"]);
     for (text, step) in [("1ms", 0.001), ("2ms", 0.002)] {
         let theirs: Vec<_> = rows.iter().filter(|row| row[0] == step).map(|row| &row[2..]).collect();
-        let ours = trajectory(&desk, method, text);
+        let ours = trajectory(&sandbox, method, text);
         assert!(theirs.len() > 30 && ours.len() >= theirs.len());
         for column in 0..4 {
             let values = theirs.iter().map(|row| row[column]);
@@ -87,7 +87,7 @@ fn trajectories_of_nepce_agree_with_the_table() {
 
 #[test]
 fn pendulum_errors_agree_with_the_table() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let (names, rows) = table(include_str!("data/pendulum_error.csv"));
     assert_eq!(names, ["micro_step", "dT", "zoh", "foh", "nepce", "nepce_incl"]);
     let methods = ["zoh", "foh", "nepce", "nepce:reference=applied"];
@@ -97,7 +97,7 @@ fn pendulum_errors_agree_with_the_table() {
             "compare pendulum-oscillator --set micro_step={micro_step} --steps {step} --methods {} --json",
             methods.join(",")
         );
-        let object = desk.run(&line).exits(0).json();
+        let object = sandbox.run(&line).exits(0).json();
         for (method, wanted) in methods.iter().zip(&row[2..]) {
             let error = number(&run(&object, method, step)["max_abs_error"]);
             assert!((error / wanted - 1.0).abs() < 0.02, "{line}\n{method}: {error} instead of {wanted}");
@@ -184,13 +184,13 @@ fn eps_mono(rows: &[[f64; 3]], mono: &[[f64; 3]]) -> f64 {
 
 #[test]
 fn dual_mass_errors_agree_with_loops_written_by_hand() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (ck, dk) in [(2e5, 200.0), (3e5, 500.0), (5e4, 1e3), (1e6, 10.0)] {
         let line = format!(
             "compare dual-mass --set ck={ck} --set dk={dk} --t-end 0.1s --methods zoh,foh \
              --steps 0.5ms,1ms,2ms --json"
         );
-        let object = desk.run(&line).exits(0).json();
+        let object = sandbox.run(&line).exits(0).json();
         let system = DualMass { ck, dk };
         for step in [0.0005, 0.001, 0.002] {
             let mono = system.monolithic(step);
@@ -218,7 +218,7 @@ fn model_based_errors_agree_with_a_second_program() {
         let methods: Vec<_> = theirs.keys().map(String::as_str).collect();
         let system = format!("dual-mass --set ck={ck} --set dk={dk} --t-end 0.06s --steps {step}s");
         let ours =
-            Desk::new().run(&format!("compare {system} --methods {} --json", methods.join(","))).json();
+            Sandbox::new().run(&format!("compare {system} --methods {} --json", methods.join(","))).json();
         for (run, (method, wanted)) in ours["runs"].as_array().unwrap().iter().zip(&theirs) {
             let deviation = (number(&run["eps_mono"]) / number(wanted) - 1.0).abs();
             assert!(deviation < 1e-6, "{method} at {ck}, {dk}, {step}: {} against {wanted}", run["eps_mono"]);

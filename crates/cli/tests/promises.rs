@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::Desk;
+use common::Sandbox;
 use serde_json::Value;
 
 fn compare(line: &str) -> Vec<Value> {
-    let json = Desk::new().run(&format!("compare {line} --json")).exits(0).json();
+    let json = Sandbox::new().run(&format!("compare {line} --json")).exits(0).json();
     json["runs"].as_array().unwrap().clone()
 }
 
@@ -32,7 +32,7 @@ fn auto_says_what_it_has_chosen() {
         (&"exact".into(), &"finite-difference".into())
     );
     assert!(runs[1]["chosen"].is_null() && runs[1]["model_source"].is_null(), "{}", runs[1]);
-    Desk::new().run("run dual-mass --step 1ms").exits(0).says(&format!("method: {why}"));
+    Sandbox::new().run("run dual-mass --step 1ms").exits(0).says(&format!("method: {why}"));
 }
 
 /// What `auto` takes where subsystems give D alone, against the hold that uses D.

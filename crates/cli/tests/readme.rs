@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{Desk, Done, finished};
+use common::{Done, Sandbox, finished};
 
 /// A command of a console block and the lines shown below it.
 struct Shown {
@@ -53,11 +53,11 @@ fn read_along(page: &str, mut look: impl FnMut(&Shown, &Done)) {
     let others = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(bin.to_path_buf()).chain(std::env::split_paths(&others));
     let paths = std::env::join_paths(paths).unwrap();
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let commands = commands(&text);
     assert!(!commands.is_empty(), "{page}");
     for shown in commands {
-        let mut shell = desk.program("sh", ["-c", &shown.command]);
+        let mut shell = sandbox.program("sh", ["-c", &shown.command]);
         shell.env("PATH", &paths);
         look(&shown, &finished(shell, shown.command.trim_start_matches("costep ")));
     }

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{Desk, table};
+use common::{Sandbox, table};
 use serde_json::Value;
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -13,20 +13,20 @@ fn keys(object: &Value) -> Vec<&str> {
 
 #[test]
 fn the_list_has_every_study() {
-    let desk = Desk::new();
-    let list: Value = serde_json::from_str(&desk.run("reproduce --json").exits(0).stdout).unwrap();
-    let text = desk.run("reproduce").exits(0).stdout;
+    let sandbox = Sandbox::new();
+    let list: Value = serde_json::from_str(&sandbox.run("reproduce --json").exits(0).stdout).unwrap();
+    let text = sandbox.run("reproduce").exits(0).stdout;
     for study in costep_reproduce::STUDIES {
         assert!(text.contains(study.id));
         assert!(list.as_array().unwrap().iter().any(|entry| entry["id"] == study.id));
     }
-    assert!(!desk.path("costep-reproduce").exists());
+    assert!(!sandbox.path("costep-reproduce").exists());
 }
 
 #[test]
 fn the_object_has_the_promised_fields() {
-    let desk = Desk::new();
-    let object = desk.run("reproduce genser2020-fig3.62 --json --out there").exits(0).json();
+    let sandbox = Sandbox::new();
+    let object = sandbox.run("reproduce genser2020-fig3.62 --json --out there").exits(0).json();
     let fields = [
         "id", "title", "source", "setup", "quick", "claims", "verdicts", "remarks", "files", "wall_s",
         "table",
@@ -51,20 +51,20 @@ fn the_object_has_the_promised_fields() {
     let counts: u64 = object["verdicts"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!(counts, claims.len() as u64);
 
-    let csv = fs::read_to_string(desk.path("there/genser2020-fig3.62.csv")).unwrap();
+    let csv = fs::read_to_string(sandbox.path("there/genser2020-fig3.62.csv")).unwrap();
     assert!(csv.starts_with("step_ms,zoh,nepce,mbcorr,prestep:paper=true,predictive,"));
-    assert!(fs::read_to_string(desk.path("there/genser2020-fig3.62.svg")).unwrap().starts_with("<svg"));
+    assert!(fs::read_to_string(sandbox.path("there/genser2020-fig3.62.svg")).unwrap().starts_with("<svg"));
 }
 
 /// The curves are those of `costep compare`.
 #[test]
 fn the_data_are_those_of_a_comparison() {
-    let desk = Desk::new();
-    desk.run("reproduce haid2018-fig2").exits(0).says("costep-reproduce/haid2018-fig2.svg");
-    let csv = fs::read_to_string(desk.path("costep-reproduce/haid2018-fig2.csv")).unwrap();
+    let sandbox = Sandbox::new();
+    sandbox.run("reproduce haid2018-fig2").exits(0).says("costep-reproduce/haid2018-fig2.svg");
+    let csv = fs::read_to_string(sandbox.path("costep-reproduce/haid2018-fig2.csv")).unwrap();
     let (names, rows) = table(&csv);
     assert_eq!(names, ["ck", "dk", "step_ms", "mbcorr", "PLC"]);
-    let runs = desk
+    let runs = sandbox
         .run("compare dual-mass --set ck=2e5 --set dk=200 --t-end 0.1s --methods mbcorr,feedthrough --steps 2ms --json")
         .exits(0)
         .json();
@@ -77,15 +77,15 @@ fn the_data_are_those_of_a_comparison() {
 
 #[test]
 fn what_does_not_reproduce_is_said_and_is_no_failure() {
-    let done = Desk::new().run("reproduce genser2020-fig3.63").exits(0);
+    let done = Sandbox::new().run("reproduce genser2020-fig3.63").exits(0);
     assert!(done.stdout.contains("does not reproduce"), "{}", done.story());
     assert!(done.stdout.contains("judged by"), "{}", done.story());
 }
 
 #[test]
 fn mistakes_have_help() {
-    let desk = Desk::new();
-    desk.run("reproduce genser2020-fig352").exits(1).says("did you mean `genser2020-fig3.");
-    desk.write("file", "");
-    desk.run("reproduce genser2020-fig3.66 --out file/below").exits(1).says("cannot make the folder");
+    let sandbox = Sandbox::new();
+    sandbox.run("reproduce genser2020-fig352").exits(1).says("did you mean `genser2020-fig3.");
+    sandbox.write("file", "");
+    sandbox.run("reproduce genser2020-fig3.66 --out file/below").exits(1).says("cannot make the folder");
 }

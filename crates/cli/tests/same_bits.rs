@@ -20,16 +20,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Desk, Done};
+use common::{Done, Sandbox};
 use digest::Bits;
 use table::difference;
 
 /// A folder with all projects and models that runs ask for.
-fn prepared() -> Desk {
-    let desk = Desk::in_memory();
-    projects::write(&desk);
-    desk.run(cases::IDENTIFY).exits(0);
-    desk
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::in_memory();
+    projects::write(&sandbox);
+    sandbox.run(cases::IDENTIFY).exits(0);
+    sandbox
 }
 
 /// What comes after every command: a checkpoint at every step, the last of which is at the last step.
@@ -40,26 +40,26 @@ fn flags(line: &str, folder: &str) -> String {
 
 /// What a run left in its folder, which is removed. Those that diverge leave bits as well; where a run is
 /// refused or crashes, there is nothing but its exit code.
-fn left_by(desk: &Desk, done: &Done, folder: &str) -> (Bits, Vec<String>) {
+fn left_by(sandbox: &Sandbox, done: &Done, folder: &str) -> (Bits, Vec<String>) {
     let exit = done.status.code().unwrap_or(-1);
     let bits = match exit {
-        0 | 3 => digest::of_run(&desk.path(folder), &desk.path(""), exit),
+        0 | 3 => digest::of_run(&sandbox.path(folder), &sandbox.path(""), exit),
         _ => {
             println!("{}", done.story());
             (Bits { exit, ..Bits::default() }, Vec::new())
         }
     };
-    let _ = std::fs::remove_dir_all(desk.path(folder));
+    let _ = std::fs::remove_dir_all(sandbox.path(folder));
     bits
 }
 
 /// Runs a line from its start to its end.
-fn whole(desk: &Desk, line: &str, folder: &str) -> (Bits, Vec<String>) {
-    left_by(desk, &desk.run(&flags(line, folder)), folder)
+fn whole(sandbox: &Sandbox, line: &str, folder: &str) -> (Bits, Vec<String>) {
+    left_by(sandbox, &sandbox.run(&flags(line, folder)), folder)
 }
 
 /// Runs all lines, on two threads. The results have the order of the lines.
-fn run_all(desk: &Desk, lines: &[String]) -> Vec<(Bits, Vec<String>)> {
+fn run_all(sandbox: &Sandbox, lines: &[String]) -> Vec<(Bits, Vec<String>)> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -67,7 +67,7 @@ fn run_all(desk: &Desk, lines: &[String]) -> Vec<(Bits, Vec<String>)> {
                 while let Some((at, line)) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, lines.get(at)?)))
                 {
-                    let result = whole(desk, line, &format!("out-{at}"));
+                    let result = whole(sandbox, line, &format!("out-{at}"));
                     results.lock().unwrap().push((at, result));
                 }
             });
@@ -80,9 +80,9 @@ fn run_all(desk: &Desk, lines: &[String]) -> Vec<(Bits, Vec<String>)> {
 
 #[test]
 fn recordings_and_checkpoints_have_the_bits_that_are_kept() {
-    let (desk, lines, functions) = (prepared(), cases::all(), digest::of_functions());
-    let models = digest::of_text(&desk.path("models.toml"));
-    let results = run_all(&desk, &lines);
+    let (sandbox, lines, functions) = (prepared(), cases::all(), digest::of_functions());
+    let models = digest::of_text(&sandbox.path("models.toml"));
+    let results = run_all(&sandbox, &lines);
     if std::env::var_os("COSTEP_WRITE_BITS").is_some() {
         assert!(results.iter().all(|(bits, _)| bits.rows > 0), "a run left nothing");
         table::write(functions, models, lines.iter().zip(results.iter().map(|(bits, _)| bits)));
@@ -104,7 +104,7 @@ fn recordings_and_checkpoints_have_the_bits_that_are_kept() {
         }
         println!("skipped, as elementary functions are others here: {line}: {words}");
         skipped += 1;
-        let (again, _) = whole(&desk, line, "again");
+        let (again, _) = whole(&sandbox, line, "again");
         if let Some(words) = difference(now, &again, columns) {
             failures.push(format!("{line}\n    two runs differ: {words}"));
         }
@@ -149,14 +149,14 @@ const AGAIN: [&str; 12] = [
 
 #[test]
 fn a_run_that_is_stopped_at_each_of_its_first_steps_has_the_same_bits() {
-    let desk = prepared();
+    let sandbox = prepared();
     for line in AGAIN {
-        let (expected, columns) = whole(&desk, line, "whole");
-        desk.run(&format!("{} --time-limit 0s", flags(line, "stopped"))).exits(4);
+        let (expected, columns) = whole(&sandbox, line, "whole");
+        sandbox.run(&format!("{} --time-limit 0s", flags(line, "stopped"))).exits(4);
         for _ in 0..8 {
-            desk.run("resume stopped --time-limit 0s").exits(4);
+            sandbox.run("resume stopped --time-limit 0s").exits(4);
         }
-        let (bits, _) = left_by(&desk, &desk.run("resume stopped --checkpoint 0s"), "stopped");
+        let (bits, _) = left_by(&sandbox, &sandbox.run("resume stopped --checkpoint 0s"), "stopped");
         assert!(bits.rows > 10, "{line}");
         assert_eq!(difference(&expected, &bits, &columns), None, "{line}");
     }
@@ -164,16 +164,16 @@ fn a_run_that_is_stopped_at_each_of_its_first_steps_has_the_same_bits() {
 
 #[test]
 fn a_run_that_is_killed_has_the_same_bits() {
-    let desk = prepared();
+    let sandbox = prepared();
     for line in AGAIN {
-        let (expected, columns) = whole(&desk, line, "whole");
-        let mut running = desk.start(&flags(line, "killed"));
-        let (start, checkpoint) = (Instant::now(), desk.path("killed/checkpoint"));
+        let (expected, columns) = whole(&sandbox, line, "whole");
+        let mut running = sandbox.start(&flags(line, "killed"));
+        let (start, checkpoint) = (Instant::now(), sandbox.path("killed/checkpoint"));
         while !checkpoint.exists() && !running.has_ended() {
             assert!(start.elapsed() < Duration::from_secs(60), "no checkpoint: {line}");
         }
         running.kill();
-        let (bits, _) = left_by(&desk, &desk.run("resume killed --checkpoint 0s"), "killed");
+        let (bits, _) = left_by(&sandbox, &sandbox.run("resume killed --checkpoint 0s"), "killed");
         assert!(bits.rows > 10, "{line}");
         assert_eq!(difference(&expected, &bits, &columns), None, "{line}");
     }
@@ -181,10 +181,10 @@ fn a_run_that_is_killed_has_the_same_bits() {
 
 #[test]
 fn bits_do_not_depend_on_the_number_of_threads() {
-    let desk = prepared();
+    let sandbox = prepared();
     for line in AGAIN {
         let [(one, columns), (two, _)] =
-            [1, 2].map(|threads| whole(&desk, &format!("{line} --threads {threads}"), "threads"));
+            [1, 2].map(|threads| whole(&sandbox, &format!("{line} --threads {threads}"), "threads"));
         assert!(one.rows > 10, "{line}");
         // What they differ in is the number itself, in the identity of the run.
         let without_identity = |mut bits: Bits| {

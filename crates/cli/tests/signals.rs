@@ -9,18 +9,18 @@ mod fmus;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::{Desk, table};
+use common::{Sandbox, table};
 use fmus::{BOTH, Fmi, TestFmu, Variant, build, build_as, build_edited, build_types};
 
 /// Two lags that feed each other, in a folder.
-fn lags(fmi: Fmi, stop: f64, more: &str) -> Desk {
-    let desk = Desk::new();
-    project(&desk, &build(fmi, "Lag"), stop, more);
-    desk
+fn lags(fmi: Fmi, stop: f64, more: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    project(&sandbox, &build(fmi, "Lag"), stop, more);
+    sandbox
 }
 
-fn project(desk: &Desk, fmu: &TestFmu, stop: f64, more: &str) {
-    desk.write(
+fn project(sandbox: &Sandbox, fmu: &TestFmu, stop: f64, more: &str) {
+    sandbox.write(
         "rig/system.toml",
         format!(
             "[system]\nstop = {stop}\n[step]\nsize = 0.001\n[method]\nid = \"zoh\"\n[fmu.a]\nfile = \"Part.fmu\"\n{more}\n\
@@ -28,18 +28,18 @@ fn project(desk: &Desk, fmu: &TestFmu, stop: f64, more: &str) {
              [[connect]]\nfrom = \"b.y\"\nto = \"a.u\"\ngain = -1.0\n"
         ),
     );
-    fs::copy(&fmu.path, desk.path("rig/Part.fmu")).unwrap();
+    fs::copy(&fmu.path, sandbox.path("rig/Part.fmu")).unwrap();
 }
 
-fn csv(desk: &Desk, folder: &str) -> String {
-    desk.run(&format!("export {folder} --to {folder}.csv")).exits(0);
-    fs::read_to_string(desk.path(format!("{folder}.csv"))).unwrap()
+fn csv(sandbox: &Sandbox, folder: &str) -> String {
+    sandbox.run(&format!("export {folder} --to {folder}.csv")).exits(0);
+    fs::read_to_string(sandbox.path(format!("{folder}.csv"))).unwrap()
 }
 
 #[test]
 fn signals_of_every_type_are_coupled_by_holding_them() {
     for fmi in BOTH {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let names: &[&str] = match fmi {
             Fmi::V2 => &["real", "i32", "truth", "choice"],
             Fmi::V3 => {
@@ -54,10 +54,10 @@ fn signals_of_every_type_are_coupled_by_holding_them() {
             text += &format!("[[connect]]\nfrom = \"a.y_{name}\"\nto = \"b.u_{name}\"\n");
             text += &format!("[[external]]\nto = \"a.u_{name}\"\nstep = {{ value = 1, start = 0.45 }}\n");
         }
-        desk.write("types/system.toml", text);
-        fs::copy(build_types(fmi).path, desk.path("types/Types.fmu")).unwrap();
-        desk.run("run types --out out").exits(0);
-        let text = csv(&desk, "out");
+        sandbox.write("types/system.toml", text);
+        fs::copy(build_types(fmi).path, sandbox.path("types/Types.fmu")).unwrap();
+        sandbox.run("run types --out out").exits(0);
+        let text = csv(&sandbox, "out");
         let (columns, rows) = table(&text);
         let column = |name: &str| -> Vec<f64> {
             let at = columns.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name}"));
@@ -75,15 +75,15 @@ fn signals_of_every_type_are_coupled_by_holding_them() {
 #[test]
 fn messages_of_fmus_are_shown_with_their_status_and_counted() {
     for fmi in BOTH {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         // From 10 ms on every step of `a` warns: 40 messages, of which 10 are shown.
         project(
-            &desk,
+            &sandbox,
             &build_as(fmi, "Fault", "Part", Variant::default()),
             0.05,
             "set = { fault = 7, at = 0.01 }",
         );
-        let done = desk.run("run rig --out out").exits(0);
+        let done = sandbox.run("run rig --out out").exits(0);
         let shown = done.stderr.lines().filter(|line| line.starts_with("a: warning")).count();
         assert_eq!(shown, 10, "{}", done.story());
         assert!(done.stderr.contains("the table has been left:  its last value is used"), "{}", done.story());
@@ -92,7 +92,7 @@ fn messages_of_fmus_are_shown_with_their_status_and_counted() {
             "{}",
             done.story()
         );
-        let json = desk.run("run rig --out out --json").exits(0).json();
+        let json = sandbox.run("run rig --out out --json").exits(0).json();
         let said = &json["fmus"]["a"];
         assert_eq!(
             (said["messages"]["warning"].as_u64(), said["warning_returns"].as_u64()),
@@ -106,62 +106,67 @@ fn messages_of_fmus_are_shown_with_their_status_and_counted() {
 fn a_probe_is_not_spoilt_by_what_an_fmu_prints() {
     const PRINT: i32 = 37;
     for fmi in BOTH {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let fmu = build_as(fmi, "Fault", "Part", Variant::default());
-        project(&desk, &fmu, 0.05, &format!("set = {{ fault = {PRINT} }}"));
-        let done = desk.run("check rig --probe --json").exits(0);
+        project(&sandbox, &fmu, 0.05, &format!("set = {{ fault = {PRINT} }}"));
+        let done = sandbox.run("check rig --probe --json").exits(0);
         assert_eq!(done.json()["probes"].as_array().map(Vec::len), Some(2), "{}", done.story());
     }
 }
 
 #[test]
 fn a_killed_run_of_fmus_is_resumed_to_the_same_bytes() {
-    let desk = lags(Fmi::V2, 2000.0, "set = { x0 = 1.0 }");
-    desk.run("run rig --out whole").exits(0);
-    let running = desk.start("run rig --out cut --checkpoint 20ms");
+    let sandbox = lags(Fmi::V2, 2000.0, "set = { x0 = 1.0 }");
+    sandbox.run("run rig --out whole").exits(0);
+    let running = sandbox.start("run rig --out cut --checkpoint 20ms");
     let begun = Instant::now();
-    while !desk.path("cut/checkpoint").exists() {
+    while !sandbox.path("cut/checkpoint").exists() {
         assert!(begun.elapsed() < Duration::from_secs(60), "no checkpoint");
         std::thread::sleep(Duration::from_millis(5));
     }
     running.kill();
     // The process with the FMUs ends with the one that watches it.
     std::thread::sleep(Duration::from_millis(300));
-    let cut = desk.run("inspect cut --json").exits(0).json();
+    let cut = sandbox.run("inspect cut --json").exits(0).json();
     assert_eq!(
         (cut["recording"]["finished"].as_bool(), cut["checkpoint"].as_bool()),
         (Some(false), Some(true))
     );
-    desk.run("inspect cut").exits(0);
+    sandbox.run("inspect cut").exits(0);
     // An FMU that is another one is refused, and named.
-    let fmu = fs::read(desk.path("rig/Part.fmu")).unwrap();
+    let fmu = fs::read(sandbox.path("rig/Part.fmu")).unwrap();
     let other = build_edited(Fmi::V2, "Lag", |text| text.replace("modelName=\"Lag\"", "modelName=\"Other\""));
-    fs::copy(&other.path, desk.path("rig/Part.fmu")).unwrap();
-    desk.run("resume cut").exits(1).says("E0505").says("fmu a: ").says("check sum");
-    fs::write(desk.path("rig/Part.fmu"), &fmu).unwrap();
-    desk.run("resume cut").exits(0).says("resuming at t = ");
-    assert!(csv(&desk, "cut") == csv(&desk, "whole"), "the exported files differ");
+    fs::copy(&other.path, sandbox.path("rig/Part.fmu")).unwrap();
+    sandbox.run("resume cut").exits(1).says("E0505").says("fmu a: ").says("check sum");
+    fs::write(sandbox.path("rig/Part.fmu"), &fmu).unwrap();
+    sandbox.run("resume cut").exits(0).says("resuming at t = ");
+    assert!(csv(&sandbox, "cut") == csv(&sandbox, "whole"), "the exported files differ");
 }
 
 #[test]
 fn an_fmu_without_serialisable_state_says_why_it_cannot_be_resumed() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let fmu = build_edited(Fmi::V2, "Lag", |text| {
         text.replace("canSerializeFMUstate=\"true\"", "canSerializeFMUstate=\"false\"")
     });
-    project(&desk, &fmu, 0.5, "");
-    desk.run("run rig --out out --checkpoint 0s")
+    project(&sandbox, &fmu, 0.5, "");
+    sandbox
+        .run("run rig --out out --checkpoint 0s")
         .exits(0)
         .says("no checkpoints: `a` does not support checkpoints");
-    desk.run("resume out").exits(1).says("error[E0507]: the run is complete");
-    desk.run("run rig --out cut --time-limit 0s").exits(4);
-    desk.run("resume cut").exits(1).says("there is no checkpoint").says("`a` does not support checkpoints");
+    sandbox.run("resume out").exits(1).says("error[E0507]: the run is complete");
+    sandbox.run("run rig --out cut --time-limit 0s").exits(4);
+    sandbox
+        .run("resume cut")
+        .exits(1)
+        .says("there is no checkpoint")
+        .says("`a` does not support checkpoints");
 }
 
 #[test]
 fn projects_recordings_and_runs_are_inspected() {
-    let desk = lags(Fmi::V3, 0.01, "");
-    let card = desk.run("inspect rig").exits(0);
+    let sandbox = lags(Fmi::V3, 0.01, "");
+    let card = sandbox.run("inspect rig").exits(0);
     for words in [
         "0 s to 10 ms, step 1 ms",
         "part     a   Part.fmu (cs)   1 inputs, 1 outputs",
@@ -171,59 +176,59 @@ fn projects_recordings_and_runs_are_inspected() {
     ] {
         assert!(card.stdout.contains(words), "{words}: {}", card.story());
     }
-    desk.run("run rig --out out").exits(0);
-    let card = desk.run("inspect out/results.arrows").exits(0);
+    sandbox.run("run rig --out out").exits(0);
+    let card = sandbox.run("inspect out/results.arrows").exits(0);
     for words in ["columns, 11 rows, t = 0 s to 0.01 s", "column   a.y"] {
         assert!(card.stdout.contains(words), "{words}: {}", card.story());
     }
-    let json = desk.run("inspect out --json").exits(0).json();
+    let json = sandbox.run("inspect out --json").exits(0).json();
     assert_eq!((&json["recording"]["rows"], &json["project"]["step"]), (&11.into(), &0.001.into()));
     assert_eq!(json["project"]["connections"][0], "a.y -> b.u");
-    desk.write("empty/nothing.txt", "");
-    desk.run("inspect empty").exits(1).says("neither a project nor a recording");
-    desk.write("broken.arrows", "no recording");
-    desk.run("inspect broken.arrows").exits(1).says("E0501");
+    sandbox.write("empty/nothing.txt", "");
+    sandbox.run("inspect empty").exits(1).says("neither a project nor a recording");
+    sandbox.write("broken.arrows", "no recording");
+    sandbox.run("inspect broken.arrows").exits(1).says("E0501");
 }
 
 #[test]
 fn a_package_is_checked() {
-    let desk = lags(Fmi::V2, 0.01, "");
-    desk.run("export --ssp rig --out rig.ssp").exits(0);
-    let done = desk.run("check rig.ssp").exits(0);
+    let sandbox = lags(Fmi::V2, 0.01, "");
+    sandbox.run("export --ssp rig --out rig.ssp").exits(0);
+    let done = sandbox.run("check rig.ssp").exits(0);
     assert!(done.stdout.contains("ok   2 parts, 2 connections, 0 errors"), "{}", done.story());
-    assert_eq!(desk.run("check rig.ssp --json").exits(0).json()["ok"], true);
+    assert_eq!(sandbox.run("check rig.ssp --json").exits(0).json()["ok"], true);
     assert_eq!(
-        desk.run("check rig.ssp --probe --json").exits(0).json()["probes"].as_array().map(Vec::len),
+        sandbox.run("check rig.ssp --probe --json").exits(0).json()["probes"].as_array().map(Vec::len),
         Some(2)
     );
-    let bytes = fs::read(desk.path("rig.ssp")).unwrap();
-    desk.write("cut.ssp", &bytes[..bytes.len() / 2]);
-    let json = desk.run("check cut.ssp --json").exits(1).json();
+    let bytes = fs::read(sandbox.path("rig.ssp")).unwrap();
+    sandbox.write("cut.ssp", &bytes[..bytes.len() / 2]);
+    let json = sandbox.run("check cut.ssp --json").exits(1).json();
     assert_eq!(json["ok"], false);
 }
 
 #[test]
 fn a_loop_that_passes_straight_through_is_warned_of() {
-    let desk = Desk::new();
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "rig/system.toml",
         "[system]\nstop = 0.01\n[step]\nsize = 0.001\n[fmu.a]\nfile = \"S2.fmu\"\n[fmu.b]\nfile = \"S2.fmu\"\n\
          [[connect]]\nfrom = \"a.F\"\nto = \"b.u1\"\n[[connect]]\nfrom = \"b.F\"\nto = \"a.u1\"\n",
     );
-    fs::copy(build(Fmi::V3, "S2").path, desk.path("rig/S2.fmu")).unwrap();
-    desk.run("check rig").exits(0).says("W0301").says("a -> b -> a");
+    fs::copy(build(Fmi::V3, "S2").path, sandbox.path("rig/S2.fmu")).unwrap();
+    sandbox.run("check rig").exits(0).says("W0301").says("a -> b -> a");
     // Without the way back there is no loop.
-    let text = fs::read_to_string(desk.path("rig/system.toml")).unwrap();
-    desk.write("rig/system.toml", text.replace("from = \"b.F\"", "from = \"b.x\""));
-    let done = desk.run("check rig").exits(0);
+    let text = fs::read_to_string(sandbox.path("rig/system.toml")).unwrap();
+    sandbox.write("rig/system.toml", text.replace("from = \"b.F\"", "from = \"b.x\""));
+    let done = sandbox.run("check rig").exits(0);
     assert!(!done.stderr.contains("W0301"), "{}", done.story());
 }
 
 #[test]
 fn shares_of_time_are_never_above_100_percent() {
-    let desk = lags(Fmi::V2, 0.001, "");
+    let sandbox = lags(Fmi::V2, 0.001, "");
     for _ in 0..10 {
-        let done = desk.run("run rig --threads 1 --out out").exits(0);
+        let done = sandbox.run("run rig --threads 1 --out out").exits(0);
         let line = done
             .stdout
             .lines()

@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{Desk, finished, table};
+use common::{Sandbox, finished, table};
 use serde_json::{Value, json};
 
 const STEP: f64 = 0.01;
@@ -47,9 +47,9 @@ fn in_fmpy(python: &Path, fmu: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
 }
 
 /// Runs an FMU alone in costep; gives the recording as CSV.
-fn in_costep(desk: &Desk, python: &Path, fmu: &Path) -> String {
+fn in_costep(sandbox: &Sandbox, python: &Path, fmu: &Path) -> String {
     let stop = STEPS as f64 * STEP;
-    desk.write(
+    sandbox.write(
         "rig/system.toml",
         format!(
             "[system]\nstop = {stop}\n[step]\nsize = {STEP}\n[method]\nid = \"zoh\"\n[fmu.x]\nfile = \"{}\"\n",
@@ -62,11 +62,11 @@ fn in_costep(desk: &Desk, python: &Path, fmu: &Path) -> String {
     let told = python::run(Command::new(python).args(["-c", script]));
     let (library, modules) = told.trim().rsplit_once(' ').unwrap();
     let line = "run rig --out out";
-    let mut command = desk.command(line.split(' '));
+    let mut command = sandbox.command(line.split(' '));
     command.env("COSTEP_PYTHON_LIBRARY", library).env("PYTHONPATH", modules);
     finished(command, line).exits(0);
-    desk.run("export out --to out.csv").exits(0);
-    std::fs::read_to_string(desk.path("out.csv")).unwrap()
+    sandbox.run("export out --to out.csv").exits(0);
+    std::fs::read_to_string(sandbox.path("out.csv")).unwrap()
 }
 
 /// `moves`: whether it does so without inputs.
@@ -77,8 +77,8 @@ fn assert_same(name: &str, moves: bool) {
     let python = interpreter();
     let fmu = registry::fetched(&python).join(format!("sim-explorer-{name}.fmu"));
     let (names, theirs) = in_fmpy(&python, &fmu);
-    let desk = Desk::new();
-    let text = in_costep(&desk, &python, &fmu);
+    let sandbox = Sandbox::new();
+    let text = in_costep(&sandbox, &python, &fmu);
     let (columns, ours) = table(&text);
     assert_eq!(ours.len(), theirs.len());
     let (mut moved, mut says) = (false, false);

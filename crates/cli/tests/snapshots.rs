@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{Desk, finished};
+use common::{Sandbox, finished};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots")
@@ -30,7 +30,7 @@ fn commands(session: &str) -> impl Iterator<Item = &str> {
 
 /// Runs the commands of a session and gives its text with what they print now.
 fn played(session: &str) -> String {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let bin = Path::new(env!("CARGO_BIN_EXE_costep")).parent().unwrap();
     let others = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::iter::once(bin.to_path_buf()).chain(std::env::split_paths(&others));
@@ -38,13 +38,13 @@ fn played(session: &str) -> String {
     let head = session.lines().take_while(|line| !line.starts_with("$ "));
     let mut text: String = head.map(|line| format!("{line}\n")).collect();
     for line in commands(session) {
-        let mut shell = desk.program("sh", ["-c", line]);
+        let mut shell = sandbox.program("sh", ["-c", line]);
         shell.env("PATH", &paths).env("COLUMNS", "100").env("LC_ALL", "C");
         let done = finished(shell, line);
         let _ = writeln!(text, "$ {line}");
-        let mut filter = Filter::new(desk.path(""));
+        let mut filter = Filter::new(sandbox.path(""));
         done.stdout.lines().for_each(|line| text.push_str(&(filter.line(line) + "\n")));
-        let mut filter = Filter::new(desk.path(""));
+        let mut filter = Filter::new(sandbox.path(""));
         done.stderr.lines().for_each(|line| text.push_str(&format!("! {}\n", filter.line(line))));
         if !done.status.success() {
             let _ = writeln!(text, "[{}]", done.status);
@@ -173,7 +173,7 @@ fn every_verb_prints_what_is_committed() {
 fn every_verb_has_its_help_and_a_typical_run() {
     let sessions: Vec<_> = sessions().into_iter().map(|(_, text)| text).collect();
     let commands: Vec<_> = sessions.iter().flat_map(|text| commands(text)).collect();
-    let help = Desk::new().run("--help").exits(0).stdout;
+    let help = Sandbox::new().run("--help").exits(0).stdout;
     let verbs =
         help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let verbs: Vec<_> = verbs.filter_map(|line| line.split_whitespace().next()).collect();

@@ -9,7 +9,7 @@ mod fmus;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use common::{Desk, table};
+use common::{Sandbox, table};
 use fmus::{Fmi, build, build_edited};
 use zip::write::SimpleFileOptions;
 
@@ -94,20 +94,20 @@ fn package(files: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// A folder with `ring.ssp` and the project `ring`.
-fn ring() -> Desk {
-    let desk = Desk::new();
+fn ring() -> Sandbox {
+    let sandbox = Sandbox::new();
     let fmu = std::fs::read(build(Fmi::V2, "Lag").path).unwrap();
-    desk.write("ring/system.toml", ring_project());
-    desk.write("ring/Lag.fmu", &fmu);
+    sandbox.write("ring/system.toml", ring_project());
+    sandbox.write("ring/Lag.fmu", &fmu);
     let files = [("SystemStructure.ssd", ring_structure().into_bytes()), ("resources/Lag.fmu", fmu)];
-    desk.write("ring.ssp", package(&files));
-    desk
+    sandbox.write("ring.ssp", package(&files));
+    sandbox
 }
 
 /// The recording of a run as CSV.
-fn csv(desk: &Desk, folder: &str) -> String {
-    desk.run(&format!("export {folder} --to {folder}.csv")).exits(0);
-    std::fs::read_to_string(desk.path(format!("{folder}.csv"))).unwrap()
+fn csv(sandbox: &Sandbox, folder: &str) -> String {
+    sandbox.run(&format!("export {folder} --to {folder}.csv")).exits(0);
+    std::fs::read_to_string(sandbox.path(format!("{folder}.csv"))).unwrap()
 }
 
 /// Columns by name, as bits.
@@ -122,37 +122,40 @@ fn columns(csv: &str) -> Vec<(String, Vec<u64>)> {
 
 #[test]
 fn a_ring_as_a_structure_equals_the_ring_as_a_project_bit_by_bit() {
-    let desk = ring();
+    let sandbox = ring();
     for method in ["zoh", "foh"] {
         for system in ["ring", "ring.ssp"] {
-            desk.run(&format!("run {system} --step 10ms --method {method} --out out-{system}")).exits(0);
+            sandbox.run(&format!("run {system} --step 10ms --method {method} --out out-{system}")).exits(0);
         }
-        let (project, structure) = (columns(&csv(&desk, "out-ring")), columns(&csv(&desk, "out-ring.ssp")));
+        let (project, structure) =
+            (columns(&csv(&sandbox, "out-ring")), columns(&csv(&sandbox, "out-ring.ssp")));
         assert!(project.len() > RING && project[0].1.len() > 100);
         assert_eq!(project, structure, "{method}");
     }
     // The folder of the run needs the package no more.
-    std::fs::remove_file(desk.path("ring.ssp")).unwrap();
-    desk.run("run out-ring.ssp/run.toml --out again").exits(0);
-    assert_eq!(columns(&csv(&desk, "again")), columns(&csv(&desk, "out-ring.ssp")));
+    std::fs::remove_file(sandbox.path("ring.ssp")).unwrap();
+    sandbox.run("run out-ring.ssp/run.toml --out again").exits(0);
+    assert_eq!(columns(&csv(&sandbox, "again")), columns(&csv(&sandbox, "out-ring.ssp")));
 }
 
 #[test]
 fn structures_can_be_compared_inspected_and_imported() {
-    let desk = ring();
-    desk.run("run ring.ssp").exits(1).says("step");
-    let json =
-        desk.run("compare ring.ssp --methods zoh,foh --steps 10ms --reference none --json").exits(0).json();
+    let sandbox = ring();
+    sandbox.run("run ring.ssp").exits(1).says("step");
+    let json = sandbox
+        .run("compare ring.ssp --methods zoh,foh --steps 10ms --reference none --json")
+        .exits(0)
+        .json();
     assert_eq!(json["runs"].as_array().unwrap().len(), 2);
-    let json = desk.run("inspect ring.ssp --json").exits(0).json();
+    let json = sandbox.run("inspect ring.ssp --json").exits(0).json();
     assert_eq!(json["components"].as_array().unwrap().len(), RING);
     assert_eq!(json["connections"].as_array().unwrap().len(), RING);
-    assert!(desk.run("inspect ring.ssp").exits(0).stdout.contains("sub/lag4"));
-    desk.run("import ring.ssp --out made").exits(0);
-    desk.run("import ring.ssp --out made").exits(1).says("exists already");
-    desk.run("run made --step 10ms --method zoh --out out-made").exits(0);
-    desk.run("run ring --step 10ms --method zoh --out out-ring").exits(0);
-    assert_eq!(columns(&csv(&desk, "out-made")), columns(&csv(&desk, "out-ring")));
+    assert!(sandbox.run("inspect ring.ssp").exits(0).stdout.contains("sub/lag4"));
+    sandbox.run("import ring.ssp --out made").exits(0);
+    sandbox.run("import ring.ssp --out made").exits(1).says("exists already");
+    sandbox.run("run made --step 10ms --method zoh --out out-made").exits(0);
+    sandbox.run("run ring --step 10ms --method zoh --out out-ring").exits(0);
+    assert_eq!(columns(&csv(&sandbox, "out-made")), columns(&csv(&sandbox, "out-ring")));
 }
 
 /// All that a project of FMUs can say and SSP can hold, in the language of costep or its own.
@@ -236,58 +239,59 @@ fn with_unit(unit: &str) -> std::path::PathBuf {
 
 #[test]
 fn a_project_survives_the_way_through_a_structure() {
-    let desk = Desk::new();
-    desk.write("rig/system.toml", RIG);
+    let sandbox = Sandbox::new();
+    sandbox.write("rig/system.toml", RIG);
     for model in ["S1", "S2"] {
-        std::fs::copy(build(Fmi::V2, model).path, desk.path(format!("rig/{model}.fmu"))).unwrap();
+        std::fs::copy(build(Fmi::V2, model).path, sandbox.path(format!("rig/{model}.fmu"))).unwrap();
     }
     for (unit, name) in [("K", "Kelvin"), ("degC", "Celsius")] {
-        std::fs::rename(with_unit(unit), desk.path(format!("rig/{name}.fmu"))).unwrap();
+        std::fs::rename(with_unit(unit), sandbox.path(format!("rig/{name}.fmu"))).unwrap();
     }
-    desk.run("run rig --out first").exits(0);
-    desk.run("export --ssp rig --out rig.ssp").exits(0);
-    let run = desk.run("run rig.ssp --out second").exits(0);
+    sandbox.run("run rig --out first").exits(0);
+    sandbox.run("export --ssp rig --out rig.ssp").exits(0);
+    let run = sandbox.run("run rig.ssp --out second").exits(0);
     assert!(!run.stderr.contains("warning"), "{}", run.story());
-    desk.run("import rig.ssp --out made").exits(0);
-    desk.run("run made --out third").exits(0);
-    desk.run("export --ssp rig.ssp --out again.ssp").exits(0);
-    desk.run("run again.ssp --out fourth").exits(0);
-    let first = columns(&csv(&desk, "first"));
+    sandbox.run("import rig.ssp --out made").exits(0);
+    sandbox.run("run made --out third").exits(0);
+    sandbox.run("export --ssp rig.ssp --out again.ssp").exits(0);
+    sandbox.run("run again.ssp --out fourth").exits(0);
+    let first = columns(&csv(&sandbox, "first"));
     assert!(
         first.iter().any(|(name, _)| name == "warm.y"),
         "{:?}",
         first.iter().map(|(name, _)| name).collect::<Vec<_>>()
     );
     for other in ["second", "third", "fourth"] {
-        assert_eq!(first, columns(&csv(&desk, other)), "{other}");
+        assert_eq!(first, columns(&csv(&sandbox, other)), "{other}");
     }
 }
 
 #[test]
 fn what_cannot_be_run_or_written_is_said() {
-    let desk = ring();
+    let sandbox = ring();
     let broken = ring_structure().replacen("resources/Lag.fmu", "http://example.org/Lag.fmu", 1).replacen(
         r#"startElement="lag2" startConnector="u""#,
         r#"startElement="lag9" startConnector="u""#,
         1,
     );
-    desk.write(
+    sandbox.write(
         "broken.ssp",
         package(&[
             ("SystemStructure.ssd", broken.into_bytes()),
-            ("resources/Lag.fmu", std::fs::read(desk.path("ring/Lag.fmu")).unwrap()),
+            ("resources/Lag.fmu", std::fs::read(sandbox.path("ring/Lag.fmu")).unwrap()),
         ]),
     );
-    let run = desk.run("run broken.ssp --step 10ms").exits(1).says("error[E0142]").says("no element `lag9`");
+    let run =
+        sandbox.run("run broken.ssp --step 10ms").exits(1).says("error[E0142]").says("no element `lag9`");
     assert!(run.stderr.contains("broken.ssp/SystemStructure.ssd:"), "{}", run.story());
-    desk.run("inspect broken.ssp").exits(1);
-    desk.run("import broken.ssp --out partly").exits(1);
-    assert!(std::fs::read_to_string(desk.path("partly/system.toml")).unwrap().contains("# error[E0142]"));
-    desk.run("export --ssp dual-mass --out x.ssp").exits(1).says("is no FMU");
-    assert!(!desk.path("x.ssp").exists());
-    desk.run("run nothing.ssp").exits(1);
-    desk.write("text.ssp", "no archive");
-    desk.run("run text.ssp").exits(1).says("E0101");
+    sandbox.run("inspect broken.ssp").exits(1);
+    sandbox.run("import broken.ssp --out partly").exits(1);
+    assert!(std::fs::read_to_string(sandbox.path("partly/system.toml")).unwrap().contains("# error[E0142]"));
+    sandbox.run("export --ssp dual-mass --out x.ssp").exits(1).says("is no FMU");
+    assert!(!sandbox.path("x.ssp").exists());
+    sandbox.run("run nothing.ssp").exits(1);
+    sandbox.write("text.ssp", "no archive");
+    sandbox.run("run text.ssp").exits(1).says("E0101");
 }
 
 fn values(columns: &[(String, Vec<u64>)], name: &str) -> Vec<f64> {
@@ -318,7 +322,7 @@ const MAPPED: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 #[test]
 fn integers_and_items_are_mapped_on_their_way() {
     for fmi in fmus::BOTH {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let types = std::fs::read(fmus::build_types(fmi).path).unwrap();
         // FMI 3 has Int32 where FMI 2 has Integer.
         let text = if fmi == Fmi::V2 { MAPPED.to_owned() } else { MAPPED.replace("<ssc:Integer/>", "") };
@@ -328,13 +332,13 @@ fn integers_and_items_are_mapped_on_their_way() {
                 ("resources/Types.fmu", types.clone()),
             ])
         };
-        desk.write("mapped.ssp", pack(&text));
-        desk.run("run mapped.ssp --out first").exits(0);
-        desk.run("import mapped.ssp --out made").exits(0);
-        desk.run("run made --out second").exits(0);
-        desk.run("export --ssp made --out again.ssp").exits(0);
-        desk.run("run again.ssp --out third").exits(0);
-        let first = columns(&csv(&desk, "first"));
+        sandbox.write("mapped.ssp", pack(&text));
+        sandbox.run("run mapped.ssp --out first").exits(0);
+        sandbox.run("import mapped.ssp --out made").exits(0);
+        sandbox.run("run made --out second").exits(0);
+        sandbox.run("export --ssp made --out again.ssp").exits(0);
+        sandbox.run("run again.ssp --out third").exits(0);
+        let first = columns(&csv(&sandbox, "first"));
         let column = |name: &str| values(&first, name);
         // At the start `b` holds its start values; from then on it is one step behind, and `a` sees the step at 0.5 s.
         let expected = |before: f64, after: f64| -> Vec<f64> {
@@ -354,33 +358,34 @@ fn integers_and_items_are_mapped_on_their_way() {
         assert_eq!(column("b.y_i32"), expected(70.0, -7.0), "{fmi:?}");
         assert_eq!(column("c.y_choice"), expected(0.0, 1.0), "{fmi:?}");
         for other in ["second", "third"] {
-            assert_eq!(first, columns(&csv(&desk, other)), "{other}");
+            assert_eq!(first, columns(&csv(&sandbox, other)), "{other}");
         }
         // What the target does not have is said.
-        desk.write("wrong.ssp", pack(&text.replace(r#"source="5" target="1""#, r#"source="5" target="9""#)));
-        desk.run("run wrong.ssp").exits(1).says("E0142").says("not an item");
-        desk.write("wrong.ssp", pack(&text.replace(r#"source="none""#, r#"source="nothing""#)));
-        desk.run("run wrong.ssp").exits(1).says("E0142").says("`nothing`");
+        sandbox
+            .write("wrong.ssp", pack(&text.replace(r#"source="5" target="1""#, r#"source="5" target="9""#)));
+        sandbox.run("run wrong.ssp").exits(1).says("E0142").says("not an item");
+        sandbox.write("wrong.ssp", pack(&text.replace(r#"source="none""#, r#"source="nothing""#)));
+        sandbox.run("run wrong.ssp").exits(1).says("E0142").says("`nothing`");
     }
 }
 
 #[test]
 fn maps_of_a_project_take_numbers_and_names() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let project = |map: &str| {
         format!(
             "[system]\nstop = 1\n[step]\nsize = 0.1\n[method]\nid = \"zoh\"\n[fmu.a]\nfile = \"Types.fmu\"\n\
              [fmu.b]\nfile = \"Types.fmu\"\n[[connect]]\nfrom = \"a.y_choice\"\nto = \"b.u_i32\"\n{map}\n"
         )
     };
-    desk.write("rig/system.toml", project("map = { none = 3, some = -4 }"));
-    std::fs::copy(fmus::build_types(Fmi::V3).path, desk.path("rig/Types.fmu")).unwrap();
-    desk.run("run rig --out first").exits(0);
-    let first = columns(&csv(&desk, "first"));
+    sandbox.write("rig/system.toml", project("map = { none = 3, some = -4 }"));
+    std::fs::copy(fmus::build_types(Fmi::V3).path, sandbox.path("rig/Types.fmu")).unwrap();
+    sandbox.run("run rig --out first").exits(0);
+    let first = columns(&csv(&sandbox, "first"));
     assert_eq!(values(&first, "b.y_i32").last(), Some(&3.0));
     // The project that a run leaves is the same.
-    desk.run("run first/run.toml --out second").exits(0);
-    assert_eq!(first, columns(&csv(&desk, "second")));
+    sandbox.run("run first/run.toml --out second").exits(0);
+    assert_eq!(first, columns(&csv(&sandbox, "second")));
     for (map, code, words) in [
         ("", "E0217", "cannot feed"),
         ("map = { nine = 3 }", "E0205", "`nine`"),
@@ -389,12 +394,12 @@ fn maps_of_a_project_take_numbers_and_names() {
         ("map = { 0 = 3, none = 5 }", "E0213", "0 is mapped twice"),
         ("map = { 1 = 3, 01 = 5 }", "E0213", "1 is mapped twice"),
     ] {
-        desk.write("rig/system.toml", project(map));
-        desk.run("check rig").exits(1).says(code).says(words);
+        sandbox.write("rig/system.toml", project(map));
+        sandbox.run("check rig").exits(1).says(code).says(words);
     }
-    desk.write(
+    sandbox.write(
         "rig/system.toml",
         project("map = { none = 3 }").replace("choice", "real").replace("i32", "real"),
     );
-    desk.run("check rig").exits(1).says("E0217").says("`gain`");
+    sandbox.run("check rig").exits(1).says("E0217").says("`gain`");
 }

@@ -2,15 +2,15 @@
 
 mod common;
 
-use common::Desk;
+use common::Sandbox;
 
 const METHOD: &str = "--method prestep:source=rls,paper=true";
 
 #[test]
 fn exponents_come_with_their_windows() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let line = format!("stability dual-mass-nonlinear --bohl {METHOD} --windows 1,100,400");
-    let object = desk.run(&format!("{line} --json")).exits(0).json();
+    let object = sandbox.run(&format!("{line} --json")).exits(0).json();
     assert_eq!((&object["plant"], &object["states"]), (&"local models".into(), &19.into()));
     // 0.22 s of learning and 5 ms of switching.
     assert!((object["from"].as_f64().unwrap() - 0.225).abs() < 1e-9 && object["steps"] == 775, "{object}");
@@ -31,7 +31,7 @@ fn exponents_come_with_their_windows() {
         assert!((row["rate"].as_f64().unwrap() - rate).abs() < 1e-9 * rate.abs(), "{row}");
         assert!(row["worst_start"].as_f64().unwrap() >= 0.225 - 1e-9, "{row}");
     }
-    let text = desk.run(&line).exits(0).stdout;
+    let text = sandbox.run(&line).exits(0).stdout;
     assert!(
         text.contains("DECAYS  beta(100) < 1: every small perturbation") && text.contains("window p"),
         "{text}"
@@ -40,26 +40,26 @@ fn exponents_come_with_their_windows() {
 
 #[test]
 fn black_boxes_are_judged_by_their_identified_models() {
-    let desk = Desk::new();
-    desk.run("export-fmu dual-mass-nonlinear --black-box --out fmus").exits(0);
-    desk.run("new pair fmus/s1.fmu fmus/s2.fmu").exits(0);
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass-nonlinear --black-box --out fmus").exits(0);
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu").exits(0);
     let line = "stability pair --bohl --method prestep:source=rls --step 1ms --t-end 0.6s --json";
-    let object = desk.run(line).exits(0).json();
+    let object = sandbox.run(line).exits(0).json();
     assert_eq!((&object["plant"], &object["states"]), (&"identified models".into(), &15.into()));
     let windows: Vec<_> = object["bohl"].as_array().unwrap().iter().map(|row| &row["window"]).collect();
     assert_eq!(windows, [10, 20, 50, 100, 200]);
     // No more is claimed than these models show.
-    let text = desk.run(line.trim_end_matches(" --json")).exits(0).stdout;
+    let text = sandbox.run(line.trim_end_matches(" --json")).exits(0).stdout;
     assert!(text.contains("in the identified models") && text.contains("are not judged"), "{text}");
 }
 
 /// The other methods with identified models, and windows that are always told.
 #[test]
 fn correctors_and_predictions_have_exponents_too() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for method in ["mbcorr:source=rls", "mbcorr:source=moesp", "predictive:source=ij-rls"] {
         let line = format!("stability dual-mass-nonlinear --bohl --method {method} --windows 10,400 --json");
-        let object = desk.run(&line).exits(0).json();
+        let object = sandbox.run(&line).exits(0).json();
         let rows = object["bohl"].as_array().unwrap();
         assert_eq!((&rows[0]["window"], &rows[1]["window"]), (&10.into(), &400.into()), "{object}");
         let beta = |row: &serde_json::Value| row["beta"].as_f64().unwrap();
@@ -69,17 +69,17 @@ fn correctors_and_predictions_have_exponents_too() {
 
 #[test]
 fn a_coupling_that_grows_is_not_shown_to_be_stable() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let line =
         "stability dual-mass-nonlinear --bohl --method prestep:source=rls,learning=20 --step 5ms --t-end 1s";
-    let done = desk.run(line).exits(0);
+    let done = sandbox.run(line).exits(0);
     assert!(done.stdout.contains("NOT SHOWN"), "{}", done.story());
-    assert!(desk.run(&format!("{line} --json")).exits(0).json()["decays_within"].is_null());
+    assert!(sandbox.run(&format!("{line} --json")).exits(0).json()["decays_within"].is_null());
 }
 
 #[test]
 fn what_has_no_exponents_says_why() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (line, code, says) in [
         (String::new(), "E0200", "--bohl"),
         ("--bohl --method zoh".into(), "E0304", "not for `zoh`"),
@@ -92,7 +92,7 @@ fn what_has_no_exponents_says_why() {
         (format!("--bohl {METHOD} --windows 0"), "E0200", "`0`"),
         (format!("--bohl {METHOD} --t-end 1h"), "E0205", "too many"),
     ] {
-        let done = desk.run(&format!("stability dual-mass-nonlinear {line} --json")).exits(1);
+        let done = sandbox.run(&format!("stability dual-mass-nonlinear {line} --json")).exits(1);
         let error = &done.json()["errors"][0];
         assert_eq!(error["code"], code, "{}", done.story());
         assert!(error.to_string().contains(says), "{}", done.story());

@@ -35,6 +35,6 @@ pub mod trace;
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, required_functions};
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
-pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputWays};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen, tell};

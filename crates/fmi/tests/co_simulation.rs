@@ -11,7 +11,7 @@ use costep_core::{
     LocalModel, MicroRecorder, Persistence, Rollback, StateReader, StateWriter, Subsystem, Telemetry,
 };
 use costep_engine::{Engine, System};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputWays};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputRouting};
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -328,8 +328,8 @@ fn open_inputs_are_never_set() {
         let outputs = |flag, open| {
             let s1 = instance(&build(fmi, "S1").load(), "s1");
             let library = build_as(fmi, "S2", "S2", Variant { flag, ..Variant::default() }).load();
-            let ways = InputWays { open, maps: Vec::new() };
-            let options = CoSimulationOptions { ways, ..CoSimulationOptions::default() };
+            let routing = InputRouting { open, maps: Vec::new() };
+            let options = CoSimulationOptions { routing, ..CoSimulationOptions::default() };
             let s2 = CoSimulationSubsystem::new(&library, "s2", &options).unwrap();
             let mut connections = loop_of_two();
             connections.retain(|connection| connection.input != input);

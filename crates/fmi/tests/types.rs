@@ -9,7 +9,7 @@ use costep_core::{
     Subsystem,
 };
 use costep_fmi::{
-    CoSimulationOptions, CoSimulationSubsystem, InputWays, ModelExchangeOptions, ModelExchangeSubsystem,
+    CoSimulationOptions, CoSimulationSubsystem, InputRouting, ModelExchangeOptions, ModelExchangeSubsystem,
 };
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
@@ -188,8 +188,8 @@ fn discrete_inputs_of_model_exchange_are_set_at_events_only() {
 #[test]
 fn start_values_of_the_fmu_are_not_taken_for_values_before_a_map() {
     let library = build_switch().load_exchange();
-    let ways = InputWays { open: Vec::new(), maps: vec![("number".into(), vec![(0.0, 7.0)])] };
-    let options = ModelExchangeOptions { ways, solver: Solver::Rk4(0.01), ..Default::default() };
+    let routing = InputRouting { open: Vec::new(), maps: vec![("number".into(), vec![(0.0, 7.0)])] };
+    let options = ModelExchangeOptions { routing, solver: Solver::Rk4(0.01), ..Default::default() };
     let mut fmu = ModelExchangeSubsystem::new(&library, "switch", &options).unwrap();
     let level = output(fmu.description(), "level");
     // Nobody asks for initial outputs: the FMU starts with a number of 0 of its own.

@@ -7,7 +7,7 @@ use costep_fmu_file::{BaseUnit, FmiVersion, SI_NAMES};
 use costep_fmu_runtime::{Capability, Role};
 
 use crate::Options;
-use crate::sheet::{Sheet, Variable};
+use crate::variables::{Variable, VariableTable};
 use crate::{xml2, xml3};
 
 /// The parameter of models that their inner step is.
@@ -15,7 +15,7 @@ const MICRO_STEP: &str = "micro_step";
 
 /// The model description of an FMU.
 pub(crate) struct Document<'a> {
-    pub(crate) sheet: &'a Sheet,
+    pub(crate) sheet: &'a VariableTable,
     pub(crate) options: &'a Options,
     pub(crate) token: &'a str,
 }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn units_of_all_models_are_understood() {
-        for entry in costep_models::MODELS.iter().chain(costep_fmu_runtime::SUBJECTS) {
+        for entry in costep_models::MODELS.iter().chain(costep_fmu_runtime::TEST_SYSTEMS) {
             let (_, model) = entry.model(&[]).unwrap();
             let parameters = entry.parameters.iter().map(|spec| spec.unit.to_owned());
             let ports = model.parts.iter().flat_map(|part| {

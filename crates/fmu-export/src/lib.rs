@@ -13,11 +13,11 @@
 //! | `description` | modelDescription.xml; `xml2`, `xml3` what differs between the versions |
 //! | `pack` | the archive |
 
+mod dependencies;
 mod description;
 mod pack;
-mod probe;
-mod sheet;
 mod test_fmus;
+mod variables;
 mod xml2;
 mod xml3;
 
@@ -29,8 +29,8 @@ pub use costep_fmu_runtime::Capability;
 use costep_fmu_runtime::Plan;
 
 use crate::description::Document;
-use crate::sheet::Sheet;
 pub use crate::test_fmus::TEST_FMUS;
+use crate::variables::VariableTable;
 
 /// How FMUs are exported.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub fn export(
 }
 
 /// What the FMUs of a model are.
-fn sheets(name: &str, given: &[(String, f64)], wanted: Option<&str>) -> Result<Vec<Sheet>> {
+fn sheets(name: &str, given: &[(String, f64)], wanted: Option<&str>) -> Result<Vec<VariableTable>> {
     if let Some(sheet) = test_fmus::sheet(name, given)? {
         return Ok(vec![sheet]);
     }
@@ -99,10 +99,10 @@ fn sheets(name: &str, given: &[(String, f64)], wanted: Option<&str>) -> Result<V
                 .suggest(part, names.iter().map(String::as_str))
         })?],
     };
-    chosen.into_iter().map(|part| Sheet::new(entry, &parameters, part)).collect()
+    chosen.into_iter().map(|part| VariableTable::new(entry, &parameters, part)).collect()
 }
 
-fn write(sheet: &Sheet, options: &Options, folder: &Path) -> Result<Exported> {
+fn write(sheet: &VariableTable, options: &Options, folder: &Path) -> Result<Exported> {
     let plan = |token: &str| {
         let variables = sheet.variables.iter().map(|v| (v.role, v.reference, v.place)).collect();
         let parameters = sheet.parameters.clone();
@@ -126,7 +126,7 @@ fn write(sheet: &Sheet, options: &Options, folder: &Path) -> Result<Exported> {
 }
 
 /// Names of the inputs of a part that get external signals.
-fn driven(sheet: &Sheet) -> Result<Vec<String>> {
+fn driven(sheet: &VariableTable) -> Result<Vec<String>> {
     let names = sheet.model.parameters.iter().map(|parameter| parameter.name.to_owned());
     let given: Vec<_> = names.zip(sheet.parameters.iter().copied()).collect();
     let (_, model) = sheet.model.model(&given)?;

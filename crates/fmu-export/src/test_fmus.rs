@@ -12,7 +12,7 @@
 use costep_core::Result;
 use costep_fmu_runtime::{Role, find};
 
-use crate::sheet::Sheet;
+use crate::variables::VariableTable;
 
 /// Their names.
 pub const TEST_FMUS: [&str; 4] = ["Lag", "S1", "S2", "Wide100"];
@@ -56,7 +56,7 @@ const LAG: &[Label] = &[
 ];
 
 /// The sheet of one of them; None for other names.
-pub(crate) fn sheet(name: &str, given: &[(String, f64)]) -> Result<Option<Sheet>> {
+pub(crate) fn sheet(name: &str, given: &[(String, f64)]) -> Result<Option<VariableTable>> {
     let (model, part, labels) = match name {
         "Lag" => ("Lag", 0, LAG),
         "S1" => ("dual-mass", 0, S1),
@@ -66,7 +66,7 @@ pub(crate) fn sheet(name: &str, given: &[(String, f64)]) -> Result<Option<Sheet>
     let renamed: Vec<_> = given.iter().map(|(name, value)| (model_name(name, labels), *value)).collect();
     let entry = find(model)?;
     let parameters = costep_models::Parameters::check(name, entry.parameters, &renamed)?;
-    let mut sheet = Sheet::new(entry, &parameters, part)?;
+    let mut sheet = VariableTable::new(entry, &parameters, part)?;
     sheet.relabel(name, |role, old| {
         let label = labels.iter().find(|label| (label.0, label.1) == (role, old))?;
         Some((label.2.to_owned(), label.3))
@@ -80,7 +80,7 @@ fn model_name(name: &str, labels: &[Label]) -> String {
 }
 
 /// `Wide1000` has 1000 signals each way, and so has `Wide`.
-fn wide(name: &str, given: &[(String, f64)]) -> Result<Option<Sheet>> {
+fn wide(name: &str, given: &[(String, f64)]) -> Result<Option<VariableTable>> {
     let digits = name.strip_prefix("Wide").map(|digits| if digits.is_empty() { "1000" } else { digits });
     let width = digits.and_then(|width| width.parse::<u32>().ok());
     let Some(width) = width else { return Ok(None) };
@@ -88,7 +88,7 @@ fn wide(name: &str, given: &[(String, f64)]) -> Result<Option<Sheet>> {
     given.push(("width".into(), width.into()));
     let entry = find("Wide")?;
     let parameters = costep_models::Parameters::check(name, entry.parameters, &given)?;
-    let mut sheet = Sheet::new(entry, &parameters, 0)?;
+    let mut sheet = VariableTable::new(entry, &parameters, 0)?;
     sheet.relabel(name, |role, old| {
         let start = match role {
             Role::Input => 0,
@@ -101,7 +101,7 @@ fn wide(name: &str, given: &[(String, f64)]) -> Result<Option<Sheet>> {
     Ok(Some(sheet))
 }
 
-impl Sheet {
+impl VariableTable {
     /// Gives variables other names and value references. Derivatives and the time come behind all others; states with
     /// a new name are outputs.
     fn relabel(&mut self, name: &str, label: impl Fn(Role, &str) -> Option<(String, u32)>) {

@@ -5,7 +5,7 @@ use std::fmt;
 use costep_fmu_runtime::{Capability, MAX_ORDER, Role};
 
 use crate::description::{Document, numbers};
-use crate::sheet::Unknown;
+use crate::variables::Unknown;
 
 /// Writes the root element.
 pub(crate) fn write(document: &Document<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {

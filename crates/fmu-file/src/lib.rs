@@ -54,15 +54,15 @@ pub mod xml;
 
 pub use archive::{Archive, Entry};
 pub use binary::{Platform, platform_folder, platforms, this_platform};
+pub use description::enumerations::{
+    Causality, DependencyKind, Initial, IntervalVariability, NamingConvention, Variability, VariableType,
+};
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution, Use};
 pub use description::solver::{Annotations, StatedSolver};
 pub use description::structure::{Dependency, ModelStructure, State, Unknown};
 pub use description::value::{Number, Values};
 pub use description::variable::{
     Alias, Attributes, Clock, Dimension, Item, TypeDefinition, Variable, VariableFlags,
-};
-pub use description::words::{
-    Causality, DependencyKind, Initial, IntervalVariability, NamingConvention, Variability, VariableType,
 };
 pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescription, Origin};
 pub use finding::{Finding, Severity};

@@ -3,9 +3,9 @@
 use costep_core::{Code, Error, Result};
 
 use crate::description::ModelDescription;
+use crate::description::enumerations::{Causality, Initial, Variability, VariableType};
 use crate::description::value::{Number, Values};
 use crate::description::variable::{TypeDefinition, Variable};
-use crate::description::words::{Causality, Initial, Variability, VariableType};
 
 /// When a variable is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use costep_core::{Code, Error, LocalModel, Result};
 
-use crate::instance::{Instance, Phase};
+use crate::instance::{Instance, LifecyclePhase};
 use crate::plan::{Capability, Role};
 
 impl Instance {
@@ -39,8 +39,8 @@ impl Instance {
         mut each: impl FnMut(usize, usize, f64),
     ) -> Result<()> {
         self.need(Capability::DirectionalDerivatives)?;
-        if self.phase == Phase::Instantiated {
-            self.expect(Phase::Running)?;
+        if self.phase == LifecyclePhase::Instantiated {
+            self.expect(LifecyclePhase::Running)?;
         }
         let model = self.take_local_model()?;
         let result = (|| {

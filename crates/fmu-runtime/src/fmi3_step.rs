@@ -8,8 +8,8 @@ use std::ffi::c_void;
 use costep_core::Interval;
 
 use crate::abi::{Component, Handle, OK, Status, Update, call, put};
-use crate::asked::{ASKED, instant};
 use crate::plan::Capability;
+use crate::requested_inputs::{REQUESTED_INSTANTS, instant};
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn fmi3DoStep(
@@ -104,8 +104,8 @@ unsafe fn step_under_polynomials(
     let end = start + length;
     let mut points = 0;
     let mut status = unsafe { keep_inputs(c, 0) };
-    for k in 1..ASKED {
-        let time = if k + 1 == ASKED { end } else { start + instant(k) * length };
+    for k in 1..REQUESTED_INSTANTS {
+        let time = if k + 1 == REQUESTED_INSTANTS { end } else { start + instant(k) * length };
         if status == OK {
             unsafe { call_back(importer, time, true, false) };
             status = unsafe { keep_inputs(c, k) };
@@ -114,7 +114,7 @@ unsafe fn step_under_polynomials(
     if status == OK {
         let interval = Interval { start, end, length };
         let advance = |component: &mut Component| {
-            points = component.instance.advance_asked(interval)?;
+            points = component.instance.advance_with_requested_inputs(interval)?;
             Ok(())
         };
         status = unsafe { call(c, advance) };

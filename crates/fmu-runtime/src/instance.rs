@@ -6,8 +6,8 @@ use std::sync::Arc;
 use costep_core::{Code, Error, InputPolynomials, Interval, LocalModel, Result};
 use costep_integrate::{Ode, Sampler, Stepper};
 
-use crate::asked::{ASKED, Asked};
 use crate::plan::{Capability, Plan, Role};
+use crate::requested_inputs::{REQUESTED_INSTANTS, RequestedInputs};
 
 /// Highest order of input derivatives.
 pub const MAX_ORDER: usize = 8;
@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum LifecyclePhase {
     Instantiated,
     Initialising,
     /// Initialised: steps, events or continuous time.
@@ -34,7 +34,7 @@ pub(crate) enum Phase {
 pub struct Instance {
     pub(crate) plan: Arc<Plan>,
     kind: Kind,
-    pub(crate) phase: Phase,
+    pub(crate) phase: LifecyclePhase,
     /// All values in the order of [`Role`].
     pub(crate) values: Vec<f64>,
     /// Values before this one are valid, those from it on have to be computed.
@@ -50,7 +50,7 @@ pub struct Instance {
     checked_step: f64,
     pub(crate) local_model: Option<Box<LocalModel>>,
     /// Made when inputs are first asked for inside a step.
-    asked: Option<Box<Asked>>,
+    requested: Option<Box<RequestedInputs>>,
 }
 
 impl Instance {
@@ -59,7 +59,7 @@ impl Instance {
         let (part, stepper) = plan.build(&plan.parameters)?;
         let mut instance = Self {
             kind,
-            phase: Phase::Instantiated,
+            phase: LifecyclePhase::Instantiated,
             values: vec![0.0; plan.width()],
             valid: 0,
             settable: 0..0,
@@ -67,7 +67,7 @@ impl Instance {
             order: 0,
             checked_step: f64::NAN,
             local_model: None,
-            asked: None,
+            requested: None,
             plan: Arc::clone(plan),
             part,
             stepper,
@@ -83,39 +83,39 @@ impl Instance {
         self.valid = self.plan.range(Role::State).start;
         self.order = 0;
         self.inputs.raw_mut().fill(0.0);
-        self.enter(Phase::Instantiated);
+        self.enter(LifecyclePhase::Instantiated);
     }
 
-    pub(crate) fn enter(&mut self, phase: Phase) {
+    pub(crate) fn enter(&mut self, phase: LifecyclePhase) {
         self.phase = phase;
         let inputs = self.plan.range(Role::Input);
         self.settable = match phase {
-            Phase::Instantiated | Phase::Initialising => 0..inputs.end,
-            Phase::Running => inputs,
-            Phase::Terminated => 0..0,
+            LifecyclePhase::Instantiated | LifecyclePhase::Initialising => 0..inputs.end,
+            LifecyclePhase::Running => inputs,
+            LifecyclePhase::Terminated => 0..0,
         };
     }
 
     /// Enters the initialisation at a time.
     pub fn enter_initialization(&mut self, start: f64) -> Result<()> {
-        self.expect(Phase::Instantiated)?;
+        self.expect(LifecyclePhase::Instantiated)?;
         self.set_time(start)?;
-        self.enter(Phase::Initialising);
+        self.enter(LifecyclePhase::Initialising);
         self.compute(self.plan.range(Role::State).start)
     }
 
     /// Leaves it.
     pub fn exit_initialization(&mut self) -> Result<()> {
-        self.expect(Phase::Initialising)?;
+        self.expect(LifecyclePhase::Initialising)?;
         self.compute(self.plan.range(Role::State).start)?;
-        self.enter(Phase::Running);
+        self.enter(LifecyclePhase::Running);
         Ok(())
     }
 
     /// Ends the run.
     pub fn terminate(&mut self) -> Result<()> {
-        self.expect(Phase::Running)?;
-        self.enter(Phase::Terminated);
+        self.expect(LifecyclePhase::Running)?;
+        self.enter(LifecyclePhase::Terminated);
         Ok(())
     }
 
@@ -224,7 +224,7 @@ impl Instance {
     /// Checks that a step can be done from here.
     #[inline]
     pub fn check_step(&mut self, start: f64, length: f64) -> Result<()> {
-        if self.phase == Phase::Running && length == self.checked_step && start.is_finite() {
+        if self.phase == LifecyclePhase::Running && length == self.checked_step && start.is_finite() {
             return Ok(());
         }
         self.check_step_slowly(start, length)
@@ -232,7 +232,7 @@ impl Instance {
 
     #[cold]
     fn check_step_slowly(&mut self, start: f64, length: f64) -> Result<()> {
-        self.expect(Phase::Running)?;
+        self.expect(LifecyclePhase::Running)?;
         if self.kind != Kind::CoSimulation {
             return Err(Error::new(Code::FmuInterface, "an instance for Model Exchange does not step"));
         }
@@ -293,19 +293,19 @@ impl Instance {
         self.stepper.integrator().holds_inputs()
     }
 
-    /// Keeps the present inputs as those at an instant of the next step, of which there are [`ASKED`].
+    /// Keeps the present inputs as those at an instant of the next step, of which there are [`REQUESTED_INSTANTS`].
     pub fn keep_inputs(&mut self, instant: usize) {
         let range = self.plan.range(Role::Input);
         let count = range.len();
-        let asked = self.asked.get_or_insert_with(Box::default);
-        asked.inputs.resize(ASKED * count, 0.0);
+        let asked = self.requested.get_or_insert_with(Box::default);
+        asked.inputs.resize(REQUESTED_INSTANTS * count, 0.0);
         asked.inputs[instant * count..(instant + 1) * count].copy_from_slice(&self.values[range]);
     }
 
     /// Advances over an interval under the inputs that were kept. Gives the number of points inside that can be shown.
-    pub fn advance_asked(&mut self, interval: Interval) -> Result<usize> {
+    pub fn advance_with_requested_inputs(&mut self, interval: Interval) -> Result<usize> {
         self.make_room_for_polynomials();
-        let Some(mut asked) = self.asked.take() else { return Ok(0) };
+        let Some(mut asked) = self.requested.take() else { return Ok(0) };
         let order = asked.fit(interval.length, &mut self.inputs);
         let (inputs, states) = (self.plan.range(Role::Input), self.plan.range(Role::State));
         let segment = self.inputs.segment(0..inputs.len(), order);
@@ -314,14 +314,14 @@ impl Instance {
         sampler.clear();
         let outcome = self.stepper.advance(interval, segment, &mut self.values[states], Some(sampler));
         let points = sampler.path().map_or(0, |path| path.times.len());
-        self.asked = Some(asked);
+        self.requested = Some(asked);
         self.inputs.raw_mut().fill(0.0);
         outcome.map(|()| points)
     }
 
     /// Moves to a point of the last step; gives its time.
     pub fn show(&mut self, point: usize) -> f64 {
-        let sampler = self.asked.as_ref().and_then(|asked| asked.sampler.as_ref());
+        let sampler = self.requested.as_ref().and_then(|asked| asked.sampler.as_ref());
         let Some(path) = sampler.and_then(|sampler| sampler.path()) else { return f64::NAN };
         let (inputs, states) = (self.plan.range(Role::Input), self.plan.range(Role::State));
         let (m, n, end) = (inputs.len(), states.len(), states.end);
@@ -346,7 +346,7 @@ impl Instance {
 
     /// Sets the states (Model Exchange).
     pub fn set_states(&mut self, x: &[f64]) -> Result<()> {
-        self.expect(Phase::Running)?;
+        self.expect(LifecyclePhase::Running)?;
         let range = self.plan.range(Role::State);
         if x.len() != range.len() {
             return Err(wrong_count(x.len(), range.len()));
@@ -384,7 +384,7 @@ impl Instance {
     }
 
     /// An error unless it is in this phase.
-    pub(crate) fn expect(&self, phase: Phase) -> Result<()> {
+    pub(crate) fn expect(&self, phase: LifecyclePhase) -> Result<()> {
         if self.phase == phase {
             return Ok(());
         }

@@ -15,12 +15,12 @@
 //! | `stored` | stored states and their bytes |
 //! | `abi` | what the C functions share; `fmi2`, `fmi3`, `fmi3_step` the functions |
 
-mod asked;
 mod derivatives;
 mod instance;
 mod plan;
+mod requested_inputs;
 mod stored;
-mod subjects;
+mod test_systems;
 
 #[cfg(feature = "library")]
 mod abi;
@@ -31,8 +31,8 @@ mod fmi3;
 #[cfg(feature = "library")]
 mod fmi3_step;
 
-pub use asked::{ASKED, instant};
 pub use instance::{Instance, Kind, MAX_ORDER};
 pub use plan::{Capability, PLAN_FILE, Plan, Role, folder_of_uri};
+pub use requested_inputs::{REQUESTED_INSTANTS, instant};
 pub use stored::Stored;
-pub use subjects::{SUBJECTS, find};
+pub use test_systems::{TEST_SYSTEMS, find};

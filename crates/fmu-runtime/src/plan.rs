@@ -21,7 +21,7 @@ use costep_core::{Code, Error, LocalModel, Result};
 use costep_integrate::{Ode, Stepper};
 use costep_models::{ModelEntry, Parameters};
 
-use crate::subjects;
+use crate::test_systems;
 
 /// Name of the file among the resources.
 pub const PLAN_FILE: &str = "costep-fmu.txt";
@@ -172,7 +172,7 @@ impl Plan {
             let (word, rest) = line.split_once(' ').ok_or_else(|| unreadable(line))?;
             match word {
                 "token" => token = rest.to_owned(),
-                "model" => model = Some(subjects::find(rest)?),
+                "model" => model = Some(test_systems::find(rest)?),
                 "part" => part = rest.parse().map_err(|_| unreadable(line))?,
                 "set" => {
                     let (name, value) = rest.split_once(' ').ok_or_else(|| unreadable(line))?;
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_plan_reads_back_and_damage_is_refused() {
-        let model = subjects::find("dual-mass").unwrap();
+        let model = test_systems::find("dual-mass").unwrap();
         let values: Vec<f64> = model.parameters.iter().map(|spec| spec.default / 3.0).collect();
         let variables = vec![(Role::Input, 1, 0), (Role::State, 7, 1), (Role::Time, 0, 0)];
         let plan = Plan::new("{t}".into(), (model, 0), values, vec![Capability::State], variables).unwrap();

@@ -2,7 +2,7 @@
 
 use costep_core::{Code, Error, Result, StateReader, StateWriter};
 
-use crate::instance::{Instance, Phase};
+use crate::instance::{Instance, LifecyclePhase};
 use crate::plan::{Capability, Role};
 
 /// Everything an instance has to remember.
@@ -18,7 +18,12 @@ pub struct Stored {
     coefficients: Vec<f64>,
 }
 
-const PHASES: [Phase; 4] = [Phase::Instantiated, Phase::Initialising, Phase::Running, Phase::Terminated];
+const PHASES: [LifecyclePhase; 4] = [
+    LifecyclePhase::Instantiated,
+    LifecyclePhase::Initialising,
+    LifecyclePhase::Running,
+    LifecyclePhase::Terminated,
+];
 
 impl Instance {
     /// Stores the present state; memory of a former one is used again.

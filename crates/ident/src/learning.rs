@@ -61,7 +61,7 @@ pub(crate) fn discrete(learning: Learns, options: &Options) -> ModelsOffer {
 pub struct Learning {
     settings: LearningSettings,
     earlier: Option<Earlier>,
-    parts: Vec<Part>,
+    parts: Vec<SubsystemRecord>,
 }
 
 /// Models of an earlier run.
@@ -71,7 +71,7 @@ enum Earlier {
 }
 
 /// One subsystem.
-struct Part {
+struct SubsystemRecord {
     estimator: Estimator,
     /// Samples per step.
     samples: usize,
@@ -126,7 +126,7 @@ impl Learning {
         capabilities: &[Capabilities],
         step: f64,
         earlier: &Earlier,
-    ) -> Result<Vec<Part>> {
+    ) -> Result<Vec<SubsystemRecord>> {
         let (parts, at) = (descriptions.iter(), (step, InputForm::Hold));
         let stored;
         let (file, starts) = match earlier {
@@ -143,7 +143,7 @@ impl Learning {
             settings.algorithm = Algorithm::Rls(RlsSettings { outputs: 1, inputs: 1, forgetting, start });
         }
         let part = |((description, can), start): ((&Description, &Capabilities), Option<InitialModel>)| {
-            let mut part = Part::new(description, can, &settings);
+            let mut part = SubsystemRecord::new(description, can, &settings);
             // One that says less than a hold would only mislead: the part learns anew, and inputs come from signals until it has.
             start.iter().filter(|start| start.beats_hold).for_each(|start| part.begin(start));
             part
@@ -171,7 +171,7 @@ impl ModelSource for Learning {
         self.parts = match &self.earlier {
             None => {
                 let each = descriptions.iter().zip(capabilities);
-                each.map(|(part, can)| Part::new(part, can, &self.settings)).collect()
+                each.map(|(part, can)| SubsystemRecord::new(part, can, &self.settings)).collect()
             }
             Some(earlier) => self.begin(descriptions, capabilities, experiment.step, earlier)?,
         };
@@ -223,7 +223,7 @@ impl ModelSource for Learning {
     }
 }
 
-impl Part {
+impl SubsystemRecord {
     fn new(description: &Description, can: &Capabilities, settings: &LearningSettings) -> Self {
         let (m, n) = (description.inputs.len(), description.outputs.len());
         let inner = can.micro_samples.is_some();

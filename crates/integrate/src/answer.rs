@@ -17,7 +17,7 @@ const TIGHT: f64 = 1e-12;
 const TOLERANCE_SHARE: f64 = 0.1;
 
 /// The integrator that a subsystem with this one takes beside a model of the rest.
-pub(crate) fn solver_beside(solver: &Solver) -> Solver {
+pub(crate) fn environment_solver(solver: &Solver) -> Solver {
     let sharper = |tolerance: f64| (TOLERANCE_SHARE * tolerance).max(Solver::SHARPEST);
     match solver.tolerance() {
         Some(tolerance) => solver.with_tolerance(sharper(tolerance)),

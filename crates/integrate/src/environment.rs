@@ -4,7 +4,7 @@
 use costep_core::{Code, Description, EnvironmentModel, Error, InputSegment, Interval, LocalModel, Result};
 use costep_core::{MicroSampling, StateReader, StateWriter};
 
-use crate::answer::{Answer, StateDifferences, solver_beside};
+use crate::answer::{Answer, StateDifferences, environment_solver};
 use crate::equations::{AfterEvent, Equations, Events};
 use crate::events::EventDriver;
 use crate::integrator::Integrator;
@@ -44,7 +44,7 @@ impl EnvironmentSolver {
             differences: StateDifferences::new(states),
         };
         let mut both = WithEnvironment { equations, environment: &mut environment };
-        let integrator = solver_beside(solver).integrator(&mut both)?;
+        let integrator = environment_solver(solver).integrator(&mut both)?;
         Ok(Self {
             integrator,
             environment,

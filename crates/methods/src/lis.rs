@@ -109,7 +109,7 @@ struct Rest {
     among: Vec<Link>,
     from_own: Vec<Link>,
     to_own: Vec<Link>,
-    room: Option<Room>,
+    room: Option<Workspace>,
 }
 
 /// One of the others, and where its signals start in the stacked vectors.
@@ -120,7 +120,7 @@ struct Member {
 }
 
 /// Memory to assemble a rest in.
-struct Room {
+struct Workspace {
     /// I - K D, factored.
     factors: Lu,
     /// Inputs of the others per unit of xi and of dy.
@@ -284,7 +284,7 @@ impl Rest {
         let environment = &mut signals.environments[own];
         if environment.model.states != states || self.room.is_none() {
             *environment = EnvironmentModel { form, model: LocalModel::new(states, own_outputs, own_inputs) };
-            self.room = Some(Room {
+            self.room = Some(Workspace {
                 factors: Lu::new(inputs),
                 answer: Matrix::zeros(inputs, states + own_outputs),
                 column: vec![0.0; inputs],
@@ -303,7 +303,7 @@ impl Rest {
     /// G [K C, K_os]: inputs of the others per unit of xi and of dy.
     fn solve_inputs(&mut self, models: &dyn costep_core::ModelSource, states: usize) -> Result<()> {
         let Self { members, among, from_own, room, .. } = self;
-        let Some(Room { factors, answer, column }) = room else { return Ok(()) };
+        let Some(Workspace { factors, answer, column }) = room else { return Ok(()) };
         factors.matrix_mut().set_identity();
         answer.fill(0.0);
         for (input, output, gain) in among.iter() {
@@ -336,7 +336,7 @@ impl Rest {
     }
 
     fn fill(&self, models: &dyn costep_core::ModelSource, environment: &mut EnvironmentModel) {
-        let Some(Room { answer, .. }) = &self.room else { return };
+        let Some(Workspace { answer, .. }) = &self.room else { return };
         let LocalModel { states: n, inputs: m, a, b, c, d, nominal, .. } = &mut environment.model;
         let (n, m) = (*n, *m);
         [&mut *a, b, c, d].into_iter().for_each(|block| block.fill(0.0));

@@ -22,8 +22,8 @@ use costep_linalg::Matrix;
 use crate::papers::{learnt, thesis};
 use crate::shared::interface::Interface;
 use crate::shared::models::{CONTINUOUS_MODELS, singular_interface};
-use crate::shared::parts::{Parts, RAMP};
-use crate::shared::response::{Response, Workshop};
+use crate::shared::per_subsystem::{PerSubsystem, RAMP};
+use crate::shared::response::{Response, ResponseWorkspace};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -76,10 +76,10 @@ struct Corrector {
     inputs: InputSet,
     layout: Layout,
     interface: Interface,
-    parts: Parts<Part>,
+    parts: PerSubsystem<SubsystemModel>,
     /// C B_d, then D, of one subsystem after the other, for the steps.
     gains: Vec<f64>,
-    shop: Workshop,
+    shop: ResponseWorkspace,
     memory: Memory,
     /// What becomes the memory when the next step begins: a repeated step must start from the same.
     next: Memory,
@@ -98,7 +98,7 @@ struct Memory {
 
 /// M = C B_d + D of a subsystem, and C B_d alone.
 #[derive(Default)]
-struct Part {
+struct SubsystemModel {
     response: Response,
     through_state: Matrix,
     total: Matrix,
@@ -119,9 +119,9 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         inputs: InputSet::All(0),
         layout: Layout::default(),
         interface: Interface::default(),
-        parts: Parts::default(),
+        parts: PerSubsystem::default(),
         gains: Vec::new(),
-        shop: Workshop::default(),
+        shop: ResponseWorkspace::default(),
         memory: Memory::default(),
         next: Memory::default(),
     })
@@ -142,7 +142,7 @@ impl CouplingMethod for Corrector {
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
         self.interface = Interface::new(system, 1);
-        self.parts = Parts::new(system.layout.subsystems());
+        self.parts = PerSubsystem::new(system.layout.subsystems());
         self.memory = Memory {
             started: false,
             corrected: vec![0.0; outputs],
@@ -260,13 +260,13 @@ impl Memory {
     }
 }
 
-impl Part {
+impl SubsystemModel {
     fn update(
         &mut self,
         model: &LocalModel,
         h: f64,
         (order, euler): (usize, bool),
-        shop: &mut Workshop,
+        shop: &mut ResponseWorkspace,
     ) -> Result<(), &'static str> {
         let (n, m, r) = (model.states, model.inputs, model.outputs);
         if (self.total.rows(), self.total.columns()) != (r, m) || self.response.state_to_state.rows() != n {

@@ -100,11 +100,12 @@ impl Methods {
     /// A method with these options, `source` and the options of sources among them.
     pub fn spec(&self, entry: &'static MethodEntry, given: Vec<(String, Value)>) -> Result<MethodSpec> {
         let Spelling { own, models, idle } = spelling::split(entry, &self.sources, &given)?;
-        let told = if models.is_some() || !idle.is_empty() { Told::WithMethod } else { Told::Nowhere };
+        let models_named =
+            if models.is_some() || !idle.is_empty() { ModelsNamed::WithMethod } else { ModelsNamed::Nowhere };
         let models = models.map_or_else(|| ModelsSpec::new(&SOURCES[0], Vec::new()), Ok)?;
         let options = Options::check(&format!("method `{}`", entry.id), &tables(entry), &own)?;
         let sources = self.sources.clone();
-        Ok(MethodSpec { entry, options, models, given, told, idle, sources }.settled())
+        Ok(MethodSpec { entry, options, models, given, models_named, idle, sources }.settled())
     }
 
     /// Splits `zoh,nepce:reference=applied,alpha=1,foh` into methods: an item with `=` and no `:` is a
@@ -135,7 +136,7 @@ pub struct MethodSpec {
     pub models: ModelsSpec,
     /// As it was written.
     given: Vec<(String, Value)>,
-    told: Told,
+    models_named: ModelsNamed,
     /// Options of sources that were given beside another source.
     idle: Vec<Idle>,
     /// Those that it could name.
@@ -144,7 +145,7 @@ pub struct MethodSpec {
 
 /// Where it is said which models a method works with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum ModelsNamed {
     Nowhere,
     /// Among the options of the method.
     WithMethod,
@@ -166,7 +167,7 @@ impl MethodSpec {
     /// The same with models from this source, which is given beside the method. A method that uses no
     /// models with its options stays as it is.
     pub fn with_models(self, models: &ModelsSpec) -> Result<Self> {
-        if self.told == Told::WithMethod {
+        if self.models_named == ModelsNamed::WithMethod {
             let message =
                 format!("`{}` and `{}` both say where models come from", self.label(), models.label());
             return Err(Error::new(Code::Conflict, message).hint("leave one of them out"));
@@ -178,7 +179,7 @@ impl MethodSpec {
         // Defaults of a paper depend on the models: they are set anew.
         let owner = format!("method `{}`", self.entry.id);
         let options = Options::check(&owner, &tables(self.entry), &self.given)?;
-        Ok(Self { options, models: models.clone(), told: Told::Apart, ..self }.settled())
+        Ok(Self { options, models: models.clone(), models_named: ModelsNamed::Apart, ..self }.settled())
     }
 
     /// With the defaults of a paper, where they are asked for.
@@ -208,7 +209,7 @@ impl MethodSpec {
     /// them.
     pub fn label(&self) -> String {
         let mut given = self.given.clone();
-        if self.told == Told::Apart {
+        if self.models_named == ModelsNamed::Apart {
             given.push((SOURCE.into(), Value::Text(self.models.entry.id.into())));
             given.extend(self.models.given().iter().cloned());
         }
@@ -219,7 +220,7 @@ impl MethodSpec {
     pub fn warnings(&self) -> impl Iterator<Item = Error> {
         let specs = tables(self.entry).into_iter().flatten();
         let own = self.options.without_effect(specs, self.models.entry.kind);
-        let with_method = self.told == Told::WithMethod;
+        let with_method = self.models_named == ModelsNamed::WithMethod;
         let models = self.models.options.without_effect(self.models.entry.options, self.models.entry.kind);
         let models = models.filter(move |_| with_method);
         let text = |missing: Vec<Condition>| {
@@ -249,13 +250,13 @@ impl MethodSpec {
 
     /// Whether its own options say where models come from.
     pub fn names_models(&self) -> bool {
-        self.told == Told::WithMethod
+        self.models_named == ModelsNamed::WithMethod
     }
 
     /// Whether it insists on its source of models: others can do with any that fits.
     fn insists(&self) -> bool {
         !self.entry.models.is_empty()
-            && (self.told != Told::Nowhere || self.build().request().models.is_full())
+            && (self.models_named != ModelsNamed::Nowhere || self.build().request().models.is_full())
     }
 }
 

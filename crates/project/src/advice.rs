@@ -4,18 +4,18 @@ use costep_core::graph::Graph;
 use costep_core::quantity::format_time;
 use costep_core::{Code, Connection, Coupling, Error, PortKind};
 
+use crate::components::Components;
 use crate::fmus::FmuInterface;
-use crate::parts::Parts;
 use crate::problems::{Problems, shortened};
 
 /// Looks at the whole system once everything in it is known to be good.
-pub(crate) fn advise(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
+pub(crate) fn advise(parts: &Components, connections: &[Connection], problems: &mut Problems<'_>) {
     direct_loops(parts, connections, problems);
     missing_nominals(parts, connections, problems);
 }
 
 /// FMUs whose own steps do not fit into the macro step: they may miss communication points.
-pub(crate) fn warn_of_inner_steps(parts: &Parts, step: f64, problems: &mut Problems<'_>) {
+pub(crate) fn warn_of_inner_steps(parts: &Components, step: f64, problems: &mut Problems<'_>) {
     for (index, (spec, file)) in parts.fmus.iter().enumerate() {
         let own = file.description.co_simulation.as_ref().and_then(|kind| kind.fixed_internal_step_size);
         let Some(own) = own.filter(|own| *own > 0.0 && spec.interface == FmuInterface::CoSimulation) else {
@@ -37,7 +37,7 @@ pub(crate) fn warn_of_inner_steps(parts: &Parts, step: f64, problems: &mut Probl
 }
 
 /// Loops of outputs that depend on themselves without delay, by what the parts say about direct feedthrough.
-fn direct_loops(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
+fn direct_loops(parts: &Components, connections: &[Connection], problems: &mut Problems<'_>) {
     let layout = parts.model.layout();
     let coupling = Coupling::new(layout.inputs(), connections);
     let mut arrows = Vec::new();
@@ -68,7 +68,7 @@ fn direct_loops(parts: &Parts, connections: &[Connection], problems: &mut Proble
 }
 
 /// Typical sizes set limits and scales; without them 1 is taken.
-fn missing_nominals(parts: &Parts, connections: &[Connection], problems: &mut Problems<'_>) {
+fn missing_nominals(parts: &Components, connections: &[Connection], problems: &mut Problems<'_>) {
     let layout = parts.model.layout();
     let mut connected = vec![false; layout.outputs()];
     connections.iter().for_each(|connection| connected[connection.output] = true);

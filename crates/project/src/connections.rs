@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 
 use costep_core::{Code, Connection, Error, External};
-use costep_fmi::InputWays;
+use costep_fmi::InputRouting;
 use costep_fmu_file::Conversion;
 use costep_system::SystemDescription;
 
+use crate::components::Components;
 use crate::document::{Node, Origin, Table};
 use crate::externals::{self, SHAPES};
 use crate::fmus;
 use crate::kinds;
 use crate::maps::{self, ValueMap};
-use crate::parts::Parts;
 use crate::problems::{Problems, shortened};
 use crate::section::{Section, list};
 use crate::signals::{Side, Signals};
@@ -31,7 +31,7 @@ pub struct ExternalSpec {
 }
 
 /// A wish of a connection to be in a group.
-pub(crate) struct GroupWish {
+pub(crate) struct GroupRequest {
     pub(crate) input: usize,
     pub(crate) group: String,
     pub(crate) origin: Origin,
@@ -50,7 +50,7 @@ pub(crate) struct Wiring {
     pub(crate) externals: Vec<ExternalSpec>,
     /// Inputs of FMUs without a source, with the start value at which they stay.
     pub(crate) held: Vec<(usize, f64)>,
-    pub(crate) wishes: Vec<GroupWish>,
+    pub(crate) wishes: Vec<GroupRequest>,
 }
 
 /// Something that feeds an input.
@@ -61,7 +61,7 @@ struct Feed {
 }
 
 /// Reads all connections and external inputs, and checks that each input is fed as it should be.
-pub(crate) fn read(root: &Table, parts: &Parts, problems: &mut Problems<'_>) -> Wiring {
+pub(crate) fn read(root: &Table, parts: &Components, problems: &mut Problems<'_>) -> Wiring {
     let mut wiring = Wiring::default();
     let mut feeds = feeds_of(&parts.model);
     // Inputs that a misspelt name probably means: saying that they have no source would only confuse.
@@ -85,10 +85,10 @@ pub(crate) fn read(root: &Table, parts: &Parts, problems: &mut Problems<'_>) -> 
 }
 
 /// How inputs reach the FMUs: those without a source are not set, others by their maps.
-pub(crate) fn ways(wiring: &Wiring, parts: &Parts) -> Vec<InputWays> {
+pub(crate) fn routing(wiring: &Wiring, parts: &Components) -> Vec<InputRouting> {
     let layout = parts.model.layout();
     let natives = parts.natives.len();
-    let mut ways = vec![InputWays::default(); parts.fmus.len()];
+    let mut routing = vec![InputRouting::default(); parts.fmus.len()];
     let port = |input: usize| {
         let owner = layout.input_owner(input);
         let place = input - layout.input_range(owner).start;
@@ -99,16 +99,16 @@ pub(crate) fn ways(wiring: &Wiring, parts: &Parts) -> Vec<InputWays> {
     };
     for (input, _) in &wiring.held {
         if let Some((fmu, name)) = port(*input) {
-            ways[fmu].open.push(name);
+            routing[fmu].open.push(name);
         }
     }
     for (connection, map) in wiring.connections.iter().zip(&wiring.maps).filter(|(_, map)| !map.is_empty()) {
         if let Some((fmu, name)) = port(connection.input) {
             let entries = map.iter().map(|(source, target)| (*source as f64, *target as f64)).collect();
-            ways[fmu].maps.push((name, entries));
+            routing[fmu].maps.push((name, entries));
         }
     }
-    ways
+    routing
 }
 
 /// The connections of a whole model. Its external inputs are not counted: others take their place.
@@ -131,7 +131,7 @@ fn keep(feed: Result<Feed, Option<usize>>, feeds: &mut Vec<Feed>, guessed: &mut 
 /// Adds a connection; gives the input it feeds or probably feeds.
 fn read_connection(
     node: &Node,
-    parts: &Parts,
+    parts: &Components,
     wiring: &mut Wiring,
     problems: &mut Problems<'_>,
 ) -> Result<Feed, Option<usize>> {
@@ -157,7 +157,7 @@ fn read_connection(
         wiring.bonds.push(bond.map(Into::into));
     }
     let origin = section.origin_of("group");
-    wiring.wishes.extend(group.map(|group| GroupWish { input, group: group.into(), origin }));
+    wiring.wishes.extend(group.map(|group| GroupRequest { input, group: group.into(), origin }));
     Ok(Feed { input, origin: section.origin_of("to"), sum })
 }
 
@@ -280,7 +280,11 @@ fn refuse_double_sources(feeds: &[Feed], signals: &Signals, problems: &mut Probl
 }
 
 /// Inputs without a source: a mistake in native parts; FMUs have start values at which theirs can stay.
-fn unconnected(connected: &HashSet<usize>, parts: &Parts, problems: &mut Problems<'_>) -> Vec<(usize, f64)> {
+fn unconnected(
+    connected: &HashSet<usize>,
+    parts: &Components,
+    problems: &mut Problems<'_>,
+) -> Vec<(usize, f64)> {
     let layout = parts.model.layout();
     let names = parts.signals.names(Side::Input);
     let mut held = Vec::new();
@@ -313,7 +317,7 @@ fn unconnected(connected: &HashSet<usize>, parts: &Parts, problems: &mut Problem
 }
 
 /// The start value of an input of an FMU.
-fn start_of(parts: &Parts, part: usize, input: usize) -> Option<f64> {
+fn start_of(parts: &Components, part: usize, input: usize) -> Option<f64> {
     let (spec, file) = parts.fmus.get(part.checked_sub(parts.natives.len())?)?;
     let port = &parts.model.parts[part].description().inputs[input];
     if !port.kind.is_number() {

@@ -7,12 +7,12 @@ use costep_core::{Error, External, Place};
 use costep_fmu_file::Values;
 use costep_system::Component;
 
+use crate::components::MadeComponent;
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::FmuInterface;
 use crate::maps::ValueMap;
 use crate::overrides::Override;
 use crate::parse;
-use crate::parts::MadePart;
 use crate::problems::Problems;
 use crate::project::{self, Input, Project};
 use crate::registry::Registry;
@@ -80,7 +80,7 @@ pub struct Draft {
     file: PathBuf,
     root: Table,
     places: Vec<Place>,
-    made: Vec<MadePart>,
+    made: Vec<MadeComponent>,
 }
 
 impl Draft {
@@ -155,7 +155,7 @@ impl Draft {
 
     /// Adds a part that was made in code. Its name is that of its description.
     pub fn add_part(&mut self, part: Box<dyn Component>, provenance: Provenance) {
-        self.made.push(MadePart { part, origin: Origin::Draft(provenance.0) });
+        self.made.push(MadeComponent { part, origin: Origin::Draft(provenance.0) });
     }
 
     /// Adds a connection.

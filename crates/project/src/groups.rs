@@ -4,11 +4,11 @@ use costep_core::{Code, Error, InputSet};
 use costep_methods::MethodSpec;
 use costep_methods::registry::all_options;
 
-use crate::connections::GroupWish;
+use crate::components::check_name;
+use crate::connections::GroupRequest;
 use crate::document::{Entry, Node, Origin, Table};
 use crate::models::{self, Models, names_a_file, read_options};
 use crate::overrides::DEFAULT_METHOD;
-use crate::parts::check_name;
 use crate::problems::{Problems, shortened, suggest};
 use crate::registry::Registry;
 use crate::section::Section;
@@ -39,7 +39,7 @@ struct Draft<'a> {
 pub(crate) fn read(
     root: &Table,
     registry: &Registry,
-    wishes: &[GroupWish],
+    wishes: &[GroupRequest],
     models: Option<&Models>,
     signals: &Signals,
     problems: &mut Problems<'_>,
@@ -140,7 +140,7 @@ fn read_method<'a>(
 /// The group of each input.
 fn assign(
     drafts: &[Draft<'_>],
-    wishes: &[GroupWish],
+    wishes: &[GroupRequest],
     signals: &Signals,
     problems: &mut Problems<'_>,
 ) -> Vec<usize> {

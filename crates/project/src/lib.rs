@@ -7,19 +7,19 @@
 //! one for given FMUs.
 
 mod advice;
+mod components;
 mod connections;
 mod document;
 mod draft;
 mod externals;
+mod fingerprints;
 mod fmus;
 mod groups;
 mod kinds;
 mod maps;
-mod marks;
 mod models;
 mod overrides;
 mod parse;
-mod parts;
 mod problems;
 mod project;
 mod propose;
@@ -33,13 +33,13 @@ pub mod ssp;
 mod units;
 mod write;
 
+pub use components::NativeSpec;
 pub use connections::ExternalSpec;
 pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};
 pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use maps::ValueMap;
 pub use overrides::Override;
-pub use parts::NativeSpec;
 pub use project::{Given, Project, Refusal, load, load_text};
 pub use registry::Registry;
 pub use scaffold::{NewFmu, new_project};

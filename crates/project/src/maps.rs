@@ -3,9 +3,9 @@
 use costep_core::{Code, Error, PortKind};
 use costep_fmu_file::{Item, ModelDescription};
 
+use crate::components::Components;
 use crate::document::{Entry, Value};
 use crate::fmus;
-use crate::parts::Parts;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
 use crate::signals::Side;
@@ -20,7 +20,7 @@ const EXACT: i64 = 1 << 53;
 pub(crate) fn read(
     section: &Section<'_>,
     (output, input): (usize, usize),
-    parts: &Parts,
+    parts: &Components,
     problems: &mut Problems<'_>,
 ) -> ValueMap {
     let mut map = ValueMap::new();
@@ -61,7 +61,7 @@ pub(crate) fn read(
 }
 
 /// The items of the enumeration that a port is of.
-fn items(parts: &Parts, side: Side, index: usize) -> &[Item] {
+fn items(parts: &Components, side: Side, index: usize) -> &[Item] {
     let layout = parts.model.layout();
     let owner = match side {
         Side::Output => layout.output_owner(index),

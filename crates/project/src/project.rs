@@ -10,6 +10,7 @@ use costep_fmu_file::PrivateFolder;
 use costep_system::SystemDescription;
 
 use crate::advice;
+use crate::components::{self, Components, MadeComponent, NativeSpec};
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::{self, FmuSpec};
@@ -18,7 +19,6 @@ use crate::maps::ValueMap;
 use crate::models;
 use crate::overrides::{self, Override};
 use crate::parse;
-use crate::parts::{self, MadePart, NativeSpec, Parts};
 use crate::problems::Problems;
 use crate::registry::Registry;
 use crate::section::{Section, refuse_unknown_keys};
@@ -55,7 +55,7 @@ pub struct Project {
     pub model_id: Option<String>,
     /// Effective parameters: all of a whole model; `part.parameter` of native parts where they were set.
     pub parameters: Vec<(String, f64)>,
-    /// Parts, connections, external inputs, solver, start, stop and step.
+    /// Components, connections, external inputs, solver, start, stop and step.
     pub model: SystemDescription,
     /// Coupling methods and their inputs; the first is the default group.
     pub groups: Vec<GroupSpec>,
@@ -167,8 +167,8 @@ pub(crate) struct Input {
     pub(crate) source: Source,
     /// The name of a project that does not say its own.
     pub(crate) default_name: String,
-    /// Parts that were made in code, in addition to those of the document.
-    pub(crate) made: Vec<MadePart>,
+    /// Components that were made in code, in addition to those of the document.
+    pub(crate) made: Vec<MadeComponent>,
 }
 
 impl Input {
@@ -214,7 +214,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let known = &["name", "model", "start", "stop", "solver"];
     let system = Section::open(root.get("system"), "[system]", known, problems);
     let name = read_name(&system, &default_name, problems);
-    let mut parts = parts::read(root, registry, system.get("model"), made, problems);
+    let mut parts = components::read(root, registry, system.get("model"), made, problems);
     let experiment = settings::read_experiment(root, &system, &parts, problems);
     let solver = settings::read_solver(&system, registry.solvers(), &parts, problems);
     let wiring = connections::read(root, &parts, problems);
@@ -267,14 +267,14 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
 }
 
 /// Tells the FMUs what feeds their inputs.
-fn wire_fmus(parts: &mut Parts, wiring: &Wiring, problems: &mut Problems<'_>) {
-    for (fmu, ways) in connections::ways(wiring, parts).into_iter().enumerate() {
-        if ways.is_plain() {
+fn wire_fmus(parts: &mut Components, wiring: &Wiring, problems: &mut Problems<'_>) {
+    for (fmu, routing) in connections::routing(wiring, parts).into_iter().enumerate() {
+        if routing.is_default() {
             continue;
         }
         let part = parts.natives.len() + fmu;
         let (spec, file) = &parts.fmus[fmu];
-        match fmus::wired_part(spec, file, ways) {
+        match fmus::wired_part(spec, file, routing) {
             Ok(wired) => parts.model.parts[part] = wired,
             Err(error) => problems.report(parts.origins[part], || error),
         }

@@ -50,7 +50,7 @@ struct Candidate {
     part: usize,
     full: String,
     port: String,
-    plain: String,
+    normalised: String,
     unit: Option<PortUnit>,
     kind: PortKind,
     /// Whether the unit says anything: `1` and no unit fit everything.
@@ -69,7 +69,7 @@ impl Rule {
     fn fits(self, output: &Candidate, input: &Candidate) -> bool {
         match self {
             Self::Name => output.port == input.port,
-            Self::Spelling => output.plain == input.plain,
+            Self::Spelling => output.normalised == input.normalised,
             Self::Unit => output.telling && input.telling,
         }
     }
@@ -101,7 +101,7 @@ fn candidates(
             all.push(Candidate {
                 part,
                 full: format!("{}.{}", description.name, port.name),
-                plain: plain(&port.name),
+                normalised: normalised(&port.name),
                 port: port.name.clone(),
                 telling: unit.as_ref().is_some_and(|unit| !matches!(unit.name(), "" | "1" | "-")),
                 kind: port.kind,
@@ -113,7 +113,7 @@ fn candidates(
 }
 
 /// A name without case, separators and the words that tell inputs from outputs.
-fn plain(name: &str) -> String {
+fn normalised(name: &str) -> String {
     let words = name.to_lowercase();
     let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let kept: Vec<&str> =
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn spelling_does_not_matter() {
-        assert_eq!(plain("in_Torque.Load"), plain("torque load"));
-        assert_eq!(plain("u"), "u");
-        assert_ne!(plain("x1"), plain("x2"));
+        assert_eq!(normalised("in_Torque.Load"), normalised("torque load"));
+        assert_eq!(normalised("u"), "u");
+        assert_ne!(normalised("x1"), normalised("x2"));
     }
 }

@@ -7,8 +7,8 @@ use costep_core::{Code, Error, Experiment};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_integrate::{Solver, Solvers};
 
+use crate::components::Components;
 use crate::document::{Entry, Node, Origin, Table, Value};
-use crate::parts::Parts;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::{Section, number};
 use crate::signals::{Side, Signals};
@@ -26,7 +26,7 @@ pub struct RecordSpec {
 pub(crate) fn read_experiment(
     root: &Table,
     system: &Section<'_>,
-    parts: &Parts,
+    parts: &Components,
     problems: &mut Problems<'_>,
 ) -> Option<Experiment> {
     let step = Section::open(root.get("step"), "[step]", &["size"], problems);
@@ -92,7 +92,7 @@ fn given_or(
     section: &Section<'_>,
     key: &str,
     default: Option<f64>,
-    parts: &Parts,
+    parts: &Components,
     problems: &mut Problems<'_>,
 ) -> Option<f64> {
     if section.get(key).is_some() {
@@ -111,7 +111,7 @@ const DEFAULT_INNER_STEP: f64 = 1e-5;
 pub(crate) fn read_solver(
     system: &Section<'_>,
     solvers: &Solvers,
-    parts: &Parts,
+    parts: &Components,
     problems: &mut Problems<'_>,
 ) -> Option<(Solver, bool)> {
     let given = system.get("solver").is_some();

@@ -66,7 +66,7 @@ pub(crate) struct Signals {
     inputs: Names,
     outputs: Names,
     parts: Vec<String>,
-    /// Parts that could not be built: nobody knows which ports they have.
+    /// Components that could not be built: nobody knows which ports they have.
     broken: HashSet<String>,
     /// The whole model could not be built.
     all_broken: bool,

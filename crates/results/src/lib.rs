@@ -8,7 +8,7 @@
 //! | module | role |
 //! |---|---|
 //! | `recording` | the writer: gathers rows |
-//! | `desk`, `file` | who writes batches to the file, and how |
+//! | `writer`, `file` | who writes batches to the file, and how |
 //! | `encoding` | rows to Arrow messages |
 //! | `frames`, `message`, `stream` | bytes to messages to batches; every length is checked before it is used |
 //! | `reader` | a whole recording in memory |
@@ -34,9 +34,9 @@
 //! # }
 //! ```
 
+mod batch_writer;
 mod clock;
 mod column;
-mod desk;
 mod encoding;
 mod export;
 mod file;

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
 
+use crate::batch_writer::{BatchWriter, Rows};
 use crate::clock;
 use crate::column::{Column, check_columns};
-use crate::desk::{Desk, Rows};
 use crate::encoding::Encoder;
 use crate::file::{BatchFile, failed};
 use crate::replace::{Replacement, sync_folder};
@@ -33,7 +33,7 @@ const SELDOM: u64 = 8;
 /// but the recording is then not marked as complete.
 pub struct Recording {
     path: PathBuf,
-    desk: Desk,
+    writer: BatchWriter,
     /// Values of a row.
     width: usize,
     /// Rows not yet handed on; never more than there was room for from the start.
@@ -84,7 +84,7 @@ impl Recording {
             recording.row(row)?;
         }
         recording.flush()?;
-        replacement.commit(recording.desk.file()?.file()).map_err(|cause| failed(path, cause))?;
+        replacement.commit(recording.writer.file()?.file()).map_err(|cause| failed(path, cause))?;
         Ok(recording)
     }
 
@@ -92,7 +92,7 @@ impl Recording {
         let rows = (MAX_BATCH_BYTES / size_of::<f64>() / width).clamp(1, Self::MAX_ROWS);
         Self {
             path: path.to_owned(),
-            desk: Desk::new(file),
+            writer: BatchWriter::new(file),
             width,
             gathered: Rows::new(rows * width),
             rows: 0,
@@ -139,7 +139,7 @@ impl Recording {
     pub fn finish(mut self) -> Result<u64> {
         self.flush()?;
         self.finished = true;
-        self.desk.file()?.end()?;
+        self.writer.file()?.end()?;
         Ok(self.rows)
     }
 
@@ -152,7 +152,7 @@ impl Recording {
     #[cold]
     fn hand_over(&mut self) -> Result<()> {
         self.begin_batch();
-        let outcome = self.desk.hand_over(&mut self.gathered);
+        let outcome = self.writer.hand_over(&mut self.gathered);
         self.note(outcome)
     }
 
@@ -170,8 +170,8 @@ impl Recording {
     fn write(&mut self) -> Result<()> {
         self.begin_batch();
         let outcome = match self.gathered.is_empty() {
-            true => self.desk.file().map(|_| ()),
-            false => self.desk.write(&mut self.gathered),
+            true => self.writer.file().map(|_| ()),
+            false => self.writer.write(&mut self.gathered),
         };
         self.note(outcome)
     }

@@ -362,13 +362,9 @@ fn graphics_annotations_and_unknown_things_leave_notes() {
     let flat = Files::new(&ssd(&parts)).with("Other.ssd", b"").open().unwrap();
     assert_eq!(flat.errors().count(), 0);
     let all: Vec<String> = flat.notes.iter().map(ToString::to_string).collect();
-    for words in [
-        "attribute `colour`",
-        "<Extra>",
-        "org.example.tool",
-        "1 graphical elements",
-        "variant `Other.ssd`",
-    ] {
+    for words in
+        ["attribute `colour`", "<Extra>", "org.example.tool", "1 graphical elements", "variant `Other.ssd`"]
+    {
         assert!(all.iter().any(|note| note.contains(words)), "{words}: {all:#?}");
     }
     assert!(all.iter().any(|note| note.contains("SystemStructure.ssd:8, in root")), "{all:#?}");

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, to_json};
+use crate::phrases::count;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{number, wall};
-use crate::words::count;
 
 pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure> {
     let source = Source::find(&args.system.system)?;

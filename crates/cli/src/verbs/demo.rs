@@ -11,10 +11,10 @@ use serde_json::json;
 
 use crate::args::DemoArgs;
 use crate::failure::Failure;
+use crate::phrases::argument;
 use crate::style::{FAINT, Output, print_json, say};
 use crate::table::{Cell, number, percent, render, wall};
 use crate::verbs::compare::verdict;
-use crate::words::argument;
 
 /// The project the demo runs and leaves behind.
 const SYSTEM: &str = include_str!("demo_system.toml");

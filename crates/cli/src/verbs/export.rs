@@ -10,9 +10,9 @@ use serde_json::json;
 
 use crate::args::ExportArgs;
 use crate::failure::{Failure, to_json};
+use crate::phrases::count;
 use crate::style::{Output, print, print_error, print_json, say};
 use crate::table::{Cell, render};
-use crate::words::count;
 
 pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
     if args.ssp {

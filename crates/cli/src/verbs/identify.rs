@@ -13,11 +13,11 @@ use serde_json::json;
 use crate::args::IdentifyArgs;
 use crate::failure::Failure;
 use crate::messages;
+use crate::phrases::argument;
 use crate::stop;
 use crate::style::{Output, print, print_json};
 use crate::supervision;
 use crate::table::{Cell, number, render};
-use crate::words::argument;
 
 pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failure> {
     let overrides = args.coupling.step_override().into_iter().chain(args.coupling.models_override());

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::args::ImportArgs;
 use crate::failure::Failure;
+use crate::phrases::{argument, count};
 use crate::style::{Output, print_json};
 use crate::verbs::inspect_ssp;
-use crate::words::{argument, count};
 
 pub(crate) fn run(args: &ImportArgs, output: Output) -> Result<ExitCode, Failure> {
     let imported = ssp::import(&args.file, &args.out)?;

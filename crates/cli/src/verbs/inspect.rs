@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
 use crate::failure::Failure;
+use crate::phrases::count;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
 use crate::verbs::{inspect_project, inspect_ssp};
-use crate::words::count;
 
 pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
     if costep_ssp::is_ssp(&args.file) {

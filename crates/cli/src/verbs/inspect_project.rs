@@ -11,8 +11,8 @@ use costep_results::Table;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::phrases::{argument, count};
 use crate::style::{Output, STRONG, WARN, paint, print_json, say};
-use crate::words::{argument, count};
 
 /// Connections and columns that are shown; `--json` lists all.
 const SHOWN: usize = 20;

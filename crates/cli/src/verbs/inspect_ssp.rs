@@ -10,8 +10,8 @@ use costep_ssp::{Flat, Note, Severity, Value};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::phrases::count;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
-use crate::words::count;
 
 pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
     let folder = PrivateFolder::new().map_err(|cause| {

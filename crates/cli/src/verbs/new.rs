@@ -13,8 +13,8 @@ use serde_json::json;
 
 use crate::args::NewArgs;
 use crate::failure::{Failure, to_json};
+use crate::phrases::{argument, count};
 use crate::style::{Output, print_error, print_json, say};
-use crate::words::{argument, count};
 
 /// The file of a project.
 const PROJECT: &str = "system.toml";

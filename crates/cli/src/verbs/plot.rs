@@ -12,8 +12,8 @@ use serde_json::json;
 
 use crate::args::PlotArgs;
 use crate::failure::{Failure, to_json};
+use crate::phrases::argument;
 use crate::style::{Output, print_error, print_json};
-use crate::words::argument;
 
 /// More signals than this make no picture; they have to be asked for.
 const MOST_SIGNALS: usize = 24;

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::messages;
+use crate::phrases::{argument, count};
 use crate::progress::RunProgress;
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{number, percent, reference_note, wall};
-use crate::words::{argument, count};
 
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     let system = args.system.open(args.coupling.overrides())?;

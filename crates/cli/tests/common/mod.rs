@@ -16,9 +16,9 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder in which commands run.
-pub(crate) struct Desk(TempDir);
+pub(crate) struct Sandbox(TempDir);
 
-impl Desk {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }

@@ -1,6 +1,6 @@
 //! Projects among the runs whose bits are kept: groups, external signals, sums and gains, exported FMUs.
 
-use crate::common::Desk;
+use crate::common::Sandbox;
 
 /// Three groups with a method each, in one loop.
 const GROUPS: &str = r#"[system]
@@ -176,31 +176,31 @@ const FMU_RUNS: [(&str, &[&str]); 8] = [
 ];
 
 /// Writes all projects, and the FMUs of some of them.
-pub(crate) fn write(desk: &Desk) {
+pub(crate) fn write(sandbox: &Sandbox) {
     for method in ["zoh", "mbcorr", "predictive", "identified"] {
-        desk.write(&format!("groups-{method}.toml"), GROUPS.replace("METHOD", method));
+        sandbox.write(&format!("groups-{method}.toml"), GROUPS.replace("METHOD", method));
     }
     for solver in ["euler", "dopri5", "bdf"] {
-        desk.write(&format!("forward-{solver}.toml"), FORWARD.replace("SOLVER", solver));
+        sandbox.write(&format!("forward-{solver}.toml"), FORWARD.replace("SOLVER", solver));
     }
-    desk.write("outside.toml", OUTSIDE);
-    desk.write("guarded.toml", GUARDED);
-    desk.write("mixed/system.toml", MIXED);
+    sandbox.write("outside.toml", OUTSIDE);
+    sandbox.write("guarded.toml", GUARDED);
+    sandbox.write("mixed/system.toml", MIXED);
     for (name, model, flags) in EXPORTS {
         let parts = if model == "dual-mass" { ["s1", "s2"] } else { ["left", "right"] };
         let [one, other] = parts.map(|part| format!("fmus-{name}/{part}.fmu"));
-        desk.run(&format!("export-fmu {model} {flags} --out fmus-{name}")).exits(0);
-        desk.run(&format!("new fmu-{name} {one} {other}")).exits(0);
+        sandbox.run(&format!("export-fmu {model} {flags} --out fmus-{name}")).exits(0);
+        sandbox.run(&format!("new fmu-{name} {one} {other}")).exits(0);
     }
     for name in ["3-cs", "2-me"] {
-        let text = std::fs::read_to_string(desk.path(format!("fmu-{name}/system.toml"))).unwrap();
+        let text = std::fs::read_to_string(sandbox.path(format!("fmu-{name}/system.toml"))).unwrap();
         for part in ["s1", "s2"] {
-            let fmu = std::fs::read(desk.path(format!("fmu-{name}/{part}.fmu"))).unwrap();
-            desk.write(&format!("isolated-{name}/{part}.fmu"), fmu);
+            let fmu = std::fs::read(sandbox.path(format!("fmu-{name}/{part}.fmu"))).unwrap();
+            sandbox.write(&format!("isolated-{name}/{part}.fmu"), fmu);
         }
         let isolated = text.replace("file = \"s1.fmu\"", "file = \"s1.fmu\"\nisolation = \"process\"");
         assert!(isolated != text);
-        desk.write(&format!("isolated-{name}/system.toml"), isolated);
+        sandbox.write(&format!("isolated-{name}/system.toml"), isolated);
     }
 }
 

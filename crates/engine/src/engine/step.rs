@@ -50,7 +50,7 @@ impl Engine {
         let interval = self.ledger.next;
         self.ledger.set_out(interval, self.exchange.last_length);
         if self.plan.goes_back || !self.plan.roles.dividing.is_empty() {
-            return self.step_as_asked();
+            return self.step_as_requested();
         }
         self.step_through(interval)?;
         self.arrive()
@@ -58,7 +58,7 @@ impl Engine {
 
     /// A step that may be divided, repeated or rejected.
     #[inline(never)]
-    fn step_as_asked(&mut self) -> Result<()> {
+    fn step_as_requested(&mut self) -> Result<()> {
         if self.is_divided() {
             return self.step_in_parts();
         }

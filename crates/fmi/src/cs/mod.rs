@@ -2,12 +2,12 @@
 
 mod clocks;
 mod events;
+pub(crate) mod input_routing;
 pub(crate) mod linear;
 pub(crate) mod signals;
 mod signature;
 mod steps;
 mod subsystem;
-pub(crate) mod ways;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use signals::Signals;
 use signature::Signature;
 use steps::InputDerivatives;
 
-pub use ways::InputWays;
+pub use input_routing::InputRouting;
 
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
@@ -54,7 +54,7 @@ pub struct CoSimulationOptions {
     /// Without it this happens only where the coupling method has the state stored anyway.
     pub retry_discarded: bool,
     /// How inputs reach it.
-    pub ways: InputWays,
+    pub routing: InputRouting,
 }
 
 impl CoSimulationOptions {

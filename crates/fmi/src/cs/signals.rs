@@ -9,7 +9,7 @@ use costep_fmu_file::{Causality, Dimension, ModelDescription, Variability, Varia
 use crate::call::batch::{Batch, carrier};
 use crate::call::instance::Instance;
 use crate::call::texts::Texts;
-use crate::cs::ways::Ways;
+use crate::cs::input_routing::RoutedInputs;
 
 /// The variables of one direction. Those with a point in 64 bits come first; what is not said of others is said of them.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Signals {
     /// Those of other types, if there are any.
     others: Option<Box<Others>>,
     /// What happens to them on their way, if anything.
-    ways: Option<Box<Ways>>,
+    routing: Option<Box<RoutedInputs>>,
 }
 
 /// Inputs that can follow polynomials: their references, and the place of each element among all inputs.
@@ -109,22 +109,22 @@ impl Signals {
 
     /// Whether there is more to do than to hand numbers over: there are variables of other types, or ways of their own.
     pub(crate) fn is_mixed(&self) -> bool {
-        self.others.is_some() || self.ways.is_some()
+        self.others.is_some() || self.routing.is_some()
     }
 
-    pub(super) fn set_ways(&mut self, ways: Ways) {
-        self.ways = Some(Box::new(ways));
+    pub(super) fn set_routing(&mut self, routing: RoutedInputs) {
+        self.routing = Some(Box::new(routing));
     }
 
     /// Whether a variable is ever set.
     pub(crate) fn sets(&self, variable: usize) -> bool {
-        self.ways.as_ref().is_none_or(|ways| ways.sets(variable))
+        self.routing.as_ref().is_none_or(|routing| routing.sets(variable))
     }
 
     /// Makes inputs that have been read back not numbers where values are exchanged on the way in.
     pub(crate) fn forget_mapped(&self, u: &mut [f64]) {
-        if let Some(ways) = &self.ways {
-            ways.forget_mapped(u);
+        if let Some(routing) = &self.routing {
+            routing.forget_mapped(u);
         }
     }
 
@@ -145,8 +145,8 @@ impl Signals {
 
     /// Sets all variables.
     pub(crate) fn set(&self, instance: &Instance, u: &[f64]) -> Result<()> {
-        if let Some(ways) = &self.ways {
-            return ways.set(instance, u);
+        if let Some(routing) = &self.routing {
+            return routing.set(instance, u);
         }
         let (reals, rest) = u.split_at(u.len() - self.others.as_ref().map_or(0, |others| others.width));
         if !reals.is_empty() {

@@ -6,7 +6,7 @@ use costep_fmu_file::{CoSimulation, ModelDescription};
 
 use super::linear::Linear;
 use super::signals::{self, Signals};
-use super::{CoSimulationOptions, MAX_ORDER, ways};
+use super::{CoSimulationOptions, MAX_ORDER, input_routing};
 use crate::call::intermediate::Samples;
 
 /// What is known of an instance before it is made.
@@ -31,7 +31,7 @@ impl Signature {
     ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
-        let inputs = ways::inputs(fmu, &sizes, &options.ways)?;
+        let inputs = input_routing::inputs(fmu, &sizes, &options.routing)?;
         let outputs = Signals::outputs(fmu, &sizes)?;
         let exchanges = |signals: &Signals| {
             kind.provides_intermediate_update

@@ -38,7 +38,7 @@ pub(crate) struct DifferenceMemory {
 
 /// What the FMU has been told. It is not told again.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct SentValues {
     /// Time; not a number = nothing yet.
     pub(crate) t: f64,
     /// Inputs.
@@ -47,7 +47,7 @@ pub(crate) struct Told {
     pub(crate) last_event: f64,
 }
 
-impl Told {
+impl SentValues {
     pub(super) fn copy_from(&mut self, other: &Self) {
         (self.t, self.last_event) = (other.t, other.last_event);
         self.u.copy_from_slice(&other.u);
@@ -82,11 +82,11 @@ impl SomeInputs {
         (!all).then(|| Box::new(Self { references, places, values }))
     }
 
-    fn set(&mut self, instance: &Instance, u: &[f64], told: &mut [f64]) -> Result<()> {
+    fn set(&mut self, instance: &Instance, u: &[f64], sent: &mut [f64]) -> Result<()> {
         let mut is_new = false;
         for (place, value) in self.places.iter().zip(&mut self.values) {
-            is_new |= told[*place] != u[*place];
-            (*value, told[*place]) = (u[*place], u[*place]);
+            is_new |= sent[*place] != u[*place];
+            (*value, sent[*place]) = (u[*place], u[*place]);
         }
         if is_new { instance.set_reals(&self.references, &self.values) } else { Ok(()) }
     }
@@ -109,7 +109,7 @@ pub struct FmuEquations {
     pub(super) wants_completed_steps: bool,
     /// It has announced a time event.
     pub(super) has_times: bool,
-    pub(super) told: Told,
+    pub(super) sent: SentValues,
     /// None only while it is being used.
     pub(super) slopes: Option<Slopes>,
     /// Why the last evaluation was not possible.
@@ -126,29 +126,29 @@ impl FmuEquations {
         self.set_time(t)?;
         match &mut self.continuous_inputs {
             None => self.set_inputs(u)?,
-            Some(some) => some.set(&self.instance, u, &mut self.told.u)?,
+            Some(some) => some.set(&self.instance, u, &mut self.sent.u)?,
         }
         if x.is_empty() { Ok(()) } else { self.instance.set_states(x) }
     }
 
     fn set_time(&mut self, t: f64) -> Result<()> {
         // Sums of times have round-off, and there is no way back over an event.
-        let t = t.max(self.told.last_event);
+        let t = t.max(self.sent.last_event);
         if self.instance.end().is_some_and(|end| t > end + ROUND_OFF * t.abs()) {
             return Err(self.instance.has_ended());
         }
-        if t != self.told.t {
+        if t != self.sent.t {
             self.instance.set_time(t)?;
-            self.told.t = t;
+            self.sent.t = t;
         }
         Ok(())
     }
 
     /// Sets the inputs, if they are others than before. Not all can be set between events.
     pub(super) fn set_inputs(&mut self, u: &[f64]) -> Result<()> {
-        if u != self.told.u {
+        if u != self.sent.u {
             self.inputs.set(&self.instance, u)?;
-            self.told.u.copy_from_slice(u);
+            self.sent.u.copy_from_slice(u);
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl FmuEquations {
         self.instance.enter_event_mode()?;
         self.set_inputs(u)?;
         let after = self.iterate(t, x)?;
-        self.told.last_event = self.told.t;
+        self.sent.last_event = self.sent.t;
         Ok(after)
     }
 
@@ -276,7 +276,7 @@ impl Equations for FmuEquations {
 
     fn start(&mut self, t: f64, x: &mut [f64], u: &mut [f64]) -> Result<AfterEvent> {
         let after = self.leave_initialisation(t, x)?;
-        u.copy_from_slice(&self.told.u);
+        u.copy_from_slice(&self.sent.u);
         Ok(after)
     }
 

@@ -7,9 +7,9 @@ use costep_fmu_file::FmiVersion;
 use costep_fmu_file::settings::Moment;
 use costep_integrate::{AfterEvent, Lifecycle};
 
-use super::equations::{FmuEquations, Slopes, Told};
+use super::equations::{FmuEquations, SentValues, Slopes};
 use super::signature::{RollbackBy, Signature, differences};
-use super::{ModelExchangeOptions, memory};
+use super::{ModelExchangeOptions, memoryless};
 use crate::call::instance::Instance;
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::states::FmuState;
@@ -30,7 +30,7 @@ pub(super) enum Phase {
 pub(super) struct Saved {
     /// Not a number: there is none.
     t: f64,
-    told: Told,
+    sent: SentValues,
     nominal: Vec<f64>,
     /// Time at which the FMU had asked for the end by then; not a number = it had not.
     end: f64,
@@ -61,8 +61,11 @@ impl FmuEquations {
                 differences(&signature.states, &signature.outputs, &signature.description.inputs);
         }
         let nominal = vec![1.0; signature.states.width()];
-        let told =
-            Told { t: f64::NAN, u: vec![f64::NAN; signature.inputs.total()], last_event: f64::NEG_INFINITY };
+        let sent = SentValues {
+            t: f64::NAN,
+            u: vec![f64::NAN; signature.inputs.total()],
+            last_event: f64::NEG_INFINITY,
+        };
         Ok(Self {
             description: signature.description,
             phase: Phase::Instantiated,
@@ -81,13 +84,13 @@ impl FmuEquations {
             rollback: signature.rollback,
             saved: Saved {
                 t: f64::NAN,
-                told: told.clone(),
+                sent: sent.clone(),
                 nominal: nominal.clone(),
                 end: f64::NAN,
                 state: FmuState::none(),
                 may_be_used: false,
             },
-            told,
+            sent,
             nominal,
         })
     }
@@ -112,11 +115,11 @@ impl FmuEquations {
             self.instance.get_states(x)?;
         }
         self.read_nominals()?;
-        (self.told.t, self.told.last_event) = (t, t);
-        if self.told.u.iter().any(|u| u.is_nan()) {
+        (self.sent.t, self.sent.last_event) = (t, t);
+        if self.sent.u.iter().any(|u| u.is_nan()) {
             // Nobody has asked for initial outputs: the inputs are what the FMU has.
-            self.inputs.get(&self.instance, &mut self.told.u)?;
-            self.inputs.forget_mapped(&mut self.told.u);
+            self.inputs.get(&self.instance, &mut self.sent.u)?;
+            self.inputs.forget_mapped(&mut self.sent.u);
         }
         after.states_changed = true;
         (self.phase, self.has_times) = (Phase::Stepping, after.next.is_some());
@@ -147,7 +150,7 @@ impl FmuEquations {
     /// Whether time, states and inputs are all its memory, unless it has events at times.
     fn is_memoryless(&self) -> bool {
         let library = &self.instance.library;
-        memory::is_memoryless(library.description(), library.model_exchange())
+        memoryless::is_memoryless(library.description(), library.model_exchange())
     }
 
     /// Puts the state of the FMU from a checkpoint back.
@@ -155,7 +158,7 @@ impl FmuEquations {
         self.saved.t = f64::NAN;
         if bytes.is_empty() {
             // Time, states and inputs are set when they are needed.
-            self.told.t = f64::NAN;
+            self.sent.t = f64::NAN;
             return Ok(());
         }
         if !self.instance.can_serialize_states() {
@@ -166,7 +169,7 @@ impl FmuEquations {
         let outcome = self.instance.set_state(&state);
         self.instance.free_state(&mut state);
         outcome?;
-        self.told = Told { t: f64::NAN, u, last_event };
+        self.sent = SentValues { t: f64::NAN, u, last_event };
         if self.phase == Phase::Stepping { self.read_nominals() } else { Ok(()) }
     }
 
@@ -196,8 +199,8 @@ impl Lifecycle for FmuEquations {
         self.set(Moment::Before)?;
         self.instance.enter_initialization(experiment, tolerance)?;
         self.phase = Phase::Initialising;
-        self.told.u.fill(f64::NAN);
-        (self.told.t, self.told.last_event) = (f64::NAN, f64::NEG_INFINITY);
+        self.sent.u.fill(f64::NAN);
+        (self.sent.t, self.sent.last_event) = (f64::NAN, f64::NEG_INFINITY);
         (self.saved.t, self.saved.may_be_used, self.discarded) = (f64::NAN, false, None);
         self.set(Moment::Within)
     }
@@ -219,7 +222,7 @@ impl Lifecycle for FmuEquations {
     fn terminate(&mut self) {
         if self.phase == Phase::Initialising && self.instance.alive().is_ok() {
             // Only an initialised FMU can be terminated.
-            let (t, mut x) = (self.told.t, vec![0.0; self.nominal.len()]);
+            let (t, mut x) = (self.sent.t, vec![0.0; self.nominal.len()]);
             let _ = self.leave_initialisation(t, &mut x);
         }
         if self.phase == Phase::Stepping {
@@ -233,7 +236,7 @@ impl Lifecycle for FmuEquations {
             self.instance.get_state(&mut self.saved.state)?;
         }
         self.saved.t = t;
-        self.saved.told.copy_from(&self.told);
+        self.saved.sent.copy_from(&self.sent);
         self.saved.nominal.copy_from_slice(&self.nominal);
         self.saved.end = self.instance.end().unwrap_or(f64::NAN);
         self.saved.may_be_used = true;
@@ -247,9 +250,9 @@ impl Lifecycle for FmuEquations {
         self.instance.alive()?;
         if self.rollback == RollbackBy::FmuState {
             self.instance.set_state(&self.saved.state)?;
-            self.told.copy_from(&self.saved.told);
-        } else if self.told.last_event > self.saved.t {
-            let t = self.told.last_event;
+            self.sent.copy_from(&self.saved.sent);
+        } else if self.sent.last_event > self.saved.t {
+            let t = self.sent.last_event;
             let message = format!("`{}` cannot go back over its event at t = {t} s", self.description.name);
             return Err(Error::new(Code::NeedsMissing, message)
                 .because("the FMU cannot store its state")
@@ -262,15 +265,15 @@ impl Lifecycle for FmuEquations {
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {
         let bytes = self.state_bytes(self.has_times)?;
-        out.real(self.told.last_event);
-        out.reals(&self.told.u);
+        out.real(self.sent.last_event);
+        out.reals(&self.sent.u);
         out.block(&bytes);
         Ok(())
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         let last_event = from.real()?;
-        let mut u = vec![0.0; self.told.u.len()];
+        let mut u = vec![0.0; self.sent.u.len()];
         from.reals(&mut u)?;
         let bytes = from.block()?;
         self.put_back(bytes, u, last_event)

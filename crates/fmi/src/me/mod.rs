@@ -6,7 +6,7 @@
 
 mod equations;
 mod lifecycle;
-mod memory;
+mod memoryless;
 mod signature;
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use costep_integrate::{Equations, EventCounts, Integrated, Solver};
 
 use crate::call::library::FmuLibrary;
 use crate::call::log::Message;
-use crate::cs::InputWays;
+use crate::cs::InputRouting;
 use signature::{RollbackBy, Signature};
 
 pub use equations::FmuEquations;
@@ -38,7 +38,7 @@ pub struct ModelExchangeOptions {
     /// How long a call into the FMU may take, as for Co-Simulation.
     pub step_timeout: Option<Duration>,
     /// How inputs reach it.
-    pub ways: InputWays,
+    pub routing: InputRouting,
 }
 
 impl Default for ModelExchangeOptions {
@@ -48,7 +48,7 @@ impl Default for ModelExchangeOptions {
             solver: Solver::Dopri5(1e-8),
             logging: None,
             step_timeout: None,
-            ways: InputWays::default(),
+            routing: InputRouting::default(),
         }
     }
 }
@@ -166,9 +166,9 @@ impl Persistence for ModelExchangeSubsystem {
         out.integer(self.inner.is_stepping().into());
         out.real(equations.instance.end().unwrap_or(f64::NAN));
         out.real(self.inner.time());
-        out.real(equations.told.last_event);
+        out.real(equations.sent.last_event);
         out.reals(self.inner.state());
-        out.reals(&equations.told.u);
+        out.reals(&equations.sent.u);
         self.inner.save_solver(out);
         out.block(&self.inner.environment_bytes());
         out.block(&bytes);
@@ -184,7 +184,7 @@ impl Persistence for ModelExchangeSubsystem {
         let mut x = self.inner.state().to_vec();
         from.reals(&mut x)?;
         self.inner.set_state(t, &x);
-        let mut u = vec![0.0; self.inner.equations().told.u.len()];
+        let mut u = vec![0.0; self.inner.equations().sent.u.len()];
         from.reals(&mut u)?;
         self.inner.load_solver(from)?;
         self.inner.set_environment_bytes(from.block()?);

@@ -5,10 +5,10 @@ use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, ModelExchange};
 
 use super::equations::{DifferenceMemory, Slopes, SomeInputs};
-use super::{ModelExchangeOptions, memory};
+use super::{ModelExchangeOptions, memoryless};
+use crate::cs::input_routing;
 use crate::cs::linear::Linear;
 use crate::cs::signals::{self, Signals};
-use crate::cs::ways;
 
 /// What the FMU can be put back by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Signature {
     ) -> Result<Self> {
         let settings = settings::settings(fmu, &options.parameters)?;
         let sizes = settings::sizes(&settings);
-        let inputs = ways::inputs(fmu, &sizes, &options.ways)?;
+        let inputs = input_routing::inputs(fmu, &sizes, &options.routing)?;
         let outputs = Signals::outputs(fmu, &sizes)?;
         let (mut states, mut indicators) = (Signals::default(), Signals::default());
         for state in fmu.states() {
@@ -70,7 +70,7 @@ impl Signature {
         let continuous_inputs = SomeInputs::of(fmu, &inputs);
         let rollback = match kind.interface.can_get_and_set_state {
             true => RollbackBy::FmuState,
-            false if memory::is_memoryless(fmu, kind) => RollbackBy::OwnStates,
+            false if memoryless::is_memoryless(fmu, kind) => RollbackBy::OwnStates,
             false => RollbackBy::No,
         };
         let description = Description {

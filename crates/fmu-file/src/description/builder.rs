@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use costep_core::Code;
 
+use crate::description::enumerations::{Causality, Initial, NamingConvention, Variability, VariableType};
 use crate::description::interface::{Interface, is_identifier};
 use crate::description::references::RawReferences;
 use crate::description::solver::Annotations;
 use crate::description::structure::ModelStructure;
 use crate::description::variable::{TypeDefinition, Variable};
-use crate::description::words::{Causality, Initial, NamingConvention, Variability, VariableType};
 use crate::description::{DefaultExperiment, FmiVersion, Index, ModelDescription, Origin};
 use crate::finding::Report;
 use crate::limits::Limits;

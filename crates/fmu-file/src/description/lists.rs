@@ -5,9 +5,9 @@ use costep_core::Code;
 use std::collections::HashSet;
 
 use crate::description::builder::Builder;
+use crate::description::enumerations::VariableType;
 use crate::description::value::Number;
 use crate::description::variable::{Attributes, Item};
-use crate::description::words::VariableType;
 use crate::description::{DefaultExperiment, FmiVersion, LogCategory};
 use crate::text::short;
 use crate::units::{BaseUnit, DisplayUnit, SI_NAMES, Unit};

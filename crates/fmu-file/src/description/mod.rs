@@ -1,6 +1,7 @@
 //! The model description of an FMU, the same for FMI 2.0 and 3.0.
 
 pub(crate) mod builder;
+pub(crate) mod enumerations;
 pub(crate) mod interface;
 pub(crate) mod lists;
 pub(crate) mod references;
@@ -9,7 +10,6 @@ pub(crate) mod structure;
 mod unsupported;
 pub(crate) mod value;
 pub(crate) mod variable;
-pub(crate) mod words;
 mod xml2;
 mod xml3;
 
@@ -26,11 +26,11 @@ use crate::text::short;
 use crate::units::Unit;
 use crate::xml::{Document, Element, Flaw, with_document};
 use builder::Builder;
+use enumerations::{Causality, NamingConvention, VariableType};
 use interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution};
 use solver::Annotations;
 use structure::{ModelStructure, State};
 use variable::{Dimension, TypeDefinition, Variable};
-use words::{Causality, NamingConvention, VariableType};
 
 /// The version of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,10 +4,10 @@
 use costep_core::Code;
 
 use crate::description::builder::Builder;
+use crate::description::enumerations::DependencyKind;
 use crate::description::structure::{Dependency, Unknown};
 use crate::description::value::Values;
 use crate::description::variable::Dimension;
-use crate::description::words::DependencyKind;
 use crate::description::{FmiVersion, NameEntry};
 use crate::text::short;
 use crate::xml::Element;

@@ -1,6 +1,6 @@
 //! What depends on what.
 
-use crate::description::words::DependencyKind;
+use crate::description::enumerations::DependencyKind;
 
 /// A known variable that an unknown one depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! What an FMU has and costep does not use: listed for the user, never left out silently.
 
 use crate::description::ModelDescription;
+use crate::description::enumerations::{Causality, IntervalVariability, VariableType};
 use crate::description::interface::Use;
 use crate::description::variable::Variable;
-use crate::description::words::{Causality, IntervalVariability, VariableType};
 use crate::text::{listed, short};
 
 /// Names shown of each kind.

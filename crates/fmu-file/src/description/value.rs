@@ -1,6 +1,6 @@
 //! Start values and bounds with the types they have.
 
-use crate::description::words::VariableType;
+use crate::description::enumerations::VariableType;
 use crate::finding::Report;
 use crate::xml::{Element, Literal};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::description::enumerations::{Causality, Initial, IntervalVariability, Variability, VariableType};
 use crate::description::value::{Number, Values};
-use crate::description::words::{Causality, Initial, IntervalVariability, Variability, VariableType};
 
 /// What a type definition gives to its variables and a variable may state itself. In a variable both are
 /// already joined.

@@ -3,6 +3,7 @@
 use costep_core::Code;
 
 use crate::description::builder::{Builder, default_initial};
+use crate::description::enumerations::{Causality, Initial, Variability, VariableType};
 use crate::description::interface::{CoSimulation, ModelExchange};
 use crate::description::lists;
 use crate::description::references::RawReferences;
@@ -10,7 +11,6 @@ use crate::description::solver;
 use crate::description::structure::Unknown;
 use crate::description::value::{Number, Values};
 use crate::description::variable::{TypeDefinition, Variable};
-use crate::description::words::{Causality, Initial, Variability, VariableType};
 use crate::text::short;
 use crate::xml::{Element, Flaw};
 

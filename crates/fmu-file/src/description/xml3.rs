@@ -3,13 +3,13 @@
 use costep_core::Code;
 
 use crate::description::builder::{Builder, default_initial};
+use crate::description::enumerations::{Causality, Variability, VariableType};
 use crate::description::interface::{CoSimulation, ModelExchange, ScheduledExecution};
 use crate::description::lists;
 use crate::description::references::{RawDimension, RawReferences};
 use crate::description::solver;
 use crate::description::value::Values;
 use crate::description::variable::{Alias, Clock, TypeDefinition, Variable, VariableFlags};
-use crate::description::words::{Causality, Variability, VariableType};
 use crate::finding::Report;
 use crate::text::short;
 use crate::xml::{Element, Flaw, Literal};

@@ -2,8 +2,8 @@
 
 use costep_core::Code;
 
+use crate::description::enumerations::{Causality, IntervalVariability, Variability, VariableType};
 use crate::description::variable::{Clock, Dimension, Variable};
-use crate::description::words::{Causality, IntervalVariability, Variability, VariableType};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
 use crate::text::short;

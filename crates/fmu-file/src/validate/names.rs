@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use costep_core::Code;
 
+use crate::description::enumerations::{Causality, NamingConvention, VariableType};
 use crate::description::variable::Variable;
-use crate::description::words::{Causality, NamingConvention, VariableType};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
 use crate::text::short;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use costep_core::Code;
 
+use crate::description::enumerations::{Causality, DependencyKind, Initial, Variability};
 use crate::description::structure::Unknown;
 use crate::description::variable::Variable;
-use crate::description::words::{Causality, DependencyKind, Initial, Variability};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
 use crate::text::{listed, short};

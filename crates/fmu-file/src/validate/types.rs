@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use costep_core::Code;
 
 use crate::description::ModelDescription;
+use crate::description::enumerations::VariableType;
 use crate::description::value::Values;
 use crate::description::variable::Variable;
-use crate::description::words::VariableType;
 use crate::finding::Report;
 use crate::text::short;
 

@@ -2,9 +2,9 @@
 
 use costep_core::Code;
 
+use crate::description::enumerations::{Causality, Initial, Variability, VariableType};
 use crate::description::value::Number;
 use crate::description::variable::Variable;
-use crate::description::words::{Causality, Initial, Variability, VariableType};
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
 use crate::text::short;

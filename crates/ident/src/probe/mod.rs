@@ -116,11 +116,11 @@ pub struct Probe {
     amplitude: f64,
     experiment: Option<Experiment>,
     reads_states: bool,
-    parts: Vec<Part>,
+    parts: Vec<ProbedSubsystem>,
 }
 
 /// One subsystem.
-struct Part {
+struct ProbedSubsystem {
     /// Trial steps per macro step.
     parts: usize,
     /// Sizes of the inputs: nominal or greatest absolute value so far.
@@ -162,7 +162,7 @@ impl ModelSource for Probe {
                     ));
             }
             let (m, n) = (description.inputs.len(), description.outputs.len());
-            Ok(Part {
+            Ok(ProbedSubsystem {
                 parts: trial_parts(description, experiment.step),
                 sizes: description.inputs.iter().map(|port| port.nominal.map_or(0.0, f64::abs)).collect(),
                 amplitude: self.amplitude,
@@ -177,8 +177,11 @@ impl ModelSource for Probe {
     fn observe(&mut self, i: usize, subsystem: &mut dyn Subsystem, seen: &Observation<'_>) -> Result<()> {
         let Some(experiment) = self.experiment else { return Ok(()) };
         let part = &mut self.parts[i];
-        let clock =
-            |part: &Part| Clock { start: seen.interval.end, step: experiment.step, parts: part.parts };
+        let clock = |part: &ProbedSubsystem| Clock {
+            start: seen.interval.end,
+            step: experiment.step,
+            parts: part.parts,
+        };
         part.sizes.iter_mut().zip(seen.u).for_each(|(size, u)| *size = size.max(u.abs()));
         // The last point of the run needs neither model nor state. The last step may lead beyond the stop time.
         let left = experiment.steps().saturating_sub(seen.k);
@@ -251,7 +254,7 @@ fn trial_parts(description: &Description, step: f64) -> usize {
     (PARTS..=MOST_PARTS).find(can).or_else(|| (1..PARTS).rev().find(can)).unwrap_or(1)
 }
 
-impl Part {
+impl ProbedSubsystem {
     fn locate(&mut self, subsystem: &mut dyn Subsystem, clock: &Clock, seen: &Observation<'_>) -> Result<()> {
         match &mut self.finder {
             Some(finder) => finder.locate(subsystem, clock, (seen.u, seen.y), &mut self.known.model),

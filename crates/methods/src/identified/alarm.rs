@@ -4,7 +4,7 @@
 
 use costep_core::{Layout, Result, StateReader, StateWriter};
 
-use super::memory::MAX_COUNT;
+use super::checkpoint::MAX_COUNT;
 use super::tuning::AlarmTuning;
 
 /// The greatest change of each output over a macro step, up to a factor, and when it was unusual.

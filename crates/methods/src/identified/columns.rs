@@ -2,19 +2,19 @@
 
 use costep_core::{Port, SystemView};
 
-use super::phases::Phase;
-use super::{Identified, Part};
+use super::phases::LearningPhase;
+use super::{Identified, SubsystemLearner};
 
 impl Identified {
     /// The values of [`column_names`] now.
     pub(super) fn fill_columns(&self, row: &mut [f64]) {
         row[0] = match self.course.phase {
-            Phase::Quiet => 0.0,
-            Phase::Small => 1.0,
-            Phase::Between(_) => 2.0,
-            Phase::Large => 3.0,
+            LearningPhase::Quiet => 0.0,
+            LearningPhase::Small => 1.0,
+            LearningPhase::Between(_) => 2.0,
+            LearningPhase::Large => 3.0,
         };
-        let large = self.course.phase == Phase::Large;
+        let large = self.course.phase == LearningPhase::Large;
         let mut at = 1;
         let mut put = |value: f64| {
             row[at] = value;
@@ -35,7 +35,11 @@ impl Identified {
 }
 
 /// phase, and per subsystem trust, eps_SI, order and gains.
-pub(super) fn column_names(parts: &[Part], system: &SystemView<'_>, with_parameters: bool) -> Vec<String> {
+pub(super) fn column_names(
+    parts: &[SubsystemLearner],
+    system: &SystemView<'_>,
+    with_parameters: bool,
+) -> Vec<String> {
     let mut names = vec!["identified.phase".to_owned()];
     for (part, description) in parts.iter().zip(system.descriptions) {
         names.extend(["trust", "eps_si", "order"].map(|what| format!("identified.{}.{what}", part.name)));

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! quiet   nothing moves: one step with held inputs
-//! small   8 parts per step, or about as many as the subsystems can do; models of such a part; held inputs are shaken (`shaking.rs`)
+//! small   8 parts per step, or about as many as the subsystems can do; models of such a part; held inputs are shaken (`excitation.rs`)
 //! between 2 steps under inputs from the small-step models rolled ahead; outputs still read in parts
 //! large   one step at a time, models of the whole step
 //! ```
@@ -22,16 +22,16 @@
 //! step: about 4 q^2 operations per order, q = p outputs + (p + 1) inputs + 1, and one interface system for all.
 
 mod alarm;
+mod checkpoint;
 mod columns;
-mod memory;
+mod excitation;
 mod outside;
 mod phases;
-mod plain;
 mod points;
-mod shaking;
 mod start;
 mod trial;
 pub mod tuning;
+mod whole_step_start;
 
 use std::path::Path;
 
@@ -45,13 +45,13 @@ use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModel
 use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
 use columns::column_names;
+use excitation::Excitation;
 use outside::Outside;
-use phases::{Course, Phase};
-use plain::PlainStart;
-use shaking::Shaking;
+use phases::{Course, LearningPhase};
 use start::Record;
 use trial::Trial;
 use tuning::Tuning;
+use whole_step_start::WholeStepStart;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -121,7 +121,7 @@ options! {
 }
 
 /// What is known of a subsystem.
-struct Part {
+struct SubsystemLearner {
     reference: Reference,
     fine: Bank,
     coarse: Bank,
@@ -169,7 +169,7 @@ struct Identified {
     inputs: InputSet,
     layout: Layout,
     law: Law,
-    parts: Vec<Part>,
+    parts: Vec<SubsystemLearner>,
     fine_guard: Guard,
     coarse_guard: Guard,
     /// u^k, applied at the end of the last step.
@@ -177,8 +177,8 @@ struct Identified {
     /// u^(k+1), the goal of this step.
     u: Vec<f64>,
     outside: Outside,
-    shaking: Shaking,
-    plain: PlainStart,
+    excitation: Excitation,
+    whole_steps: WholeStepStart,
     course: Course,
     clock: Clock,
     /// Why it starts with whole steps against its wish.
@@ -225,8 +225,8 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
         u_last: Vec::new(),
         u: Vec::new(),
         outside: Outside::default(),
-        shaking: Shaking::default(),
-        plain: PlainStart::default(),
+        excitation: Excitation::default(),
+        whole_steps: WholeStepStart::default(),
         course: Course::new(false),
         clock: Clock::new(0.0, PARTS),
         warning: None,
@@ -270,10 +270,10 @@ impl CouplingMethod for Identified {
         self.outside = Outside::new(layout.inputs());
         self.clock = Clock::new(system.step, system.division.parts().unwrap_or(PARTS));
         let mut loaded = self.read_models(system)?;
-        self.shaking = Shaking::new(system, tuning.start.shaking);
+        self.excitation = Excitation::new(system, tuning.start.excitation);
         let part = |i: usize| {
             let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
-            Part {
+            SubsystemLearner {
                 reference: Reference::new(m, n, &tuning.bank.rls),
                 fine: Bank::new(m, n, &tuning.bank),
                 coarse: Bank::new(m, n, &tuning.bank),
@@ -294,11 +294,11 @@ impl CouplingMethod for Identified {
             self.parts.iter_mut().for_each(|part| part.coarse.expect_held_inputs());
         }
         let knows = small || self.parts.iter().any(|part| part.loaded.is_some());
-        self.plain = if knows { PlainStart::default() } else { PlainStart::new(layout) };
+        self.whole_steps = if knows { WholeStepStart::default() } else { WholeStepStart::new(layout) };
         self.warning = if !has_loop && is_torn(system) {
             Some(TORN.into())
         } else {
-            wants_small.then(|| plain_start(system)).flatten()
+            wants_small.then(|| whole_step_start(system)).flatten()
         };
         self.names = column_names(&self.parts, system, self.settings.with_parameters);
         self.alarm = Alarm::new(layout, &tuning.alarm);
@@ -308,12 +308,12 @@ impl CouplingMethod for Identified {
 
     fn divides(&mut self, step: &StepContext, signals: &Signals<'_>) -> bool {
         self.arrive(step, signals);
-        matches!(self.course.phase, Phase::Small | Phase::Between(_))
+        matches!(self.course.phase, LearningPhase::Small | LearningPhase::Between(_))
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.arrive(step, signals);
-        if self.course.phase == Phase::Small {
+        if self.course.phase == LearningPhase::Small {
             self.outside.look((step.t, step.h), &self.inputs, signals);
             self.solve(signals);
         }
@@ -335,7 +335,7 @@ impl CouplingMethod for Identified {
         match self.course.phase {
             // A ramp is not a hold.
             _ if self.settings.form == Form::Ramp => None,
-            Phase::Large => part.coarse.interface(&part.reference),
+            LearningPhase::Large => part.coarse.interface(&part.reference),
             _ => Some(resample(
                 &part.fine.interface(&part.reference)?,
                 self.clock.parts_of_step,
@@ -381,7 +381,7 @@ fn is_torn(system: &SystemView<'_>) -> bool {
 }
 
 /// Why the run starts with whole steps.
-fn plain_start(system: &SystemView<'_>) -> Option<String> {
+fn whole_step_start(system: &SystemView<'_>) -> Option<String> {
     let why = system.division.refusal(system.step, |i| &system.descriptions[i].name)?;
     Some(format!(
         "it identifies from whole macro steps at the start instead of shorter ones, which is less accurate: {why}"

@@ -4,14 +4,14 @@ use costep_core::Signals;
 
 use super::trial::Subject;
 use super::tuning::TrialTuning;
-use super::{Identified, Part};
+use super::{Identified, SubsystemLearner};
 
 /// The waiting for a trial is doubled with every return to small steps, up to so many times: beyond, no run is that long.
 const MOST_DOUBLINGS: u64 = 20;
 
 /// What the run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum LearningPhase {
     Quiet,
     Small,
     /// With the number of steps still to do.
@@ -21,7 +21,7 @@ pub(super) enum Phase {
 
 /// How the run has come to what it is doing.
 pub(super) struct Course {
-    pub(super) phase: Phase,
+    pub(super) phase: LearningPhase,
     /// Whether macro steps can be divided at all.
     can_be_small: bool,
     /// Points in a row at which all were trusted.
@@ -42,7 +42,7 @@ impl Course {
     /// Before the first step, which is in parts or not.
     pub(super) fn new(is_small: bool) -> Self {
         Self {
-            phase: if is_small { Phase::Small } else { Phase::Large },
+            phase: if is_small { LearningPhase::Small } else { LearningPhase::Large },
             can_be_small: is_small,
             trusted: 0,
             small_steps: 0,
@@ -70,21 +70,21 @@ impl Identified {
 
     pub(super) fn choose_phase(&mut self, k: u64, signals: &Signals<'_>) {
         self.course.phase = match self.course.phase {
-            Phase::Large => self.go_on_large(signals),
-            Phase::Between(left) if left > 1 => Phase::Between(left - 1),
-            Phase::Between(_) => self.enlarge(),
-            Phase::Quiet | Phase::Small => self.go_on_small(k, signals),
+            LearningPhase::Large => self.go_on_large(signals),
+            LearningPhase::Between(left) if left > 1 => LearningPhase::Between(left - 1),
+            LearningPhase::Between(_) => self.enlarge(),
+            LearningPhase::Quiet | LearningPhase::Small => self.go_on_small(k, signals),
         };
     }
 
-    fn go_on_small(&mut self, k: u64, signals: &Signals<'_>) -> Phase {
+    fn go_on_small(&mut self, k: u64, signals: &Signals<'_>) -> LearningPhase {
         if k > 0 && self.is_quiet(signals) {
-            return Phase::Quiet;
+            return LearningPhase::Quiet;
         }
         let start = self.settings.tuning.start;
         if self.course.small_steps >= self.course.next_trial && self.is_ready() {
             if !self.runs_away(signals) {
-                return Phase::Between(start.transition as u64);
+                return LearningPhase::Between(start.transition as u64);
             }
             self.course.wait(&self.settings.tuning.trial);
         }
@@ -94,20 +94,20 @@ impl Identified {
             return self.give_up(signals);
         }
         self.course.small_steps += 1;
-        Phase::Small
+        LearningPhase::Small
     }
 
     /// Large steps, unless all that changes changes as never before and the coupled models diverge; or it goes on like that.
-    fn go_on_large(&mut self, signals: &Signals<'_>) -> Phase {
+    fn go_on_large(&mut self, signals: &Signals<'_>) -> LearningPhase {
         if !(self.course.can_be_small && self.course.alarmed) {
-            return Phase::Large;
+            return LearningPhase::Large;
         }
         self.course.alarms += 1;
         if self.course.alarms < self.settings.tuning.alarm.most as u64 && !self.is_unstable(signals) {
-            return Phase::Large;
+            return LearningPhase::Large;
         }
         self.come_back(signals);
-        Phase::Small
+        LearningPhase::Small
     }
 
     /// From large steps to small ones: what was learnt with small ones still holds, but not the points.
@@ -141,7 +141,7 @@ impl Identified {
     /// Large-step models from small-step ones.
     fn teach(&mut self) {
         for part in &mut self.parts {
-            let Part { reference, fine, coarse, record, .. } = part;
+            let SubsystemLearner { reference, fine, coarse, record, .. } = part;
             record.teach(self.settings.form, reference, (fine, coarse));
         }
     }
@@ -160,25 +160,25 @@ impl Identified {
     fn is_ready(&mut self) -> bool {
         self.course.trusted >= self.settings.tuning.start.trusted_points as u64
             && self.parts.iter_mut().filter(|part| part.in_loop && part.fine.rho().is_some()).all(|part| {
-                let Part { reference, fine, record, .. } = part;
+                let SubsystemLearner { reference, fine, record, .. } = part;
                 record.is_reproduced(reference, fine)
             })
     }
 
     /// From small-step to large-step models. The last points were reached under inputs that lasted the whole step: they
     /// stay.
-    fn enlarge(&mut self) -> Phase {
+    fn enlarge(&mut self) -> LearningPhase {
         self.teach();
-        Phase::Large
+        LearningPhase::Large
     }
 
     /// Large steps with nothing learnt: trust decides.
-    fn give_up(&mut self, signals: &Signals<'_>) -> Phase {
+    fn give_up(&mut self, signals: &Signals<'_>) -> LearningPhase {
         for (i, part) in self.parts.iter_mut().enumerate() {
             part.coarse.reset();
             part.coarse
                 .push(&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
         }
-        Phase::Large
+        LearningPhase::Large
     }
 }

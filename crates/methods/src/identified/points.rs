@@ -2,8 +2,8 @@
 
 use costep_core::{Signals, StepContext};
 
-use super::phases::Phase;
-use super::{Identified, Part};
+use super::phases::LearningPhase;
+use super::{Identified, SubsystemLearner};
 use crate::shared::law::{Form, Start};
 
 impl Identified {
@@ -28,9 +28,9 @@ impl Identified {
             self.outside.look((step.t, self.clock.h), &self.inputs, signals);
             self.choose_phase(step.k, signals);
             match self.course.phase {
-                Phase::Quiet => self.u.copy_from_slice(&self.u_last),
-                Phase::Small => {}
-                Phase::Between(_) | Phase::Large => self.solve(signals),
+                LearningPhase::Quiet => self.u.copy_from_slice(&self.u_last),
+                LearningPhase::Small => {}
+                LearningPhase::Between(_) | LearningPhase::Large => self.solve(signals),
             }
         }
     }
@@ -38,7 +38,7 @@ impl Identified {
     fn observe(&mut self, at_macro_step: bool, signals: &Signals<'_>) {
         let is_first = self.clock.macro_step == 0;
         let was_part = self.clock.last_length < 0.75 * self.clock.h;
-        let is_large = self.course.phase == Phase::Large;
+        let is_large = self.course.phase == LearningPhase::Large;
         for (i, part) in self.parts.iter_mut().enumerate() {
             let (u, y) = (&self.u_last[self.layout.input_range(i)], &signals.y[self.layout.output_range(i)]);
             if is_first {
@@ -74,7 +74,7 @@ impl Identified {
         if at_macro_step {
             self.coarse_guard.observe(signals.coupled);
             self.course.alarmed = self.alarm.rings(signals.y);
-            self.plain.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
+            self.whole_steps.note(self.parts.iter().any(|part| part.coarse.rho().is_some()));
         }
         self.course.trusted = if self.all_are_trusted() { self.course.trusted + 1 } else { 0 };
     }
@@ -82,11 +82,11 @@ impl Identified {
     /// u^(k+1) from all models, over the step that `outside` has looked at.
     pub(super) fn solve(&mut self, signals: &Signals<'_>) {
         for part in &mut self.parts {
-            let Part { reference, fine, coarse, record, affine, .. } = part;
+            let SubsystemLearner { reference, fine, coarse, record, affine, .. } = part;
             match self.course.phase {
-                Phase::Large => coarse.affine(reference, affine),
-                Phase::Between(_) => record.macro_affine(self.settings.form, reference, fine, affine),
-                Phase::Small | Phase::Quiet => fine.affine(reference, affine),
+                LearningPhase::Large => coarse.affine(reference, affine),
+                LearningPhase::Between(_) => record.macro_affine(self.settings.form, reference, fine, affine),
+                LearningPhase::Small | LearningPhase::Quiet => fine.affine(reference, affine),
             }
         }
         let start = Start {
@@ -98,12 +98,13 @@ impl Identified {
         };
         let parts = &self.parts;
         self.law.solve(self.settings.form, &self.inputs, &start, |i| &parts[i].affine, &mut self.u);
-        let guard = if self.course.phase == Phase::Small { &self.fine_guard } else { &self.coarse_guard };
+        let guard =
+            if self.course.phase == LearningPhase::Small { &self.fine_guard } else { &self.coarse_guard };
         let limits = self.settings.tuning.limits;
-        let changes = if self.plain.is_guessing() { limits.narrow } else { limits.wide };
+        let changes = if self.whole_steps.is_guessing() { limits.narrow } else { limits.wide };
         guard.clip(changes, &self.inputs, &start, &mut self.u);
-        if self.course.phase == Phase::Small && self.settings.form == Form::Hold {
-            self.shaking.shake(signals.coupled, &mut self.u);
+        if self.course.phase == LearningPhase::Small && self.settings.form == Form::Hold {
+            self.excitation.shake(signals.coupled, &mut self.u);
         }
     }
 
@@ -124,7 +125,7 @@ impl Identified {
             return;
         }
         // Where a ramp lasts for several parts, `u_last` is the input at the start of this part.
-        let left = if self.course.phase == Phase::Small {
+        let left = if self.course.phase == LearningPhase::Small {
             step.h
         } else {
             self.clock.h - (step.t - self.clock.macro_start)

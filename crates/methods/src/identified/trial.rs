@@ -4,7 +4,7 @@
 use costep_core::{InputSet, Layout, Signals};
 use costep_ident::Past;
 
-use super::Part;
+use super::SubsystemLearner;
 use super::outside::Outside;
 use super::tuning::TrialTuning;
 use crate::shared::law::{Form, Law, Start};
@@ -46,7 +46,7 @@ impl Trial {
         &mut self,
         subject: &Subject<'_>,
         law: &mut Law,
-        parts: &mut [Part],
+        parts: &mut [SubsystemLearner],
         signals: &Signals<'_>,
     ) -> bool {
         let TrialTuning { steps, growth, negligible, .. } = self.tuning;
@@ -67,7 +67,7 @@ impl Trial {
         late > growth * early.max(negligible)
     }
 
-    fn start(&mut self, subject: &Subject<'_>, parts: &[Part], signals: &Signals<'_>) {
+    fn start(&mut self, subject: &Subject<'_>, parts: &[SubsystemLearner], signals: &Signals<'_>) {
         self.y.copy_from_slice(signals.y);
         self.coupled.copy_from_slice(signals.coupled);
         for (i, part) in parts.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Trial {
         &mut self,
         subject: &Subject<'_>,
         law: &mut Law,
-        parts: &mut [Part],
+        parts: &mut [SubsystemLearner],
         signals: &Signals<'_>,
     ) -> f64 {
         for (part, past) in parts.iter_mut().zip(&self.pasts) {

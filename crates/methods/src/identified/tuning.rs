@@ -22,9 +22,9 @@ constants! {
         patience_share: f64 = 0.1;
         /// Macro steps under inputs from rolled small-step models: the past that second-order models need.
         transition: usize = 2;
-        /// Shaking of inputs with direct feedthrough, as a share of their distance from the coupling signal:
+        /// Excitation of inputs with direct feedthrough, as a share of their distance from the coupling signal:
         /// a quarter of a small step early or late.
-        shaking: f64 = 0.5;
+        excitation: f64 = 0.5;
     }
 }
 

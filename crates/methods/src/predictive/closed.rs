@@ -11,8 +11,8 @@
 use costep_core::{Code, Error, Layout, LocalModel, Result, StepContext, SystemView};
 use costep_linalg::{DirectLoop, Matrix};
 
-use super::part::Part;
-use crate::shared::response::{Response, Workshop};
+use super::subsystem::SubsystemPredictor;
+use crate::shared::response::{Response, ResponseWorkspace};
 use crate::shared::seen_outputs::singular_loop;
 
 /// Most states of a system.
@@ -23,8 +23,8 @@ pub(super) struct ClosedLoop {
     /// Subsystems by name.
     order: Vec<usize>,
     /// Places of the first state, input and output of each subsystem.
-    places: Vec<Place>,
-    sizes: Place,
+    places: Vec<BlockRow>,
+    sizes: BlockRow,
     /// Inputs of the system in the order of the columns.
     inputs: Vec<usize>,
     /// Connections of the group: (input, output, gain).
@@ -33,7 +33,7 @@ pub(super) struct ClosedLoop {
     direct: DirectLoop,
     model: LocalModel,
     response: Response,
-    shop: Workshop,
+    shop: ResponseWorkspace,
     /// W C, W D and then L W C, L W D.
     seen: Matrix,
     x: Vec<f64>,
@@ -47,7 +47,7 @@ pub(super) struct ClosedLoop {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct BlockRow {
     state: usize,
     input: usize,
     output: usize,
@@ -62,8 +62,8 @@ impl ClosedLoop {
     }
 
     /// Takes room when the sizes of the models are known.
-    fn take_room(&mut self, parts: &[Part], layout: &Layout, width: usize) -> Result<()> {
-        let mut at = Place::default();
+    fn take_room(&mut self, parts: &[SubsystemPredictor], layout: &Layout, width: usize) -> Result<()> {
+        let mut at = BlockRow::default();
         self.places = vec![at; parts.len()];
         let (mut column_of, mut row_of) = (vec![0; layout.inputs()], vec![0; layout.outputs()]);
         self.inputs.clear();
@@ -99,7 +99,7 @@ impl ClosedLoop {
 
     pub(super) fn update(
         &mut self,
-        parts: &[Part],
+        parts: &[SubsystemPredictor],
         layout: &Layout,
         (step, width): (&StepContext, usize),
     ) -> Result<()> {
@@ -117,7 +117,7 @@ impl ClosedLoop {
     }
 
     /// seen = W (C, D).
-    fn close_outputs(&mut self, parts: &[Part]) -> Result<()> {
+    fn close_outputs(&mut self, parts: &[SubsystemPredictor]) -> Result<()> {
         let n = self.sizes.state;
         self.seen.fill(0.0);
         for (part, at) in parts.iter().zip(&self.places) {
@@ -139,7 +139,7 @@ impl ClosedLoop {
     }
 
     /// The model x -> u, with r as input.
-    fn close_states(&mut self, parts: &[Part]) {
+    fn close_states(&mut self, parts: &[SubsystemPredictor]) {
         let (n, m) = (self.sizes.state, self.sizes.input);
         let LocalModel { a, b, c, d, .. } = &mut self.model;
         for values in [&mut *a, b, c, d] {
@@ -169,7 +169,7 @@ impl ClosedLoop {
     }
 
     /// c of all inputs from the known r_hat in it, and the end states.
-    pub(super) fn predict(&mut self, parts: &[Part], c: &mut [f64]) {
+    pub(super) fn predict(&mut self, parts: &[SubsystemPredictor], c: &mut [f64]) {
         let width = c.len() / self.inputs.len().max(1);
         for (part, at) in parts.iter().zip(&self.places) {
             self.x[at.state..at.state + part.x.len()].copy_from_slice(&part.x);

@@ -28,12 +28,12 @@
 //! the step if it is held. Different degrees in one interface system would not commute.
 
 mod closed;
+mod linear_responses;
 mod matching;
 mod observer;
 mod offsets;
-mod part;
-mod plain;
 mod settings;
+mod subsystem;
 
 use costep_core::{
     CouplingMethod, Deviations, InputSet, InputShape, KnownInputs, Layout, LowerOrders, MethodEntry,
@@ -45,13 +45,13 @@ use crate::papers::{learnt, thesis};
 use crate::shared::interface::Interface;
 use crate::shared::legendre;
 use crate::shared::models::singular_interface;
-use crate::shared::parts::Parts;
-use crate::shared::response::Workshop;
+use crate::shared::per_subsystem::PerSubsystem;
+use crate::shared::response::ResponseWorkspace;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
-use part::Part;
-use plain::PlainParts;
+use linear_responses::LinearResponses;
 use settings::{Fit, PredictiveOptions, Settings};
+use subsystem::SubsystemPredictor;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -81,9 +81,9 @@ struct Predictive {
     orders: Vec<Option<usize>>,
     /// Coefficients per signal in the prediction.
     width: usize,
-    parts: Parts<Part>,
-    plain: PlainParts,
-    shop: Workshop,
+    parts: PerSubsystem<SubsystemPredictor>,
+    linear_responses: LinearResponses,
+    shop: ResponseWorkspace,
     solver: Predictor,
     sizes: Sizes,
     /// eta, coefficients of all outputs.
@@ -109,9 +109,9 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         layout: Layout::default(),
         orders: Vec::new(),
         width: 0,
-        parts: Parts::default(),
-        plain: PlainParts::default(),
-        shop: Workshop::default(),
+        parts: PerSubsystem::default(),
+        linear_responses: LinearResponses::default(),
+        shop: ResponseWorkspace::default(),
         solver: Predictor::Interface(Interface::default()),
         sizes: Sizes::default(),
         eta: Vec::new(),
@@ -159,7 +159,7 @@ impl CouplingMethod for Predictive {
         let layout = system.layout;
         self.inputs = system.inputs.clone();
         self.layout = layout.clone();
-        self.parts = Parts::new(layout.subsystems());
+        self.parts = PerSubsystem::new(layout.subsystems());
         self.solver = match self.settings.fit {
             Fit::Galerkin | Fit::Sharp => Predictor::Interface(Interface::new(system, self.width)),
             Fit::L2 | Fit::End => Predictor::Closed(Box::new(ClosedLoop::new(system))),
@@ -209,7 +209,11 @@ impl Predictive {
             return Ok(());
         }
         let parts = &self.parts.each;
-        self.plain.collect(parts.iter().map(|part| part.is_plain(&self.settings).then_some(&part.response)));
+        self.linear_responses.collect(
+            parts
+                .iter()
+                .map(|part| part.is_linear_with_read_states(&self.settings).then_some(&part.response)),
+        );
         match &mut self.solver {
             Predictor::Interface(interface) => {
                 let regular = interface.factor(|i| &parts[i].response.input_to_output);
@@ -237,8 +241,9 @@ impl Predictive {
 
     /// Where each subsystem stands, and what its model does not explain.
     fn locate(&mut self, signals: &Signals<'_>) {
-        let Self { parts, plain, layout, .. } = self;
-        for (i, part) in parts.each.iter_mut().enumerate().filter(|(i, _)| plain.map(*i).is_none()) {
+        let Self { parts, linear_responses, layout, .. } = self;
+        for (i, part) in parts.each.iter_mut().enumerate().filter(|(i, _)| linear_responses.map(*i).is_none())
+        {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
             if let (Some(model), Some(state)) = (signals.models.model(i), signals.models.state(i)) {
                 let sizes = &self.sizes.outputs[ys.clone()];
@@ -256,9 +261,9 @@ impl Predictive {
                     let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
                     let eta = &mut self.eta[ys.start * self.width..ys.end * self.width];
                     let known = &self.c[us.start * self.width..us.end * self.width];
-                    match (self.plain.map(i), signals.models.state(i)) {
+                    match (self.linear_responses.map(i), signals.models.state(i)) {
                         (Some(map), Some((x, _))) => {
-                            plain::respond(map, x, eta);
+                            linear_responses::respond(map, x, eta);
                             part.forced_response(known, eta);
                         }
                         _ => part.free_response(known, eta),

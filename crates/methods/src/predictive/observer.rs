@@ -14,7 +14,7 @@ use costep_core::LocalModel;
 use costep_linalg::{Lu, Matrix};
 
 use super::settings::Noise;
-use crate::shared::parts::row;
+use crate::shared::per_subsystem::row;
 use crate::shared::response::Response;
 
 /// What stays of a disturbance from step to step.
@@ -322,7 +322,7 @@ fn symmetrise(matrix: &mut Matrix) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::response::Workshop;
+    use crate::shared::response::ResponseWorkspace;
 
     const H: f64 = 0.01;
     const NOISE: Noise = Noise { input: 0.1, output: 1e-4, state: 1e-4 };
@@ -334,7 +334,7 @@ mod tests {
         (model.b[1], model.c[0]) = (400.0, 1.0);
         model.nominal.copy_from_slice(&[1.0, 20.0]);
         let mut response = Response::new(2, 1, 1, 1);
-        assert!(response.compute(&model, H, &mut Workshop::default()));
+        assert!(response.compute(&model, H, &mut ResponseWorkspace::default()));
         (model, response)
     }
 

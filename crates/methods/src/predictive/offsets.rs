@@ -11,7 +11,7 @@
 use costep_core::LocalModel;
 use costep_linalg::Lu;
 
-use crate::shared::parts::row;
+use crate::shared::per_subsystem::row;
 use crate::shared::response::Response;
 
 /// What stays of the sums from step to step.
@@ -141,14 +141,14 @@ impl Persistence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::response::Workshop;
+    use crate::shared::response::ResponseWorkspace;
 
     /// x' = -3 x + b, y = x; b changes from step to step as `next` says. The share of b that is trusted in the end.
     fn kappa(by_outputs: bool, next: impl Fn(f64) -> f64) -> f64 {
         let mut model = LocalModel::new(1, 1, 1);
         (model.a[0], model.b[0], model.c[0]) = (-3.0, 1.0, 1.0);
         let mut response = Response::new(1, 1, 1, 1);
-        assert!(response.compute(&model, 0.1, &mut Workshop::default()));
+        assert!(response.compute(&model, 0.1, &mut ResponseWorkspace::default()));
         let mut persistence = Persistence::new(1, 1, by_outputs);
         persistence.renew(&response);
         let (mut x, mut b) = ([0.3], 5.0);

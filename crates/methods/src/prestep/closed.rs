@@ -3,8 +3,8 @@
 use costep_core::{Code, Error, Layout, LocalModel, Result, SystemView};
 use costep_linalg::{DirectLoop, Matrix};
 
-use super::part::Part;
-use crate::shared::response::{Response, Workshop};
+use super::subsystem::SubsystemResponse;
+use crate::shared::response::{Response, ResponseWorkspace};
 use crate::shared::seen_outputs::singular_loop;
 
 /// y' = Ahat y + (I - D L)^-1 (S_u e + D e') for a line e(t): the coupled system as its outputs see it.
@@ -22,7 +22,7 @@ pub(super) struct ClosedLoop {
     model: LocalModel,
     /// By which step 1 and step 2 are solved.
     responses: [Response; 2],
-    shop: Workshop,
+    workspaces: ResponseWorkspace,
     /// S_u and D, block-diagonal.
     s_u: Matrix,
     d: Matrix,
@@ -65,7 +65,7 @@ impl ClosedLoop {
             direct: DirectLoop::new(r, links),
             model,
             responses: [Response::new(r, r, r, 2), Response::new(r, r, r, 2)],
-            shop: Workshop::default(),
+            workspaces: ResponseWorkspace::default(),
             s_u: Matrix::zeros(r, m),
             d: Matrix::zeros(r, m),
             forcing: vec![0.0; r],
@@ -81,7 +81,7 @@ impl ClosedLoop {
     /// step 2; 0 for the exact solution, none if that step is left out.
     pub(super) fn update(
         &mut self,
-        parts: &[Part],
+        parts: &[SubsystemResponse],
         layout: &Layout,
         h: f64,
         steps: [Option<usize>; 2],
@@ -110,11 +110,11 @@ impl ClosedLoop {
         }
         self.direct.solve_columns(closed);
         self.model.a.copy_from_slice(closed.data());
-        let (model, shop) = (&self.model, &mut self.shop);
+        let (model, workspaces) = (&self.model, &mut self.workspaces);
         let finite = self.responses.iter_mut().zip(steps).all(|(response, steps)| match steps {
             None => true,
-            Some(0) => response.compute(model, h, shop),
-            Some(steps) => response.compute_euler(model, h, steps, shop),
+            Some(0) => response.compute(model, h, workspaces),
+            Some(steps) => response.compute_euler(model, h, steps, workspaces),
         });
         if finite {
             return Ok(());

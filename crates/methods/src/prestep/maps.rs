@@ -1,9 +1,9 @@
 //! What a step reads of every subsystem, in the order in which it is read; and step 3, the input that takes a subsystem to the
 //! predicted output [T (2.41)].
 
-use super::part::Part;
+use super::subsystem::SubsystemResponse;
 use crate::shared::packed::{Packed, multiply_add};
-use crate::shared::parts::row;
+use crate::shared::per_subsystem::row;
 
 /// The maps of all subsystems, one row per loop over them.
 #[derive(Default)]
@@ -22,16 +22,18 @@ pub(super) struct Maps {
 
 impl Maps {
     /// Takes the maps of all parts. `sparse`: also those by which large loops are solved.
-    pub(super) fn collect(&mut self, parts: &[Part], ramp: bool, sparse: bool) {
-        let numbers = |maps: fn(&Part) -> usize| parts.iter().map(maps).sum();
+    pub(super) fn collect(&mut self, parts: &[SubsystemResponse], ramp: bool, sparse: bool) {
+        let numbers = |maps: fn(&SubsystemResponse) -> usize| parts.iter().map(maps).sum();
         self.through.restart(parts.len(), numbers(|part| part.d.data().len()));
-        let located = |part: &Part| part.c.data().len() + part.model.a.len() + part.model.b.len();
+        let located =
+            |part: &SubsystemResponse| part.c.data().len() + part.model.a.len() + part.model.b.len();
         self.locating.restart(parts.len(), numbers(located));
         self.coupling.restart(parts.len(), numbers(|part| 2 * part.response.state_to_output.data().len()));
-        let ending = |part: &Part| 2 * part.model.a.len() + part.response.input_to_state.data().len();
+        let ending =
+            |part: &SubsystemResponse| 2 * part.model.a.len() + part.response.input_to_state.data().len();
         self.ending.restart(parts.len(), numbers(ending));
         self.optimising.restart(parts.len(), numbers(|part| 3 * part.gain.data().len()));
-        for Part { model, response, c, d, held, gain, inverse } in parts {
+        for SubsystemResponse { model, response, c, d, held, gain, inverse } in parts {
             let has_through = d.data().iter().any(|d| *d != 0.0);
             self.through.push(&[if has_through { d.data() } else { &[] }]);
             self.locating.push(&[c.data(), &model.a, &model.b]);

@@ -23,9 +23,9 @@
 
 mod closed;
 mod maps;
-mod part;
 mod settings;
 mod sparse;
+mod subsystem;
 
 use costep_core::{
     Code, CouplingMethod, Deviations, Error, InputSet, InputShape, KnownInputs, Layout, MethodEntry,
@@ -34,14 +34,14 @@ use costep_core::{
 };
 
 use crate::papers::{learnt, thesis};
-use crate::shared::parts::Parts;
+use crate::shared::per_subsystem::PerSubsystem;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
 use maps::Maps;
-use part::{Part, Scope, Shop};
 pub(crate) use settings::PreStepOptions;
 use settings::Settings;
 use sparse::{Forcing, SparseLoop};
+use subsystem::{Scope, SubsystemResponse, Workspaces};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -74,10 +74,10 @@ struct PreStep {
     inputs: InputSet,
     layout: Layout,
     is_ours: Vec<bool>,
-    parts: Parts<Part>,
+    parts: PerSubsystem<SubsystemResponse>,
     maps: Maps,
     coupled: CoupledSystem,
-    shop: Shop,
+    workspaces: Workspaces,
     h: f64,
     /// Step 1: what is carried, and what will be when the next step begins.
     memory: Memory,
@@ -120,10 +120,10 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         inputs: InputSet::All(0),
         layout: Layout::default(),
         is_ours: Vec::new(),
-        parts: Parts::default(),
+        parts: PerSubsystem::default(),
         maps: Maps::default(),
         coupled: CoupledSystem::Dense(Box::default()),
-        shop: Shop::default(),
+        workspaces: Workspaces::default(),
         h: 0.0,
         memory: Memory::default(),
         next: Memory::default(),
@@ -153,7 +153,7 @@ impl CouplingMethod for PreStep {
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
         self.is_ours = (0..inputs).map(|j| system.inputs.contains(j)).collect();
-        self.parts = Parts::new(system.layout.subsystems());
+        self.parts = PerSubsystem::new(system.layout.subsystems());
         (self.settings.width, self.coupled) = if outputs <= MOST_DENSE {
             (2, CoupledSystem::Dense(Box::new(ClosedLoop::new(system, &self.is_ours))))
         } else if self.settings.uses_euler() {
@@ -217,12 +217,12 @@ fn too_large_for_euler(outputs: usize) -> Error {
 
 impl PreStep {
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
-        let Self { settings, layout, is_ours, sizes, shop, .. } = self;
+        let Self { settings, layout, is_ours, sizes, workspaces, .. } = self;
         self.h = step.h;
         let changed = self.parts.refresh(step, signals, |part, i, model| {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
             let sizes = settings.scaled.then_some((&sizes.outputs[ys], &sizes.inputs[us.clone()]));
-            part.update(model, step.h, settings, &Scope { ours: &is_ours[us], sizes }, shop)
+            part.update(model, step.h, settings, &Scope { ours: &is_ours[us], sizes }, workspaces)
         })?;
         if !changed {
             return Ok(());

@@ -11,11 +11,11 @@
 use costep_core::{Coupling, Layout, Result, StepContext, SystemView};
 
 use super::maps::Maps;
-use super::part::Part;
+use super::subsystem::SubsystemResponse;
 use crate::shared::interface::Interface;
 use crate::shared::models::singular_interface;
 use crate::shared::packed::multiply_add;
-use crate::shared::parts::{RAMP, row};
+use crate::shared::per_subsystem::{RAMP, row};
 use crate::shared::seen_outputs::singular_loop;
 
 /// Coefficients per signal: degree two.
@@ -43,7 +43,7 @@ pub(super) struct Forcing<'a, V, S> {
 }
 
 /// The subsystems, and what is read of all of them.
-type Subsystems<'a> = (&'a [Part], &'a Maps);
+type Subsystems<'a> = (&'a [SubsystemResponse], &'a Maps);
 
 impl SparseLoop {
     pub(super) fn new(system: &SystemView<'_>, is_ours: &[bool]) -> Self {
@@ -59,7 +59,7 @@ impl SparseLoop {
         }
     }
 
-    pub(super) fn update(&mut self, parts: &[Part], step: &StepContext) -> Result<()> {
+    pub(super) fn update(&mut self, parts: &[SubsystemResponse], step: &StepContext) -> Result<()> {
         if !self.direct.factor(|i| &parts[i].d) {
             return Err(singular_loop());
         }

@@ -3,8 +3,8 @@
 //! `read` checks the table of an FMU; `file` is an FMU file, opened once and loaded once whatever the number of its
 //! instances; `part` makes subsystems of it; `value` turns values of the project into values of FMI and back.
 
+mod component;
 mod file;
-mod part;
 mod read;
 mod value;
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{CoSimulationOptions, InputWays, ModelExchangeOptions};
+use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions};
 use costep_fmu_file::settings::fit_value;
 use costep_fmu_file::{ModelDescription, Severity, Values};
 use costep_integrate::{Solver, Solvers};
 use costep_system::Component;
 
+use crate::components::check_name;
 use crate::document::Entry;
-use crate::fmus::part::{CoSimulationPart, ModelExchangePart};
+use crate::fmus::component::{CoSimulationComponent, ModelExchangeComponent};
 use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value};
-use crate::parts::check_name;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
 
@@ -61,8 +61,8 @@ pub(crate) fn read(
         return None;
     }
     let solver = read_solver(&section, solvers, interface, problems)?;
-    let ways = InputWays::default();
-    let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded, ways };
+    let routing = InputRouting::default();
+    let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded, routing };
     let part = make_part(&file, &entry.key, interface, how)
         .map_err(|error| problems.report(given.origin, || in_words_of_project(error, &path)))
         .ok()?;
@@ -103,14 +103,14 @@ struct Use<'a> {
     isolation: Isolation,
     step_timeout: Option<f64>,
     retry_discarded: bool,
-    ways: InputWays,
+    routing: InputRouting,
 }
 
 /// The part once more, now that it is known what feeds its inputs.
 pub(crate) fn wired_part(
     spec: &FmuSpec,
     file: &Arc<FmuFile>,
-    ways: InputWays,
+    routing: InputRouting,
 ) -> Result<Box<dyn Component>, Error> {
     let how = Use {
         set: &spec.set,
@@ -118,7 +118,7 @@ pub(crate) fn wired_part(
         isolation: spec.isolation,
         step_timeout: spec.step_timeout,
         retry_discarded: spec.retry_discarded,
-        ways,
+        routing,
     };
     make_part(file, &spec.name, spec.interface, how)
 }
@@ -129,7 +129,7 @@ fn make_part(
     interface: FmuInterface,
     how: Use<'_>,
 ) -> Result<Box<dyn Component>, Error> {
-    let Use { set, solver, isolation, step_timeout, retry_discarded, ways } = how;
+    let Use { set, solver, isolation, step_timeout, retry_discarded, routing } = how;
     let (file, parameters) = (Arc::clone(file), set.to_vec());
     let step_timeout = step_timeout.map(Duration::from_secs_f64);
     Ok(match interface {
@@ -138,16 +138,16 @@ fn make_part(
                 parameters,
                 step_timeout,
                 retry_discarded,
-                ways,
+                routing,
                 ..CoSimulationOptions::default()
             };
-            Box::new(CoSimulationPart::new(file, name, options, isolation)?)
+            Box::new(CoSimulationComponent::new(file, name, options, isolation)?)
         }
         FmuInterface::ModelExchange => {
             let default = ModelExchangeOptions::default();
             let solver = solver.unwrap_or(default.solver);
-            let options = ModelExchangeOptions { parameters, solver, step_timeout, ways, ..default };
-            Box::new(ModelExchangePart::new(file, name, options, isolation)?)
+            let options = ModelExchangeOptions { parameters, solver, step_timeout, routing, ..default };
+            Box::new(ModelExchangeComponent::new(file, name, options, isolation)?)
         }
     })
 }

@@ -10,7 +10,7 @@ use crate::flatten::passages::{Affine, Carried, conversion};
 use crate::model::{Passage, Settings, Transformation, carries, exchanges};
 
 /// What is known about the way to each port, so that every edge is followed once.
-pub(super) struct Ways {
+pub(super) struct TracedPaths {
     /// The port a value starts from.
     sources: Vec<Known<usize>>,
     /// What happened to the value since.
@@ -45,7 +45,7 @@ impl<T: Clone> Known<T> {
     }
 }
 
-impl Ways {
+impl TracedPaths {
     pub(super) fn new(ports: usize) -> Self {
         Self { sources: vec![Known::NotYet; ports], maps: vec![Known::NotYet; ports] }
     }
@@ -53,7 +53,7 @@ impl Ways {
 
 impl Flattener {
     /// The links of all inputs. What cannot be linked is noted.
-    pub(super) fn links(&mut self, ways: &mut Ways) -> Vec<Link> {
+    pub(super) fn links(&mut self, ways: &mut TracedPaths) -> Vec<Link> {
         let mut links = Vec::new();
         for port in 0..self.ports.len() {
             if self.ports[port].variable.is_some() && self.ports[port].incoming.is_some() {
@@ -77,7 +77,7 @@ impl Flattener {
         (way, at)
     }
 
-    fn source(&mut self, port: usize, ways: &mut Ways) -> Option<usize> {
+    fn source(&mut self, port: usize, ways: &mut TracedPaths) -> Option<usize> {
         let (way, start) = self.way_back(port, &mut ways.sources);
         let source = match &ways.sources[start] {
             Known::NotYet => Known::Yes(start),
@@ -96,7 +96,7 @@ impl Flattener {
         source.get()
     }
 
-    fn link(&mut self, port: usize, ways: &mut Ways) -> Option<Vec<Link>> {
+    fn link(&mut self, port: usize, ways: &mut TracedPaths) -> Option<Vec<Link>> {
         let source = self.source(port, ways)?;
         let last = self.edges[self.ports[port].incoming?].spot.clone();
         // A connector of a system that nothing is connected to: the input keeps its start value, which a
@@ -145,7 +145,7 @@ impl Flattener {
     }
 
     /// All conversions and transformations on the way to a port.
-    fn carriage(&mut self, port: usize, ways: &mut Ways) -> Option<Carriage> {
+    fn carriage(&mut self, port: usize, ways: &mut TracedPaths) -> Option<Carriage> {
         let (way, start) = self.way_back(port, &mut ways.maps);
         let mut known = match &ways.maps[start] {
             Known::NotYet => {

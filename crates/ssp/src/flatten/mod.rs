@@ -35,7 +35,7 @@ use crate::package::{Location, Packages};
 use crate::read::document::document;
 use budget::Budget;
 use files::Files;
-use links::Ways;
+use links::TracedPaths;
 use ports::{Edge, Port};
 
 /// An FMU that was opened.
@@ -143,7 +143,7 @@ impl Flattener {
         self.add_root(&document);
         self.join_dictionaries();
         self.apply_parameters();
-        let mut ways = Ways::new(self.ports.len());
+        let mut ways = TracedPaths::new(self.ports.len());
         let links = self.links(&mut ways);
         let root = Spot::of(&document, 0, "");
         let settings: Settings =

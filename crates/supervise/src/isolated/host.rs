@@ -9,9 +9,9 @@ use costep_core::{
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::area::{Area, Sizes, load_bytes, store_bytes};
+use super::error_bytes::write_error;
 use super::facts::Facts;
 use super::mailbox::{Mailbox, Request};
-use super::words::write_error;
 use crate::child::{die_with_parent, numbers, refused};
 use crate::memory::inherited;
 use crate::stopping_exceptions;
@@ -20,11 +20,11 @@ static MAILBOX: OnceLock<Mailbox> = OnceLock::new();
 
 /// Hosts a subsystem until the process that asked for it has enough. `files` is the text that the flag
 /// [`WORKER_FLAG`](super::WORKER_FLAG) came with; `make` makes the subsystem by an order, and is the first to touch
-/// foreign code. `news` gives what is to be said beside the next answer, in at most so many bytes.
+/// foreign code. `messages` gives what is to be said beside the next answer, in at most so many bytes.
 pub fn host(
     files: &str,
     make: impl FnOnce(&[u8]) -> Result<Box<dyn Subsystem>>,
-    news: fn(usize) -> Vec<u8>,
+    messages: fn(usize) -> Vec<u8>,
 ) -> Result<()> {
     let [lifeline, memory] = numbers(files)?;
     inherited(lifeline).and_then(die_with_parent).map_err(refused)?;
@@ -43,7 +43,7 @@ pub fn host(
     mailbox.show();
     let order = load_bytes(mailbox, area.extra_at(), length);
     let (turn, _) = mailbox.next(0);
-    let reporter = Reporter { mailbox, place: area.extra_at(), room: extra, news };
+    let reporter = Reporter { mailbox, place: area.extra_at(), room: extra, messages };
     match make(&order).and_then(|subsystem| Host::new(reporter, area.clone(), subsystem)) {
         Ok(mut host) => {
             reporter.answer(turn, false);
@@ -57,22 +57,22 @@ pub fn host(
     Ok(())
 }
 
-/// Answers, with news if there are any.
+/// Answers, with messages if there are any.
 #[derive(Clone, Copy)]
 struct Reporter {
     mailbox: &'static Mailbox,
-    /// Where the news go, and how many bytes of them.
+    /// Where the messages go, and how many bytes of them.
     place: usize,
     room: usize,
-    news: fn(usize) -> Vec<u8>,
+    messages: fn(usize) -> Vec<u8>,
 }
 
 impl Reporter {
     fn answer(&self, turn: u32, failed: bool) {
-        let news = (self.news)(self.room);
-        if !news.is_empty() && news.len() <= self.room {
-            store_bytes(self.mailbox, self.place, &news);
-            self.mailbox.set_news(news.len());
+        let messages = (self.messages)(self.room);
+        if !messages.is_empty() && messages.len() <= self.room {
+            store_bytes(self.mailbox, self.place, &messages);
+            self.mailbox.set_messages(messages.len());
         }
         self.mailbox.answer(turn, failed);
     }

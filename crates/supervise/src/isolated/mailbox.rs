@@ -50,8 +50,8 @@ pub(crate) struct Control {
     /// 0 = done, else it was not possible.
     failed: AtomicU32,
     slots: AtomicU32,
-    /// Bytes of news that came with the answer.
-    news: AtomicU32,
+    /// Bytes of messages that came with the answer.
+    messages: AtomicU32,
     also_unused: [AtomicU32; 12],
     words: [AtomicU64; WORDS],
 }
@@ -129,18 +129,18 @@ impl Mailbox {
         control.answer.load(Acquire) == turn
     }
 
-    /// Says that so many bytes of news come with the next answer.
-    pub(super) fn set_news(&self, length: usize) {
-        self.control().news.store(length as u32, Relaxed);
+    /// Says that so many bytes of messages come with the next answer.
+    pub(super) fn set_messages(&self, length: usize) {
+        self.control().messages.store(length as u32, Relaxed);
     }
 
-    /// Number of bytes of news that came with the answer, once.
-    pub(super) fn take_news(&self) -> usize {
-        let news = &self.control().news;
-        match news.load(Relaxed) {
+    /// Number of bytes of messages that came with the answer, once.
+    pub(super) fn take_messages(&self) -> usize {
+        let messages = &self.control().messages;
+        match messages.load(Relaxed) {
             0 => 0,
             length => {
-                news.store(0, Relaxed);
+                messages.store(0, Relaxed);
                 length as usize
             }
         }

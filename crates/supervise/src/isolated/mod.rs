@@ -14,11 +14,11 @@
 //! | `proxy`, `host` | the subsystem on this and on the other side |
 
 mod area;
+mod error_bytes;
 mod facts;
 mod host;
 mod mailbox;
 mod proxy;
-mod words;
 mod worker;
 
 use std::sync::OnceLock;

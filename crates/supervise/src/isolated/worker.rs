@@ -9,8 +9,8 @@ use costep_fmi::trace::{Call, Slot};
 
 use super::WORKER_FLAG;
 use super::area::{Area, Sizes, load_bytes, store_bytes};
+use super::error_bytes::read_error;
 use super::mailbox::{Mailbox, Request};
-use super::words::read_error;
 use crate::child::watched;
 use crate::clock::CallClock;
 use crate::hand_over::{Program, Started, start};
@@ -67,7 +67,7 @@ impl Worker {
         let not_started = |cause: std::io::Error| {
             Error::new(Code::Bug, format!("the process for `{name}` cannot be started")).because(cause)
         };
-        // The order is read once; then there is room for news.
+        // The order is read once; then there is room for messages.
         let extra = order.len().max(NEWS);
         let mailbox = Mailbox::create(area.length(extra)).map_err(not_started)?;
         store_bytes(&mailbox, area.extra_at(), order);
@@ -99,9 +99,9 @@ impl Worker {
             self.mailbox.ask(request);
             if self.mailbox.is_answered(LOOK) { Ok(()) } else { self.wait() }
         })?;
-        let news = self.mailbox.take_news();
-        if news > 0 {
-            (self.hear)(&load_bytes(&self.mailbox, self.area.extra_at(), news.min(self.extra)));
+        let messages = self.mailbox.take_messages();
+        if messages > 0 {
+            (self.hear)(&load_bytes(&self.mailbox, self.area.extra_at(), messages.min(self.extra)));
         }
         if self.mailbox.has_failed() {
             return Err(read_error(&self.area.load_bytes(&self.mailbox, ERROR)));

@@ -1,7 +1,7 @@
 //! FMUs in processes of their own: an order says what the other process is to load and how to use it.
 
-mod news;
-mod order;
+mod hosted_fmu;
+mod messages;
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use costep_fmu_file::{Fmu, ModelDescription, PrivateFolder, Use};
 
 use crate::hand_over::Program;
 use crate::isolated::{Isolated, Outline, host};
-use order::Order;
+use hosted_fmu::HostedFmu;
 
 /// How an isolated FMU is used.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub fn isolate_fmu(
     let outline = usage.outline(fmu, name)?;
     // Its own, so that nothing is left behind by a process that has to be killed.
     let folder = PrivateFolder::new().map_err(not_possible)?;
-    let order = Order {
+    let order = HostedFmu {
         // An FMU may have changed the present folder.
         path: std::path::absolute(path).map_err(not_possible)?,
         folder: folder.path().to_owned(),
@@ -58,16 +58,16 @@ pub fn isolate_fmu(
         usage,
     };
     let instance = name.to_owned();
-    let hear = Box::new(move |news: &[u8]| news::tell_of(&instance, news));
+    let hear = Box::new(move |bytes: &[u8]| messages::tell_of(&instance, bytes));
     Isolated::start(program, outline, &order.write(), Box::<PrivateFolder>::new(folder), hear)
 }
 
 /// Hosts an FMU in this process, by an order of [`isolate_fmu`] in another one. `files` is the text that
 /// [`WORKER_FLAG`](crate::WORKER_FLAG) came with.
 pub fn host_fmu(files: &str) -> Result<()> {
-    news::gather();
+    messages::gather();
     let make = |order: &[u8]| {
-        let Order { path, folder, name, usage } = Order::read(order)?;
+        let HostedFmu { path, folder, name, usage } = HostedFmu::read(order)?;
         let mut fmu = Fmu::open(path)?;
         Ok(match usage {
             IsolatedUse::CoSimulation(options) => {
@@ -80,5 +80,5 @@ pub fn host_fmu(files: &str) -> Result<()> {
             }
         })
     };
-    host(files, make, news::take)
+    host(files, make, messages::take)
 }

@@ -13,7 +13,7 @@ use costep_linalg::Matrix;
 
 use super::{ModelLaw, Point};
 use crate::shared::interface::Interface;
-use crate::shared::parts::row;
+use crate::shared::per_subsystem::row;
 
 pub(super) struct Corrector {
     alpha: f64,

@@ -6,7 +6,7 @@ use costep_ident::Affine;
 
 use super::{ModelLaw, Point};
 use crate::shared::law::{Form, Law, Start};
-use crate::shared::parts::row;
+use crate::shared::per_subsystem::row;
 
 pub(super) struct Predicted {
     inputs: InputSet,

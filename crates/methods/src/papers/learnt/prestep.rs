@@ -17,7 +17,7 @@ use super::{ModelLaw, Point};
 use crate::papers::thesis::ThesisOptions;
 use crate::prestep::PreStepOptions;
 use crate::shared::interface::Interface;
-use crate::shared::parts::row;
+use crate::shared::per_subsystem::row;
 
 /// Singular values of S_p below this share of the greatest count as zero.
 pub const CUT: f64 = 1e-10;
@@ -63,7 +63,7 @@ pub(super) struct PreStep {
     is_ours: Vec<bool>,
     layout: Layout,
     interface: Interface,
-    parts: Vec<Part>,
+    parts: Vec<SubsystemLearner>,
     /// delta^k, and eps^k of the last point.
     delta: Vec<f64>,
     eps: Vec<f64>,
@@ -78,7 +78,7 @@ pub(super) struct PreStep {
     drive: (Vec<f64>, Vec<f64>),
 }
 
-struct Part {
+struct SubsystemLearner {
     s_p: Matrix,
     scaled: Matrix,
     inverse: Matrix,
@@ -209,7 +209,8 @@ impl ModelLaw for PreStep {
         self.is_ours = (0..m).map(|j| system.inputs.contains(j)).collect();
         self.layout = layout.clone();
         self.interface = Interface::new(system, 1);
-        let part = |i: usize| Part::new(layout.input_range(i).len(), layout.output_range(i).len());
+        let part =
+            |i: usize| SubsystemLearner::new(layout.input_range(i).len(), layout.output_range(i).len());
         self.parts = (0..layout.subsystems()).map(part).collect();
         for values in [&mut self.delta, &mut self.ahead, &mut self.start] {
             *values = vec![0.0; n];
@@ -268,7 +269,7 @@ impl ModelLaw for PreStep {
     }
 }
 
-impl Part {
+impl SubsystemLearner {
     fn new(m: usize, n: usize) -> Self {
         Self {
             s_p: Matrix::zeros(n, m),

@@ -2,7 +2,7 @@
 
 use costep_core::LocalModel;
 
-use super::{Response, Work, Workshop};
+use super::{Response, ResponseWorkspace, Work};
 use crate::shared::legendre::{factorial, polynomial};
 
 impl Response {
@@ -13,7 +13,7 @@ impl Response {
         model: &LocalModel,
         h: f64,
         steps: usize,
-        shop: &mut Workshop,
+        shop: &mut ResponseWorkspace,
     ) -> bool {
         let work = shop.work(self.chain(model), steps);
         work.fill_euler_step(model, h, steps);

@@ -23,7 +23,7 @@ use costep_core::LocalModel;
 use costep_linalg::{Exponential, Lu, Matrix};
 
 use crate::shared::legendre::{coefficient, factorial, mirrored_coefficient};
-use crate::shared::parts::RAMP;
+use crate::shared::per_subsystem::RAMP;
 
 /// The response maps of one subsystem. Coefficient a of signal j is at `j * width + a`, width = p + 1.
 #[derive(Clone, Debug, Default)]
@@ -46,14 +46,14 @@ pub(crate) struct Response {
 /// Room for the computation of responses, shared by subsystems of the same size: among the maps of thousands of
 /// subsystems it would only push these out of the caches.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Workshop {
+pub(crate) struct ResponseWorkspace {
     works: Vec<Work>,
 }
 
 /// More rooms of one size are not kept.
 const MOST_WORKS: usize = 8;
 
-impl Workshop {
+impl ResponseWorkspace {
     /// Room for a chain of this size and so many Euler steps; 0 = continuous.
     fn work(&mut self, chain: Chain, steps: usize) -> &mut Work {
         let of_size = |work: &Work| work.chain == chain;
@@ -166,7 +166,7 @@ impl Response {
 
     /// Computes all maps for a step h. False if they are not finite.
     #[must_use]
-    pub(crate) fn compute(&mut self, model: &LocalModel, h: f64, shop: &mut Workshop) -> bool {
+    pub(crate) fn compute(&mut self, model: &LocalModel, h: f64, shop: &mut ResponseWorkspace) -> bool {
         let work = shop.work(self.chain(model), 0);
         work.fill_generator(model, h);
         if !work.method.compute(&work.generator, &mut work.exponential) {

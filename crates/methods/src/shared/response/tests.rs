@@ -93,7 +93,7 @@ fn the_maps_are_the_solution_of_the_equations() {
                 |length: usize, seed: usize| (0..length).map(|i| number(seed + 3 * i)).collect::<Vec<_>>();
             let (x0, c, b) = (vector(n, 1), vector(m * width, 2), vector(n, 5));
             let mut response = Response::new(n, m, r, width);
-            assert!(response.compute(&model, h, &mut Workshop::default()));
+            assert!(response.compute(&model, h, &mut ResponseWorkspace::default()));
             let (mut x, mut y) = (vec![0.0; n], vec![0.0; r * width]);
             response.state_to_state.multiply_add(&x0, &mut x);
             response.input_to_state.multiply_add(&c, &mut x);
@@ -122,7 +122,7 @@ fn euler_maps_are_those_of_the_inner_steps() {
     for (width, steps) in [(1, 1), (3, 1), (3, 2), (3, 7), (4, 64), (2, 100)] {
         let c: Vec<f64> = (0..width).map(|a| 1.0 - 0.4 * a as f64).collect();
         let mut response = Response::new(n, m, r, width);
-        assert!(response.compute_euler(&model, h, steps, &mut Workshop::default()));
+        assert!(response.compute_euler(&model, h, steps, &mut ResponseWorkspace::default()));
         let (mut x, mut y) = (vec![0.0; n], vec![0.0; r * width]);
         response.state_to_state.multiply_add(&x0, &mut x);
         response.input_to_state.multiply_add(&c, &mut x);

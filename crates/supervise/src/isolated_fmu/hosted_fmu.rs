@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Result, StateReader, StateWriter};
-use costep_fmi::{CoSimulationOptions, InputWays, ModelExchangeOptions};
+use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions};
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
 use super::IsolatedUse;
 
 /// An FMU and how to use it.
-pub(super) struct Order {
+pub(super) struct HostedFmu {
     pub(super) path: PathBuf,
     /// Where it is unpacked.
     pub(super) folder: PathBuf,
@@ -20,7 +20,7 @@ pub(super) struct Order {
     pub(super) usage: IsolatedUse,
 }
 
-impl Order {
+impl HostedFmu {
     pub(super) fn write(&self) -> Vec<u8> {
         let mut out = StateWriter::default();
         out.block(self.path.as_os_str().as_bytes());
@@ -35,20 +35,20 @@ impl Order {
                     logging,
                     step_timeout,
                     retry_discarded,
-                    ways,
+                    routing,
                 } = options;
                 out.integer(0);
                 write_common(&mut out, parameters, *logging, *step_timeout);
-                write_ways(&mut out, ways);
+                write_routing(&mut out, routing);
                 optional(&mut out, input_order.map(|order| order as u64));
                 optional(&mut out, tolerance.map(f64::to_bits));
                 out.integer((*retry_discarded).into());
             }
             IsolatedUse::ModelExchange(options) => {
-                let ModelExchangeOptions { parameters, solver, logging, step_timeout, ways } = options;
+                let ModelExchangeOptions { parameters, solver, logging, step_timeout, routing } = options;
                 out.integer(1);
                 write_common(&mut out, parameters, *logging, *step_timeout);
-                write_ways(&mut out, ways);
+                write_routing(&mut out, routing);
                 out.block(solver.label().as_bytes());
             }
         }
@@ -62,7 +62,7 @@ impl Order {
         let name = text(from.block()?)?;
         let is_exchange = from.index(2)? == 1;
         let (parameters, logging, step_timeout) = read_common(from)?;
-        let ways = read_ways(from)?;
+        let routing = read_routing(from)?;
         let usage = if is_exchange {
             let solver = Solver::parse(&text(from.block()?)?, 0.0)?;
             IsolatedUse::ModelExchange(ModelExchangeOptions {
@@ -70,14 +70,14 @@ impl Order {
                 solver,
                 logging,
                 step_timeout,
-                ways,
+                routing,
             })
         } else {
             IsolatedUse::CoSimulation(CoSimulationOptions {
                 parameters,
                 logging,
                 step_timeout,
-                ways,
+                routing,
                 input_order: read_optional(from)?.map(|order| order as usize),
                 tolerance: read_optional(from)?.map(f64::from_bits),
                 retry_discarded: from.index(2)? == 1,
@@ -113,11 +113,11 @@ fn read_common(from: &mut StateReader<'_>) -> Result<Common> {
     Ok((parameters, logging, read_optional(from)?.map(Duration::from_nanos)))
 }
 
-fn write_ways(out: &mut StateWriter, ways: &InputWays) {
-    out.integer(ways.open.len() as u64);
-    ways.open.iter().for_each(|name| out.block(name.as_bytes()));
-    out.integer(ways.maps.len() as u64);
-    for (name, entries) in &ways.maps {
+fn write_routing(out: &mut StateWriter, routing: &InputRouting) {
+    out.integer(routing.open.len() as u64);
+    routing.open.iter().for_each(|name| out.block(name.as_bytes()));
+    out.integer(routing.maps.len() as u64);
+    for (name, entries) in &routing.maps {
         out.block(name.as_bytes());
         out.integer(entries.len() as u64);
         for (source, target) in entries {
@@ -127,18 +127,18 @@ fn write_ways(out: &mut StateWriter, ways: &InputWays) {
     }
 }
 
-fn read_ways(from: &mut StateReader<'_>) -> Result<InputWays> {
-    let mut ways = InputWays::default();
+fn read_routing(from: &mut StateReader<'_>) -> Result<InputRouting> {
+    let mut routing = InputRouting::default();
     for _ in 0..from.integer()? {
-        ways.open.push(text(from.block()?)?);
+        routing.open.push(text(from.block()?)?);
     }
     for _ in 0..from.integer()? {
         let name = text(from.block()?)?;
         let count = from.integer()?;
         let entries = (0..count).map(|_| Ok((from.real()?, from.real()?))).collect::<Result<_>>()?;
-        ways.maps.push((name, entries));
+        routing.maps.push((name, entries));
     }
-    Ok(ways)
+    Ok(routing)
 }
 
 fn optional(out: &mut StateWriter, value: Option<u64>) {
@@ -212,8 +212,9 @@ mod tests {
     use super::*;
 
     fn sent(usage: IsolatedUse) -> IsolatedUse {
-        let order = Order { path: "/a/ä.fmu".into(), folder: "/b".into(), name: "left/axle".into(), usage };
-        let read = Order::read(&order.write()).unwrap();
+        let order =
+            HostedFmu { path: "/a/ä.fmu".into(), folder: "/b".into(), name: "left/axle".into(), usage };
+        let read = HostedFmu::read(&order.write()).unwrap();
         assert_eq!((read.path, read.folder, read.name), (order.path, order.folder, order.name));
         read.usage
     }
@@ -247,7 +248,7 @@ mod tests {
             logging: Some(false),
             step_timeout: Some(Duration::from_millis(1500)),
             retry_discarded: true,
-            ways: InputWays {
+            routing: InputRouting {
                 open: vec!["a".into(), "b[1]".into()],
                 maps: vec![("gear".into(), vec![(1.0, -2.0), (3.0, 0.0)]), ("x".into(), Vec::new())],
             },
@@ -270,7 +271,7 @@ mod tests {
     #[test]
     fn cut_orders_are_refused() {
         let usage = IsolatedUse::CoSimulation(CoSimulationOptions::default());
-        let order = Order { path: "a".into(), folder: "b".into(), name: "c".into(), usage }.write();
-        assert!((0..order.len()).all(|length| Order::read(&order[..length]).is_err()));
+        let order = HostedFmu { path: "a".into(), folder: "b".into(), name: "c".into(), usage }.write();
+        assert!((0..order.len()).all(|length| HostedFmu::read(&order[..length]).is_err()));
     }
 }

@@ -7,11 +7,11 @@ use costep_models::{ModelEntry, ParameterSpec, Parameters};
 use costep_system::SystemDescription;
 
 /// The systems of this file, beside those of [`costep_models::MODELS`].
-pub static SUBJECTS: &[ModelEntry] = &[LAG, WIDE];
+pub static TEST_SYSTEMS: &[ModelEntry] = &[LAG, WIDE];
 
 /// The model with this name.
 pub fn find(id: &str) -> Result<&'static ModelEntry> {
-    SUBJECTS.iter().find(|entry| entry.id == id).map_or_else(|| costep_models::find(id), Ok)
+    TEST_SYSTEMS.iter().find(|entry| entry.id == id).map_or_else(|| costep_models::find(id), Ok)
 }
 
 const LAG: ModelEntry = ModelEntry {

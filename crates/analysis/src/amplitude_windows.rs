@@ -13,7 +13,7 @@ const AT_THE_END: f64 = 0.95;
 
 /// Greatest absolute values in each fifth of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Fifths(pub [f64; WINDOWS]);
+pub struct AmplitudeWindows(pub [f64; WINDOWS]);
 
 /// The windows to which a share of the run between 0 and 1 belongs: two where they meet, whatever its round-off.
 pub(crate) fn windows_at(share: f64) -> RangeInclusive<usize> {
@@ -29,7 +29,7 @@ pub(crate) fn amplitude(value: f64) -> f64 {
     if value.abs() >= f64::MIN_POSITIVE { value.abs() } else { 0.0 }
 }
 
-impl Fifths {
+impl AmplitudeWindows {
     /// Takes a value of these windows.
     pub fn add(&mut self, windows: RangeInclusive<usize>, value: f64) {
         let value = amplitude(value);
@@ -58,9 +58,9 @@ impl Fifths {
     }
 }
 
-/// [`Fifths`] of every output of a run.
+/// [`AmplitudeWindows`] of every output of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Amplitudes(pub Vec<Fifths>);
+pub struct Amplitudes(pub Vec<AmplitudeWindows>);
 
 impl Amplitudes {
     /// From rows of outputs at equally spaced instants.
@@ -75,7 +75,7 @@ impl Amplitudes {
 
     /// Of nothing yet.
     pub fn new(outputs: usize) -> Self {
-        Self(vec![Fifths::default(); outputs])
+        Self(vec![AmplitudeWindows::default(); outputs])
     }
 
     /// Takes the outputs at a share of the run between 0 and 1.
@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn windows_meet_at_points_of_both() {
         let rows: Vec<f64> = (0..=10).map(f64::from).collect();
-        assert_eq!(Amplitudes::of(&rows, 1).0, [Fifths([2.0, 4.0, 6.0, 8.0, 10.0])]);
+        assert_eq!(Amplitudes::of(&rows, 1).0, [AmplitudeWindows([2.0, 4.0, 6.0, 8.0, 10.0])]);
         let falling: Vec<f64> = (0..=10).rev().map(f64::from).collect();
-        assert_eq!(Amplitudes::of(&falling, 1).0, [Fifths([10.0, 8.0, 6.0, 4.0, 2.0])]);
+        assert_eq!(Amplitudes::of(&falling, 1).0, [AmplitudeWindows([10.0, 8.0, 6.0, 4.0, 2.0])]);
         assert_eq!((windows_at(0.0), windows_at(1.0), windows_at(0.3)), (0..=0, 4..=4, 1..=1));
         assert_eq!((windows_at(3.0 * 0.2), windows_at(1.0 - 0.8)), (2..=3, 0..=1));
     }

@@ -28,14 +28,14 @@ fn isolated(file: &FmuFile, name: &str, usage: IsolatedUse) -> Result<Box<dyn Su
 
 /// An instance of an FMU for Co-Simulation.
 #[derive(Clone)]
-pub(crate) struct CoSimulationPart {
+pub(crate) struct CoSimulationComponent {
     file: Arc<FmuFile>,
     options: Arc<CoSimulationOptions>,
     description: Description,
     isolation: Isolation,
 }
 
-impl CoSimulationPart {
+impl CoSimulationComponent {
     /// An instance under a name. Nothing of the FMU is loaded yet.
     pub(crate) fn new(
         file: Arc<FmuFile>,
@@ -48,7 +48,7 @@ impl CoSimulationPart {
     }
 }
 
-impl Component for CoSimulationPart {
+impl Component for CoSimulationComponent {
     fn description(&self) -> &Description {
         &self.description
     }
@@ -83,14 +83,14 @@ impl Component for CoSimulationPart {
 
 /// An instance of an FMU for Model Exchange with its integrator.
 #[derive(Clone)]
-pub(crate) struct ModelExchangePart {
+pub(crate) struct ModelExchangeComponent {
     file: Arc<FmuFile>,
     options: Arc<ModelExchangeOptions>,
     description: Description,
     isolation: Isolation,
 }
 
-impl ModelExchangePart {
+impl ModelExchangeComponent {
     /// An instance under a name. Nothing of the FMU is loaded yet.
     pub(crate) fn new(
         file: Arc<FmuFile>,
@@ -103,7 +103,7 @@ impl ModelExchangePart {
     }
 }
 
-impl Component for ModelExchangePart {
+impl Component for ModelExchangeComponent {
     fn description(&self) -> &Description {
         &self.description
     }

@@ -10,7 +10,7 @@ use crate::call::instance::Instance;
 
 /// How inputs reach an FMU, by the names of ports. By default all are set as they are.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct InputWays {
+pub struct InputRouting {
     /// Inputs without a source. They are never set: start values are the FMU's own, and some FMUs take no others. An array
     /// is left alone only if all its elements are named.
     pub open: Vec<String>,
@@ -18,9 +18,9 @@ pub struct InputWays {
     pub maps: Vec<(String, Vec<(f64, f64)>)>,
 }
 
-impl InputWays {
+impl InputRouting {
     /// Whether all inputs are set as they are.
-    pub fn is_plain(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         self.open.is_empty() && self.maps.is_empty()
     }
 }
@@ -30,7 +30,7 @@ type Map = (usize, Vec<(f64, f64)>);
 
 /// The inputs that are set, and how.
 #[derive(Debug)]
-pub(super) struct Ways {
+pub(super) struct RoutedInputs {
     /// The signals that are set.
     set: Signals,
     /// For each element of these, its place among all.
@@ -39,7 +39,7 @@ pub(super) struct Ways {
     values: RefCell<Vec<f64>>,
 }
 
-impl Ways {
+impl RoutedInputs {
     /// Sets the inputs out of the values of all.
     pub(super) fn set(&self, instance: &Instance, u: &[f64]) -> Result<()> {
         let mut values = self.values.borrow_mut();
@@ -67,10 +67,10 @@ impl Ways {
 pub(crate) fn inputs(
     description: &ModelDescription,
     sizes: &[(usize, u64)],
-    ways: &InputWays,
+    routing: &InputRouting,
 ) -> Result<Signals> {
     let mut all = Signals::inputs(description, sizes, |_| true)?;
-    if ways.is_plain() {
+    if routing.is_default() {
         return Ok(all);
     }
     let names: Vec<String> = all.ports(description, sizes).into_iter().map(|port| port.name).collect();
@@ -81,7 +81,7 @@ pub(crate) fn inputs(
         })
     };
     let mut is_open = vec![false; names.len()];
-    for name in &ways.open {
+    for name in &routing.open {
         is_open[place_of(name)?] = true;
     }
     let (mut closed, mut places, mut start) = (Vec::new(), Vec::new(), 0);
@@ -93,13 +93,13 @@ pub(crate) fn inputs(
         }
         start += count;
     }
-    let mut maps = Vec::with_capacity(ways.maps.len());
-    for (name, entries) in &ways.maps {
+    let mut maps = Vec::with_capacity(routing.maps.len());
+    for (name, entries) in &routing.maps {
         let place = place_of(name)?;
         maps.extend(places.iter().position(|other| *other == place).map(|at| (at, entries.clone())));
     }
     let set = Signals::inputs(description, sizes, |variable| closed.contains(&variable))?;
     let values = RefCell::new(vec![0.0; places.len()]);
-    all.set_ways(Ways { set, places, maps, values });
+    all.set_routing(RoutedInputs { set, places, maps, values });
     Ok(all)
 }

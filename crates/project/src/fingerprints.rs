@@ -11,7 +11,7 @@ use crate::Project;
 
 impl Project {
     /// One line per FMU with size and checksum of its file. Checkpoints keep it as it is written here.
-    pub fn fmu_marks(&self) -> Result<String> {
+    pub fn fmu_fingerprints(&self) -> Result<String> {
         let mut marks = String::new();
         for fmu in &self.given.fmus {
             let (bytes, sum) = mark(&fmu.path).map_err(|cause| {

@@ -7,7 +7,7 @@ use super::models::{bad_model, no_model};
 
 /// Records, and the versions of the models they were derived from.
 #[derive(Debug, Default)]
-pub(crate) struct Parts<P> {
+pub(crate) struct PerSubsystem<P> {
     pub(crate) each: Vec<P>,
     versions: Vec<Option<u64>>,
     /// The step that the records are of.
@@ -16,7 +16,7 @@ pub(crate) struct Parts<P> {
     generation: Option<u64>,
 }
 
-impl<P: Default> Parts<P> {
+impl<P: Default> PerSubsystem<P> {
     pub(crate) fn new(subsystems: usize) -> Self {
         Self {
             each: (0..subsystems).map(|_| P::default()).collect(),

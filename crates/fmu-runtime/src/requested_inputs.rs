@@ -7,11 +7,11 @@ use costep_integrate::Sampler;
 use crate::instance::MAX_ORDER;
 
 /// Number of instants of a step at which inputs are asked for, its start included.
-pub const ASKED: usize = MAX_ORDER + 1;
+pub const REQUESTED_INSTANTS: usize = MAX_ORDER + 1;
 /// Sets the orders of polynomials: values that a polynomial misses by less are on it.
 const ROUND_OFF: f64 = 64.0 * f64::EPSILON;
 /// The instants in the order in which they decide on a polynomial: ends first, then always where most is missing.
-const DECIDING: [usize; ASKED] = [0, 8, 4, 2, 6, 1, 7, 3, 5];
+const DECIDING: [usize; REQUESTED_INSTANTS] = [0, 8, 4, 2, 6, 1, 7, 3, 5];
 
 /// The instants as shares of the step, rising: Chebyshev's, between which interpolation does not diverge.
 pub fn instant(k: usize) -> f64 {
@@ -24,17 +24,17 @@ pub fn instant(k: usize) -> f64 {
 
 /// What is exchanged inside a step.
 #[derive(Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedInputs {
     /// Inputs at the instants, one row each.
     pub(crate) inputs: Vec<f64>,
     /// Keeps the solution inside the step.
     pub(crate) sampler: Option<Box<Sampler>>,
 }
 
-impl Asked {
+impl RequestedInputs {
     /// Makes polynomials of the answers over a step of this length. Gives their order.
     pub(crate) fn fit(&self, length: f64, polynomials: &mut InputPolynomials) -> usize {
-        let count = self.inputs.len() / ASKED;
+        let count = self.inputs.len() / REQUESTED_INSTANTS;
         let mut order = 0;
         for input in 0..count {
             let values = std::array::from_fn(|k| self.inputs[k * count + input]);
@@ -51,11 +51,11 @@ impl Asked {
 }
 
 /// The polynomial of lowest order through values at the instants, by Newton's formula.
-fn interpolate(mut missing: [f64; ASKED]) -> ([f64; ASKED], usize) {
+fn interpolate(mut missing: [f64; REQUESTED_INSTANTS]) -> ([f64; REQUESTED_INSTANTS], usize) {
     let allowed = ROUND_OFF * missing.iter().fold(0.0, |size: f64, value| size.max(value.abs()));
-    let mut coefficients = [0.0; ASKED];
+    let mut coefficients = [0.0; REQUESTED_INSTANTS];
     // The product of (s - s_i) over the instants met so far: coefficients and values.
-    let (mut product, mut values) = ([0.0; ASKED], [1.0; ASKED]);
+    let (mut product, mut values) = ([0.0; REQUESTED_INSTANTS], [1.0; REQUESTED_INSTANTS]);
     product[0] = 1.0;
     for (order, next) in DECIDING.into_iter().enumerate() {
         let factor = missing[next] / values[next];
@@ -67,7 +67,7 @@ fn interpolate(mut missing: [f64; ASKED]) -> ([f64; ASKED], usize) {
         }
         let here = instant(next);
         values.iter_mut().enumerate().for_each(|(k, value)| *value *= instant(k) - here);
-        for a in (0..ASKED).rev() {
+        for a in (0..REQUESTED_INSTANTS).rev() {
             product[a] = if a > 0 { product[a - 1] } else { 0.0 } - here * product[a];
         }
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn polynomials_are_found_with_their_order() {
         for order in 0..=MAX_ORDER {
-            let truth: [f64; ASKED] =
+            let truth: [f64; REQUESTED_INSTANTS] =
                 std::array::from_fn(|a| if a <= order { 1.0 - 0.3 * a as f64 } else { 0.0 });
             let value = |s: f64| truth.iter().rev().fold(0.0, |sum, c| sum * s + c);
             let (found, found_order) = interpolate(std::array::from_fn(|k| value(instant(k))));
@@ -99,6 +99,6 @@ mod tests {
             (0..=100).map(|i| found.iter().rev().fold(0.0, |sum, c| sum * f64::from(i) / 100.0 + c));
         assert_eq!(order, MAX_ORDER);
         assert!(largest.map(f64::abs).fold(0.0, f64::max) < 1.5);
-        assert!(interpolate([f64::NAN; ASKED]).0[0].is_nan());
+        assert!(interpolate([f64::NAN; REQUESTED_INSTANTS]).0[0].is_nan());
     }
 }

@@ -9,7 +9,7 @@ use costep_core::{Result, StateReader, StateWriter, SystemView};
 
 /// Which inputs to shake, and chance.
 #[derive(Default)]
-pub(super) struct Shaking {
+pub(super) struct Excitation {
     /// Inputs with direct feedthrough, per subsystem.
     through: Vec<Vec<usize>>,
     /// Share of the distance from the coupling signal to the input.
@@ -18,7 +18,7 @@ pub(super) struct Shaking {
     random: u64,
 }
 
-impl Shaking {
+impl Excitation {
     pub(super) fn new(system: &SystemView<'_>, size: f64) -> Self {
         let through = |i: usize| {
             let is_through = |j: &usize| system.descriptions[i].feedthrough.iter().any(|row| row.contains(j));

@@ -4,12 +4,12 @@ use crate::shared::packed::Packed;
 use crate::shared::response::Response;
 
 #[derive(Default)]
-pub(super) struct PlainParts {
+pub(super) struct LinearResponses {
     count: usize,
     maps: Packed,
 }
 
-impl PlainParts {
+impl LinearResponses {
     /// Takes the maps of the responses there are.
     pub(super) fn collect<'a>(&mut self, responses: impl Iterator<Item = Option<&'a Response>> + Clone) {
         let numbers = responses.clone().flatten().map(|response| response.state_to_output.data().len());
@@ -41,12 +41,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plain_parts_have_a_map() {
+    fn only_linear_parts_have_a_map() {
         let mut response = Response::new(1, 1, 1, 2);
         response.state_to_output.fill(3.0);
-        let mut plain = PlainParts::default();
-        assert_eq!(plain.map(0), None);
-        plain.collect([Some(&response), None].into_iter());
-        assert_eq!((plain.map(0), plain.map(1), plain.map(2)), (Some(&[3.0, 3.0][..]), None, None));
+        let mut linear_responses = LinearResponses::default();
+        assert_eq!(linear_responses.map(0), None);
+        linear_responses.collect([Some(&response), None].into_iter());
+        assert_eq!(
+            (linear_responses.map(0), linear_responses.map(1), linear_responses.map(2)),
+            (Some(&[3.0, 3.0][..]), None, None)
+        );
     }
 }

@@ -31,13 +31,13 @@ pub struct NativeSpec {
 }
 
 /// A part that was made in code.
-pub(crate) struct MadePart {
+pub(crate) struct MadeComponent {
     pub(crate) part: Box<dyn Component>,
     pub(crate) origin: Origin,
 }
 
 /// What the parts are, as far as they could be built.
-pub(crate) struct Parts {
+pub(crate) struct Components {
     pub(crate) model_id: Option<String>,
     /// Effective parameters.
     pub(crate) parameters: Vec<(String, f64)>,
@@ -101,9 +101,9 @@ pub(crate) fn read(
     root: &Table,
     registry: &Registry,
     model: Option<&Node>,
-    made: Vec<MadePart>,
+    made: Vec<MadeComponent>,
     problems: &mut Problems<'_>,
-) -> Parts {
+) -> Components {
     match model {
         Some(model) => {
             refuse_with_whole_model(root, problems);
@@ -125,7 +125,7 @@ fn refuse_with_whole_model(root: &Table, problems: &mut Problems<'_>) {
     }
 }
 
-fn read_whole(root: &Table, registry: &Registry, model: &Node, problems: &mut Problems<'_>) -> Parts {
+fn read_whole(root: &Table, registry: &Registry, model: &Node, problems: &mut Problems<'_>) -> Components {
     let given = Section::open_free(root.get("parameters"), "[parameters]", problems);
     let entry = find_model(registry, model, problems);
     let built = entry.and_then(|entry| {
@@ -138,7 +138,7 @@ fn read_whole(root: &Table, registry: &Registry, model: &Node, problems: &mut Pr
         }
         None => (Vec::new(), None),
     };
-    Parts {
+    Components {
         model_id: entry.map(|entry| entry.id.into()),
         parameters,
         natives: Vec::new(),
@@ -152,8 +152,13 @@ fn read_whole(root: &Table, registry: &Registry, model: &Node, problems: &mut Pr
     }
 }
 
-/// Parts under names of our own.
-fn read_own(root: &Table, registry: &Registry, made: Vec<MadePart>, problems: &mut Problems<'_>) -> Parts {
+/// Components under names of our own.
+fn read_own(
+    root: &Table,
+    registry: &Registry,
+    made: Vec<MadeComponent>,
+    problems: &mut Problems<'_>,
+) -> Components {
     refuse_parameters(root, problems);
     let sections =
         ["native", "fmu"].map(|key| Section::open_free(root.get(key), format!("[{key}]"), problems));
@@ -192,7 +197,7 @@ fn read_own(root: &Table, registry: &Registry, made: Vec<MadePart>, problems: &m
         }
     }
     let mut names = Vec::new();
-    for MadePart { part, origin } in made {
+    for MadeComponent { part, origin } in made {
         let name = part.description().name.clone();
         let is_new = parts.iter().all(|other| other.description().name != name);
         if !is_new {
@@ -218,7 +223,7 @@ fn read_own(root: &Table, registry: &Registry, made: Vec<MadePart>, problems: &m
             )
         });
     }
-    Parts {
+    Components {
         model_id: None,
         parameters: set_parameters(&natives, fmus.iter().map(|(spec, _)| spec)),
         natives,
@@ -321,10 +326,10 @@ fn read_set(model: &ModelEntry, given: &[Entry], problems: &mut Problems<'_>) ->
 /// Names become parts of signal names, column names and patterns, so they are plain words.
 pub(crate) fn check_name(name: &str, of: &str, origin: Origin, problems: &mut Problems<'_>) -> bool {
     const MAX_NAME: usize = 64;
-    let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    // Parts of a nested system are named by their path: `drive/engine`.
+    let normalised = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    // Components of a nested system are named by their path: `drive/engine`.
     let good = name.chars().count() <= MAX_NAME
-        && name.split('/').all(|word| !word.is_empty() && word.chars().all(plain));
+        && name.split('/').all(|word| !word.is_empty() && word.chars().all(normalised));
     if !good {
         problems.report(origin, || {
             Error::new(Code::BadValue, format!("`{}` cannot be the name of a {of}", shortened(name)))
@@ -338,7 +343,7 @@ fn signals<'a>(parts: impl IntoIterator<Item = &'a Box<dyn Component>>) -> Signa
     Signals::new(parts.into_iter().map(|part| part.description()))
 }
 
-/// Parts with settings that are replaced once the project's own are known.
+/// Components with settings that are replaced once the project's own are known.
 fn unconnected(parts: Vec<Box<dyn Component>>) -> SystemDescription {
     SystemDescription::new(parts, Solver::Exact, 0.0, 1.0)
 }

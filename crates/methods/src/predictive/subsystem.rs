@@ -7,8 +7,8 @@ use super::matching::Matching;
 use super::observer::Observer;
 use super::offsets::Persistence;
 use super::settings::{Fit, Offsets, Settings, States};
-use crate::shared::parts::row;
-use crate::shared::response::{Response, Workshop};
+use crate::shared::per_subsystem::row;
+use crate::shared::response::{Response, ResponseWorkspace};
 
 /// Beyond so many Euler steps in a macro step they are as good as continuous, and not worth their time.
 const MOST_EULER_STEPS: f64 = 1e5;
@@ -17,7 +17,7 @@ const MOST_EULER_STEPS: f64 = 1e5;
 const ROUND_OFF: f64 = 1e-14;
 
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct SubsystemPredictor {
     /// The model in use: that of the subsystem, or its output form.
     pub(super) model: LocalModel,
     pub(super) response: Response,
@@ -35,7 +35,7 @@ pub(super) struct Part {
     loaded: Option<Vec<f64>>,
 }
 
-impl Part {
+impl SubsystemPredictor {
     /// New maps for a changed model or step.
     pub(super) fn update(
         &mut self,
@@ -44,7 +44,7 @@ impl Part {
         settings: &Settings,
         orders: &[Option<usize>],
         (input_sizes, output_sizes): (&[f64], &[f64]),
-        shop: &mut Workshop,
+        shop: &mut ResponseWorkspace,
     ) -> Result<(), &'static str> {
         if (self.x.len(), self.model.inputs, self.model.outputs)
             != (states(model, settings), model.inputs, model.outputs)
@@ -171,7 +171,7 @@ impl Part {
 
     /// Whether its free response is M_x x with the state that is read, and nobody asks for more: a linear subsystem leaves
     /// nothing unexplained.
-    pub(super) fn is_plain(&self, settings: &Settings) -> bool {
+    pub(super) fn is_linear_with_read_states(&self, settings: &Settings) -> bool {
         self.model.is_constant
             && settings.states == States::Readable
             && settings.fit == Fit::Galerkin

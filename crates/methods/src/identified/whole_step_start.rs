@@ -6,18 +6,18 @@
 
 use costep_core::{Layout, Result, StateReader, StateWriter};
 
-use super::memory::MAX_COUNT;
+use super::checkpoint::MAX_COUNT;
 
 /// How far a start with whole steps has come. By default there is none.
 #[derive(Default)]
-pub(super) struct PlainStart {
+pub(super) struct WholeStepStart {
     /// Points that the largest model of first order needs.
     needed: u64,
     /// Points at which something has moved.
     seen: u64,
 }
 
-impl PlainStart {
+impl WholeStepStart {
     pub(super) fn new(layout: &Layout) -> Self {
         let parameters = |i: usize| layout.output_range(i).len() + 2 * layout.input_range(i).len() + 1;
         let needed = (0..layout.subsystems()).map(parameters).max().unwrap_or(0);
@@ -50,12 +50,12 @@ mod tests {
 
     #[test]
     fn rest_teaches_nothing() {
-        let mut start = PlainStart { needed: 2, seen: 0 };
+        let mut start = WholeStepStart { needed: 2, seen: 0 };
         (0..9).for_each(|_| start.note(false));
         start.note(true);
         assert!(start.is_guessing());
         (0..9).for_each(|_| start.note(true));
         assert!(!start.is_guessing() && start.seen == 2);
-        assert!(!PlainStart::default().is_guessing());
+        assert!(!WholeStepStart::default().is_guessing());
     }
 }

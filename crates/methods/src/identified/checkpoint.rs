@@ -3,7 +3,7 @@
 use costep_core::{Result, StateReader, StateWriter};
 
 use super::Identified;
-use super::phases::Phase;
+use super::phases::LearningPhase;
 
 /// Counters beyond this are damage.
 pub(super) const MAX_COUNT: usize = 1 << 53;
@@ -21,14 +21,14 @@ impl Identified {
         out.reals(&self.u_last);
         out.reals(&self.u);
         self.outside.save(out);
-        self.shaking.save(out);
+        self.excitation.save(out);
         self.alarm.save(out);
-        self.plain.save(out);
+        self.whole_steps.save(out);
         let (phase, left) = match self.course.phase {
-            Phase::Quiet => (0, 0),
-            Phase::Small => (1, 0),
-            Phase::Between(left) => (2, left),
-            Phase::Large => (3, 0),
+            LearningPhase::Quiet => (0, 0),
+            LearningPhase::Small => (1, 0),
+            LearningPhase::Between(left) => (2, left),
+            LearningPhase::Large => (3, 0),
         };
         [
             phase,
@@ -59,11 +59,13 @@ impl Identified {
         from.reals(&mut self.u_last)?;
         from.reals(&mut self.u)?;
         self.outside.load(from)?;
-        self.shaking.load(from)?;
+        self.excitation.load(from)?;
         self.alarm.load(from)?;
-        self.plain.load(from)?;
+        self.whole_steps.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(self.settings.tuning.start.transition + 1)? as u64);
-        self.course.phase = [Phase::Quiet, Phase::Small, Phase::Between(left), Phase::Large][phase];
+        self.course.phase =
+            [LearningPhase::Quiet, LearningPhase::Small, LearningPhase::Between(left), LearningPhase::Large]
+                [phase];
         for count in [
             &mut self.clock.macro_step,
             &mut self.course.trusted,

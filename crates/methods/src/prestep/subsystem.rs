@@ -5,14 +5,14 @@ use costep_ident::convert::OutputForm;
 use costep_linalg::{Exponential, Matrix, PseudoInverse};
 
 use super::settings::Settings;
-use crate::shared::response::{Response, Workshop};
+use crate::shared::response::{Response, ResponseWorkspace};
 
 /// Singular values of P below this share of the greatest count as zero.
 const CUT: f64 = 1e-9;
 
 /// One subsystem in output form.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct SubsystemResponse {
     pub(super) model: LocalModel,
     pub(super) response: Response,
     /// C of the subsystem, by which z' = C x'.
@@ -36,23 +36,24 @@ pub(super) struct Scope<'a> {
 
 /// Room for the computation of parts, shared by those of the same size.
 #[derive(Default)]
-pub(super) struct Shop {
-    responses: Workshop,
-    tools: Vec<Tools>,
+pub(super) struct Workspaces {
+    responses: ResponseWorkspace,
+    workspace: Vec<Workspace>,
 }
 
-impl Shop {
-    fn tools(&mut self, model: &LocalModel) -> (&mut Tools, &mut Workshop) {
+impl Workspaces {
+    fn workspace(&mut self, model: &LocalModel) -> (&mut Workspace, &mut ResponseWorkspace) {
         let sizes = (model.states, model.inputs, model.outputs);
-        let place = self.tools.iter().position(|tools| tools.sizes == sizes).unwrap_or_else(|| {
-            self.tools.push(Tools::new(model));
-            self.tools.len() - 1
-        });
-        (&mut self.tools[place], &mut self.responses)
+        let place =
+            self.workspace.iter().position(|workspace| workspace.sizes == sizes).unwrap_or_else(|| {
+                self.workspace.push(Workspace::new(model));
+                self.workspace.len() - 1
+            });
+        (&mut self.workspace[place], &mut self.responses)
     }
 }
 
-struct Tools {
+struct Workspace {
     /// Numbers of states, inputs and outputs.
     sizes: (usize, usize, usize),
     output_form: OutputForm,
@@ -61,7 +62,7 @@ struct Tools {
     pseudo_inverse: PseudoInverse,
 }
 
-impl Tools {
+impl Workspace {
     fn new(model: &LocalModel) -> Self {
         let (m, r) = (model.inputs, model.outputs);
         Self {
@@ -93,7 +94,7 @@ impl Tools {
     }
 }
 
-impl Part {
+impl SubsystemResponse {
     /// Takes a new model.
     pub(super) fn update(
         &mut self,
@@ -101,7 +102,7 @@ impl Part {
         h: f64,
         settings: &Settings,
         scope: &Scope<'_>,
-        shop: &mut Shop,
+        workspaces: &mut Workspaces,
     ) -> Result<(), &'static str> {
         let Settings { ramp, phi_steps: steps, width, .. } = *settings;
         if (self.model.states, self.model.inputs) != (exact.outputs, exact.inputs)
@@ -109,17 +110,17 @@ impl Part {
         {
             self.take_room(exact, width);
         }
-        let (tools, responses) = shop.tools(exact);
+        let (workspace, responses) = workspaces.workspace(exact);
         self.c.data_mut().copy_from_slice(&exact.c);
         self.d.data_mut().copy_from_slice(&exact.d);
-        tools.output_form.convert(exact, &mut self.model);
+        workspace.output_form.convert(exact, &mut self.model);
         if !self.response.compute(&self.model, h, responses) {
             return Err("its response over one step is not finite");
         }
         if steps > 0 {
             let phi_a = &self.response.state_to_state;
             let gain = if ramp { Some(&mut self.gain) } else { None };
-            if !tools.quadrature.compute(&self.model, (h, steps), phi_a, &mut self.held, gain) {
+            if !workspace.quadrature.compute(&self.model, (h, steps), phi_a, &mut self.held, gain) {
                 return Err("its discretisation over one step is not finite");
             }
         } else {
@@ -128,7 +129,7 @@ impl Part {
         if !ramp {
             self.gain.copy_from(&self.held);
         }
-        tools.invert(&self.gain, scope, &mut self.inverse);
+        workspace.invert(&self.gain, scope, &mut self.inverse);
         Ok(())
     }
 

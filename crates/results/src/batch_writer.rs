@@ -47,14 +47,14 @@ impl Rows {
 }
 
 /// A batch on its way to the thread, and back with what came of it.
-struct Order {
+struct WriteJob {
     file: BatchFile,
     rows: Rows,
     outcome: Result<()>,
 }
 
 /// The file of a recording, and the thread that has it at times.
-pub(crate) struct Desk {
+pub(crate) struct BatchWriter {
     /// Here, unless the thread has it.
     file: Option<BatchFile>,
     thread: Option<Writer>,
@@ -62,7 +62,7 @@ pub(crate) struct Desk {
     spare: Option<Rows>,
 }
 
-impl Desk {
+impl BatchWriter {
     pub(crate) fn new(file: BatchFile) -> Self {
         Self { file: Some(file), thread: None, spare: None }
     }
@@ -87,7 +87,7 @@ impl Desk {
         };
         let rows = std::mem::replace(rows, spare);
         let file = self.file.take().ok_or_else(lost)?;
-        thread.orders.send(Order { file, rows, outcome: Ok(()) }).map_err(|_| lost())
+        thread.orders.send(WriteJob { file, rows, outcome: Ok(()) }).map_err(|_| lost())
     }
 
     /// The file, after all that was handed over is written.
@@ -98,7 +98,7 @@ impl Desk {
 
     fn wait(&mut self) -> Result<()> {
         let (None, Some(thread)) = (&self.file, &self.thread) else { return Ok(()) };
-        let Order { file, mut rows, outcome } = thread.done.recv().map_err(|_| lost())?;
+        let WriteJob { file, mut rows, outcome } = thread.done.recv().map_err(|_| lost())?;
         rows.length = 0;
         (self.file, self.spare) = (Some(file), Some(rows));
         outcome
@@ -107,14 +107,14 @@ impl Desk {
 
 /// A thread that writes batches.
 struct Writer {
-    orders: SyncSender<Order>,
-    done: Receiver<Order>,
+    orders: SyncSender<WriteJob>,
+    done: Receiver<WriteJob>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     fn start() -> Option<Self> {
-        let (orders, from_recording) = sync_channel::<Order>(1);
+        let (orders, from_recording) = sync_channel::<WriteJob>(1);
         let (to_recording, done) = sync_channel(1);
         let write = move || {
             for mut order in from_recording {

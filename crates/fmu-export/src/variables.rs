@@ -5,7 +5,7 @@ use costep_fmu_runtime::Role;
 use costep_integrate::{Ode, Solver};
 use costep_models::{ModelEntry, Parameters};
 
-use crate::probe::{Depends, Probe, equations};
+use crate::dependencies::{DependencyProbe, Depends, equations};
 
 /// A variable of an FMU.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Variable {
 }
 
 /// Everything there is to know about an FMU.
-pub(crate) struct Sheet {
+pub(crate) struct VariableTable {
     pub(crate) model: &'static ModelEntry,
     pub(crate) part: usize,
     /// Name of the part.
@@ -42,21 +42,21 @@ pub(crate) struct Sheet {
     pub(crate) inner_step: Option<f64>,
     /// Whether these steps are explicit Euler.
     pub(crate) is_euler: bool,
-    probe: Probe,
+    probe: DependencyProbe,
 }
 
-/// An unknown of the model structure: a variable and those it depends on, as indices of [`Sheet::variables`].
+/// An unknown of the model structure: a variable and those it depends on, as indices of [`VariableTable::variables`].
 pub(crate) struct Unknown {
     pub(crate) variable: usize,
     pub(crate) depends: Vec<usize>,
 }
 
-impl Sheet {
+impl VariableTable {
     /// The sheet of a part of a model.
     pub(crate) fn new(entry: &'static ModelEntry, parameters: &Parameters, part: usize) -> Result<Self> {
         let given: Vec<_> = parameters.iter().map(|(spec, value)| (spec.name.to_owned(), value)).collect();
         let (_, model) = entry.model(&given)?;
-        let probe = Probe::new(entry, parameters, part)?;
+        let probe = DependencyProbe::new(entry, parameters, part)?;
         let subject = &*equations(&model, part)?;
         let name = subject.description().name.clone();
         let mut sheet = Self {
@@ -192,7 +192,7 @@ impl Sheet {
 struct Lookup(std::collections::HashMap<(Role, usize), usize>);
 
 impl Lookup {
-    fn new(sheet: &Sheet) -> Self {
+    fn new(sheet: &VariableTable) -> Self {
         Self(sheet.variables.iter().enumerate().map(|(index, v)| ((v.role, v.place), index)).collect())
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Depends {
 
 /// Dependencies of a part.
 #[derive(Debug)]
-pub(crate) struct Probe {
+pub(crate) struct DependencyProbe {
     /// Of each output.
     pub(crate) outputs: Vec<Depends>,
     /// Of each derivative.
@@ -37,7 +37,7 @@ pub(crate) struct Probe {
     pub(crate) solver: Vec<usize>,
 }
 
-impl Probe {
+impl DependencyProbe {
     /// Looks at a part of a model.
     pub(crate) fn new(entry: &'static ModelEntry, parameters: &Parameters, part: usize) -> Result<Self> {
         let given: Vec<_> = parameters.iter().map(|(spec, value)| (spec.name.to_owned(), value)).collect();

@@ -112,7 +112,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     m(2, r#"<Unknown index="6" dependencies="1" dependenciesKind="dependent"/>"#, "", Warning, FmuStructure, "not listed among the outputs: `n`"),
     m(3, r#"<Output valueReference="2" dependencies=""/>"#, r#"<Output valueReference="1"/><Output valueReference="2"/>"#, Warning, FmuStructure, "`u` is listed among the outputs but is `input`"),
     m(2, r#"<Unknown index="2" dependencies=""/>"#, r#"<Unknown index="2"/><Unknown index="2"/>"#, Warning, FmuStructure, "`x` is twice among the outputs"),
-    m(2, r#"<Real derivative="2"/>"#, "<Real/>", Error, FmuStructure, "`xd` is listed among the derivatives but says not of which state"),
+    m(2, r#"<Real derivative="2"/>"#, "<Real/>", Error, FmuStructure, "`xd` is listed among the derivatives but does not say of which state"),
     m(3, r#"<InitialUnknown valueReference="7"/>"#, "", Warning, FmuStructure, "not listed among the initial unknowns: `n`"),
     m(2, r#"<InitialUnknowns><Unknown index="3"/>"#, r#"<InitialUnknowns><Unknown index="1"/><Unknown index="3"/>"#, Warning, FmuStructure, "`u` is not an unknown of the initialisation"),
     m(3, r#"<InitialUnknown valueReference="3"/>"#, r#"<InitialUnknown valueReference="3" dependencies="1" dependenciesKind="tunable"/>"#, Warning, FmuStructure, "a kind that is not allowed"),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{Done, Sandbox, finished};
 use costep_results::Table;
-use fmus::{BOTH, Fmi, Variant, build, build_as, build_edited, build_exchange};
+use fmus::{BOTH, EVERY, Fmi, Variant, build, build_as, build_edited, build_exchange};
 
 /// The two-mass oscillator as two FMUs, with keys for both.
 fn pair(fmi: Fmi, exchange: bool, keys: &str) -> Sandbox {
@@ -42,12 +42,16 @@ fn bits(path: &Path) -> Vec<Vec<u64>> {
 
 #[test]
 fn results_are_the_same_bit_by_bit() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         for exchange in [false, true] {
             let keys = if exchange { "interface = \"me\"\nsolver = \"dopri5:1e-7\"" } else { "" };
             let sandbox = pair(fmi, exchange, keys);
             for flags in ["--method zoh", "--method predictive", "--method nepce", "--method zoh --threads 2"]
             {
+                // Co-Simulation of FMI 1 has no derivatives, and nothing to compute them with.
+                if fmi == Fmi::V1 && !exchange && !flags.contains("zoh") {
+                    continue;
+                }
                 let mut results = Vec::new();
                 for isolation in ["none", "process"] {
                     sandbox.write(
@@ -109,7 +113,7 @@ fn states_without_derivatives_are_read_in_the_other_process() {
         for model in ["S1", "S2"] {
             let attribute = match fmi {
                 Fmi::V2 => "providesDirectionalDerivative=\"true\"",
-                Fmi::V3 => "providesDirectionalDerivatives=\"true\"",
+                _ => "providesDirectionalDerivatives=\"true\"",
             };
             let plain = |text: String| {
                 assert!(text.contains(attribute));

@@ -41,7 +41,7 @@ fn signals_of_every_type_are_coupled_by_holding_them() {
     for fmi in BOTH {
         let sandbox = Sandbox::new();
         let names: &[&str] = match fmi {
-            Fmi::V2 => &["real", "i32", "truth", "choice"],
+            Fmi::V1 | Fmi::V2 => &["real", "i32", "truth", "choice"],
             Fmi::V3 => {
                 &["real", "single", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "truth", "choice"]
             }

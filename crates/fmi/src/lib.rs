@@ -1,10 +1,10 @@
-//! FMUs as subsystems: models that other tools export by the FMI standard, versions 2.0 and 3.0, called.
+//! FMUs as subsystems: models that other tools export by the FMI standard, versions 1.0, 2.0 and 3.0, called.
 //!
 //! Their files are read by the crate `costep-fmu-file`.
 //!
 //! | module | role |
 //! |---|---|
-//! | `call` | the shared library, all `unsafe` code: `ffi2`, `ffi3` its functions; `instance`, `exchange`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
+//! | `call` | the shared library, all `unsafe` code: `ffi1`, `ffi2`, `ffi3` its functions; `instance`, `exchange`, `states`, `values` calls of one instance; `intermediate`, `log` its callbacks |
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
 //! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
 //! | `notice` | what FMUs have to say while they are called |

@@ -13,7 +13,7 @@ use costep_engine::{Engine, System, Threads};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Status};
 use costep_fmu_file::Fmu;
 use costep_methods::MethodSpec;
-use fmus::{BOTH, Fmi, Variant, build, build_as, instance, options};
+use fmus::{BOTH, EVERY, Fmi, Variant, build, build_as, instance, options};
 
 const RUN: Experiment = Experiment { start: 2.0, stop: 3.0, step: 0.5 };
 
@@ -45,19 +45,28 @@ fn expect(error: &Error, code: Code, words: &[&str]) {
 
 #[test]
 fn faults_of_calls_become_coded_errors() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build(fmi, "Fault").load();
-        let step = if fmi == Fmi::V2 { "fmi2DoStep" } else { "fmi3DoStep" };
+        let step = &*fmi.name("DoStep");
+        // FMI 1 has one call for both, and cannot ask for the end.
+        let (enter, exit, end) = match fmi {
+            Fmi::V1 => ("InitializeSlave", "InitializeSlave", Code::FmuDiscard),
+            _ => ("EnterInitializationMode", "ExitInitializationMode", Code::FmuEnds),
+        };
+        let asked: &[&str] = match fmi {
+            Fmi::V1 => &["reached t = 2.25 s"],
+            _ => &["asked to end the simulation at t = 2.25 s", "--t-end"],
+        };
         for (fault, code, words) in [
-            (1, Code::FmuError, &["EnterInitializationMode returned Error", "no initial state"][..]),
-            (2, Code::FmuError, &["ExitInitializationMode", "did not converge"]),
+            (1, Code::FmuError, &[enter, "returned Error", "no initial state"][..]),
+            (2, Code::FmuError, &[exit, "did not converge"]),
             (3, Code::FmuError, &["`faulty`", step, "the solver failed"]),
             (4, Code::FmuError, &["Get", "get failed"]),
             (6, Code::FmuDiscard, &["did not complete", "reached t = 2.25 s"]),
             (8, Code::FmuError, &["%s%s%n%n%s 100 %"]),
             (10, Code::FmuPending, &[step, "Pending"]),
             (11, Code::FmuError, &["Set", "set failed"]),
-            (13, Code::FmuEnds, &["asked to end the simulation at t = 2.25 s", "--t-end"]),
+            (13, end, asked),
             (15, Code::FmuError, &["unknown status 42"]),
             (17, Code::FmuDiscard, &["reached t = 2.25 s"]),
             (59, Code::FmuDiscard, &["Get", "returned Discard", "not now"]),
@@ -80,8 +89,10 @@ fn faults_of_calls_become_coded_errors() {
 
 #[test]
 fn a_discarded_step_may_leave_the_time_unknown() {
-    let error = run(&mut faulty(&build(Fmi::V2, "Fault").load(), 12)).unwrap_err();
-    expect(&error, Code::FmuDiscard, &["the time it reached is not known"]);
+    for fmi in [Fmi::V1, Fmi::V2] {
+        let error = run(&mut faulty(&build(fmi, "Fault").load(), 12)).unwrap_err();
+        expect(&error, Code::FmuDiscard, &["the time it reached is not known"]);
+    }
 }
 
 #[test]
@@ -153,7 +164,7 @@ fn a_step_at_whose_end_the_fmu_asks_for_the_end_counts() {
 
 #[test]
 fn the_end_of_a_step_may_be_missed_by_little() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build(fmi, "Fault").load();
         let good = run(&mut faulty(&library, 0)).unwrap();
         let little = run(&mut faulty(&library, 61)).unwrap();
@@ -166,7 +177,7 @@ fn the_end_of_a_step_may_be_missed_by_little() {
 
 #[test]
 fn numbers_and_times_are_left_to_the_engine() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build(fmi, "Fault").load();
         assert!(run(&mut faulty(&library, 5)).unwrap().1.is_nan());
         let reached = run(&mut faulty(&library, 14)).unwrap().0.reached;
@@ -177,7 +188,7 @@ fn numbers_and_times_are_left_to_the_engine() {
 
 #[test]
 fn the_engine_names_fmu_time_and_port() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build(fmi, "Fault").load();
         for (fault, code, words) in [
             (5, Code::NotFinite, "faulty.y"),
@@ -201,7 +212,7 @@ fn the_engine_names_fmu_time_and_port() {
 
 #[test]
 fn warnings_are_counted() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build(fmi, "Fault").load();
         let mut subsystem = faulty(&library, 7);
         run(&mut subsystem).unwrap();
@@ -214,7 +225,7 @@ fn warnings_are_counted() {
 
 #[test]
 fn a_flood_of_messages_is_bounded() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let mut subsystem = faulty(&build(fmi, "Fault").load(), 16);
         run(&mut subsystem).unwrap();
         assert_eq!(subsystem.message_count(), 100_000);
@@ -249,7 +260,7 @@ fn nothing_is_called_after_fatal() {
 
 #[test]
 fn instances_that_are_refused_say_why() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let new = |library: &Arc<FmuLibrary>, name: &str| {
             CoSimulationSubsystem::new(library, name, &CoSimulationOptions::default()).err().unwrap()
         };
@@ -265,7 +276,7 @@ fn instances_that_are_refused_say_why() {
 
 #[test]
 fn only_once_per_process_means_one_at_a_time() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let once =
             Variant { attributes: "canBeInstantiatedOnlyOncePerProcess=\"true\"", ..Variant::default() };
         let library = build_as(fmi, "Lag", "Lag", once).load();
@@ -280,9 +291,9 @@ fn only_once_per_process_means_one_at_a_time() {
 #[test]
 fn libraries_that_do_not_fit_are_refused() {
     let load = |fmu: &fmus::TestFmu| FmuLibrary::load(&mut Fmu::open(&fmu.path).unwrap()).unwrap_err();
-    for fmi in BOTH {
+    for fmi in EVERY {
         let without = Variant { flag: "-DNO_STEP", ..Variant::default() };
-        let name = if fmi == Fmi::V2 { "fmi2DoStep" } else { "fmi3DoStep" };
+        let name = if fmi == Fmi::V1 { "Lag_fmiDoStep" } else { &fmi.name("DoStep") };
         expect(&load(&build_as(fmi, "Lag", "Lag", without)), Code::FmuSymbol, &[name, "Lag.fmu"]);
         let broken = Variant { no_library: true, ..Variant::default() };
         expect(&load(&build_as(fmi, "Lag", "Lag", broken)), Code::FmuNotLoaded, &["cause: ", "Lag.fmu"]);

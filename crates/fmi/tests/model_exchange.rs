@@ -15,7 +15,7 @@ use costep_fmi::{FmuLibrary, ModelExchangeSubsystem};
 use costep_fmu_file::{Fmu, Severity};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use fmus::{BOTH, Fmi, build_exchange, exchange};
+use fmus::{BOTH, EVERY, Fmi, build_exchange, exchange};
 
 const G: f64 = 9.81;
 
@@ -113,7 +113,7 @@ fn coupled_fmus_equal_native_subsystems_with_every_integrator() {
 fn differences_are_nearly_as_good_as_directional_derivatives() {
     let solver = Solver::Rk4(2.5e-5);
     let native = native(solver, "predictive", 1e-4);
-    for fmi in BOTH {
+    for fmi in EVERY {
         let (mut parts, connections) = coupled(&pair(fmi, true), solver);
         let by_differences =
             |part: &mut Box<dyn Subsystem>| part.linearised().unwrap().origin() == ModelOrigin::Differences;
@@ -193,7 +193,7 @@ fn ball(t: f64, e: f64, threshold: f64) -> (f64, f64, u64) {
 
 #[test]
 fn a_ball_bounces_as_the_formula_says() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build_exchange(fmi, "Ball", false, "").load_exchange();
         for solver in ["dopri5:1e-10", "rk4:50ms", "adams:1e-10"] {
             let solver = Solver::parse(solver, 1e-3).unwrap();
@@ -248,7 +248,7 @@ fn fixed_steps_converge_to_the_ball() {
 
 #[test]
 fn samples_are_taken_at_the_announced_times() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build_exchange(fmi, "Sampler", false, "").load_exchange();
         for period in [0.1, 0.03, 0.25, 1.7] {
             let mut subsystem = exchange(&library, "sampler", Solver::Dopri5(1e-10), &[("period", period)]);
@@ -268,7 +268,7 @@ fn samples_are_taken_at_the_announced_times() {
 
 #[test]
 fn discrete_inputs_are_set_at_events_only() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build_exchange(fmi, "Sampler", false, "").load_exchange();
         let mut subsystem = exchange(&library, "sampler", Solver::Rk4(0.01), &[]);
         let held: Vec<_> = subsystem.description().inputs.iter().map(|port| port.held).collect();
@@ -291,7 +291,7 @@ fn discrete_inputs_are_set_at_events_only() {
 
 #[test]
 fn step_events_are_handled_and_change_the_states() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build_exchange(fmi, "Stepper", false, "").load_exchange();
         let mut subsystem = exchange(&library, "stepper", Solver::Rk4(0.01), &[]);
         begin(&mut subsystem, &[]);
@@ -304,7 +304,7 @@ fn step_events_are_handled_and_change_the_states() {
 
 #[test]
 fn chattering_ends_with_a_coded_error() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build_exchange(fmi, "Chatter", false, "").load_exchange();
         for solver in [Solver::Dopri5(1e-8), Solver::Rk4(0.01), Solver::Euler(0.01)] {
             let mut subsystem = exchange(&library, "relay", solver, &[]);
@@ -379,7 +379,7 @@ fn without_stored_states_only_what_has_no_memory_goes_back() {
         let library = build_exchange(fmi, "S1", true, "").load_exchange();
         let mut subsystem = exchange(&library, "s1", Solver::Rk4(1e-3), &[("c", 1e3)]);
         assert!(subsystem.rollback().is_some());
-        assert!(subsystem.notes().iter().any(|note| note.contains("restored from")));
+        assert!(subsystem.notes().iter().any(|note| note.contains("is restored from")));
         begin(&mut subsystem, &[0.0]);
         for k in 0..20 {
             subsystem.rollback().unwrap().snapshot().unwrap();

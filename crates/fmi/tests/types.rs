@@ -13,7 +13,7 @@ use costep_fmi::{
 };
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
-use fmus::{BOTH, Fmi, build_switch, build_types, exchange, instance};
+use fmus::{EVERY, Fmi, build_switch, build_types, exchange, instance};
 
 const EXPERIMENT: Experiment = Experiment { start: 0.0, stop: 1.0, step: 0.1 };
 
@@ -64,14 +64,14 @@ const EXTREMES: [(&str, &[f64]); 12] = [
 
 #[test]
 fn values_of_every_type_go_through_an_fmu_unchanged() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build_types(fmi).load();
         let mut fmu = instance(&library, "types");
         let description = fmu.description().clone();
         start(&mut fmu);
         let ours = |name: &str| description.inputs.iter().any(|port| port.name == format!("u_{name}"));
         let tried: Vec<_> = EXTREMES.iter().filter(|(name, _)| ours(name)).collect();
-        assert_eq!(tried.len(), if fmi == Fmi::V2 { 4 } else { 12 });
+        assert_eq!(tried.len(), if fmi == Fmi::V3 { 12 } else { 4 });
         for k in 0..2 {
             let mut u = vec![0.0; description.inputs.len()];
             for (name, values) in &tried {
@@ -83,7 +83,7 @@ fn values_of_every_type_go_through_an_fmu_unchanged() {
             }
             assert_eq!(y[output(&description, "steps")], 1.0 + k as f64);
             // One call per type: enumerations go with the integers that carry them.
-            let types = if fmi == Fmi::V2 { 2.0 } else { 10.0 };
+            let types = if fmi == Fmi::V3 { 10.0 } else { 2.0 };
             let calls = ["sets", "gets"].map(|name| y[output(&description, name)]);
             // In the first step also those of the initialisation.
             let times = if k == 0 { 2.0 } else { 1.0 };
@@ -215,11 +215,11 @@ fn with_start(
 
 #[test]
 fn texts_and_bytes_go_from_one_fmu_to_another() {
-    for fmi in BOTH {
+    for fmi in EVERY {
         let library = build_types(fmi).load();
         let (mut first, mut second) = (with_start(fmi, &library, "hällo"), instance(&library, "second"));
         let description = first.description().clone();
-        let kinds: &[&str] = if fmi == Fmi::V2 { &["text"] } else { &["text", "bytes"] };
+        let kinds: &[&str] = if fmi == Fmi::V3 { &["text", "bytes"] } else { &["text"] };
         start(&mut first);
         start(&mut second);
         let mut u = vec![0.0; description.inputs.len()];

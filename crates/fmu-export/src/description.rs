@@ -24,6 +24,8 @@ impl fmt::Display for Document<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         match self.options.version {
+            // Nobody gets here: `export` refuses it.
+            FmiVersion::V1 => Err(fmt::Error),
             FmiVersion::V2 => xml2::write(self, f),
             FmiVersion::V3 => xml3::write(self, f),
         }

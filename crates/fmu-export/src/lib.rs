@@ -35,7 +35,7 @@ use crate::variables::VariableTable;
 /// How FMUs are exported.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Version of FMI.
+    /// Version of FMI, 2.0 or 3.0.
     pub version: FmiVersion,
     /// Offer Co-Simulation.
     pub co_simulation: bool,
@@ -78,6 +78,10 @@ pub fn export(
     options: &Options,
     folder: &Path,
 ) -> Result<Vec<Exported>> {
+    if options.version == FmiVersion::V1 {
+        let error = Error::new(Code::FmiVersion, "FMUs are not exported in FMI 1.0");
+        return Err(error.hint("choose FMI 2.0 or 3.0"));
+    }
     let sheets = sheets(name, given, part)?;
     std::fs::create_dir_all(folder).map_err(|error| not_written(folder, error))?;
     sheets.iter().map(|sheet| write(sheet, options, folder)).collect()

@@ -8,7 +8,7 @@ use crate::archive::Archive;
 use crate::description::FmiVersion;
 use crate::text::listed;
 
-/// A platform with its names in FMI 2.0 and 3.0.
+/// A platform with its names up to FMI 2.0 and in 3.0.
 struct Known {
     v2: Option<&'static str>,
     v3: &'static str,
@@ -51,8 +51,8 @@ impl Platform {
     /// Whether the standard has this name, in one of its versions.
     pub(crate) fn is_standard(&self, version: FmiVersion) -> bool {
         match version {
-            // Names of FMI 3.0 are common in FMUs of 2.0 for platforms that have no name there.
-            FmiVersion::V2 => KNOWN.iter().any(|k| k.v2.unwrap_or(k.v3) == self.folder),
+            // Names of FMI 3.0 are common in older FMUs for platforms that have no name there.
+            FmiVersion::V1 | FmiVersion::V2 => KNOWN.iter().any(|k| k.v2.unwrap_or(k.v3) == self.folder),
             FmiVersion::V3 => {
                 let mut parts = self.folder.splitn(3, '-');
                 let (architecture, system) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
@@ -87,7 +87,7 @@ pub(crate) fn folders(version: FmiVersion) -> Vec<String> {
     let v2 = KNOWN.iter().find(|known| known.v3 == v3).and_then(|known| known.v2);
     match version {
         FmiVersion::V3 => vec![v3],
-        FmiVersion::V2 => v2.map(str::to_owned).into_iter().chain([v3]).collect(),
+        FmiVersion::V1 | FmiVersion::V2 => v2.map(str::to_owned).into_iter().chain([v3]).collect(),
     }
 }
 

@@ -111,7 +111,7 @@ impl Fmu {
 
     /// What is wrong with its libraries for this platform, by their headers and tables of symbols: nothing is executed.
     /// Says nothing about interfaces without a library for this platform. `required` names the functions that
-    /// whoever calls an FMU of this version needs for this use.
+    /// whoever calls an FMU of this version needs for this use, without the name of the model in FMI 1.
     pub fn validate_libraries(
         &mut self,
         required: impl Fn(FmiVersion, Use) -> Vec<&'static str>,
@@ -121,18 +121,26 @@ impl Fmu {
             (self.description.co_simulation.as_ref().map(|kind| &kind.interface), Use::CoSimulation),
             (self.description.model_exchange.as_ref().map(|kind| &kind.interface), Use::ModelExchange),
         ];
-        let wanted: Vec<(String, Use)> = uses
+        let wanted: Vec<(String, Use, String)> = uses
             .into_iter()
-            .filter_map(|(interface, usage)| Some((self.library(&interface?.model_identifier).ok()?, usage)))
+            .filter_map(|(interface, usage)| {
+                let identifier = &interface?.model_identifier;
+                // In FMI 1 names of functions begin with that of the model.
+                let prefix = if version == FmiVersion::V1 { format!("{identifier}_") } else { String::new() };
+                Some((self.library(identifier).ok()?, usage, prefix))
+            })
             .collect();
         let mut findings: Vec<Finding> = Vec::new();
-        for (entry, usage) in wanted {
+        for (entry, usage, prefix) in wanted {
             let mut bytes = Vec::new();
             if let Some(reader) = self.archive.reader(&entry)? {
                 let read = reader.take(MOST_LIBRARY).read_to_end(&mut bytes);
                 read.map_err(|cause| reading_failed(self.archive.path(), &cause))?;
             }
-            let finding = library_finding(&entry, &bytes, &required(version, usage));
+            let names: Vec<String> =
+                required(version, usage).iter().map(|name| format!("{prefix}{name}")).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let finding = library_finding(&entry, &bytes, &names);
             findings.extend(finding.filter(|finding| !findings.contains(finding)));
         }
         Ok(findings)

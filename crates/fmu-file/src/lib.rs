@@ -1,4 +1,4 @@
-//! FMU files: models that other tools export by the FMI standard, versions 2.0 and 3.0, as they lie on the disk.
+//! FMU files: models that other tools export by the FMI standard, versions 1.0, 2.0 and 3.0, as they lie on the disk.
 //!
 //! An FMU is somebody else's file, so nothing in it is believed: the archive is checked before anything is
 //! unpacked, the XML reader refuses what can do harm, sizes are bounded ([`Limits`]), and mistakes of a model
@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `archive` | the zip archive: `records` its headers, `name` which names are refused, `entry_reader` its data |
 //! | `xml` | elements and attributes of a document of any encoding; `bounds` refuses what can do harm before it is parsed |
-//! | `description` | the model description: its types, `xml2` and `xml3` read them, `builder` joins and resolves |
+//! | `description` | the model description: its types, `xml1`, `xml2` and `xml3` read them, `builder` joins and resolves |
 //! | `units` | definitions of units and conversion between those of two models |
 //! | `validate` | what is wrong with an FMU, one file per group of rules |
 //! | `settings` | values that a user gives to variables by name |
@@ -55,7 +55,8 @@ pub mod xml;
 pub use archive::{Archive, Entry};
 pub use binary::{Platform, platform_folder, platforms, this_platform};
 pub use description::enumerations::{
-    Causality, DependencyKind, Initial, IntervalVariability, NamingConvention, Variability, VariableType,
+    AliasKind, Causality, DependencyKind, Initial, IntervalVariability, NamingConvention, Variability,
+    VariableType,
 };
 pub use description::interface::{CoSimulation, Interface, ModelExchange, ScheduledExecution, Use};
 pub use description::solver::{Annotations, StatedSolver};

@@ -25,7 +25,7 @@ pub struct Setting {
     pub variable: usize,
     /// Its value reference.
     pub reference: u32,
-    /// One value for each of its elements, of its own type.
+    /// One value for each of its elements, of its own type and with the sign that the FMU has it.
     pub values: Values,
     /// When it is set.
     pub moment: Moment,
@@ -51,6 +51,12 @@ pub fn settings(description: &ModelDescription, given: &[(String, Values)]) -> R
             let name = &description.variables()[setting.variable].name;
             wrong(name, &format!("{count} values are given for {elements} elements"))
         })?;
+        let variable = &description.variables()[setting.variable];
+        if variable.is_negated() {
+            let values = setting.values.clone().negated();
+            setting.values =
+                values.ok_or_else(|| wrong(&variable.name, "it has no value with the other sign"))?;
+        }
     }
     Ok(settings)
 }

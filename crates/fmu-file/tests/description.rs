@@ -1,13 +1,13 @@
-//! Sound model descriptions of both versions give exactly what they say.
+//! Sound model descriptions of all versions give exactly what they say.
 
 mod common;
 
-use common::xml::{ENGINE_2, ENGINE_3, SMALL_2, SMALL_3, changed};
+use common::xml::{ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3, changed, exchange_1};
 use costep_core::Code;
 use costep_fmu_file::{
     BaseUnit, Causality, CoSimulation, DefaultExperiment, Dependency, DependencyKind, Dimension, FmiVersion,
     Initial, Interface, IntervalVariability, ModelDescription, ModelExchange, NamingConvention, Number,
-    Unknown, Values, Variability, Variable, VariableType, conversion, validate,
+    Unknown, Values, Variability, Variable, VariableType, conversion, settings, validate,
 };
 
 fn parse(text: &str) -> ModelDescription {
@@ -24,9 +24,88 @@ fn depends(kind: DependencyKind, variable: usize) -> Dependency {
 
 #[test]
 fn sound_descriptions_have_no_findings() {
-    for text in [ENGINE_2, ENGINE_3, SMALL_2, SMALL_3] {
+    for text in [ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3, &exchange_1()] {
         assert_eq!(validate(&parse(text)), []);
     }
+}
+
+#[test]
+fn fmi_1_interfaces_and_lists() {
+    let d = parse(SMALL_1);
+    assert_eq!((d.fmi_version, d.token.as_str()), (FmiVersion::V1, "{1}"));
+    let kind = d.co_simulation.as_ref().unwrap();
+    assert!(kind.can_handle_variable_communication_step_size && kind.can_interpolate_inputs);
+    assert_eq!((kind.max_output_derivative_order, kind.can_run_asynchronously), (1, false));
+    let expected = Interface {
+        model_identifier: "Engine".into(),
+        can_be_instantiated_only_once_per_process: true,
+        ..Interface::default()
+    };
+    assert_eq!(kind.interface, expected);
+    assert!(d.model_exchange.is_none());
+    assert_eq!((d.number_of_event_indicators, d.number_of_states()), (1, 0));
+    let unit = d.unit("m").unwrap();
+    assert_eq!((unit.display[0].name.as_str(), unit.display[0].factor), ("mm", 1000.0));
+    let items: Vec<_> = d.types[1].items.iter().map(|item| (item.name.as_str(), item.value)).collect();
+    assert_eq!(items, [("a", 1), ("b", 2)]);
+    assert_eq!(d.default_experiment.tolerance, Some(1e-4));
+
+    let d = parse(&exchange_1());
+    let kind = d.model_exchange.as_ref().unwrap();
+    assert!(kind.needs_completed_integrator_step && d.co_simulation.is_none());
+    assert_eq!(kind.interface.model_identifier, "Engine");
+    assert_eq!((d.number_of_event_indicators, d.number_of_states(), d.states().count()), (1, 2, 0));
+    // Variables are optional.
+    let (start, end) = (SMALL_1.find("  <ModelVariables>").unwrap(), SMALL_1.find("  <Impl").unwrap());
+    let empty = parse(&format!("{}{}", &SMALL_1[..start], &SMALL_1[end..]));
+    assert_eq!((empty.variables().len(), validate(&empty)), (0, vec![]));
+}
+
+#[test]
+fn fmi_1_words_are_those_of_later_versions() {
+    use {Causality as C, Initial as I, Variability as V};
+    let d = parse(SMALL_1);
+    for (name, causality, variability, initial) in [
+        ("u", C::Input, V::Continuous, I::Exact),
+        ("x", C::Output, V::Continuous, I::Approx),
+        ("y", C::Output, V::Continuous, I::Calculated),
+        ("v", C::Local, V::Continuous, I::Exact),
+        ("k", C::Parameter, V::Fixed, I::Exact),
+        ("-k", C::Parameter, V::Fixed, I::Exact),
+        ("kk", C::CalculatedParameter, V::Fixed, I::Calculated),
+        ("c", C::Local, V::Constant, I::Exact),
+        ("n", C::Output, V::Discrete, I::Calculated),
+        ("on", C::Input, V::Discrete, I::Exact),
+        ("text", C::Local, V::Discrete, I::Exact),
+    ] {
+        let variable = named(&d, name);
+        assert_eq!(
+            (variable.causality, variable.variability, variable.initial),
+            (causality, variability, Some(initial)),
+            "{name}"
+        );
+    }
+    assert_eq!(named(&d, "z").unit(), Some("N"), "its own");
+    assert_eq!(named(&d, "z").attributes.min, Some(Number::Float(-9.0)), "of the type");
+    assert_eq!(d.by_value_reference(VariableType::Float64, 2), d.find("x"));
+    assert_eq!(d.by_value_reference(VariableType::Boolean, 1), d.find("on"));
+    // Nothing, the inputs named, and, where nothing is said, all of them.
+    let outputs: Vec<usize> = ["x", "y", "z", "n"].map(|name| d.find(name).unwrap()).into();
+    let inputs: Vec<usize> = d.with_causality(Causality::Input).collect();
+    assert_eq!(d.feedthrough(&inputs, &outputs), [vec![], vec![0], vec![0, 1], vec![0, 1]]);
+}
+
+#[test]
+fn the_sign_of_a_negated_alias_is_applied_to_what_is_set() {
+    let d = parse(SMALL_1);
+    assert!(named(&d, "-k").is_negated() && !named(&d, "k").is_negated());
+    let given = [("-k".to_owned(), Values::Float64(vec![-3.0])), ("v".to_owned(), Values::Int64(vec![4]))];
+    let settings = settings::settings(&d, &given).unwrap();
+    assert_eq!((settings[0].reference, settings[0].values.clone()), (4, Values::Float64(vec![3.0])));
+    assert_eq!(settings[1].values, Values::Float64(vec![4.0]));
+    // Nobody else sees it.
+    let fitted = settings::fit_value(&d, "-k", &Values::Float64(vec![-3.0])).unwrap();
+    assert_eq!(fitted, Values::Float64(vec![-3.0]));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::archive_cases::{self, Case};
 use common::finding_cases::MISTAKES;
-use common::xml::{ENGINE_2, ENGINE_3, SMALL_2, SMALL_3};
+use common::xml::{ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3};
 use common::{Random, fmu, xml_cases};
 use costep_core::{Error, Result};
 use costep_fmu_file::{Archive, Finding, Fmu, Limits, ModelDescription, validate};
@@ -151,7 +151,7 @@ fn every_mistake_is_found() {
 
 #[test]
 fn archives_cut_at_every_byte_are_refused() {
-    for (version, text) in [(2, SMALL_2), (3, SMALL_3)] {
+    for (version, text) in [(1, SMALL_1), (2, SMALL_2), (3, SMALL_3)] {
         let bytes = fmu(version, text).bytes();
         for length in 0..bytes.len() {
             let error =
@@ -163,7 +163,7 @@ fn archives_cut_at_every_byte_are_refused() {
 
 #[test]
 fn archives_with_a_flipped_byte_are_refused_or_say_the_same() {
-    for (version, text) in [(2, SMALL_2), (3, SMALL_3)] {
+    for (version, text) in [(1, SMALL_1), (2, SMALL_2), (3, SMALL_3)] {
         let bytes = fmu(version, text).bytes();
         let sound = ModelDescription::parse(text).unwrap();
         let (mut refused, mut same) = (0, 0);
@@ -261,7 +261,7 @@ fn survives(name: &str, text: &str) -> Option<Vec<Finding>> {
 
 #[test]
 fn documents_with_flipped_or_missing_characters_are_survived() {
-    for text in [SMALL_2, SMALL_3] {
+    for text in [SMALL_1, SMALL_2, SMALL_3] {
         for place in 0..text.len() {
             let (head, tail) = (&text[..place], &text[place + 1..]);
             for replacement in ["", "\"", "<", ">", "&", "9", "-", " ", "\u{0}", "é"] {
@@ -312,7 +312,7 @@ fn documents_with_swapped_removed_or_extreme_attributes_are_survived() {
         &long,
     ];
     let (mut sound, mut found, mut refused) = (0, 0, 0);
-    for text in [ENGINE_2, ENGINE_3, SMALL_2, SMALL_3] {
+    for text in [ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3] {
         let places = attributes(text);
         let mut count = |name: &str, text: &str| match survives(name, text) {
             Some(findings) if findings.is_empty() => sound += 1,
@@ -346,7 +346,7 @@ fn documents_with_swapped_removed_or_extreme_attributes_are_survived() {
 #[test]
 fn documents_with_lines_removed_doubled_or_moved_are_survived() {
     let mut random = Random(0xBEEF);
-    for text in [ENGINE_2, ENGINE_3, SMALL_2, SMALL_3] {
+    for text in [ENGINE_2, ENGINE_3, SMALL_1, SMALL_2, SMALL_3] {
         let lines: Vec<&str> = text.lines().collect();
         for _ in 0..400 {
             let mut bad = lines.clone();

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use costep_core::Description;
 use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
-use costep_fmu_file::{Causality, FmiVersion, ModelDescription};
+use costep_fmu_file::{Causality, ModelDescription};
 
 use crate::propose::{Proposal, propose};
 use crate::write::{key, quoted};
@@ -100,10 +100,7 @@ fn multiple(size: f64, own: f64) -> Option<f64> {
 
 fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
     let description = fmu.description;
-    let version = match description.fmi_version {
-        FmiVersion::V2 => "FMI 2.0",
-        FmiVersion::V3 => "FMI 3.0",
-    };
+    let version = description.fmi_version;
     let _ = writeln!(out, "\n[fmu.{}]  # {version}, {}", key(fmu.name), comment(&description.model_name));
     let _ = writeln!(out, "file = {}", quoted(fmu.file));
     if description.co_simulation.is_none() && description.model_exchange.is_some() {

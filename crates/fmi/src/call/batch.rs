@@ -1,7 +1,7 @@
 //! Variables of other types than 64 bits with a point: one call per type sets or gets all of them.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::{FmiVersion, VariableType};
@@ -49,7 +49,7 @@ impl Element for f32 {
     }
 }
 
-/// A Boolean, in FMI 2 four bytes, in FMI 3 one. The FMU may write any, all but 0 are true.
+/// A Boolean, in FMI 2 four bytes, in FMI 1 and 3 one. The FMU may write any, all but 0 are true.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 struct Truth<T>(T);
@@ -77,27 +77,27 @@ enum Buffer {
     UInt32(Vec<u32>),
     Int64(Vec<i64>),
     UInt64(Vec<u64>),
-    Boolean2(Vec<Truth<c_int>>),
-    Boolean3(Vec<Truth<u8>>),
+    Boolean4(Vec<Truth<c_int>>),
+    Boolean1(Vec<Truth<u8>>),
 }
 
 impl Buffer {
     /// Nothing for types that are not exchanged.
     fn new(version: FmiVersion, kind: VariableType, count: usize) -> Option<Self> {
-        let is_2 = version == FmiVersion::V2;
+        let has_few_types = version < FmiVersion::V3;
         Some(match kind {
             VariableType::Float32 => Self::Float32(vec![0.0; count]),
             VariableType::Int8 => Self::Int8(vec![0; count]),
             VariableType::UInt8 => Self::UInt8(vec![0; count]),
             VariableType::Int16 => Self::Int16(vec![0; count]),
             VariableType::UInt16 => Self::UInt16(vec![0; count]),
-            VariableType::Enumeration if is_2 => Self::Int32(vec![0; count]),
+            VariableType::Enumeration if has_few_types => Self::Int32(vec![0; count]),
             VariableType::Int32 => Self::Int32(vec![0; count]),
             VariableType::UInt32 => Self::UInt32(vec![0; count]),
             VariableType::Int64 | VariableType::Enumeration => Self::Int64(vec![0; count]),
             VariableType::UInt64 => Self::UInt64(vec![0; count]),
-            VariableType::Boolean if is_2 => Self::Boolean2(vec![Truth(0); count]),
-            VariableType::Boolean => Self::Boolean3(vec![Truth(0); count]),
+            VariableType::Boolean if version == FmiVersion::V2 => Self::Boolean4(vec![Truth(0); count]),
+            VariableType::Boolean => Self::Boolean1(vec![Truth(0); count]),
             VariableType::Float64 | VariableType::String | VariableType::Binary | VariableType::Clock => {
                 return None;
             }
@@ -108,7 +108,7 @@ impl Buffer {
 /// The function that carries a type: variables with the same one go over in one call.
 pub(crate) fn carrier(version: FmiVersion, kind: VariableType) -> VariableType {
     match (version, kind) {
-        (FmiVersion::V2, VariableType::Enumeration) => VariableType::Int32,
+        (FmiVersion::V1 | FmiVersion::V2, VariableType::Enumeration) => VariableType::Int32,
         (FmiVersion::V3, VariableType::Enumeration) => VariableType::Int64,
         (_, kind) => kind,
     }
@@ -144,18 +144,15 @@ impl Batch {
     pub(crate) fn set(&mut self, instance: &Instance, values: &[f64]) -> Result<()> {
         let Self { kind, references, names, buffer } = self;
         macro_rules! set {
-            ($version:ident, $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
+            ($functions:expr, $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
                 fill($buffer, values).map_err(|at| misfit(instance, &names[at], values[at], *kind))?;
-                let Functions::$version(functions) = &instance.library.functions else {
-                    return Err(instance.error(Code::Bug, "its version of FMI has changed"));
-                };
-                let function = instance.need(functions.$function, $call)?;
+                let function = instance.need($functions.$function, $call)?;
                 let (from, count) = ($buffer.as_ptr()$(.cast::<$cast>())?, $buffer.len());
                 (function, from, count, $call)
             }};
-            // SAFETY (both): the instance is alive, and the FMU is told how many values there are.
-            (2 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
-                let (function, from, count, name) = set!(V2, $buffer, $function, $call $(, $cast)?);
+            // One value for each reference (FMI 1 and 2).
+            (one $functions:expr, $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
+                let (function, from, count, name) = set!($functions, $buffer, $function, $call $(, $cast)?);
                 // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::SetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), count, from)
@@ -163,7 +160,10 @@ impl Batch {
                 instance.check(status, name)
             }};
             (3 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
-                let (function, from, count, name) = set!(V3, $buffer, $function, $call $(, $cast)?);
+                let Functions::V3(functions) = &instance.library.functions else {
+                    return Err(instance.error(Code::Bug, "its version of FMI has changed"));
+                };
+                let (function, from, count, name) = set!(functions, $buffer, $function, $call $(, $cast)?);
                 // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::SetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), references.len(), from, count)
@@ -172,8 +172,13 @@ impl Batch {
             }};
         }
         match (buffer, &instance.library.functions) {
-            (Buffer::Int32(b), Functions::V2(_)) => set!(2 b, set_integer, "SetInteger"),
-            (Buffer::Boolean2(b), _) => set!(2 b, set_boolean, "SetBoolean", c_int),
+            (Buffer::Int32(b), Functions::V1(f)) => set!(one f.values, b, set_integer, "SetInteger"),
+            (Buffer::Int32(b), Functions::V2(f)) => set!(one f, b, set_integer, "SetInteger"),
+            (Buffer::Boolean1(b), Functions::V1(f)) => {
+                set!(one f.values, b, set_boolean, "SetBoolean", c_char)
+            }
+            (Buffer::Boolean4(b), Functions::V2(f)) => set!(one f, b, set_boolean, "SetBoolean", c_int),
+            (Buffer::Boolean4(_), _) => Err(instance.error(Code::Bug, "its version of FMI has changed")),
             (Buffer::Float32(b), _) => set!(3 b, set_float32, "SetFloat32"),
             (Buffer::Int8(b), _) => set!(3 b, set_int8, "SetInt8"),
             (Buffer::UInt8(b), _) => set!(3 b, set_uint8, "SetUInt8"),
@@ -184,7 +189,7 @@ impl Batch {
             (Buffer::Int64(b), _) => set!(3 b, set_int64, "SetInt64"),
             (Buffer::UInt64(b), _) => set!(3 b, set_uint64, "SetUInt64"),
             // Only 0 and 1 are written there, which a `bool` may hold.
-            (Buffer::Boolean3(b), _) => set!(3 b, set_boolean, "SetBoolean", bool),
+            (Buffer::Boolean1(b), _) => set!(3 b, set_boolean, "SetBoolean", bool),
         }
     }
 
@@ -192,17 +197,14 @@ impl Batch {
     pub(crate) fn get(&mut self, instance: &Instance, values: &mut [f64]) -> Result<()> {
         let Self { references, names, buffer, .. } = self;
         macro_rules! get {
-            ($version:ident, $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
-                let Functions::$version(functions) = &instance.library.functions else {
-                    return Err(instance.error(Code::Bug, "its version of FMI has changed"));
-                };
-                let function = instance.need(functions.$function, $call)?;
+            ($functions:expr, $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
+                let function = instance.need($functions.$function, $call)?;
                 let (to, count) = ($buffer.as_mut_ptr()$(.cast::<$cast>())?, $buffer.len());
                 (function, to, count)
             }};
-            // SAFETY (both): the instance is alive, and the FMU is told how many values there is room for.
-            (2 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
-                let (function, to, count) = get!(V2, $buffer, $function, $call $(, $cast)?);
+            // One value for each reference (FMI 1 and 2).
+            (one $functions:expr, $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
+                let (function, to, count) = get!($functions, $buffer, $function, $call $(, $cast)?);
                 // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::GetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), count, to)
@@ -211,7 +213,10 @@ impl Batch {
                 read($buffer, values).map_err(|at| too_large(instance, &names[at]))
             }};
             (3 $buffer:ident, $function:ident, $call:literal $(, $cast:ty)?) => {{
-                let (function, to, count) = get!(V3, $buffer, $function, $call $(, $cast)?);
+                let Functions::V3(functions) = &instance.library.functions else {
+                    return Err(instance.error(Code::Bug, "its version of FMI has changed"));
+                };
+                let (function, to, count) = get!(functions, $buffer, $function, $call $(, $cast)?);
                 // SAFETY: the instance is alive, and the FMU is told how many values there are.
                 let status = instance.watched(Call::GetValues, || unsafe {
                     function(instance.handle, references.as_ptr(), references.len(), to, count)
@@ -221,8 +226,13 @@ impl Batch {
             }};
         }
         match (buffer, &instance.library.functions) {
-            (Buffer::Int32(b), Functions::V2(_)) => get!(2 b, get_integer, "GetInteger"),
-            (Buffer::Boolean2(b), _) => get!(2 b, get_boolean, "GetBoolean", c_int),
+            (Buffer::Int32(b), Functions::V1(f)) => get!(one f.values, b, get_integer, "GetInteger"),
+            (Buffer::Int32(b), Functions::V2(f)) => get!(one f, b, get_integer, "GetInteger"),
+            (Buffer::Boolean1(b), Functions::V1(f)) => {
+                get!(one f.values, b, get_boolean, "GetBoolean", c_char)
+            }
+            (Buffer::Boolean4(b), Functions::V2(f)) => get!(one f, b, get_boolean, "GetBoolean", c_int),
+            (Buffer::Boolean4(_), _) => Err(instance.error(Code::Bug, "its version of FMI has changed")),
             (Buffer::Float32(b), _) => get!(3 b, get_float32, "GetFloat32"),
             (Buffer::Int8(b), _) => get!(3 b, get_int8, "GetInt8"),
             (Buffer::UInt8(b), _) => get!(3 b, get_uint8, "GetUInt8"),
@@ -232,7 +242,7 @@ impl Batch {
             (Buffer::UInt32(b), _) => get!(3 b, get_uint32, "GetUInt32"),
             (Buffer::Int64(b), _) => get!(3 b, get_int64, "GetInt64"),
             (Buffer::UInt64(b), _) => get!(3 b, get_uint64, "GetUInt64"),
-            (Buffer::Boolean3(b), _) => get!(3 b, get_boolean, "GetBoolean", u8),
+            (Buffer::Boolean1(b), _) => get!(3 b, get_boolean, "GetBoolean", u8),
         }
     }
 }

@@ -47,7 +47,7 @@ impl Instance {
     fn functions_3(&self) -> Result<&Functions3> {
         match &self.library.functions {
             Functions::V3(functions) => Ok(functions),
-            Functions::V2(_) => Err(self.error(Code::Bug, "FMI 2 has no event mode for Co-Simulation")),
+            _ => Err(self.error(Code::Bug, "only FMI 3 has an event mode for Co-Simulation")),
         }
     }
 

@@ -21,10 +21,11 @@ pub(crate) struct Update {
     pub(crate) next: Option<f64>,
 }
 
-/// The function of this name, whichever version; both have the same type.
+/// The function of this name, whichever version; all have the same type.
 macro_rules! either {
     ($self:ident, $field:ident) => {
         match $self.exchange_functions()? {
+            Exchange::V1(f) => f.$field,
             Exchange::V2(f) => f.$field,
             Exchange::V3(f) => f.$field,
         }
@@ -42,14 +43,23 @@ impl Instance {
 
     /// Continuous-time mode to event mode.
     pub(crate) fn enter_event_mode(&self) -> Result<()> {
-        let function = either!(self, enter_event_mode);
+        let function = match self.exchange_functions()? {
+            // It has no modes: an update of an event is one.
+            Exchange::V1(_) => return Ok(()),
+            Exchange::V2(f) => f.enter_event_mode,
+            Exchange::V3(f) => f.enter_event_mode,
+        };
         // SAFETY: the instance is alive.
         self.check(self.watched(Call::EnterEventMode, || unsafe { function(self.handle) }), "EnterEventMode")
     }
 
     /// Event mode to continuous-time mode.
     pub(crate) fn enter_continuous_time_mode(&self) -> Result<()> {
-        let function = either!(self, enter_continuous_time_mode);
+        let function = match self.exchange_functions()? {
+            Exchange::V1(_) => return Ok(()),
+            Exchange::V2(f) => f.enter_continuous_time_mode,
+            Exchange::V3(f) => f.enter_continuous_time_mode,
+        };
         // SAFETY: the instance is alive.
         let status = self.watched(Call::EnterContinuousTime, || unsafe { function(self.handle) });
         self.check(status, "EnterContinuousTimeMode")
@@ -58,6 +68,7 @@ impl Instance {
     /// One iteration of an event.
     pub(crate) fn update_discrete_states(&self) -> Result<Update> {
         match self.exchange_functions()? {
+            Exchange::V1(f) => self.event_update(f),
             Exchange::V2(f) => {
                 let mut info = EventInfo::default();
                 // SAFETY: the instance is alive, the place to write to lives.
@@ -103,6 +114,14 @@ impl Instance {
     /// Tells the FMU that an inner step is done. Gives whether it wants an event, and whether it wants the end.
     pub(crate) fn completed_step(&self, no_return: bool) -> Result<(bool, bool)> {
         let (status, event, terminate) = match self.exchange_functions()? {
+            Exchange::V1(f) => {
+                let mut event = 0;
+                // SAFETY: the instance is alive, the place to write to lives.
+                let status = self.watched(Call::CompletedStep, || unsafe {
+                    (f.completed_step)(self.handle, &raw mut event)
+                });
+                (status, event != 0, false)
+            }
             Exchange::V2(f) => {
                 let (mut event, mut terminate) = (0, 0);
                 // SAFETY: the instance is alive, the places to write to live.
@@ -156,6 +175,7 @@ impl Instance {
     #[inline]
     pub(crate) fn get_derivatives(&self, x_dot: &mut [f64]) -> Result<()> {
         let (function, call) = match self.exchange_functions()? {
+            Exchange::V1(f) => (f.get_derivatives, "GetDerivatives"),
             Exchange::V2(f) => (f.get_derivatives, "GetDerivatives"),
             Exchange::V3(f) => (f.get_derivatives, "GetContinuousStateDerivatives"),
         };
@@ -179,10 +199,11 @@ impl Instance {
     /// Gets the nominal values of all continuous states.
     pub(crate) fn get_nominals(&self, nominals: &mut [f64]) -> Result<()> {
         let function = either!(self, get_nominals);
+        let name = Call::GetNominals.name(self.version());
         // SAFETY: the instance is alive, the FMU is told the length.
         let status = self.watched(Call::GetNominals, || unsafe {
             function(self.handle, nominals.as_mut_ptr(), nominals.len())
         });
-        self.check(status, "GetNominalsOfContinuousStates")
+        self.check(status, name)
     }
 }

@@ -8,7 +8,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use costep_core::{Code, Error, Experiment, Result};
 
-use crate::call::ffi2::{Callbacks, Functions2};
+use crate::call::ffi2::Callbacks;
+use crate::call::first::Startup;
 use crate::call::floating_point;
 use crate::call::intermediate::{Environment, Exchange};
 use crate::call::library::{FmuLibrary, Functions};
@@ -35,6 +36,10 @@ pub(crate) struct Instance {
     pub(super) warnings: Cell<u64>,
     /// Time at which the FMU has asked to end the simulation; not a number = it has not.
     pub(super) end: Cell<f64>,
+    /// How far its initialisation is (FMI 1).
+    pub(super) startup: Cell<Startup>,
+    /// It was asked for debug messages.
+    pub(super) logging: bool,
     /// It does not come to the exact ends of steps, which has been said.
     pub(super) misses_ends: Cell<bool>,
     /// Events are handled at its asking, not inside of it (FMI 3).
@@ -146,30 +151,36 @@ impl Instance {
 
     pub(crate) fn prefix(&self) -> &'static str {
         match self.library.functions {
+            Functions::V1(_) => "fmi",
             Functions::V2(_) => "fmi2",
             Functions::V3(_) => "fmi3",
         }
     }
 
-    fn version(&self) -> u32 {
+    pub(crate) fn version(&self) -> u32 {
         self.library.version()
     }
 
     /// A function of the library, or an error if the library lacks it.
     pub(crate) fn need<F>(&self, function: Option<F>, call: &str) -> Result<F> {
-        function.ok_or_else(|| {
-            let message = format!(
-                "the library of `{}` has no function `{}{call}`",
-                self.name.to_string_lossy(),
-                self.prefix()
-            );
-            Error::new(Code::FmuSymbol, message)
-        })
+        function.ok_or_else(|| self.lacks(call))
+    }
+
+    /// The library lacks a function.
+    #[cold]
+    pub(super) fn lacks(&self, call: &str) -> Error {
+        let (name, prefix) = (self.name.to_string_lossy(), self.prefix());
+        Error::new(Code::FmuSymbol, format!("the library of `{name}` has no function `{prefix}{call}`"))
     }
 
     /// Gives up a step that is computed in the background.
     fn cancel(&self) {
-        if let Functions::V2(Functions2 { cancel_step: Some(cancel), .. }) = &self.library.functions {
+        let function = match &self.library.functions {
+            Functions::V1(f) => f.slave.as_ref().and_then(|f| f.cancel_step),
+            Functions::V2(f) => f.cancel_step,
+            Functions::V3(_) => None,
+        };
+        if let Some(cancel) = function {
             // SAFETY: the instance is alive and in a pending step.
             self.watched(Call::CancelStep, || unsafe { cancel(self.handle) });
         }
@@ -180,6 +191,7 @@ impl Instance {
         let stop = experiment.time(experiment.steps());
         let (defined, value) = (tolerance.is_some(), tolerance.unwrap_or(0.0));
         match &self.library.functions {
+            Functions::V1(_) => self.expect_inputs(experiment, tolerance),
             Functions::V2(f) => {
                 // SAFETY: the instance is alive and freshly made or reset.
                 self.call(Call::SetupExperiment, || unsafe {
@@ -200,6 +212,7 @@ impl Instance {
     /// Leaves the initialisation.
     pub(crate) fn exit_initialization(&self) -> Result<()> {
         let function = match &self.library.functions {
+            Functions::V1(_) => return self.begin(false),
             Functions::V2(f) => f.exit_initialization,
             Functions::V3(f) => f.exit_initialization,
         };
@@ -208,16 +221,20 @@ impl Instance {
     }
 
     /// Puts it back to what it was when it was made. Allowed after an error too.
-    pub(crate) fn reset(&self) -> Result<()> {
+    pub(crate) fn reset(&mut self) -> Result<()> {
         if self.library.is_fatal() {
             return Err(self.over());
         }
         let function = match &self.library.functions {
-            Functions::V2(f) => f.reset,
-            Functions::V3(f) => f.reset,
+            Functions::V1(_) => None,
+            Functions::V2(f) => Some(f.reset),
+            Functions::V3(f) => Some(f.reset),
         };
-        // SAFETY: the instance is alive.
-        self.call(Call::Reset, || unsafe { function(self.handle) })?;
+        match function {
+            None => self.reset_1()?,
+            // SAFETY: the instance is alive.
+            Some(function) => self.call(Call::Reset, || unsafe { function(self.handle) })?,
+        }
         self.ended.set(false);
         self.set_end(f64::NAN);
         Ok(())
@@ -227,11 +244,15 @@ impl Instance {
     pub(crate) fn terminate(&self) {
         if self.alive().is_ok() {
             let function = match &self.library.functions {
-                Functions::V2(f) => f.terminate,
-                Functions::V3(f) => f.terminate,
+                Functions::V1(_) => None,
+                Functions::V2(f) => Some(f.terminate),
+                Functions::V3(f) => Some(f.terminate),
             };
-            // SAFETY: the instance is alive and initialised.
-            let _ = self.call(Call::Terminate, || unsafe { function(self.handle) });
+            let _ = match function {
+                None => self.terminate_1(),
+                // SAFETY: the instance is alive and initialised.
+                Some(function) => self.call(Call::Terminate, || unsafe { function(self.handle) }),
+            };
             self.close();
         }
     }
@@ -239,46 +260,46 @@ impl Instance {
     /// Sets variables of type Real or Float64. In FMI 3 an array has several values for its one reference.
     #[inline]
     pub(crate) fn set_reals(&self, references: &[u32], values: &[f64]) -> Result<()> {
-        match &self.library.functions {
-            Functions::V2(f) => {
-                assert_eq!(references.len(), values.len());
-                // SAFETY: the instance is alive, the lengths are equal.
-                self.call(Call::SetReals, || unsafe {
-                    (f.set_real)(self.handle, references.as_ptr(), references.len(), values.as_ptr())
-                })
-            }
+        let set_real = match &self.library.functions {
+            Functions::V1(f) => f.values.set_real,
+            Functions::V2(f) => f.set_real,
             Functions::V3(f) => {
                 let (n, values, count) = (references.len(), values.as_ptr(), values.len());
                 // SAFETY: the instance is alive, the FMU is told both lengths.
-                self.call(Call::SetReals, || unsafe {
+                return self.call(Call::SetReals, || unsafe {
                     (f.set_float64)(self.handle, references.as_ptr(), n, values, count)
-                })
+                });
             }
-        }
+        };
+        assert_eq!(references.len(), values.len());
+        // SAFETY: the instance is alive, the lengths are equal.
+        self.call(Call::SetReals, || unsafe {
+            set_real(self.handle, references.as_ptr(), references.len(), values.as_ptr())
+        })
     }
 
     /// Gets variables of type Real or Float64.
     #[inline]
     pub(crate) fn get_reals(&self, references: &[u32], values: &mut [f64]) -> Result<()> {
-        match &self.library.functions {
-            Functions::V2(f) => {
-                assert_eq!(references.len(), values.len());
-                // SAFETY: the instance is alive, the lengths are equal.
-                self.call(Call::GetReals, || unsafe {
-                    (f.get_real)(self.handle, references.as_ptr(), references.len(), values.as_mut_ptr())
-                })
-            }
+        let get_real = match &self.library.functions {
+            Functions::V1(f) => f.values.get_real,
+            Functions::V2(f) => f.get_real,
             Functions::V3(f) => {
                 let (n, count, values) = (references.len(), values.len(), values.as_mut_ptr());
                 // SAFETY: the instance is alive, the FMU is told both lengths.
-                self.call(Call::GetReals, || unsafe {
+                return self.call(Call::GetReals, || unsafe {
                     (f.get_float64)(self.handle, references.as_ptr(), n, values, count)
-                })
+                });
             }
-        }
+        };
+        assert_eq!(references.len(), values.len());
+        // SAFETY: the instance is alive, the lengths are equal.
+        self.call(Call::GetReals, || unsafe {
+            get_real(self.handle, references.as_ptr(), references.len(), values.as_mut_ptr())
+        })
     }
 
-    /// Sets derivatives of inputs of any orders at the start of the next step (FMI 2 only).
+    /// Sets derivatives of inputs of any orders at the start of the next step (not in FMI 3).
     pub(crate) fn set_input_derivatives(
         &self,
         references: &[u32],
@@ -286,6 +307,7 @@ impl Instance {
         values: &[f64],
     ) -> Result<()> {
         let function = match &self.library.functions {
+            Functions::V1(f) => f.slave.as_ref().and_then(|f| f.set_input_derivatives),
             Functions::V2(f) => f.set_input_derivatives,
             Functions::V3(_) => None,
         };
@@ -328,11 +350,15 @@ impl Drop for Instance {
             return;
         }
         let function = match &self.library.functions {
-            Functions::V2(f) => f.free_instance,
-            Functions::V3(f) => f.free_instance,
+            Functions::V1(_) => None,
+            Functions::V2(f) => Some(f.free_instance),
+            Functions::V3(f) => Some(f.free_instance),
         };
-        // SAFETY: the instance is alive and not used any more.
-        self.watched(Call::FreeInstance, || unsafe { function(self.handle) });
+        match function {
+            None => self.free_1(),
+            // SAFETY: the instance is alive and not used any more.
+            Some(function) => self.watched(Call::FreeInstance, || unsafe { function(self.handle) }),
+        }
         // SAFETY: neither is used any more, and the FMU has no instance to use them for.
         unsafe {
             ManuallyDrop::drop(&mut self.environment);

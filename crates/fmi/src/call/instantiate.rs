@@ -11,17 +11,20 @@ use std::time::Duration;
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::Use;
 
+use crate::call::ffi1::{self, Exchange1, Slave1};
 use crate::call::ffi2::{self, Callbacks, Functions2};
 use crate::call::ffi3::{Functions3, IntermediateUpdate};
+use crate::call::first::Startup;
 use crate::call::instance::{Instance, fatal, lock, watched};
 use crate::call::intermediate::{Environment, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions};
+use crate::call::live;
 use crate::call::log::{Message, Status, log2, log3};
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 use crate::trace::{Call, Slot};
 
-/// What both versions of FMI are told.
+/// What all versions of FMI are told.
 struct Request<'a> {
     library: &'a FmuLibrary,
     slot: &'a Slot,
@@ -47,12 +50,14 @@ impl Instance {
         }
         library.enter()?;
         let slot = library.slot(name, limit);
-        let owned = Shared::new(Environment::showing(name, slot.messages()));
+        let owned = Shared::new(Environment::showing(name, slot.messages(), library.version() == 1));
         let environment = owned.address().cast::<c_void>();
+        live::enter(environment, &owned.log);
         let request = Request { library, slot: &slot, name: &c_name, logging, environment };
         let mut callbacks = None;
         let mut has_event_mode = library.uses_event_mode();
         let handle = match &library.functions {
+            Functions::V1(_) => request.instantiate_1(),
             Functions::V2(f) => request.instantiate_2(f, &mut callbacks),
             Functions::V3(f) => {
                 let mut handle = request.instantiate_3(f, exchanged.as_ref(), has_event_mode);
@@ -73,6 +78,7 @@ impl Instance {
             library.leave();
             return Err(refused(library, name, logging, &owned));
         }
+        live::name_handle(environment, handle);
         Ok(Self {
             handle,
             library: Arc::clone(library),
@@ -85,13 +91,59 @@ impl Instance {
             end: Cell::new(f64::NAN),
             misses_ends: Cell::new(false),
             has_event_mode,
+            startup: Cell::new(Startup::No),
+            logging,
         })
+    }
+
+    /// Gives the instance back to its FMU and makes a new one in its place (FMI 1).
+    pub(super) fn make_anew(&mut self) -> Result<()> {
+        self.free_1();
+        let request = Request {
+            library: &self.library,
+            slot: &self.slot,
+            name: &self.name,
+            logging: self.logging,
+            environment: self.environment.address().cast(),
+        };
+        self.handle = request.instantiate_1();
+        if self.handle.is_null() {
+            // There is nothing to be called or freed any more.
+            self.ended.set(true);
+            let name = self.name.to_string_lossy();
+            return Err(refused(&self.library, &name, self.logging, &self.environment));
+        }
+        live::name_handle(self.environment.address().cast(), self.handle);
+        Ok(())
     }
 }
 
 impl Request<'_> {
     fn resources(&self) -> *const std::ffi::c_char {
         self.library.resources.as_ref().map_or(ptr::null(), |text| text.as_ptr())
+    }
+
+    fn instantiate_1(&self) -> *mut c_void {
+        let callbacks = ffi1::Callbacks {
+            logger: log2,
+            allocate_memory: ffi2::calloc,
+            free_memory: ffi2::free,
+            step_finished: None,
+        };
+        let (name, token) = (self.name.as_ptr(), self.library.token.as_ptr());
+        let logging = self.logging.into();
+        if let Some(Exchange1 { instantiate, .. }) = self.library.model() {
+            // SAFETY: texts end with a zero byte; the callbacks are handed over by value.
+            return watched(self.slot, Call::InstantiateExchange, || unsafe {
+                instantiate(name, token, callbacks, logging)
+            });
+        }
+        let Some(Slave1 { instantiate, .. }) = self.library.slave() else { return ptr::null_mut() };
+        let (place, kind) = (self.resources(), ffi1::MIME_TYPE.as_ptr());
+        // SAFETY: as above. It may take its time, shows nothing and asks nobody.
+        watched(self.slot, Call::Instantiate, || unsafe {
+            instantiate(name, token, place, kind, 0.0, 0, 0, callbacks, logging)
+        })
     }
 
     /// The callbacks are left to the caller: the FMU keeps a pointer to them.

@@ -3,11 +3,12 @@
 
 use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use costep_core::{InputSegment, Interval, MicroBuffer, MicroSamples, MicroSampling};
 
 use crate::call::ffi3::{Flag, Functions3};
+use crate::call::live;
 use crate::call::log::LogSink;
 use crate::cs::signals::Followed;
 use crate::trace::MessageSlot;
@@ -20,14 +21,24 @@ const END_TOLERANCE: f64 = 1e-9;
 /// What the callbacks of an instance work on.
 #[derive(Default)]
 pub(crate) struct Environment {
-    pub(crate) log: LogSink,
+    pub(crate) log: Arc<LogSink>,
     pub(crate) exchange: Mutex<Exchange>,
 }
 
+impl Drop for Environment {
+    fn drop(&mut self) {
+        live::leave(std::ptr::from_ref(self).cast());
+    }
+}
+
 impl Environment {
-    /// An environment whose last message is shown to whoever watches this process.
-    pub(crate) fn showing(instance: &str, messages: MessageSlot) -> Self {
-        Self { log: LogSink::showing(instance, messages), exchange: Mutex::default() }
+    /// An environment whose last message is shown to whoever watches this process; and whether the FMU hands its component to
+    /// the logger in its place.
+    pub(crate) fn showing(instance: &str, messages: MessageSlot, hands_components: bool) -> Self {
+        Self {
+            log: Arc::new(LogSink::showing(instance, messages, hands_components)),
+            exchange: Mutex::default(),
+        }
     }
 }
 

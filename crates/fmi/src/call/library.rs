@@ -13,6 +13,7 @@ use costep_fmu_file::{
     CoSimulation, FmiVersion, Fmu, Interface, ModelDescription, ModelExchange, Unpacked, Use,
 };
 
+use crate::call::ffi1::{Exchange1, Functions1, Slave1, Values1};
 use crate::call::ffi2::{Exchange2, Functions2};
 use crate::call::ffi3::{Exchange3, Functions3};
 use crate::call::floating_point;
@@ -24,6 +25,8 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The functions of the version of FMI that the FMU is of.
 pub(crate) enum Functions {
+    /// FMI 1.0.
+    V1(Functions1),
     /// FMI 2.0.
     V2(Functions2),
     /// FMI 3.0.
@@ -32,6 +35,8 @@ pub(crate) enum Functions {
 
 /// The functions of Model Exchange.
 pub(crate) enum Exchange {
+    /// FMI 1.0.
+    V1(Exchange1),
     /// FMI 2.0.
     V2(Exchange2),
     /// FMI 3.0.
@@ -76,13 +81,17 @@ impl FmuLibrary {
         let identifier = interface(fmu.description(), usage).map_err(placed)?.model_identifier.clone();
         let unpacked = fmu.unpack_in(&identifier, parent)?;
         let slot = Slot::new(&file_name(&path), 0, Some(DEFAULT_TIMEOUT));
-        let shared = slot.during(Call::Load, || SharedLibrary::load(unpacked.library())).map_err(placed)?;
+        let version = fmu.description().fmi_version;
+        let prefix = if version == FmiVersion::V1 { format!("{identifier}_") } else { String::new() };
+        let shared =
+            slot.during(Call::Load, || SharedLibrary::load(unpacked.library(), prefix)).map_err(placed)?;
         floating_point::restore();
-        let functions = match fmu.description().fmi_version {
+        let functions = match version {
+            FmiVersion::V1 => functions_1(&shared, usage).map(Functions::V1),
             FmiVersion::V2 => Functions2::load(&shared).map(Functions::V2),
             FmiVersion::V3 => Functions3::load(&shared).map(Functions::V3),
         };
-        let exchange = exchange(&shared, fmu.description().fmi_version, usage).map_err(placed)?;
+        let exchange = exchange(&shared, version, usage).map_err(placed)?;
         let description = fmu.description().clone();
         let text = |text: String| {
             CString::new(text).map_err(|_| {
@@ -158,9 +167,10 @@ impl FmuLibrary {
         }
     }
 
-    /// Version of FMI, 2 or 3.
+    /// Version of FMI, 1, 2 or 3.
     pub(crate) fn version(&self) -> u32 {
         match self.functions {
+            Functions::V1(_) => 1,
             Functions::V2(_) => 2,
             Functions::V3(_) => 3,
         }
@@ -231,13 +241,26 @@ fn interface(description: &ModelDescription, usage: Use) -> Result<&Interface> {
     })
 }
 
+/// The functions of FMI 1.0, which depend on the use.
+fn functions_1(shared: &SharedLibrary, usage: Use) -> Result<Functions1> {
+    let slave = match usage {
+        Use::CoSimulation => Some(Slave1::load(shared)?),
+        Use::ModelExchange => None,
+    };
+    Ok(Functions1 { values: Values1::load(shared)?, slave })
+}
+
 /// The functions that one use needs beyond those of all.
 fn exchange(shared: &SharedLibrary, version: FmiVersion, usage: Use) -> Result<Option<Exchange>> {
     match (usage, version) {
+        (Use::CoSimulation, FmiVersion::V1) => Ok(None),
         (Use::CoSimulation, FmiVersion::V2) => shared.demand("fmi2DoStep").map(|()| None),
         (Use::CoSimulation, FmiVersion::V3) => {
             shared.demand("fmi3InstantiateCoSimulation")?;
             shared.demand("fmi3DoStep").map(|()| None)
+        }
+        (Use::ModelExchange, FmiVersion::V1) => {
+            Exchange1::load(shared).map(|table| Some(Exchange::V1(table)))
         }
         (Use::ModelExchange, FmiVersion::V2) => {
             Exchange2::load(shared).map(|table| Some(Exchange::V2(table)))
@@ -248,17 +271,21 @@ fn exchange(shared: &SharedLibrary, version: FmiVersion, usage: Use) -> Result<O
     }
 }
 
-/// Names of the functions without which an FMU cannot be used, for
+/// Names of the functions without which an FMU cannot be used, in FMI 1 without the identifier that they begin with, for
 /// [`Fmu::validate_libraries`](costep_fmu_file::Fmu::validate_libraries).
 pub fn required_functions(version: FmiVersion, usage: Use) -> Vec<&'static str> {
+    let required = |table: &'static [(&str, bool)]| {
+        table.iter().filter(|(_, is_required)| *is_required).map(|(name, _)| *name)
+    };
     let (common, step, exchange) = match version {
+        FmiVersion::V1 => {
+            let more = if usage == Use::CoSimulation { Slave1::SYMBOLS } else { Exchange1::SYMBOLS };
+            return required(Values1::SYMBOLS).chain(required(more)).collect();
+        }
         FmiVersion::V2 => (Functions2::SYMBOLS, &["fmi2DoStep"][..], Exchange2::SYMBOLS),
         FmiVersion::V3 => {
             (Functions3::SYMBOLS, &["fmi3InstantiateCoSimulation", "fmi3DoStep"][..], Exchange3::SYMBOLS)
         }
-    };
-    let required = |table: &'static [(&str, bool)]| {
-        table.iter().filter(|(_, is_required)| *is_required).map(|(name, _)| *name)
     };
     match usage {
         Use::CoSimulation => required(common).chain(step.iter().copied()).collect(),
@@ -270,9 +297,10 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The resources as FMUs want to be told: a URI in FMI 2, a path with a separator at its end in FMI 3.
+/// The resources as FMUs want to be told: a URI of the unpacked FMU in FMI 1, of the resources in FMI 2, a path with a separator at its end in FMI 3.
 fn resources(unpacked: &Unpacked, version: FmiVersion) -> Option<String> {
     match version {
+        FmiVersion::V1 => Some(file_uri(unpacked.folder())),
         FmiVersion::V2 => Some(file_uri(&unpacked.folder().join("resources"))),
         FmiVersion::V3 => unpacked
             .resources()

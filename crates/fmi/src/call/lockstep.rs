@@ -1,6 +1,6 @@
 //! FMUs of one library that are stepped together: set inputs, step, get outputs, and next to nothing else.
 //!
-//! As long as every member needs no more than these three calls of FMI 2, nothing but their handles is touched in a round:
+//! As long as every member needs no more than these three calls of FMI 1 or 2, nothing but their handles is touched in a round:
 //! what the members would note down about their step stands in the batch, once for all, until one of them is asked for.
 //! When a call does not return OK, its member finishes the step alone, and so do those that follow.
 #![allow(unsafe_code)]
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use costep_core::{Batch, InputPolynomials, Interval, Result, StepOutcome, Subsystem};
 
-use crate::call::ffi2;
 use crate::call::floating_point;
 use crate::call::instance::{Instance, OK};
 use crate::call::library::{FmuLibrary, Functions};
+use crate::call::{ffi1, ffi2};
 use crate::cs::CoSimulationSubsystem;
 use crate::trace::{BatchMember, BatchSlot, Call};
 
@@ -29,14 +29,29 @@ pub(crate) struct Interruption {
 #[derive(Clone, Copy)]
 struct Calls {
     set: ffi2::SetReal,
-    do_step: ffi2::DoStep,
+    do_step: DoStep,
     get: ffi2::GetReal,
+}
+
+/// What differs between the versions: the Boolean at the end, which is true for both. That no state before the step will be
+/// put back, or that the step is a new one.
+#[derive(Clone, Copy)]
+enum DoStep {
+    V1(ffi1::DoStep),
+    V2(ffi2::DoStep),
 }
 
 impl Calls {
     fn of(library: &FmuLibrary) -> Option<Self> {
         match &library.functions {
-            Functions::V2(f) => Some(Self { set: f.set_real, do_step: f.do_step?, get: f.get_real }),
+            Functions::V1(f) => Some(Self {
+                set: f.values.set_real,
+                do_step: DoStep::V1(f.slave.as_ref()?.do_step),
+                get: f.values.get_real,
+            }),
+            Functions::V2(f) => {
+                Some(Self { set: f.set_real, do_step: DoStep::V2(f.do_step?), get: f.get_real })
+            }
             Functions::V3(_) => None,
         }
     }
@@ -62,7 +77,8 @@ pub(crate) struct Lockstep {
     /// Value references.
     inputs: Vec<u32>,
     outputs: Vec<u32>,
-    /// One per member, in the same order. They live as long as the members, which nothing takes out again.
+    /// One per member, in the same order. They live as long as the members, which nothing takes out again; whoever
+    /// asks for a member may have its FMU made anew, after which they are looked up again.
     handles: Vec<Handle>,
     slot: BatchSlot,
     members: Vec<CoSimulationSubsystem>,
@@ -167,7 +183,12 @@ impl Lockstep {
             }
             round.enter(name, Call::DoStep);
             // SAFETY: by the contract. No state before the step will be put back: nobody has stored one.
-            let status = unsafe { do_step(instance, interval.start, interval.length, 1) };
+            let status = unsafe {
+                match do_step {
+                    DoStep::V1(do_step) => do_step(instance, interval.start, interval.length, 1),
+                    DoStep::V2(do_step) => do_step(instance, interval.start, interval.length, 1),
+                }
+            };
             floating_point::restore_results();
             if status != OK {
                 return interrupted(Call::DoStep, status);
@@ -281,6 +302,8 @@ impl Batch for Lockstep {
         if !self.ready || self.library.is_fatal() {
             self.settle();
             self.ready = self.are_ready();
+            self.handles.clear();
+            self.handles.extend(self.members.iter().map(|member| Handle::of(member.instance())));
             if !self.ready {
                 return self.step_alone(0, *interval, u, y);
             }

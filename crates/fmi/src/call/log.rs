@@ -1,14 +1,17 @@
 //! Messages of FMUs, kept per instance.
 //!
-//! Texts are taken as they are. The logger of FMI 2 hands over a C format with arguments; it is never formatted,
+//! Texts are taken as they are. The logger of FMI 1 and 2 hands over a C format with arguments; it is never formatted,
 //! because a wrong one would read or write foreign memory.
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::call::intermediate::Environment;
+use costep_core::Code;
+
+use crate::call::live;
 use crate::notice::{Notice, tell};
 use crate::trace::MessageSlot;
 
@@ -32,7 +35,7 @@ pub enum Status {
     Error,
     /// No instance of the FMU can go on.
     Fatal,
-    /// Still being computed (FMI 2).
+    /// Still being computed (FMI 1 and 2).
     Pending,
     /// A number the standard does not know.
     Unknown(i32),
@@ -73,7 +76,7 @@ pub struct Message {
     pub status: Status,
     /// Its category, one of those in the model description.
     pub category: String,
-    /// Its text. In FMI 2 this is a C format whose arguments are not kept.
+    /// Its text. Before FMI 3 this is a C format whose arguments are not kept.
     pub text: String,
 }
 
@@ -84,6 +87,10 @@ pub(crate) struct LogSink {
     instance: String,
     ring: Mutex<Ring>,
     shown: Option<MessageSlot>,
+    /// The FMU has handed over another environment than it was given, which has been said.
+    strange: AtomicBool,
+    /// In FMI 1 FMUs hand over their component.
+    hands_components: bool,
 }
 
 #[derive(Debug, Default)]
@@ -94,8 +101,24 @@ struct Ring {
 
 impl LogSink {
     /// A sink whose last message is shown to whoever watches this process.
-    pub(crate) fn showing(instance: &str, messages: MessageSlot) -> Self {
-        Self { instance: instance.to_owned(), ring: Mutex::default(), shown: Some(messages) }
+    pub(crate) fn showing(instance: &str, messages: MessageSlot, hands_components: bool) -> Self {
+        let instance = instance.to_owned();
+        Self { instance, shown: Some(messages), hands_components, ..Self::default() }
+    }
+
+    /// Name of the instance.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
+    }
+
+    /// Says once that the FMU hands over another environment than it was given.
+    fn note_strange(&self) {
+        if !self.strange.swap(true, Ordering::Relaxed) {
+            let text = "its messages come with another environment than it was given, which is not looked at";
+            let category = Code::ForeignEnvironment.entry().id.into();
+            let message = Message { status: Status::Warning, category, text: text.into() };
+            tell(&self.instance, Notice::Logged(&message));
+        }
     }
 
     fn add(&self, message: Message) {
@@ -131,19 +154,20 @@ impl LogSink {
     }
 }
 
-/// The logger of FMI 2. The arguments of the format are not looked at.
+/// The logger of FMI 1 and 2. The arguments of the format are not looked at. FMI 1 has the component of the FMU in the place of
+/// an environment.
 ///
 /// # Safety
-/// `environment` is an [`Environment`] that lives; texts are null or end with a zero byte.
+/// Texts are null or end with a zero byte.
 pub(crate) unsafe extern "C" fn log2(
     environment: *mut c_void,
-    _instance: *const c_char,
+    instance: *const c_char,
     status: c_int,
     category: *const c_char,
     message: *const c_char,
 ) {
-    // SAFETY: by the contract of this function, the same.
-    unsafe { log3(environment, status, category, message) }
+    // SAFETY: by the contract of this function.
+    unsafe { keep((environment, instance), status, category, message) }
 }
 
 /// The logger of FMI 3.
@@ -157,10 +181,33 @@ pub(crate) unsafe extern "C" fn log3(
     message: *const c_char,
 ) {
     // SAFETY: by the contract of this function.
-    let Some(environment) = (unsafe { environment.cast::<Environment>().as_ref() }) else { return };
+    unsafe { keep((environment, std::ptr::null()), status, category, message) }
+}
+
+/// Keeps a message with the instance that it is of. One of which nobody can tell whose it is, is told all the same.
+///
+/// # Safety
+/// As for [`log2`].
+unsafe fn keep(
+    (environment, instance): (*mut c_void, *const c_char),
+    status: c_int,
+    category: *const c_char,
+    message: *const c_char,
+) {
     // SAFETY: by the contract of this function.
-    let (category, text) = unsafe { (text(category, CATEGORY_LIMIT), text(message, TEXT_LIMIT)) };
-    environment.log.add(Message { status: Status::from_raw(status), category, text });
+    let (name, category, text) = unsafe {
+        (text(instance, CATEGORY_LIMIT), text(category, CATEGORY_LIMIT), text(message, TEXT_LIMIT))
+    };
+    let message = Message { status: Status::from_raw(status), category, text };
+    match live::find(environment, &name) {
+        Some((sink, is_known)) => {
+            if !is_known && !sink.hands_components {
+                sink.note_strange();
+            }
+            sink.add(message);
+        }
+        None => tell(&name, Notice::Logged(&message)),
+    }
 }
 
 /// A text of C, as far as it is kept. Nothing behind the limit is read.
@@ -183,13 +230,15 @@ pub(crate) unsafe fn text(start: *const c_char, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
     fn messages_are_bounded_and_kept_as_they_are() {
-        let all = Environment::default();
-        let sink = &all.log;
-        let environment = std::ptr::from_ref(&all).cast_mut().cast();
+        let sink = &Arc::new(LogSink { instance: "talkative".into(), ..LogSink::default() });
+        let environment = Arc::as_ptr(sink).cast_mut().cast();
+        live::enter(environment, sink);
         let long = std::ffi::CString::new(vec![b'x'; 3 * TEXT_LIMIT]).unwrap();
         for _ in 0..1_000 {
             // SAFETY: the sink lives and the texts end with a zero byte.
@@ -201,5 +250,28 @@ mod tests {
         assert_eq!(sink.messages()[0].text.len(), TEXT_LIMIT);
         assert_eq!(sink.last().unwrap(), "%s%n \u{fffd}");
         assert_eq!(sink.messages()[KEPT - 1].status, Status::Warning);
+        live::leave(environment);
+    }
+
+    #[test]
+    fn an_environment_that_is_not_ours_is_never_followed() {
+        let sinks = ["one", "two", "two"].map(|name| {
+            Arc::new(LogSink { instance: name.into(), hands_components: true, ..LogSink::default() })
+        });
+        let address = |k: usize| Arc::as_ptr(&sinks[k]).cast_mut().cast::<c_void>();
+        (0..3).for_each(|k| live::enter(address(k), &sinks[k]));
+        live::name_handle(address(1), std::ptr::without_provenance(16));
+        let log = |pointer: usize, name: &std::ffi::CStr| {
+            let pointer = std::ptr::without_provenance_mut(pointer);
+            // SAFETY: the texts end with a zero byte; the pointer is one of nobody.
+            unsafe { log2(pointer, name.as_ptr(), 0, std::ptr::null(), c"hello".as_ptr()) };
+            [0, 1, 2].map(|k| sinks[k].total())
+        };
+        assert_eq!(log(8, c"one"), [1, 0, 0]);
+        assert_eq!(log(0, c"two"), [1, 0, 1], "the latest");
+        assert_eq!(log(16, c"two"), [1, 1, 1], "by its component");
+        assert_eq!(log(16, c"none of them"), [1, 2, 1]);
+        assert_eq!(log(24, c"none of them"), [1, 2, 1], "nobody's");
+        (0..3).for_each(|k| live::leave(address(k)));
     }
 }

@@ -29,10 +29,11 @@ impl FmuState {
     }
 }
 
-/// The function of this name, whichever version; both have the same type.
+/// The function of this name, whichever version; all have the same type. FMI 1 has none of them.
 macro_rules! either {
     ($self:ident, $field:ident) => {
         match &$self.library.functions {
+            Functions::V1(_) => None,
             Functions::V2(f) => f.$field,
             Functions::V3(f) => f.$field,
         }
@@ -49,6 +50,7 @@ impl Instance {
     pub(crate) fn can_serialize_states(&self) -> bool {
         self.can_store_states()
             && match &self.library.functions {
+                Functions::V1(_) => false,
                 Functions::V2(f) => {
                     f.state_size.is_some() && f.serialize.is_some() && f.deserialize.is_some()
                 }
@@ -61,6 +63,7 @@ impl Instance {
     /// Whether the library has directional derivatives.
     pub(crate) fn has_directional(&self) -> bool {
         match &self.library.functions {
+            Functions::V1(_) => false,
             Functions::V2(f) => f.directional.is_some(),
             Functions::V3(f) => f.directional.is_some(),
         }
@@ -68,7 +71,11 @@ impl Instance {
 
     /// Whether the library takes derivatives of inputs.
     pub(crate) fn takes_input_derivatives(&self) -> bool {
-        matches!(&self.library.functions, Functions::V2(f) if f.set_input_derivatives.is_some())
+        match &self.library.functions {
+            Functions::V1(f) => f.slave.as_ref().is_some_and(|f| f.set_input_derivatives.is_some()),
+            Functions::V2(f) => f.set_input_derivatives.is_some(),
+            Functions::V3(_) => false,
+        }
     }
 
     /// Stores the present state; memory of a former one is used again.
@@ -115,6 +122,7 @@ impl Instance {
         }
         bytes.resize(size, 0_u8);
         let status = match &self.library.functions {
+            Functions::V1(_) => return Err(self.lacks("SerializeFMUstate")),
             Functions::V2(f) => {
                 let function = self.need(f.serialize, "SerializeFMUstate")?;
                 // SAFETY: as above; the FMU is told how much room there is.
@@ -137,6 +145,7 @@ impl Instance {
     /// A stored state from its bytes.
     pub(crate) fn deserialize(&self, bytes: &[u8], state: &mut FmuState) -> Result<()> {
         let status = match &self.library.functions {
+            Functions::V1(_) => return Err(self.lacks("DeSerializeFMUstate")),
             Functions::V2(f) => {
                 let function = self.need(f.deserialize, "DeSerializeFMUstate")?;
                 // SAFETY: the instance is alive; the FMU is told how many bytes there are.
@@ -169,6 +178,7 @@ impl Instance {
         const CALL: &str = "GetDirectionalDerivative";
         let (y, ny, x, nx) = (unknowns.as_ptr(), unknowns.len(), knowns.as_ptr(), knowns.len());
         let status = match &self.library.functions {
+            Functions::V1(_) => return Err(self.lacks(CALL)),
             Functions::V2(f) => {
                 assert!(seed.len() == nx && sensitivity.len() == ny);
                 let function = self.need(f.directional, CALL)?;
@@ -198,7 +208,7 @@ impl Instance {
         sensitivity: &mut [f64],
     ) -> Result<()> {
         let function = match &self.library.functions {
-            Functions::V2(_) => None,
+            Functions::V1(_) | Functions::V2(_) => None,
             Functions::V3(f) => f.adjoint,
         };
         let function = self.need(function, "GetAdjointDerivative")?;
@@ -223,22 +233,22 @@ impl Instance {
     ) -> Result<()> {
         assert_eq!(orders.len(), references.len());
         let (n, to, count) = (references.len(), values.as_mut_ptr(), values.len());
-        match &self.library.functions {
-            Functions::V2(f) => {
-                assert_eq!(count, n);
-                let function = self.need(f.get_output_derivatives, "GetRealOutputDerivatives")?;
-                // SAFETY: the instance is alive, the lengths are equal.
-                self.call(Call::GetOutputDerivatives, || unsafe {
-                    function(self.handle, references.as_ptr(), n, orders.as_ptr(), to)
-                })
-            }
+        let function = match &self.library.functions {
+            Functions::V1(f) => f.slave.as_ref().and_then(|f| f.get_output_derivatives),
+            Functions::V2(f) => f.get_output_derivatives,
             Functions::V3(f) => {
                 let function = self.need(f.get_output_derivatives, "GetOutputDerivatives")?;
                 // SAFETY: the instance is alive, the FMU is told both lengths.
-                self.call(Call::GetOutputDerivatives, || unsafe {
+                return self.call(Call::GetOutputDerivatives, || unsafe {
                     function(self.handle, references.as_ptr(), n, orders.as_ptr(), to, count)
-                })
+                });
             }
-        }
+        };
+        assert_eq!(count, n);
+        let function = self.need(function, "GetRealOutputDerivatives")?;
+        // SAFETY: the instance is alive, the lengths are equal.
+        self.call(Call::GetOutputDerivatives, || unsafe {
+            function(self.handle, references.as_ptr(), n, orders.as_ptr(), to)
+        })
     }
 }

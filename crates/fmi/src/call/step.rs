@@ -6,7 +6,8 @@ use std::ffi::c_int;
 use costep_core::{Code, Error, Interval, Result};
 
 use crate::call::events::Advance;
-use crate::call::ffi2::{self, Functions2};
+use crate::call::ffi1;
+use crate::call::ffi2;
 use crate::call::ffi3::Functions3;
 use crate::call::floating_point;
 use crate::call::instance::{Instance, OK};
@@ -29,6 +30,12 @@ impl Instance {
     pub(crate) fn do_step(&self, interval: Interval, no_return: bool) -> Result<f64> {
         let (start, length) = (interval.start, interval.length);
         match &self.library.functions {
+            Functions::V1(_) => {
+                let do_step = self.slave_functions()?.do_step;
+                // SAFETY: the instance is alive and initialised. Without states every step is a new one.
+                let status = self.watched(Call::DoStep, || unsafe { do_step(self.handle, start, length, 1) });
+                self.has_stepped(status, interval)
+            }
             Functions::V2(f) => {
                 let do_step = self.need(f.do_step, "DoStep")?;
                 // SAFETY: the instance is alive and initialised.
@@ -44,11 +51,11 @@ impl Instance {
         }
     }
 
-    /// What a step of FMI 2 with this status has reached.
+    /// What a step of FMI 1 or 2 with this status has reached.
     #[inline]
     pub(crate) fn has_stepped(&self, status: c_int, interval: Interval) -> Result<f64> {
         match &self.library.functions {
-            Functions::V2(f) if status == DISCARD => self.discarded(f, interval),
+            Functions::V1(_) | Functions::V2(_) if status == DISCARD => self.discarded(interval),
             _ => self.check(status, "DoStep").map(|()| interval.end),
         }
     }
@@ -100,18 +107,25 @@ impl Instance {
         is_near
     }
 
-    /// What becomes of a step that FMI 2 discarded: asks how far it came.
+    /// What becomes of a step that an FMU of FMI 1 or 2 discarded: asks how far it came. In FMI 1 it cannot ask for the end.
     #[cold]
-    fn discarded(&self, f: &Functions2, interval: Interval) -> Result<f64> {
+    fn discarded(&self, interval: Interval) -> Result<f64> {
         let (mut time, mut ends) = (f64::NAN, 0);
-        let known = f.get_real_status.is_some_and(|function| {
+        let (real, boolean, kind) = match &self.library.functions {
+            Functions::V1(f) => {
+                let real = f.slave.as_ref().and_then(|f| f.get_real_status);
+                (real, None, ffi1::LAST_SUCCESSFUL_TIME)
+            }
+            Functions::V2(f) => (f.get_real_status, f.get_boolean_status, ffi2::LAST_SUCCESSFUL_TIME),
+            Functions::V3(_) => (None, None, 0),
+        };
+        let known = real.is_some_and(|function| {
             // SAFETY: the instance is alive, the call is allowed after a discarded step.
-            let status = self.watched(Call::GetStatus, || unsafe {
-                function(self.handle, ffi2::LAST_SUCCESSFUL_TIME, &raw mut time)
-            });
+            let status =
+                self.watched(Call::GetStatus, || unsafe { function(self.handle, kind, &raw mut time) });
             status == OK
         });
-        let asked = f.get_boolean_status.is_some_and(|function| {
+        let asked = boolean.is_some_and(|function| {
             // SAFETY: as above.
             let status = self.watched(Call::GetStatus, || unsafe {
                 function(self.handle, ffi2::TERMINATED, &raw mut ends)

@@ -12,12 +12,14 @@ use crate::call::preload::{PYTHON_HINT, lacks_python, python};
 pub(crate) struct SharedLibrary {
     library: libloading::Library,
     path: PathBuf,
+    /// What the names of its functions begin with.
+    prefix: String,
 }
 
 impl SharedLibrary {
-    /// Loads a library. All its symbols are resolved now: one that is missing ends here with a message, not in the
+    /// Loads a library whose functions have names with this prefix. All its symbols are resolved now: one that is missing ends here with a message, not in the
     /// middle of a run with the end of the process.
-    pub(crate) fn load(path: &Path) -> Result<Self> {
+    pub(crate) fn load(path: &Path, prefix: String) -> Result<Self> {
         let mut library = open(path);
         if library.as_ref().is_err_and(|error| lacks_python(&words(error))) && python() {
             library = open(path);
@@ -29,7 +31,7 @@ impl SharedLibrary {
             let error = Error::new(Code::FmuNotLoaded, message).because(cause);
             if needs_python { error.hint(PYTHON_HINT) } else { error }
         })?;
-        Ok(Self { library, path: path.to_owned() })
+        Ok(Self { library, path: path.to_owned(), prefix })
     }
 
     /// A function that has to be there.
@@ -39,7 +41,8 @@ impl SharedLibrary {
     pub(crate) unsafe fn required<T: Copy>(&self, name: &str) -> Result<T> {
         // SAFETY: by the contract of this function.
         unsafe { self.get(name) }.map_err(|error| {
-            let message = format!("the library `{}` has no function `{name}`", file_name(&self.path));
+            let (file, prefix) = (file_name(&self.path), &self.prefix);
+            let message = format!("the library `{file}` has no function `{prefix}{name}`");
             Error::new(Code::FmuSymbol, message).because(words(&error))
         })
     }
@@ -62,7 +65,7 @@ impl SharedLibrary {
     unsafe fn get<T: Copy>(&self, name: &str) -> Result<T, libloading::Error> {
         assert_eq!(size_of::<T>(), size_of::<usize>(), "a symbol is as wide as a pointer");
         // SAFETY: the callers promise that the type fits.
-        unsafe { self.library.get::<T>(name) }.map(|symbol| *symbol)
+        unsafe { self.library.get::<T>(format!("{}{name}", self.prefix)) }.map(|symbol| *symbol)
     }
 }
 

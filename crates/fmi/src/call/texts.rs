@@ -98,10 +98,15 @@ impl Texts {
         let (handle, at) = (instance.handle, all[references.clone()].as_ptr());
         let (n, from, count) = (references.len(), pointers[range.clone()].as_ptr(), range.len());
         let sizes = sizes[range].as_ptr();
+        let scalar = match &instance.library.functions {
+            Functions::V1(f) => f.values.set_string,
+            Functions::V2(f) => f.set_string,
+            Functions::V3(_) => None,
+        };
         match &instance.library.functions {
-            Functions::V2(f) => {
-                let function = instance.need(f.set_string, "SetString")?;
-                // SAFETY: the instance is alive, FMI 2 has one element per reference, and texts end with a zero byte.
+            Functions::V1(_) | Functions::V2(_) => {
+                let function = instance.need(scalar, "SetString")?;
+                // SAFETY: the instance is alive, there is one element per reference, and texts end with a zero byte.
                 let status = instance.watched(Call::SetValues, || unsafe {
                     function(handle, at, n, from.cast::<*const c_char>())
                 });
@@ -132,10 +137,15 @@ impl Texts {
         let count = elements.len();
         pointers.fill(std::ptr::null());
         let to = pointers.as_mut_ptr();
+        let scalar = match &instance.library.functions {
+            Functions::V1(f) => f.values.get_string,
+            Functions::V2(f) => f.get_string,
+            Functions::V3(_) => None,
+        };
         match &instance.library.functions {
-            Functions::V2(f) => {
-                let function = instance.need(f.get_string, "GetString")?;
-                // SAFETY: the instance is alive, FMI 2 has one element per reference.
+            Functions::V1(_) | Functions::V2(_) => {
+                let function = instance.need(scalar, "GetString")?;
+                // SAFETY: the instance is alive, there is one element per reference.
                 let status = instance.watched(Call::GetValues, || unsafe {
                     function(handle, at, n, to.cast::<*const c_char>())
                 });

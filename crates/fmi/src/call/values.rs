@@ -15,52 +15,7 @@ impl Instance {
     pub(crate) fn set_values(&self, reference: u32, values: &Values) -> Result<()> {
         let references = [reference];
         match &self.library.functions {
-            Functions::V2(f) => {
-                if values.len() != 1 {
-                    return Err(Error::new(Code::FmuValue, "FMI 2.0 has no arrays"));
-                }
-                let (at, one) = (references.as_ptr(), 1);
-                // SAFETY: in each call the instance is alive and one value is handed over for one reference.
-                match values {
-                    Values::Float64(v) => self.set_reals(&references, v),
-                    Values::Int32(v) => {
-                        let function = self.need(f.set_integer, "SetInteger")?;
-                        // SAFETY: as above.
-                        self.set_value("SetInteger", || unsafe { function(self.handle, at, one, v.as_ptr()) })
-                    }
-                    Values::Enumeration(v) => {
-                        let Ok(value) = c_int::try_from(v[0]) else {
-                            return Err(Error::new(
-                                Code::FmuValue,
-                                format!("{} has more than 32 bits", v[0]),
-                            ));
-                        };
-                        let function = self.need(f.set_integer, "SetInteger")?;
-                        // SAFETY: as above.
-                        self.set_value("SetInteger", || unsafe {
-                            function(self.handle, at, one, &raw const value)
-                        })
-                    }
-                    Values::Boolean(v) => {
-                        let value = c_int::from(v[0]);
-                        let function = self.need(f.set_boolean, "SetBoolean")?;
-                        // SAFETY: as above.
-                        self.set_value("SetBoolean", || unsafe {
-                            function(self.handle, at, one, &raw const value)
-                        })
-                    }
-                    Values::String(v) => {
-                        let texts = texts(v)?;
-                        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
-                        let function = self.need(f.set_string, "SetString")?;
-                        // SAFETY: as above; the text lives until the call returns.
-                        self.set_value("SetString", || unsafe {
-                            function(self.handle, at, one, pointers.as_ptr())
-                        })
-                    }
-                    _ => Err(Error::new(Code::FmuValue, "FMI 2.0 has no such type")),
-                }
-            }
+            Functions::V1(_) | Functions::V2(_) => self.set_scalar(reference, values),
             Functions::V3(f) => {
                 macro_rules! set {
                     ($values:expr, $function:ident, $call:literal) => {{
@@ -101,6 +56,60 @@ impl Instance {
                     }
                 }
             }
+        }
+    }
+
+    /// Sets one variable in the way of FMI 1 and 2.
+    fn set_scalar(&self, reference: u32, values: &Values) -> Result<()> {
+        if values.len() != 1 {
+            return Err(Error::new(Code::FmuValue, "only FMI 3.0 has arrays"));
+        }
+        let (references, one) = ([reference], 1);
+        let at = references.as_ptr();
+        let (set_integer, set_string) = match &self.library.functions {
+            Functions::V1(f) => (f.values.set_integer, f.values.set_string),
+            Functions::V2(f) => (f.set_integer, f.set_string),
+            Functions::V3(_) => (None, None),
+        };
+        let integer = |value: c_int| {
+            let function = self.need(set_integer, "SetInteger")?;
+            // SAFETY: in each call the instance is alive and one value is handed over for one reference.
+            self.set_value("SetInteger", || unsafe { function(self.handle, at, one, &raw const value) })
+        };
+        match values {
+            Values::Float64(v) => self.set_reals(&references, v),
+            Values::Int32(v) => integer(v[0]),
+            Values::Enumeration(v) => integer(
+                c_int::try_from(v[0])
+                    .map_err(|_| Error::new(Code::FmuValue, format!("{} has more than 32 bits", v[0])))?,
+            ),
+            Values::Boolean(v) => match &self.library.functions {
+                Functions::V1(f) => {
+                    let (value, function) = (c_char::from(v[0]), f.values.set_boolean);
+                    let function = self.need(function, "SetBoolean")?;
+                    // SAFETY: as above.
+                    self.set_value("SetBoolean", || unsafe {
+                        function(self.handle, at, one, &raw const value)
+                    })
+                }
+                Functions::V2(f) => {
+                    let (value, function) = (c_int::from(v[0]), f.set_boolean);
+                    let function = self.need(function, "SetBoolean")?;
+                    // SAFETY: as above.
+                    self.set_value("SetBoolean", || unsafe {
+                        function(self.handle, at, one, &raw const value)
+                    })
+                }
+                Functions::V3(_) => Err(self.lacks("SetBoolean")),
+            },
+            Values::String(v) => {
+                let texts = texts(v)?;
+                let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+                let function = self.need(set_string, "SetString")?;
+                // SAFETY: as above; the text lives until the call returns.
+                self.set_value("SetString", || unsafe { function(self.handle, at, one, pointers.as_ptr()) })
+            }
+            _ => Err(Error::new(Code::FmuValue, "only FMI 3.0 has such a type")),
         }
     }
 

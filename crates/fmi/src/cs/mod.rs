@@ -40,11 +40,11 @@ pub struct CoSimulationOptions {
     /// holds the value; an enumeration also takes the name of an item.
     pub parameters: Vec<(String, Values)>,
     /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = what an annotation for
-    /// costep says, else 1 in FMI 2, where the FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
+    /// costep says, else 1 in FMI 1 and 2, where the FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
     pub input_order: Option<usize>,
     /// Tolerance for the solver of the FMU.
     pub tolerance: Option<f64>,
-    /// Debug messages. None = as few as give a reason for errors: off in FMI 2, where errors are reported anyway, on in
+    /// Debug messages. None = as few as give a reason for errors: off in FMI 1 and 2, where errors are reported anyway, on in
     /// FMI 3, where else nothing is.
     pub logging: Option<bool>,
     /// How long a call into the FMU may take before whoever watches this process ends it. Zero = as long as it wants;
@@ -239,7 +239,9 @@ impl CoSimulationSubsystem {
         };
         assert_eq!(values.len(), self.outputs.width());
         let orders = vec![wanted; self.outputs.references.len()];
-        self.instance.get_output_derivatives(&self.outputs.references, &orders, values)
+        self.instance.get_output_derivatives(&self.outputs.references, &orders, values)?;
+        self.outputs.turn_derivatives(values);
+        Ok(())
     }
 
     /// The library it is an instance of.

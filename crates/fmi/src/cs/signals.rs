@@ -25,6 +25,24 @@ pub(crate) struct Signals {
     others: Option<Box<Others>>,
     /// What happens to them on their way, if anything.
     routing: Option<Box<RoutedInputs>>,
+    /// Those that the FMU has with the other sign, if there are any.
+    negated: Option<Box<Negated>>,
+}
+
+/// Negated aliases (FMI 1): places among all elements, and whether each is a Boolean.
+#[derive(Debug)]
+struct Negated {
+    places: Vec<(usize, bool)>,
+    values: RefCell<Vec<f64>>,
+}
+
+impl Negated {
+    fn turn(&self, values: &mut [f64]) {
+        for (place, is_boolean) in &self.places {
+            let value = &mut values[*place];
+            *value = if *is_boolean { 1.0 - *value } else { -*value };
+        }
+    }
 }
 
 /// Inputs that can follow polynomials: their references, and the place of each element among all inputs.
@@ -81,7 +99,23 @@ impl Signals {
         if !others.is_empty() {
             signals.others = Some(Box::new(Others::new(description, &others, sizes)?));
         }
+        signals.find_negated(description);
         Ok(signals)
+    }
+
+    /// Before FMI 3 every variable has one element.
+    fn find_negated(&mut self, description: &ModelDescription) {
+        let mut places = Vec::new();
+        for (place, (index, _)) in self.all().enumerate() {
+            let variable = &description.variables()[index];
+            if variable.is_negated() {
+                places.push((place, variable.kind == VariableType::Boolean));
+            }
+        }
+        if !places.is_empty() {
+            let values = RefCell::new(vec![0.0; self.total()]);
+            self.negated = Some(Box::new(Negated { places, values }));
+        }
     }
 
     /// Adds a variable with a point in 64 bits.
@@ -107,9 +141,15 @@ impl Signals {
         self.width() + self.others.as_ref().map_or(0, |others| others.width)
     }
 
-    /// Whether there is more to do than to hand numbers over: there are variables of other types, or ways of their own.
+    /// Whether there is more to do than to hand numbers over: there are variables of other types or signs, or ways of their
+    /// own.
     pub(crate) fn is_mixed(&self) -> bool {
-        self.others.is_some() || self.routing.is_some()
+        self.others.is_some() || self.routing.is_some() || self.is_negated()
+    }
+
+    /// Whether the FMU has some of them with the other sign.
+    pub(crate) fn is_negated(&self) -> bool {
+        self.negated.is_some()
     }
 
     pub(super) fn set_routing(&mut self, routing: RoutedInputs) {
@@ -148,6 +188,18 @@ impl Signals {
         if let Some(routing) = &self.routing {
             return routing.set(instance, u);
         }
+        match &self.negated {
+            None => self.hand_over(instance, u),
+            Some(negated) => {
+                let mut values = negated.values.borrow_mut();
+                values.copy_from_slice(u);
+                negated.turn(&mut values);
+                self.hand_over(instance, &values)
+            }
+        }
+    }
+
+    fn hand_over(&self, instance: &Instance, u: &[f64]) -> Result<()> {
         let (reals, rest) = u.split_at(u.len() - self.others.as_ref().map_or(0, |others| others.width));
         if !reals.is_empty() {
             instance.set_reals(&self.references, reals)?;
@@ -162,7 +214,20 @@ impl Signals {
         if !reals.is_empty() {
             instance.get_reals(&self.references, reals)?;
         }
-        self.others.as_ref().map_or(Ok(()), |others| others.get(instance, rest))
+        self.others.as_ref().map_or(Ok(()), |others| others.get(instance, rest))?;
+        if let Some(negated) = &self.negated {
+            negated.turn(y);
+        }
+        Ok(())
+    }
+
+    /// Gives derivatives of those with a point in 64 bits their sign.
+    pub(crate) fn turn_derivatives(&self, values: &mut [f64]) {
+        for (place, _) in self.negated.iter().flat_map(|negated| &negated.places) {
+            if let Some(value) = values.get_mut(*place) {
+                *value = -*value;
+            }
+        }
     }
 
     /// Texts and bytes as they are, for a checkpoint: numbers stand for them that mean nothing elsewhere.

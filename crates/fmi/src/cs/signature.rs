@@ -42,7 +42,8 @@ impl Signature {
         };
         let (follows, samples) = (exchanges(&inputs), exchanges(&outputs));
         let input_order = match options.input_order {
-            _ if !kind.can_interpolate_inputs && !follows => 0,
+            // Derivatives are handed over as they are, without another sign.
+            _ if inputs.is_negated() || (!kind.can_interpolate_inputs && !follows) => 0,
             Some(order) => order.min(MAX_ORDER),
             // In FMI 3 the polynomial is evaluated here, so that its order does not matter to the FMU.
             None if follows => MAX_ORDER,

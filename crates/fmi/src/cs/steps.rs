@@ -15,7 +15,7 @@ const MOST_HALVINGS: u32 = 10;
 /// Derivatives of the inputs that are set, in the order of their order, for one call per step.
 #[derive(Debug, Default)]
 pub(super) struct InputDerivatives {
-    /// Places of these inputs among all. In FMI 2 each has one element.
+    /// Places of these inputs among all. Where they are used, in FMI 1 and 2, each has one element.
     places: Vec<usize>,
     references: Vec<u32>,
     orders: Vec<i32>,
@@ -70,12 +70,12 @@ impl CoSimulationSubsystem {
     ) -> Result<StepOutcome> {
         let stepped = match call {
             Call::SetReals => {
-                self.instance.check(status, call.name(2))?;
+                self.instance.check(status, call.name(self.instance.version()))?;
                 self.instance.do_step(interval, true)
             }
             Call::DoStep => self.instance.has_stepped(status, interval),
             _ => {
-                self.instance.check(status, call.name(2))?;
+                self.instance.check(status, call.name(self.instance.version()))?;
                 Ok(interval.end)
             }
         };

@@ -46,13 +46,16 @@ impl Subsystem for CoSimulationSubsystem {
                 .instance
                 .error(Code::Bug, "initial outputs are asked for after the initialisation"));
         }
-        self.set_inputs(u)?;
+        if self.instance.takes_initial_inputs() {
+            self.set_inputs(u)?;
+        }
         if let Some(events) = &mut self.events {
             events.note_inputs(u);
         }
         if self.linear.is_some() {
             self.active.get_mut().copy_from_slice(u);
         }
+        self.instance.begin(false)?;
         self.get_outputs(y)
     }
 

@@ -58,35 +58,37 @@ impl SentValues {
 #[derive(Debug)]
 pub(crate) struct SomeInputs {
     references: Vec<u32>,
-    /// Places in the vector of all inputs, and the values there.
+    /// Places in the vector of all inputs, the sign that the FMU has them with, and the values there.
     places: Vec<usize>,
+    signs: Vec<f64>,
     values: Vec<f64>,
 }
 
 impl SomeInputs {
     /// None if all inputs are continuous.
     pub(super) fn of(fmu: &ModelDescription, inputs: &Signals) -> Option<Box<Self>> {
-        let (mut references, mut places, mut place) = (Vec::new(), Vec::new(), 0);
+        let (mut references, mut places, mut signs, mut place) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for ((variable, reference), count) in
             inputs.variables.iter().zip(&inputs.references).zip(&inputs.elements)
         {
-            let is_continuous = fmu.variables()[*variable].variability == Variability::Continuous;
-            if is_continuous && inputs.sets(*variable) {
+            let described = &fmu.variables()[*variable];
+            if described.variability == Variability::Continuous && inputs.sets(*variable) {
                 references.push(*reference);
                 places.extend(place..place + count);
+                signs.resize(places.len(), if described.is_negated() { -1.0 } else { 1.0 });
             }
             place += count;
         }
         let values = vec![0.0; places.len()];
         let all = references.len() == inputs.references.len() && !inputs.is_mixed();
-        (!all).then(|| Box::new(Self { references, places, values }))
+        (!all).then(|| Box::new(Self { references, places, signs, values }))
     }
 
     fn set(&mut self, instance: &Instance, u: &[f64], sent: &mut [f64]) -> Result<()> {
         let mut is_new = false;
-        for (place, value) in self.places.iter().zip(&mut self.values) {
+        for ((place, sign), value) in self.places.iter().zip(&self.signs).zip(&mut self.values) {
             is_new |= sent[*place] != u[*place];
-            (*value, sent[*place]) = (u[*place], u[*place]);
+            (*value, sent[*place]) = (sign * u[*place], u[*place]);
         }
         if is_new { instance.set_reals(&self.references, &self.values) } else { Ok(()) }
     }
@@ -318,7 +320,9 @@ impl Equations for FmuEquations {
     }
 
     fn state_name(&self, state: usize) -> String {
-        self.state_names.get(state).cloned().unwrap_or_else(|| format!("x[{state}]"))
+        let listed = self.state_names.get(state).cloned();
+        let named = listed.or_else(|| self.instance.state_name(state, self.nominal.len()));
+        named.unwrap_or_else(|| format!("x[{state}]"))
     }
 
     /// The derivatives come with the slopes.

@@ -58,9 +58,9 @@ impl FmuEquations {
         };
         if matches!(signature.slopes, Slopes::Directional(_)) && !has_slopes {
             signature.slopes =
-                differences(&signature.states, &signature.outputs, &signature.description.inputs);
+                differences(signature.states, &signature.outputs, &signature.description.inputs);
         }
-        let nominal = vec![1.0; signature.states.width()];
+        let nominal = vec![1.0; signature.states];
         let sent = SentValues {
             t: f64::NAN,
             u: vec![f64::NAN; signature.inputs.total()],
@@ -211,7 +211,9 @@ impl Lifecycle for FmuEquations {
             let what = "initial outputs are asked for after the initialisation";
             return Err(self.instance.error(Code::Bug, what));
         }
+        let changed = u != self.sent.u;
         self.set_inputs(u)?;
+        self.instance.begin(changed)?;
         self.outputs.get(&self.instance, y)
     }
 

@@ -85,7 +85,7 @@ impl ModelExchangeSubsystem {
             return Err(Error::new(Code::FmuInterface, "the FMU is not for Model Exchange"));
         };
         let signature = Signature::of(fmu, kind, name, options)?;
-        Ok((signature.description, signature.states.width()))
+        Ok((signature.description, signature.states))
     }
 
     /// The last messages of the FMU, the oldest first.

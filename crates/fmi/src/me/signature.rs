@@ -26,7 +26,7 @@ pub(super) struct Signature {
     pub(super) settings: Vec<Setting>,
     pub(super) inputs: Signals,
     pub(super) outputs: Signals,
-    pub(super) states: Signals,
+    pub(super) states: usize,
     pub(super) state_names: Vec<String>,
     pub(super) indicators: usize,
     pub(super) slopes: Slopes,
@@ -62,10 +62,11 @@ impl Signature {
         {
             linear.use_adjoint();
         }
+        let number = states.width() + fmu.structure.unlisted_states;
         let input_ports = inputs.ports(fmu, &sizes);
         let slopes = match directional {
             Some(linear) => Slopes::Directional(Box::new(linear)),
-            None => differences(&states, &outputs, &input_ports),
+            None => differences(number, &outputs, &input_ports),
         };
         let continuous_inputs = SomeInputs::of(fmu, &inputs);
         let rollback = match kind.interface.can_get_and_set_state {
@@ -86,12 +87,12 @@ impl Signature {
             settings,
             state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),
             indicators: match fmu.fmi_version {
-                FmiVersion::V2 => fmu.number_of_event_indicators,
+                FmiVersion::V1 | FmiVersion::V2 => fmu.number_of_event_indicators,
                 FmiVersion::V3 => indicators.width(),
             },
             inputs,
             outputs,
-            states,
+            states: number,
             slopes,
             continuous_inputs,
             rollback,
@@ -101,9 +102,9 @@ impl Signature {
 }
 
 /// Memory for differences. Inputs without a nominal value are taken to be of size 1.
-pub(super) fn differences(states: &Signals, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
+pub(super) fn differences(states: usize, outputs: &Signals, inputs: &[costep_core::Port]) -> Slopes {
     let sizes = inputs.iter().map(|port| port.nominal.filter(|nominal| *nominal > 0.0).unwrap_or(1.0));
-    let (n, m, r) = (states.width(), inputs.len(), outputs.total());
+    let (n, m, r) = (states, inputs.len(), outputs.total());
     Slopes::Differences(Box::new(DifferenceMemory {
         differences: Differences::new(n, m, r),
         nominal_x: vec![1.0; n],

@@ -34,7 +34,7 @@ pub struct SlotData {
     word: AtomicU64,
     /// Longest time of a call in ms; 0 = no limit.
     limit: AtomicU64,
-    /// 2 or 3.
+    /// 1, 2 or 3.
     version: AtomicU32,
     name_length: AtomicU32,
     message_length: AtomicU32,

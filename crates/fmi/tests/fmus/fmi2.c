@@ -14,7 +14,12 @@ typedef struct {
 static void write_log(void *at, int status, const char *message) {
     Instance *i = at;
     const Callbacks *callbacks = i->callbacks;
-    callbacks->logger(callbacks->environment, i->name, status, "logStatusError", message, 1, 2.0, "three");
+#ifdef FOREIGN_ENVIRONMENT
+    void *environment = (void *)16;
+#else
+    void *environment = callbacks->environment;
+#endif
+    callbacks->logger(environment, i->name, status, "logStatusError", message, 1, 2.0, "three");
 }
 
 EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }

@@ -18,11 +18,31 @@ use zip::write::SimpleFileOptions;
 /// Version of FMI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fmi {
+    V1,
     V2,
     V3,
 }
 
+/// Those that can store states and tell derivatives.
 pub(crate) const BOTH: [Fmi; 2] = [Fmi::V2, Fmi::V3];
+pub(crate) const EVERY: [Fmi; 3] = [Fmi::V1, Fmi::V2, Fmi::V3];
+
+impl Fmi {
+    /// A call by its whole name.
+    pub(crate) fn name(self, call: &str) -> String {
+        match self {
+            Self::V1 => format!("fmi{call}"),
+            Self::V2 => format!("fmi2{call}"),
+            Self::V3 => format!("fmi3{call}"),
+        }
+    }
+
+    /// The source of the functions of Co-Simulation or Model Exchange.
+    fn source(self, stem: &str) -> String {
+        let number = self as usize + 1;
+        format!("{stem}{number}.c")
+    }
+}
 
 /// A test FMU in a folder of its own.
 pub(crate) struct TestFmu {
@@ -150,6 +170,10 @@ fn variables(model: &str) -> Table {
     }
 }
 
+const FAULT_1: &str = r#"<ScalarVariable name="fault" valueReference="100" variability="parameter"><Integer start="0" min="0" max="100"/></ScalarVariable>
+<ScalarVariable name="flag" valueReference="101" variability="parameter"><Boolean start="false"/></ScalarVariable>
+<ScalarVariable name="text" valueReference="102" variability="parameter"><String start=""/></ScalarVariable>
+"#;
 const FAULT_2: &str = r#"<ScalarVariable name="fault" valueReference="100" causality="parameter" variability="fixed"><Integer start="0" min="0" max="100"/></ScalarVariable>
 <ScalarVariable name="flag" valueReference="101" causality="parameter" variability="fixed"><Boolean start="false"/></ScalarVariable>
 <ScalarVariable name="text" valueReference="102" causality="parameter" variability="fixed"><String start=""/></ScalarVariable>
@@ -162,6 +186,10 @@ const FAULT_3: &str = r#"<Int32 name="fault" valueReference="100" causality="par
 /// The element of the model description that offers Co-Simulation.
 fn co_simulation(fmi: Fmi, model: &str, identifier: &str, extra: &str) -> String {
     match fmi {
+        Fmi::V1 => format!(
+            r#"<Implementation><CoSimulation_StandAlone><Capabilities canHandleVariableCommunicationStepSize="true"
+ canInterpolateInputs="true" {extra}/></CoSimulation_StandAlone></Implementation>"#
+        ),
         Fmi::V2 => format!(
             r#"<CoSimulation modelIdentifier="{identifier}" canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"
  canGetAndSetFMUstate="true" canSerializeFMUstate="true" providesDirectionalDerivative="true" {extra}/>"#
@@ -183,6 +211,7 @@ fn model_exchange(fmi: Fmi, model: &str, identifier: &str, plain: bool) -> Strin
     };
     let steps = if plain { "false" } else { "true" };
     match fmi {
+        Fmi::V1 => String::new(),
         Fmi::V2 => format!(
             "<ModelExchange modelIdentifier=\"{identifier}\" completedIntegratorStepNotNeeded=\"{plain}\" {} {}/>",
             stores.replace("FMUState", "FMUstate"),
@@ -194,7 +223,44 @@ fn model_exchange(fmi: Fmi, model: &str, identifier: &str, plain: bool) -> Strin
     }
 }
 
-fn description(fmi: Fmi, model: &str, token: &str, interface: &str) -> String {
+/// The description of FMI 1.0, which has other words.
+fn description_1(model: &str, identifier: &str, token: &str, implementation: &str) -> String {
+    let (rows, outputs, states) = variables(model);
+    let mut list = String::new();
+    for (name, reference, causality, start) in rows {
+        let start = start.map_or(String::new(), |start| format!(" start=\"{start}\""));
+        let words = match (*causality, *name) {
+            ("parameter", _) => "variability=\"parameter\"".to_owned(),
+            ("local", _) => "causality=\"internal\"".to_owned(),
+            (causality, "gate" | "sampled") => format!("causality=\"{causality}\" variability=\"discrete\""),
+            (causality, _) => format!("causality=\"{causality}\""),
+        };
+        let is_input = |known: &&u32| rows.iter().any(|row| row.1 == **known && row.2 == "input");
+        let known = outputs.iter().find(|(output, _)| output == reference).map(|(_, known)| {
+            let input = |known: &u32| rows.iter().find(|row| row.1 == *known).unwrap().0;
+            let names = known.iter().filter(is_input).map(|known| format!("<Name>{}</Name>", input(known)));
+            format!("<DirectDependency>{}</DirectDependency>", names.collect::<String>())
+        });
+        let known = known.unwrap_or_default();
+        let head = format!("name=\"{name}\" valueReference=\"{reference}\" {words}");
+        writeln!(list, "<ScalarVariable {head}><Real{start}/>{known}</ScalarVariable>").unwrap();
+    }
+    let indicators = usize::from(rows.iter().any(|row| row.0 == "z"));
+    format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="1.0" modelName="{model}" modelIdentifier="{identifier}" guid="{token}" numberOfContinuousStates="{}" numberOfEventIndicators="{indicators}">
+<ModelVariables>{list}{}</ModelVariables>
+{implementation}
+</fmiModelDescription>"#,
+        states.len(),
+        if model == "Fault" { FAULT_1 } else { "" },
+    )
+}
+
+fn description(fmi: Fmi, model: &str, identifier: &str, token: &str, interface: &str) -> String {
+    if fmi == Fmi::V1 {
+        return description_1(model, identifier, token, interface);
+    }
     let (rows, outputs, states) = variables(model);
     let index = |reference: u32| rows.iter().position(|row| row.1 == reference).unwrap() + 1;
     let mut list = String::new();
@@ -213,7 +279,7 @@ fn description(fmi: Fmi, model: &str, token: &str, interface: &str) -> String {
             "name=\"{name}\" valueReference=\"{reference}\" causality=\"{causality}\" variability=\"{variability}\""
         );
         match fmi {
-            Fmi::V2 => {
+            Fmi::V1 | Fmi::V2 => {
                 let of = of.map_or(String::new(), |state| format!(" derivative=\"{}\"", index(state)));
                 writeln!(list, "<ScalarVariable {head}><Real{start}{of}{reinit}/></ScalarVariable>").unwrap();
             }
@@ -232,7 +298,7 @@ fn description(fmi: Fmi, model: &str, token: &str, interface: &str) -> String {
             known.iter().map(|known| name(*known).to_string()).collect::<Vec<_>>().join(" ")
         };
         match fmi {
-            Fmi::V2 => {
+            Fmi::V1 | Fmi::V2 => {
                 let entry =
                     format!("<Unknown index=\"{}\" dependencies=\"{}\"/>", index(*output), known(&index));
                 structure[0] += &entry;
@@ -248,7 +314,7 @@ fn description(fmi: Fmi, model: &str, token: &str, interface: &str) -> String {
     }
     for (derivative, _) in states {
         match fmi {
-            Fmi::V2 => {
+            Fmi::V1 | Fmi::V2 => {
                 let entry = format!("<Unknown index=\"{}\"/>", index(*derivative));
                 structure[1] += &entry;
                 structure[2] += &entry;
@@ -265,7 +331,7 @@ fn description(fmi: Fmi, model: &str, token: &str, interface: &str) -> String {
         initial += "<EventIndicator valueReference=\"25\"/>";
     }
     match fmi {
-        Fmi::V2 => format!(
+        Fmi::V1 | Fmi::V2 => format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="{model}" guid="{token}" numberOfEventIndicators="{indicators}">
 {interface}
@@ -305,11 +371,12 @@ pub(crate) fn build(fmi: Fmi, model: &str) -> TestFmu {
 /// The same with another model identifier and in another variant.
 pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant) -> TestFmu {
     let token = if variant.wrong_token { "{other}" } else { "{costep test}" };
-    let mut text = description(fmi, model, token, &co_simulation(fmi, model, identifier, variant.attributes));
+    let interface = co_simulation(fmi, model, identifier, variant.attributes);
+    let mut text = description(fmi, model, identifier, token, &interface);
     if variant.hides_states {
         text = without_states(&text);
     }
-    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let functions = &fmi.source("fmi");
     let throws = variant.flag == "-DEXCEPTIONS";
     let define = format!("-D{}", model.to_uppercase());
     let flags = [define.as_str(), variant.flag, if throws { "-lstdc++" } else { "" }];
@@ -320,8 +387,9 @@ pub(crate) fn build_as(fmi: Fmi, model: &str, identifier: &str, variant: Variant
 
 /// The fault FMU with Rust code inside whose fault is a panic; `abi` says whether it leaves the FMU.
 pub(crate) fn build_panicking(fmi: Fmi, abi: &str) -> TestFmu {
-    let text = description(fmi, "Fault", "{costep test}", &co_simulation(fmi, "Fault", "Fault", ""));
-    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let interface = co_simulation(fmi, "Fault", "Fault", "");
+    let text = description(fmi, "Fault", "Fault", "{costep test}", &interface);
+    let functions = &fmi.source("fmi");
     let folder = tempfile::tempdir().unwrap();
     let (source, library) = (folder.path().join("panic.rs"), folder.path().join("libpanic.a"));
     std::fs::write(&source, include_str!("panic.rs.txt").replace("ABI", abi)).unwrap();
@@ -337,8 +405,20 @@ pub(crate) fn build_panicking(fmi: Fmi, abi: &str) -> TestFmu {
 /// Compiles and packs a model for Model Exchange: `Lag`, `Fault`, `S1`, `S2`, `Ball`, `Sampler`, `Chatter` or `Stepper`. A
 /// plain one cannot store its state, has no directional derivatives, and does not want to hear of completed steps.
 pub(crate) fn build_exchange(fmi: Fmi, model: &str, plain: bool, flag: &str) -> TestFmu {
-    let text = description(fmi, model, "{costep test}", &model_exchange(fmi, model, model, plain));
-    let functions = if fmi == Fmi::V2 { "exchange2.c" } else { "exchange3.c" };
+    build_exchange_edited(fmi, model, plain, flag, |text| text)
+}
+
+/// The same with a description that is changed by `edit`.
+pub(crate) fn build_exchange_edited(
+    fmi: Fmi,
+    model: &str,
+    plain: bool,
+    flag: &str,
+    edit: impl Fn(String) -> String,
+) -> TestFmu {
+    let interface = model_exchange(fmi, model, model, plain);
+    let text = edit(description(fmi, model, model, "{costep test}", &interface));
+    let functions = &fmi.source("exchange");
     let define = format!("-D{}", model.to_uppercase());
     pack(model, &text, Some((&["exchange.c", functions], &[define.as_str(), flag])))
 }
@@ -357,8 +437,9 @@ pub(crate) fn exchange(
 
 /// A model whose description is changed by `edit`.
 pub(crate) fn build_edited(fmi: Fmi, model: &str, edit: impl Fn(String) -> String) -> TestFmu {
-    let text = edit(description(fmi, model, "{costep test}", &co_simulation(fmi, model, model, "")));
-    let functions = if fmi == Fmi::V2 { "fmi2.c" } else { "fmi3.c" };
+    let interface = co_simulation(fmi, model, model, "");
+    let text = edit(description(fmi, model, model, "{costep test}", &interface));
+    let functions = &fmi.source("fmi");
     let define = format!("-D{}", model.to_uppercase());
     pack(model, &text, Some((&["model.c", "fault.c", functions], &[&define])))
 }
@@ -405,11 +486,11 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
     let (mut list, mut outputs) = (String::new(), String::new());
     let mut variables: Vec<(&str, String, u32, &str)> = Vec::new();
     for (kind2, kind3, name, reference) in TYPES {
-        let kind = if fmi == Fmi::V2 { kind2 } else { kind3 };
+        let kind = if fmi == Fmi::V3 { kind3 } else { kind2 };
         variables.push((kind, format!("u_{name}"), reference, "input"));
         variables.push((kind, format!("y_{name}"), 100 + reference, "output"));
     }
-    let integer = if fmi == Fmi::V2 { "Integer" } else { "Int32" };
+    let integer = if fmi == Fmi::V3 { "Int32" } else { "Integer" };
     for (at, name) in ["steps", "sets", "gets", "check"].into_iter().enumerate() {
         variables.push((integer, name.into(), 130 + at as u32, "output"));
     }
@@ -426,6 +507,10 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
             "name=\"{name}\" valueReference=\"{reference}\" causality=\"{causality}\" variability=\"{variability}\""
         );
         match fmi {
+            Fmi::V1 => {
+                let none = if *causality == "output" { "<DirectDependency/>" } else { "" };
+                writeln!(list, "<ScalarVariable {head}><{kind}{declared}{start}/>{none}</ScalarVariable>")
+            }
             Fmi::V2 => writeln!(list, "<ScalarVariable {head}><{kind}{declared}{start}/></ScalarVariable>"),
             Fmi::V3 => writeln!(list, "<{kind} {head}{declared}{start}/>"),
         }
@@ -433,6 +518,7 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
         if *causality == "output" {
             let index = list.lines().count();
             outputs += &match fmi {
+                Fmi::V1 => String::new(),
                 Fmi::V2 => format!("<Unknown index=\"{index}\" dependencies=\"\"/>"),
                 Fmi::V3 => format!("<Output valueReference=\"{reference}\" dependencies=\"\"/>"),
             };
@@ -440,6 +526,17 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
     }
     let items = "<Item name=\"none\" value=\"0\"/><Item name=\"some\" value=\"1\"/>";
     let text = match fmi {
+        Fmi::V1 => format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="1.0" modelName="Types" modelIdentifier="Types" guid="types" numberOfContinuousStates="0" numberOfEventIndicators="0">
+<TypeDefinitions><Type name="Choice"><EnumerationType><Item name="one"/><Item name="two"/></EnumerationType></Type></TypeDefinitions>
+<ModelVariables>{list}
+<ScalarVariable name="u_text" valueReference="91" causality="input" variability="discrete"><String start=""/></ScalarVariable>
+<ScalarVariable name="y_text" valueReference="92" causality="output" variability="discrete"><String/><DirectDependency/></ScalarVariable>
+</ModelVariables>
+<Implementation><CoSimulation_StandAlone><Capabilities canHandleVariableCommunicationStepSize="true"/></CoSimulation_StandAlone></Implementation>
+</fmiModelDescription>"#
+        ),
         Fmi::V2 => format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Types" guid="types">
@@ -469,8 +566,7 @@ pub(crate) fn build_types(fmi: Fmi) -> TestFmu {
 </fmiModelDescription>"#
         ),
     };
-    let source = if fmi == Fmi::V2 { "types2.c" } else { "types3.c" };
-    pack("Types", &text, Some((&[source], &[])))
+    pack("Types", &text, Some((&[&fmi.source("types")], &[])))
 }
 
 /// An FMU for Model Exchange with a Boolean and an integer as discrete inputs: x' = `on` ? `u` : 0, and `level` is
@@ -503,7 +599,7 @@ fn pack(identifier: &str, description: &str, binary: Option<(&[&str], &[&str])>)
             let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
             let mut command = Command::new(compiler);
             command.args(["-O2", "-Wall", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden"]);
-            command.arg("-DGUID=\"{costep test}\"");
+            command.arg("-DGUID=\"{costep test}\"").arg(format!("-DFMI(name)={identifier}_fmi##name"));
             // Other crates use this file too.
             let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmi/tests/fmus");
             command

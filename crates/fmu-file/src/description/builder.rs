@@ -43,7 +43,7 @@ impl<'a> Builder<'a> {
         limits: &'a Limits,
     ) -> Result<Self, Flaw> {
         let mut report = Report::default();
-        let token = if version == FmiVersion::V2 { "guid" } else { "instantiationToken" };
+        let token = if version < FmiVersion::V3 { "guid" } else { "instantiationToken" };
         for required in ["modelName", token] {
             if root.get(required).is_none() {
                 report.error(Code::FmuSchema, root.line(), format!("`{required}` is missing"));
@@ -58,7 +58,7 @@ impl<'a> Builder<'a> {
             report.warning(Code::FmuSchema, root.line(), message);
         }
         let mut events = 0;
-        if version == FmiVersion::V2 {
+        if version < FmiVersion::V3 {
             events = root.read::<u32>("numberOfEventIndicators", &mut report).unwrap_or(0) as usize;
             if events > limits.list {
                 report.error(
@@ -98,6 +98,10 @@ impl<'a> Builder<'a> {
             index: Index::default(),
             report: Report::default(),
         };
+        if version == FmiVersion::V1 {
+            // Read by those who need them.
+            let _ = (root.get("modelIdentifier"), root.get("numberOfContinuousStates"));
+        }
         root.check_asked(&mut report);
         Ok(Self {
             description,
@@ -179,27 +183,17 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// What all interfaces have; the names of some flags depend on the version.
+    /// What all interfaces of FMI 2 and 3 have; the names of some flags depend on the version.
     pub(crate) fn interface(&mut self, element: &Element) -> Result<Interface, Flaw> {
-        let (state, serialize, directional) = match self.description.fmi_version {
-            FmiVersion::V2 => {
-                ("canGetAndSetFMUstate", "canSerializeFMUstate", "providesDirectionalDerivative")
-            }
-            FmiVersion::V3 => {
-                ("canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives")
-            }
-        };
         let v2 = self.description.fmi_version == FmiVersion::V2;
-        let identifier = element.get("modelIdentifier").unwrap_or_default();
-        if !is_identifier(identifier) {
-            let message = format!("the model identifier `{}` is not allowed", short(identifier));
-            let mut flaw = Flaw::new(Code::BadDescription, element.line(), message);
-            flaw.error = flaw.error.hint("it consists of at most 256 letters, digits and underscores");
-            return Err(flaw);
-        }
+        let (state, serialize, directional) = match v2 {
+            true => ("canGetAndSetFMUstate", "canSerializeFMUstate", "providesDirectionalDerivative"),
+            false => ("canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives"),
+        };
+        let model_identifier = self.identifier(element)?;
         let report = &mut self.report;
         Ok(Interface {
-            model_identifier: identifier.to_owned(),
+            model_identifier,
             needs_execution_tool: element.flag("needsExecutionTool", report),
             can_be_instantiated_only_once_per_process: element
                 .flag("canBeInstantiatedOnlyOncePerProcess", report),
@@ -211,6 +205,18 @@ impl<'a> Builder<'a> {
             provides_adjoint_derivatives: !v2 && element.flag("providesAdjointDerivatives", report),
             provides_per_element_dependencies: !v2 && element.flag("providesPerElementDependencies", report),
         })
+    }
+
+    /// The model identifier, which names of files and symbols are built from.
+    pub(crate) fn identifier(&self, element: &Element) -> Result<String, Flaw> {
+        let identifier = element.get("modelIdentifier").unwrap_or_default();
+        if is_identifier(identifier) {
+            return Ok(identifier.to_owned());
+        }
+        let message = format!("the model identifier `{}` is not allowed", short(identifier));
+        let mut flaw = Flaw::new(Code::BadDescription, element.line(), message);
+        flaw.error = flaw.error.hint("it consists of at most 256 letters, digits and underscores");
+        Err(flaw)
     }
 
     pub(crate) fn add_type(&mut self, definition: TypeDefinition) -> Result<(), Flaw> {
@@ -269,7 +275,7 @@ impl<'a> Builder<'a> {
         if !self.variables_done {
             return Err(Flaw::new(Code::BadDescription, line, "<ModelVariables> is missing"));
         }
-        if !self.seen.contains("ModelStructure") {
+        if self.description.fmi_version > FmiVersion::V1 && !self.seen.contains("ModelStructure") {
             self.report.error(Code::FmuStructure, line, "<ModelStructure> is missing");
         }
         let mut description = self.description;

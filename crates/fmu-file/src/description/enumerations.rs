@@ -7,14 +7,14 @@ use costep_core::PortKind;
 use crate::xml::Literal;
 
 macro_rules! words {
-    ($($(#[$about:meta])* $name:ident, $what:literal { $($(#[$doc:meta])* $variant:ident = $word:literal),* $(,)? })*) => { $(
+    ($($(#[$about:meta])* $seen:vis $name:ident, $what:literal { $($(#[$doc:meta])* $variant:ident = $word:literal),* $(,)? })*) => { $(
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$doc])* $variant),* }
+        $seen enum $name { $($(#[$doc])* $variant),* }
 
         impl $name {
             /// The word of the standard.
-            pub fn word(self) -> &'static str {
+            $seen fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
             }
         }
@@ -36,7 +36,7 @@ macro_rules! words {
 
 words! {
     /// Who determines the value of a variable.
-    Causality, "causality" {
+    pub Causality, "causality" {
         /// Set by the importer, constant in the run unless tunable.
         Parameter = "parameter",
         /// Computed from parameters.
@@ -54,7 +54,7 @@ words! {
     }
 
     /// When the value of a variable may change.
-    Variability, "variability" {
+    pub Variability, "variability" {
         /// Never.
         Constant = "constant",
         /// Not after initialisation.
@@ -68,7 +68,7 @@ words! {
     }
 
     /// How a variable gets its first value.
-    Initial, "kind of initialisation" {
+    pub Initial, "kind of initialisation" {
         /// It is the start value.
         Exact = "exact",
         /// The start value is a guess.
@@ -78,7 +78,7 @@ words! {
     }
 
     /// How a known variable enters the equation of an unknown one.
-    DependencyKind, "kind of dependency" {
+    pub DependencyKind, "kind of dependency" {
         /// In any way.
         Dependent = "dependent",
         /// By a factor that never changes.
@@ -92,15 +92,49 @@ words! {
     }
 
     /// Which names variables have.
-    NamingConvention, "naming convention" {
+    pub NamingConvention, "naming convention" {
         /// Any.
         Flat = "flat",
         /// Names of parts separated by dots, as in Modelica.
         Structured = "structured",
     }
 
+    /// Who determines the value of a variable, in FMI 1.
+    pub(crate) Causality1, "causality" {
+        /// Others, during the run.
+        Input = "input",
+        /// The FMU, and others want to know it.
+        Output = "output",
+        /// The FMU.
+        Internal = "internal",
+        /// Of no influence on the model.
+        None = "none",
+    }
+
+    /// When the value of a variable may change, in FMI 1.
+    pub(crate) Variability1, "variability" {
+        /// Never.
+        Constant = "constant",
+        /// Not after initialisation.
+        Parameter = "parameter",
+        /// At events.
+        Discrete = "discrete",
+        /// Always.
+        Continuous = "continuous",
+    }
+
+    /// Whether a variable of FMI 1 is another name of the variable with its value reference.
+    pub AliasKind, "kind of alias" {
+        /// It is the variable itself.
+        NoAlias = "noAlias",
+        /// It is another name.
+        Alias = "alias",
+        /// It is another name, and the value has the other sign.
+        NegatedAlias = "negatedAlias",
+    }
+
     /// When a clock ticks (FMI 3).
-    IntervalVariability, "kind of interval" {
+    pub IntervalVariability, "kind of interval" {
         /// Periodic, the period is in the model description.
         Constant = "constant",
         /// Periodic, the period is known after initialisation.
@@ -115,9 +149,9 @@ words! {
         Triggered = "triggered",
     }
 
-    /// The type of a variable. `Real` of FMI 2 is [`Float64`](Self::Float64), `Integer` of FMI 2 is
-    /// [`Int32`](Self::Int32); an enumeration has 32 bits in FMI 2 and 64 in FMI 3.
-    VariableType, "type of variable" {
+    /// The type of a variable. `Real` of FMI 1 and 2 is [`Float64`](Self::Float64), `Integer`
+    /// [`Int32`](Self::Int32); an enumeration has 32 bits there and 64 in FMI 3.
+    pub VariableType, "type of variable" {
         /// 32 bits.
         Float32 = "Float32",
         /// 64 bits; `Real` of FMI 2.
@@ -170,7 +204,7 @@ impl VariableType {
         }
     }
 
-    /// The types of FMI 2 by their names there.
+    /// The types of FMI 1 and 2 by their names there.
     pub(crate) fn of_fmi2(name: &str) -> Option<Self> {
         Some(match name {
             "Real" => Self::Float64,

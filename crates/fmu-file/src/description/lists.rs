@@ -1,4 +1,4 @@
-//! The parts of a document that FMI 2.0 and 3.0 have in common: units, attributes of types, log categories,
+//! The parts of a document that versions of FMI have in common: units, attributes of types, log categories,
 //! the default experiment.
 
 use costep_core::Code;
@@ -71,7 +71,13 @@ fn display_unit(element: &Element, unit: &str, builder: &mut Builder<'_>) -> Dis
     DisplayUnit { name, factor, offset, inverse }
 }
 
-fn check_scale(factor: f64, offset: f64, unit: &str, element: &Element, builder: &mut Builder<'_>) {
+pub(crate) fn check_scale(
+    factor: f64,
+    offset: f64,
+    unit: &str,
+    element: &Element,
+    builder: &mut Builder<'_>,
+) {
     if factor == 0.0 || !factor.is_finite() || !offset.is_finite() {
         let message = format!("<{}> of `{}` has an invalid factor or offset", element.tag(), short(unit));
         builder.report.warning(Code::FmuUnit, element.line(), message);

@@ -1,4 +1,4 @@
-//! The model description of an FMU, the same for FMI 2.0 and 3.0.
+//! The model description of an FMU, the same for FMI 1.0, 2.0 and 3.0.
 
 pub(crate) mod builder;
 pub(crate) mod enumerations;
@@ -10,6 +10,7 @@ pub(crate) mod structure;
 mod unsupported;
 pub(crate) mod value;
 pub(crate) mod variable;
+mod xml1;
 mod xml2;
 mod xml3;
 
@@ -35,6 +36,8 @@ use variable::{Dimension, TypeDefinition, Variable};
 /// The version of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FmiVersion {
+    /// FMI 1.0, for Model Exchange or Co-Simulation.
+    V1,
     /// FMI 2.0 with all its patch releases.
     V2,
     /// FMI 3.0 and later minor releases, which are compatible.
@@ -44,6 +47,7 @@ pub enum FmiVersion {
 impl fmt::Display for FmiVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::V1 => "FMI 1.0",
             Self::V2 => "FMI 2.0",
             Self::V3 => "FMI 3.0",
         })
@@ -100,7 +104,7 @@ pub struct ModelDescription {
     pub fmi_version_text: String,
     /// Name of the model in the tool it comes from.
     pub model_name: String,
-    /// `guid` of FMI 2, `instantiationToken` of FMI 3: handed back to the FMU as a proof of identity.
+    /// `guid` of FMI 1 and 2, `instantiationToken` of FMI 3: handed back to the FMU as a proof of identity.
     pub token: String,
     /// Who made it, with which tool, and so on.
     pub origin: Origin,
@@ -209,11 +213,11 @@ impl ModelDescription {
         })
     }
 
-    /// The first variable with this value reference and type. In FMI 2 each type counts on its own, except
+    /// The first variable with this value reference and type. Before FMI 3 each type counts on its own, except
     /// that enumerations count as integers, and several variables may share one.
     pub fn by_value_reference(&self, kind: VariableType, value_reference: u32) -> Option<usize> {
         let class = |kind: VariableType| match kind {
-            VariableType::Enumeration if self.fmi_version == FmiVersion::V2 => VariableType::Int32,
+            VariableType::Enumeration if self.fmi_version < FmiVersion::V3 => VariableType::Int32,
             other => other,
         };
         let start = self.index.references.partition_point(|(reference, _)| *reference < value_reference);
@@ -247,9 +251,9 @@ impl ModelDescription {
         })
     }
 
-    /// Number of continuous states, elements of arrays counted.
+    /// Number of continuous states, elements of arrays counted. Those of FMI 1 are not listed, but counted.
     pub fn number_of_states(&self) -> usize {
-        self.states().fold(0, |sum, state| sum.saturating_add(state.elements))
+        self.states().fold(self.structure.unlisted_states, |sum, state| sum.saturating_add(state.elements))
     }
 
     /// For each of `outputs`, which of `inputs` (as positions in that slice) it depends on without delay.
@@ -314,6 +318,7 @@ fn read(document: &Document<'_>, limits: &Limits) -> Result<ModelDescription, Fl
     let version = version(&root)?;
     let mut builder = Builder::new(version, &root, document.encoding(), limits)?;
     match version {
+        FmiVersion::V1 => xml1::read(&root, &mut builder)?,
         FmiVersion::V2 => xml2::read(&root, &mut builder)?,
         FmiVersion::V3 => xml3::read(&root, &mut builder)?,
     }
@@ -325,7 +330,7 @@ fn read(document: &Document<'_>, limits: &Limits) -> Result<ModelDescription, Fl
 
 fn version(root: &Element) -> Result<FmiVersion, Flaw> {
     let unsupported = |what: String| Flaw {
-        error: Error::new(Code::FmiVersion, what).hint("FMI 2.0 and FMI 3.0 are supported"),
+        error: Error::new(Code::FmiVersion, what).hint("FMI 1.0, 2.0 and 3.0 are supported"),
         line: Some(root.line()),
     };
     let Some(text) = root.get("fmiVersion") else {
@@ -334,6 +339,7 @@ fn version(root: &Element) -> Result<FmiVersion, Flaw> {
     let text = text.trim();
     let mut numbers = text.split(['.', '-']);
     match (numbers.next(), numbers.next()) {
+        _ if text == "1.0" => Ok(FmiVersion::V1),
         _ if text == "2.0" => Ok(FmiVersion::V2),
         (Some("3"), Some(minor)) if minor.parse::<u16>().is_ok() => Ok(FmiVersion::V3),
         _ => Err(unsupported(format!("the FMU is of FMI version `{}`, which is not supported", short(text)))),

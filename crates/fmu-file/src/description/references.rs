@@ -82,7 +82,8 @@ impl Builder<'_> {
     /// The variable that an index from 1 on (FMI 2) or a value reference (FMI 3) stands for.
     fn resolve(&mut self, reference: u32, attribute: &str, owner: &str, line: u32) -> Option<usize> {
         let found = match self.description.fmi_version {
-            FmiVersion::V2 => {
+            // FMI 1 refers by names.
+            FmiVersion::V1 | FmiVersion::V2 => {
                 (reference as usize).checked_sub(1).filter(|index| *index < self.description.variables.len())
             }
             FmiVersion::V3 => {
@@ -93,7 +94,7 @@ impl Builder<'_> {
         };
         if found.is_none() {
             let what = match self.description.fmi_version {
-                FmiVersion::V2 => "index",
+                FmiVersion::V1 | FmiVersion::V2 => "index",
                 FmiVersion::V3 => "value reference",
             };
             let message = format!(

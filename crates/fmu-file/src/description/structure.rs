@@ -29,6 +29,8 @@ pub struct ModelStructure {
     pub outputs: Vec<Unknown>,
     /// Derivatives of the continuous states.
     pub derivatives: Vec<Unknown>,
+    /// Number of continuous states beside these, of which nothing else is known (FMI 1).
+    pub unlisted_states: usize,
     /// Clocked states (FMI 3).
     pub clocked_states: Vec<Unknown>,
     /// What is computed by the initialisation.

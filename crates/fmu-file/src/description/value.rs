@@ -33,7 +33,7 @@ pub enum Values {
     String(Vec<String>),
     /// Of [`VariableType::Binary`].
     Binary(Vec<Vec<u8>>),
-    /// Of [`VariableType::Enumeration`], in both versions of FMI.
+    /// Of [`VariableType::Enumeration`], in all versions of FMI.
     Enumeration(Vec<i64>),
 }
 
@@ -88,6 +88,16 @@ impl Values {
             Self::Boolean(values) => values.get(index).map(|value| f64::from(u8::from(*value))),
             _ => self.get(index).map(Number::to_f64),
         }
+    }
+
+    /// The values with the other sign, a Boolean turned over; others as they are. The smallest integer has none.
+    pub(crate) fn negated(self) -> Option<Self> {
+        Some(match self {
+            Self::Float64(v) => Self::Float64(v.into_iter().map(|x| -x).collect()),
+            Self::Int32(v) => Self::Int32(v.into_iter().map(i32::checked_neg).collect::<Option<_>>()?),
+            Self::Boolean(v) => Self::Boolean(v.into_iter().map(|x| !x).collect()),
+            other => other,
+        })
     }
 
     /// The first value for which something is true; nothing for text, bytes and Booleans.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::description::enumerations::{Causality, Initial, IntervalVariability, Variability, VariableType};
+use crate::description::enumerations::{
+    AliasKind, Causality, Initial, IntervalVariability, Variability, VariableType,
+};
 use crate::description::value::{Number, Values};
 
 /// What a type definition gives to its variables and a variable may state itself. In a variable both are
@@ -105,7 +107,7 @@ pub struct Alias {
     pub display_unit: Option<Arc<str>>,
 }
 
-/// When a variable may be read, set, or jump.
+/// When a variable may be read, set, or jump, and whether it is an alias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VariableFlags {
     /// It can be read and set during a step (FMI 3).
@@ -114,6 +116,8 @@ pub struct VariableFlags {
     pub can_handle_multiple_set_per_time_instant: bool,
     /// A state that may jump at events (Model Exchange).
     pub reinit: bool,
+    /// Whether it is another name of a value, perhaps with the other sign (FMI 1).
+    pub alias: AliasKind,
 }
 
 /// A variable. Where it refers to others, it does so by their index in
@@ -152,7 +156,7 @@ pub struct Variable {
     /// Number of elements with the start values of all structural parameters; 1 for a scalar. 0 if it cannot
     /// be told, which is an error in the findings.
     pub elements: usize,
-    /// When it may be read, set, or jump.
+    /// When it may be read, set, or jump; whether it is an alias (FMI 1).
     pub flags: VariableFlags,
     /// Of a clock: its attributes (FMI 3).
     pub clock: Option<Box<Clock>>,
@@ -185,6 +189,7 @@ impl Variable {
                 intermediate_update: false,
                 can_handle_multiple_set_per_time_instant: true,
                 reinit: false,
+                alias: AliasKind::NoAlias,
             },
             clock: None,
             aliases: Vec::new(),
@@ -195,6 +200,11 @@ impl Variable {
     /// Whether it has dimensions.
     pub fn is_array(&self) -> bool {
         !self.dimensions.is_empty()
+    }
+
+    /// Whether its value is that of the FMU with the other sign (FMI 1).
+    pub fn is_negated(&self) -> bool {
+        self.flags.alias == AliasKind::NegatedAlias
     }
 
     /// Unit of the values.

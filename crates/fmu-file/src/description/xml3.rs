@@ -3,7 +3,7 @@
 use costep_core::Code;
 
 use crate::description::builder::{Builder, default_initial};
-use crate::description::enumerations::{Causality, Variability, VariableType};
+use crate::description::enumerations::{AliasKind, Causality, Variability, VariableType};
 use crate::description::interface::{CoSimulation, ModelExchange, ScheduledExecution};
 use crate::description::lists;
 use crate::description::references::{RawDimension, RawReferences};
@@ -230,6 +230,7 @@ fn attributes(
             intermediate_update,
             can_handle_multiple_set_per_time_instant: multiple.unwrap_or(true),
             reinit,
+            alias: AliasKind::NoAlias,
         },
         clock,
         ..Variable::new(name, value_reference, kind, element.line())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use costep_core::Code;
 
-use crate::description::enumerations::{Causality, NamingConvention, VariableType};
+use crate::description::enumerations::{AliasKind, Causality, NamingConvention, VariableType};
 use crate::description::variable::Variable;
 use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
@@ -13,6 +13,7 @@ use crate::text::short;
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     unique_names(description, report);
     match description.fmi_version {
+        FmiVersion::V1 => aliases(description, report),
         FmiVersion::V2 => shared_references(description, report),
         FmiVersion::V3 => unique_references(description, report),
     }
@@ -72,6 +73,34 @@ fn shared_references(description: &ModelDescription, report: &mut Report) {
             }
         }
     }
+}
+
+/// In FMI 1 variables of one value say so: one of them is the variable itself, the others are its aliases.
+fn aliases(description: &ModelDescription, report: &mut Report) {
+    let is_alias = |variable: &Variable| variable.flags.alias != AliasKind::NoAlias;
+    let key = |variable: &Variable| (variable.value_reference, carried_as(variable.kind));
+    let mut bases: HashMap<(u32, VariableType), &Variable> = HashMap::new();
+    for variable in description.variables().iter().filter(|variable| !is_alias(variable)) {
+        if let Some(first) = bases.insert(key(variable), variable) {
+            let message = format!("{} and neither is an alias", same_reference(first, variable));
+            report.warning(Code::FmuDuplicate, variable.line, message);
+        }
+    }
+    for variable in description.variables().iter().filter(|variable| is_alias(variable)) {
+        if !bases.contains_key(&key(variable)) {
+            let message = format!(
+                "`{}` is an alias, but no other variable has its value reference {}",
+                short(&variable.name),
+                variable.value_reference
+            );
+            report.warning(Code::FmuReference, variable.line, message);
+        }
+    }
+}
+
+/// Enumerations are handed over as integers.
+fn carried_as(kind: VariableType) -> VariableType {
+    if kind == VariableType::Enumeration { VariableType::Int32 } else { kind }
 }
 
 fn same_reference(first: &Variable, second: &Variable) -> String {

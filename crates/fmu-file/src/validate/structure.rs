@@ -12,6 +12,10 @@ use crate::finding::Report;
 use crate::text::{listed, short};
 
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
+    if description.fmi_version == FmiVersion::V1 {
+        // It has no such lists.
+        return;
+    }
     let structure = &description.structure;
     for (list, unknowns) in [
         ("outputs", &structure.outputs),

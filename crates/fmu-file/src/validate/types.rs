@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use costep_core::Code;
 
-use crate::description::ModelDescription;
 use crate::description::enumerations::VariableType;
 use crate::description::value::Values;
 use crate::description::variable::Variable;
+use crate::description::{FmiVersion, ModelDescription};
 use crate::finding::Report;
 use crate::text::short;
 
@@ -67,6 +67,8 @@ fn check_units(
             warn(format!("`{}` has a display unit `{}` but no unit", short(owner), short(display)));
         }
         (Some(unit), display) => match (description.unit(unit), display) {
+            // In FMI 1 definitions of units are there for display units only.
+            (None, None) if description.fmi_version == FmiVersion::V1 => {}
             (None, _) => warn(format!("the unit `{}` of `{}` is not defined", short(unit), short(owner))),
             (Some(_), Some(display)) if !displays.contains(&(unit, display)) => {
                 let message =

@@ -12,13 +12,15 @@ use crate::text::short;
 pub(crate) fn check(description: &ModelDescription, report: &mut Report) {
     for variable in description.variables() {
         check_combination(variable, report);
-        check_start(variable, report);
+        if description.fmi_version > FmiVersion::V1 {
+            check_start(variable, report);
+        }
         check_range(description.fmi_version, variable, report);
     }
     check_independent(description, report);
 }
 
-/// The tables of the standard, the same in both versions.
+/// The tables of the standard, the same in all versions.
 fn is_allowed(variable: &Variable) -> bool {
     use Causality as C;
     use Initial as I;

@@ -6,9 +6,10 @@ use costep_core::Code::{
 };
 use costep_fmu_file::Severity::{self, Error, Warning};
 
-use super::xml::{SMALL_2, SMALL_3, changed};
+use super::xml::{SMALL_1, SMALL_2, SMALL_3, changed, exchange_1};
 
-/// A mistake: what is replaced by what in the small description of a version, and the finding.
+/// A mistake: what is replaced by what in the small description of a version, and the finding. Version 0 is 1.0 for
+/// Model Exchange.
 pub(crate) struct Mistake {
     pub(crate) version: u32,
     pub(crate) from: &'static str,
@@ -21,7 +22,14 @@ pub(crate) struct Mistake {
 
 impl Mistake {
     pub(crate) fn text(&self) -> String {
-        changed(if self.version == 2 { SMALL_2 } else { SMALL_3 }, self.from, self.to)
+        let exchange = exchange_1();
+        let text = match self.version {
+            0 => &exchange,
+            1 => SMALL_1,
+            2 => SMALL_2,
+            _ => SMALL_3,
+        };
+        changed(text, self.from, self.to)
     }
 }
 
@@ -39,6 +47,31 @@ const fn m(
 // A table is easier to read with one mistake per line.
 #[rustfmt::skip]
 pub(crate) const MISTAKES: &[Mistake] = &[
+    // FMI 1.0.
+    m(1, r#" guid="{1}""#, "", Error, FmuSchema, "`guid` is missing"),
+    m(0, r#" numberOfContinuousStates="2""#, "", Error, FmuSchema, "`numberOfContinuousStates` is missing"),
+    m(0, r#" numberOfEventIndicators="1""#, "", Error, FmuSchema, "`numberOfEventIndicators` is missing"),
+    m(0, r#"numberOfContinuousStates="2""#, r#"numberOfContinuousStates="1001""#, Error, FmuRange, "1001 continuous states are not possible"),
+    m(0, r#"numberOfContinuousStates="2""#, r#"numberOfContinuousStates="-2""#, Error, FmuSchema, "is `-2`"),
+    m(1, r#"numberOfEventIndicators="1""#, r#"numberOfEventIndicators="4000000000""#, Error, FmuRange, "event indicators are not possible"),
+    m(1, "<Name>u</Name>", "<Name>w</Name>", Warning, FmuReference, "DirectDependency of `y` names `w`, which does not exist"),
+    m(1, r#"name="z" valueReference="3""#, r#"name="z" valueReference="9""#, Warning, FmuDuplicate, "`z` and `v` have the same value reference 9 and neither is an alias"),
+    m(1, r#"name="y" valueReference="2""#, r#"name="y" valueReference="22""#, Warning, FmuReference, "`y` is an alias, but no other variable has its value reference 22"),
+    m(1, r#"valueReference="7" variability="parameter""#, r#"valueReference="7" variability="parameter" alias="negatedAlias""#, Warning, FmuType, "`mode` is a negated alias of type Enumeration"),
+    m(1, r#"alias="negatedAlias"><Real/>"#, r#"alias="opposite"><Real/>"#, Error, FmuSchema, "which is not a valid kind of alias"),
+    m(1, r#"variability="constant""#, r#"variability="fixed""#, Error, FmuSchema, "which is not a valid variability"),
+    m(1, r#"causality="none""#, r#"causality="local""#, Error, FmuSchema, "which is not a valid causality"),
+    m(1, r#"variability="discrete"><Boolean"#, r#"variability="continuous"><Boolean"#, Warning, FmuCausality, "`on` of type Boolean cannot be continuous"),
+    m(1, r#"gain="1000""#, r#"gain="0""#, Warning, FmuUnit, "invalid factor or offset"),
+    m(1, r#"displayUnit="mm"/>"#, r#"displayUnit="km"/>"#, Warning, FmuUnit, "the display unit `km` of `x` is not defined"),
+    m(1, r#"<Item name="a"/>"#, r#"<Item/>"#, Error, FmuSchema, "<Item> has no `name`"),
+    m(1, "<RealType ", "<ComplexType ", Error, FmuType, "the type `Length` does not say what it is a type of"),
+    m(1, r#"declaredType="Length""#, r#"declaredType="Width""#, Warning, FmuType, "declares the type `Width`, which is not defined"),
+    m(1, r#"name="z""#, r#"name="x""#, Error, FmuDuplicate, "the name `x` is used twice"),
+    m(1, "<DefaultExperiment ", "<Extra/><DefaultExperiment ", Warning, FmuSchema, "<Extra> is not known inside <fmiModelDescription>"),
+    m(1, "<Capabilities ", "<Capabilities canFly=\"true\" ", Warning, FmuSchema, "`canFly` that is not known"),
+    m(1, r#"maxOutputDerivativeOrder="1""#, r#"maxOutputDerivativeOrder="x""#, Error, FmuSchema, "is `x`"),
+    m(1, "<DirectDependency/>", "<DirectDependency/><Source/>", Warning, FmuSchema, "<Source> is not known inside <ScalarVariable>"),
     // Row 9: duplicates and references without a target.
     m(2, r#"name="xd""#, r#"name="x""#, Error, FmuDuplicate, "the name `x` is used twice, on line 15 and here"),
     m(3, r#"name="xd""#, r#"name="x""#, Error, FmuDuplicate, "the name `x` is used twice, on line 16 and here"),
@@ -66,7 +99,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     m(2, r#"unit="m" displayUnit="mm""#, r#"unit="ft" displayUnit="mm""#, Warning, FmuUnit, "the unit `ft` of `x` is not defined"),
     m(3, r#"displayUnit="mm""#, r#"displayUnit="in""#, Warning, FmuUnit, "the display unit `in` of `x` is not defined"),
     m(3, r#"unit="m" displayUnit"#, "displayUnit", Warning, FmuUnit, "has a display unit `mm` but no unit"),
-    m(2, r#"<BaseUnit m="1"/>"#, r#"<BaseUnit m="1" factor="0"/>"#, Warning, FmuUnit, "has an invalid factor or offset"),
+    m(2, r#"<BaseUnit m="1"/>"#, r#"<BaseUnit m="1" factor="0"/>"#, Warning, FmuUnit, "invalid factor or offset"),
     // Row 10: combinations, start values, ranges.
     m(2, r#"name="k" valueReference="4" causality="parameter" variability="fixed""#, r#"name="k" valueReference="4" causality="parameter""#, Warning, FmuCausality, "causality `parameter`, variability `continuous` and initial `none` of `k`"),
     m(3, r#"name="u" valueReference="1" causality="input""#, r#"name="u" valueReference="1" causality="input" variability="fixed""#, Warning, FmuCausality, "of `u` are not compatible"),
@@ -91,7 +124,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     m(3, r#"start="1 2 3""#, r#"start="1 two 3""#, Error, FmuSchema, "contains `two`"),
     m(3, r#"causality="output" initial"#, r#"causality="ouput" initial"#, Error, FmuSchema, "is `ouput`, which is not a valid causality"),
     m(2, r#"variability="discrete""#, r#"variability="sometimes""#, Error, FmuSchema, "is `sometimes`, which is not a valid variability"),
-    m(2, r#"<CoSimulation modelIdentifier="Engine"/>"#, r#"<CoSimulation modelIdentifier="Engine" canGetAndSetFMUstate="yes"/>"#, Error, FmuSchema, "is `yes`, which is not a valid Boolean"),
+    m(2, r#"<CoSimulation modelIdentifier="Engine"/>"#, r#"<CoSimulation modelIdentifier="Engine" canGetAndSetFMUstate="yes"/>"#, Error, FmuSchema, "is `yes`, which is not a valid Boolean (`true` or `false`)"),
     m(2, r#"numberOfEventIndicators="0""#, r#"numberOfEventIndicators="4000000000""#, Error, FmuRange, "event indicators"),
     m(2, r#"name="xd""#, r#"name="xd" colour="red""#, Warning, FmuSchema, "has an attribute `colour` that is not known here"),
     m(3, r#"<Int32 name="c""#, r#"<Int128 name="d" valueReference="50"/><Int32 name="c""#, Warning, FmuSchema, "<Int128> `d` is not known inside <ModelVariables>"),
@@ -115,7 +148,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     m(2, r#"<Real derivative="2"/>"#, "<Real/>", Error, FmuStructure, "`xd` is listed among the derivatives but does not say of which state"),
     m(3, r#"<InitialUnknown valueReference="7"/>"#, "", Warning, FmuStructure, "not listed among the initial unknowns: `n`"),
     m(2, r#"<InitialUnknowns><Unknown index="3"/>"#, r#"<InitialUnknowns><Unknown index="1"/><Unknown index="3"/>"#, Warning, FmuStructure, "`u` is not an unknown of the initialisation"),
-    m(3, r#"<InitialUnknown valueReference="3"/>"#, r#"<InitialUnknown valueReference="3" dependencies="1" dependenciesKind="tunable"/>"#, Warning, FmuStructure, "a kind that is not allowed"),
+    m(3, r#"<InitialUnknown valueReference="3"/>"#, r#"<InitialUnknown valueReference="3" dependencies="1" dependenciesKind="tunable"/>"#, Warning, FmuStructure, "has a kind that is not allowed at initialisation"),
     m(3, r#"name="x" valueReference="2" causality="output""#, r#"name="x" valueReference="2" causality="output" variability="discrete""#, Warning, FmuStructure, "the state `x` is not a continuous"),
     m(3, r#"derivative="2"/>"#, r#"derivative="2"><Dimension start="2"/></Float64>"#, Error, FmuStructure, "the state `x` and its derivative `xd` differ in type or size"),
     m(3, r#"<InitialUnknown valueReference="3"/>"#, r#"<InitialUnknown valueReference="3"/><EventIndicator valueReference="9"/>"#, Warning, FmuStructure, "the event indicator `c` is not a continuous number"),

@@ -166,6 +166,47 @@ pub(crate) const ENGINE_3: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 </fmiModelDescription>
 "#;
 
+/// A small sound description of FMI 1.0 for Co-Simulation, to be changed in one place.
+pub(crate) const SMALL_1: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="1.0" modelName="Small" modelIdentifier="Engine" guid="{1}" numberOfContinuousStates="2" numberOfEventIndicators="1">
+  <UnitDefinitions>
+    <BaseUnit unit="m"><DisplayUnitDefinition displayUnit="mm" gain="1000" offset="0"/></BaseUnit>
+  </UnitDefinitions>
+  <TypeDefinitions>
+    <Type name="Length"><RealType unit="m" min="-9"/></Type>
+    <Type name="Mode"><EnumerationType><Item name="a"/><Item name="b" description="second"/></EnumerationType></Type>
+  </TypeDefinitions>
+  <DefaultExperiment startTime="0" stopTime="1" tolerance="1e-4"/>
+  <VendorAnnotations><Tool name="x"><Annotation name="a" value="b"/></Tool></VendorAnnotations>
+  <ModelVariables>
+    <ScalarVariable name="u" valueReference="1" causality="input"><Real start="0" min="-1" max="1"/></ScalarVariable>
+    <ScalarVariable name="x" valueReference="2" causality="output"><Real start="1" fixed="false" unit="m" displayUnit="mm"/><DirectDependency/></ScalarVariable>
+    <ScalarVariable name="y" valueReference="2" causality="output" alias="negatedAlias"><Real/><DirectDependency><Name>u</Name></DirectDependency></ScalarVariable>
+    <ScalarVariable name="z" valueReference="3" causality="output"><Real declaredType="Length" unit="N"/></ScalarVariable>
+    <ScalarVariable name="v" valueReference="9"><Real start="3"/></ScalarVariable>
+    <ScalarVariable name="k" valueReference="4" variability="parameter" causality="internal"><Real start="2" nominal="-2" fixed="false"/></ScalarVariable>
+    <ScalarVariable name="-k" valueReference="4" variability="parameter" causality="input" alias="negatedAlias"><Real start="-2"/></ScalarVariable>
+    <ScalarVariable name="kk" valueReference="5" variability="parameter"><Real/></ScalarVariable>
+    <ScalarVariable name="c" valueReference="6" variability="constant" causality="none"><Integer start="7"/></ScalarVariable>
+    <ScalarVariable name="mode" valueReference="7" variability="parameter"><Enumeration start="2" declaredType="Mode"/></ScalarVariable>
+    <ScalarVariable name="n" valueReference="8" causality="output"><Integer/></ScalarVariable>
+    <ScalarVariable name="on" valueReference="1" causality="input" variability="discrete"><Boolean/></ScalarVariable>
+    <ScalarVariable name="text" valueReference="1" variability="discrete"><String start="t"/></ScalarVariable>
+  </ModelVariables>
+  <Implementation>
+    <CoSimulation_StandAlone>
+      <Capabilities canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true" maxOutputDerivativeOrder="1" canBeInstantiatedOnlyOncePerProcess="1" canHandleEvents="true" canRejectSteps="false"/>
+    </CoSimulation_StandAlone>
+  </Implementation>
+</fmiModelDescription>
+"#;
+
+/// The same for Model Exchange, which has no implementation.
+pub(crate) fn exchange_1() -> String {
+    let start = SMALL_1.find("  <Implementation>").unwrap();
+    format!("{}</fmiModelDescription>", &SMALL_1[..start])
+}
+
 /// A small sound description of FMI 2.0, to be changed in one place.
 pub(crate) const SMALL_2: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Small" guid="{1}" numberOfEventIndicators="0">

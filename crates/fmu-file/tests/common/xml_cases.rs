@@ -4,7 +4,7 @@
 use costep_core::Code;
 
 use super::archive_cases::Case;
-use super::xml::{SMALL_2, SMALL_3, changed};
+use super::xml::{SMALL_1, SMALL_2, SMALL_3, changed};
 use super::{File, Zip, fmu};
 
 /// An FMU with this document, stored so that no ratio hides what the XML reader does.
@@ -236,6 +236,42 @@ pub(crate) fn versions() -> Vec<Case> {
         document("variable without type", small(real, ""), Code::BadDescription),
         document("variable of an unknown type", small(real, "<Complex/>"), Code::BadDescription),
     ];
-    cases.extend(["1.0", "4.0", "2.1", "3", "3.x", "", "two", "2.0.0", "30.0"].map(version));
+    cases.extend(["1", "1.1", "1.0.1", "4.0", "2.1", "3", "3.x", "", "two", "2.0.0", "30.0"].map(version));
+    cases.extend(old_versions());
     cases
+}
+
+/// Documents of FMI 1.0.
+fn old_versions() -> Vec<Case> {
+    let first = |from: &str, to: &str| changed(SMALL_1, from, to);
+    let identifier = r#" modelIdentifier="Engine""#;
+    let tool = first("<CoSimulation_StandAlone>", "<CoSimulation_Tool>")
+        .replace("</CoSimulation_StandAlone>", "</CoSimulation_Tool>");
+    vec![
+        document("1.0 without identifier", first(identifier, ""), Code::BadDescription),
+        document(
+            "1.0 with a path as identifier",
+            first(identifier, r#" modelIdentifier="../Engine""#),
+            Code::BadDescription,
+        ),
+        document("1.0 for a tool", tool, Code::FmuInterface),
+        document(
+            "1.0 without a kind of implementation",
+            first("<CoSimulation_StandAlone>", "<!--")
+                .replace("</CoSimulation_StandAlone>", "-->")
+                .replace("<!--\n      <Cap", "<!-- <Cap"),
+            Code::BadDescription,
+        ),
+        document("1.0 with a variable without type", first("<Boolean/>", ""), Code::BadDescription),
+        document(
+            "1.0 with a variable without reference",
+            first(r#"name="on" valueReference="1""#, r#"name="on""#),
+            Code::BadDescription,
+        ),
+        document(
+            "1.0 with variables twice",
+            first("</ModelVariables>", "</ModelVariables><ModelVariables/>"),
+            Code::BadDescription,
+        ),
+    ]
 }

@@ -67,7 +67,7 @@ pub(crate) enum Verb {
     /// Export a recording as CSV or Parquet, or a project as an SSP
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
-    /// Import an SSP as a project folder
+    /// Import a system of another tool (SSP, OSP, MasterSim, multi-model) as a project folder
     #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Export the parts of a built-in model as FMUs
@@ -114,7 +114,8 @@ pub(crate) struct CheckArgs {
 /// Which system, with which changes.
 #[derive(Args)]
 pub(crate) struct SystemArgs {
-    /// A built-in model (`costep models`), a project file, or a folder with a system.toml
+    /// A built-in model (`costep models`), a project file or folder, or a system of another tool: .ssp, .ssd,
+    /// OspSystemStructure.xml, .msim, multi-model in JSON
     pub(crate) system: String,
     /// Change a parameter or any key of the project: `--set ck=2e5`, `--set step.size=1ms`
     #[arg(long = "set", value_name = "NAME=VALUE", allow_hyphen_values = true)]
@@ -131,6 +132,9 @@ pub(crate) struct SystemArgs {
     /// Number of threads, or auto; results do not depend on it
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     threads: Option<String>,
+    /// Let a system of another tool refer to files anywhere, not only below the first folder of its path
+    #[arg(long)]
+    allow_outside: bool,
 }
 
 impl SystemArgs {
@@ -148,7 +152,8 @@ impl SystemArgs {
 
     /// All flags as changes of the project.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, costep_core::Error> {
-        let mut overrides = Vec::new();
+        let mut overrides: Vec<Override> =
+            self.allow_outside.then(Override::allow_outside).into_iter().collect();
         for set in &self.set {
             let (path, value) = set.split_once('=').ok_or_else(|| {
                 costep_core::Error::new(Code::CommandLine, format!("`--set {set}` has no value"))
@@ -411,17 +416,24 @@ pub(crate) struct PlotArgs {
 
 #[derive(Args)]
 pub(crate) struct ImportArgs {
-    /// An .ssp or .ssd
+    /// An .ssp or .ssd, OspSystemStructure.xml, .msim or multi-model in JSON
     pub(crate) file: PathBuf,
     /// Folder for the project
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Let it refer to files anywhere, not only below the first folder of its path
+    #[arg(long)]
+    pub(crate) allow_outside: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// An FMU, .ssp, .ssd, project (.toml), recording (.arrows), or a project or run folder
+    /// An FMU, a system of another tool (.ssp, .ssd, OspSystemStructure.xml, .msim, multi-model in JSON), a project
+    /// (.toml), a recording (.arrows), or a project or run folder
     pub(crate) file: PathBuf,
+    /// Let a system of another tool refer to files anywhere, not only below the first folder of its path
+    #[arg(long)]
+    pub(crate) allow_outside: bool,
 }
 
 #[derive(Args)]

@@ -80,7 +80,8 @@ Examples:
 
 pub(crate) const IMPORT: &str = "\
 Examples:
-  costep import pair.ssp --out imported";
+  costep import pair.ssp --out imported
+  costep import quarter-truck/OspSystemStructure.xml --out truck";
 
 pub(crate) const EXPORT_FMU: &str = "\
 Examples:

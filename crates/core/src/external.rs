@@ -51,6 +51,8 @@ pub enum External {
     },
     /// Linear between (time, value) points with rising times, constant outside.
     Table(Vec<(f64, f64)>),
+    /// From each (time, value) point with rising times its value until the next one; that of the first one before.
+    Stairs(Vec<(f64, f64)>),
 }
 
 impl External {
@@ -68,7 +70,9 @@ impl External {
                 [high, low, frequency, phase, start].iter().all(|number| number.is_finite())
             }
             Self::Step { value, start } => value.is_finite() && start.is_finite(),
-            Self::Table(points) => points.iter().all(|(t, value)| t.is_finite() && value.is_finite()),
+            Self::Table(points) | Self::Stairs(points) => {
+                points.iter().all(|(t, value)| t.is_finite() && value.is_finite())
+            }
         }
     }
 
@@ -93,6 +97,7 @@ impl External {
             }
             Self::Step { value, .. } => *value,
             Self::Table(points) => interpolate(points, t),
+            Self::Stairs(points) => last_stair(points, later(t)),
         }
     }
 }
@@ -106,6 +111,7 @@ impl External {
             {
                 0.0
             }
+            Self::Stairs(points) => last_stair(points, earlier(t)),
             // Beside round-off of the phase, but far from the next jump.
             Self::Square { frequency, .. } if *frequency != 0.0 => self.value(t - 1e-9 / frequency.abs()),
             _ => self.value(t),
@@ -126,6 +132,9 @@ impl External {
     pub fn next_jump(&self, t: f64) -> Option<f64> {
         match *self {
             Self::Constant(_) | Self::Table(_) => None,
+            Self::Stairs(ref points) => {
+                points.get(points.partition_point(|point| point.0 <= later(t))).map(|point| point.0)
+            }
             Self::Sine { start, .. } | Self::Square { start, .. } | Self::Step { start, .. } if t < start => {
                 Some(start)
             }
@@ -160,9 +169,43 @@ fn interpolate(points: &[(f64, f64)], t: f64) -> f64 {
     }
 }
 
+/// Communication points are products, times of stairs are read: what differs by round-off is the same time.
+const SAME_TIME: f64 = 1e-12;
+
+fn later(t: f64) -> f64 {
+    t + SAME_TIME * t.abs()
+}
+
+fn earlier(t: f64) -> f64 {
+    t - SAME_TIME * t.abs()
+}
+
+/// The value of the last point that is not after t.
+fn last_stair(points: &[(f64, f64)], t: f64) -> f64 {
+    let after = points.partition_point(|point| point.0 <= t);
+    points.get(after.saturating_sub(1)).map_or(0.0, |point| point.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stairs_hold_and_jump_at_their_times() {
+        let stairs = External::Stairs(vec![(1.0, 10.0), (0.3 * 10.0, 20.0), (4.0, 5.0)]);
+        assert_eq!([0.0, 1.0, 2.9, 3.0, 9.0].map(|t| stairs.value(t)), [10.0, 10.0, 10.0, 20.0, 5.0]);
+        assert_eq!([1.0, 3.0, 4.0].map(|t| stairs.value_before(t)), [10.0, 10.0, 20.0]);
+        assert_eq!(
+            [0.0, 1.0, 3.0, 4.0].map(|t| stairs.next_jump(t)),
+            [Some(1.0), Some(3.0), Some(4.0), None]
+        );
+        // A point that is missed by round-off only has been reached.
+        let (below, above) = (3.0_f64.next_down(), 3.0_f64.next_up());
+        assert_eq!([below, above].map(|t| stairs.value(t)), [20.0; 2]);
+        assert_eq!([below, above].map(|t| stairs.value_before(t)), [10.0; 2]);
+        assert_eq!(stairs.next_jump(below), Some(4.0));
+        assert_eq!(External::Stairs(Vec::new()).value(1.0), 0.0);
+    }
 
     #[test]
     fn jumps_are_announced() {

@@ -65,7 +65,7 @@ fn is_own_project(project: &Project, registry: &Registry, copy: &Path) -> Result
 pub(crate) fn checkpoints(folder: &Path, project: &Project, interval: Duration) -> Result<Checkpoints> {
     // An FMU may go to another folder.
     let place = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
-    let identity = format!("{}{}", project.to_toml_in(folder), project.fmu_fingerprints()?);
+    let identity = format!("{}{}", project.to_toml_in(folder), project.file_marks()?);
     Ok(Checkpoints::new(place, identity, interval))
 }
 

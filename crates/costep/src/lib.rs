@@ -82,6 +82,7 @@ pub use costep_analysis::{ProbeReport, ReferenceKind};
 pub use costep_core::{Code, CouplingMethod, Error, ExitClass, External, MethodEntry, Subsystem};
 pub use costep_engine::{Engine, Flow};
 pub use costep_ident::ModelFile;
+pub use costep_import::{ColumnSignal, DataFile, Interpolation};
 pub use costep_integrate::{Ode, Solver, SolverEntry, SolverSetting, Solvers};
 pub use costep_methods::{MethodSpec, Methods};
 pub use costep_models::ModelEntry;

@@ -9,14 +9,14 @@ use costep_system::SystemDescription;
 
 use crate::components::Components;
 use crate::document::{Node, Origin, Table};
-use crate::externals::{self, SHAPES};
+use crate::externals::{self, ExternalFile, FILE_KEYS, SHAPES};
 use crate::fmus;
 use crate::kinds;
 use crate::maps::{self, ValueMap};
 use crate::problems::{Problems, shortened};
 use crate::section::{Section, list};
-use crate::signals::{Side, Signals};
-use crate::units::Relation;
+use crate::signals::{Side, Signals, split_signal};
+use crate::units::{PortUnit, Relation};
 
 /// An external input as the project gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub struct ExternalSpec {
     /// Whether it is added to what else feeds the input. Otherwise it is its only source, and takes the place
     /// of a signal that a whole model brings along.
     pub sum: bool,
+    /// The file it was read from.
+    pub file: Option<ExternalFile>,
 }
 
 /// A wish of a connection to be in a group.
@@ -167,17 +169,39 @@ fn read_external(
     wiring: &mut Wiring,
     problems: &mut Problems<'_>,
 ) -> Result<Feed, Option<usize>> {
-    let known: Vec<&str> = ["to", "sum"].iter().chain(SHAPES).copied().collect();
+    let known: Vec<&str> = ["to", "sum"].iter().chain(SHAPES).chain(FILE_KEYS).copied().collect();
     let section = Section::open(Some(node), "[[external]]", &known, problems);
     let input = find(&section, "to", Side::Input, signals, problems);
     let sum = read_sum(&section, problems);
-    let signal = externals::read(&section, problems);
+    let name = input.ok().map(|input| signals.names(Side::Input)[input].as_str()).unwrap_or_default();
+    let port = split_signal(name).map_or(name, |(_, port)| port);
+    let signal = externals::read(&section, &[name, port], problems);
     let input = input?;
-    if let Some(signal) = &signal {
+    if let Some((signal, _)) = &signal {
         kinds::check_external(&section, input, signal, sum, signals, problems);
     }
-    wiring.externals.extend(signal.map(|signal| ExternalSpec { input, signal, sum }));
+    if let Some((_, Some(file))) = &signal {
+        warn_of_column_unit(&section, file, (name, signals.unit(Side::Input, input)), problems);
+    }
+    wiring.externals.extend(signal.map(|(signal, file)| ExternalSpec { input, signal, sum, file }));
     Ok(Feed { input, origin: section.origin_of("to"), sum })
+}
+
+/// Units of columns are not converted. Where a gain is given, somebody has thought of them.
+fn warn_of_column_unit(
+    section: &Section<'_>,
+    file: &ExternalFile,
+    (name, unit): (&str, Option<&PortUnit>),
+    problems: &mut Problems<'_>,
+) {
+    let (Some(given), Some(wanted)) = (&file.unit, unit.map(PortUnit::name)) else { return };
+    if given != wanted && section.get("gain").is_none() {
+        problems.warn(section.origin_of("file"), || {
+            let column = shortened(&file.signal.column);
+            let message = format!("the column `{column}` is in {}, `{name}` in {wanted}", shortened(given));
+            Error::new(Code::ColumnUnit, message)
+        });
+    }
 }
 
 /// Whether the source is to be summed with others. A wrong or misspelt `sum` was meant so.

@@ -1,10 +1,11 @@
 //! A project made of data instead of text: what readers of other formats produce. It goes through the same checks as a
 //! project file, and every mistake is reported at the place that its value came from.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use costep_core::{Error, External, Place};
 use costep_fmu_file::Values;
+use costep_import::{ColumnSignal, Interpolation};
 use costep_system::Component;
 
 use crate::components::MadeComponent;
@@ -203,6 +204,28 @@ impl Draft {
         let (shape, value) = write::signal(external);
         table.set(shape, parse::value(&value, origin));
         self.push("external", Node { value: Value::Table(table), origin });
+    }
+
+    /// Lets an input follow a column of a file, whose name is relative to the folder of the draft.
+    pub fn drive_by_file(&mut self, to: &str, file: &Path, signal: &ColumnSignal, provenance: Provenance) {
+        let origin = Origin::Draft(provenance.0);
+        let node = |value| Node { value, origin };
+        let mut table = Table::default();
+        table.set("to", node(Value::Text(to.into())));
+        table.set("file", node(Value::Text(file.to_string_lossy().into_owned())));
+        table.set("column", node(Value::Text(signal.column.clone())));
+        if signal.interpolation == Interpolation::Hold {
+            table.set("interpolation", node(Value::Text("hold".into())));
+        }
+        let numbers = [
+            ("time_offset", signal.time_offset, 0.0),
+            ("gain", signal.gain, 1.0),
+            ("offset", signal.offset, 0.0),
+        ];
+        for (key, value, _) in numbers.into_iter().filter(|(_, value, usual)| value != usual) {
+            table.set(key, node(Value::Real(value)));
+        }
+        self.push("external", node(Value::Table(table)));
     }
 
     /// Gives any key the value that a text in TOML stands for.

@@ -1,16 +1,46 @@
-//! The shapes of external inputs: `value`, `step`, `sine`, `square` and `table` of `[[external]]`.
+//! The shapes of external inputs: `value`, `step`, `sine`, `square`, `table`, `stairs` and `file` of `[[external]]`.
 
-use costep_core::{Code, Error, External};
+use std::path::PathBuf;
+
+use costep_core::{Code, Error, External, Place};
+use costep_import::{ColumnSignal, DataFile, Interpolation};
 
 use crate::document::{Node, Value};
-use crate::problems::Problems;
+use crate::problems::{Problems, shortened};
 use crate::section::{Section, list, number};
 
 /// The keys of which each signal has exactly one.
-pub(crate) const SHAPES: &[&str] = &["value", "step", "sine", "square", "table"];
+pub(crate) const SHAPES: &[&str] = &["value", "step", "sine", "square", "table", "stairs", "file"];
 
-/// Reads the signal of one `[[external]]`.
-pub(crate) fn read(external: &Section<'_>, problems: &mut Problems<'_>) -> Option<External> {
+/// Keys that belong to `file`.
+pub(crate) const FILE_KEYS: &[&str] = &["column", "interpolation", "time_offset", "gain", "offset"];
+
+/// The file that an external input follows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalFile {
+    /// The file as it was written.
+    pub file: PathBuf,
+    /// The same, as seen from the present folder.
+    pub path: PathBuf,
+    /// Which column, and what is made of it.
+    pub signal: ColumnSignal,
+    /// The unit that the file gives the column.
+    pub unit: Option<String>,
+}
+
+/// A signal, and the file that it was read from.
+pub(crate) type Read = (External, Option<ExternalFile>);
+
+/// Reads the signal of one `[[external]]`; `names` are columns that are looked for if none is named.
+pub(crate) fn read(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>) -> Option<Read> {
+    if external.get("file").is_none()
+        && let Some(key) = FILE_KEYS.iter().find(|key| external.get(key).is_some())
+    {
+        problems.report(external.origin_of(key), || {
+            Error::new(Code::Conflict, format!("`{key}` in [[external]] belongs to `file`")).hint("remove it")
+        });
+        return None;
+    }
     let given: Vec<_> = SHAPES.iter().copied().filter(|shape| external.get(shape).is_some()).collect();
     let [shape] = given[..] else {
         let code = if given.is_empty() { Code::Missing } else { Code::Conflict };
@@ -22,13 +52,87 @@ pub(crate) fn read(external: &Section<'_>, problems: &mut Problems<'_>) -> Optio
         return None;
     };
     let node = external.get(shape)?;
-    match shape {
+    let signal = match shape {
         "value" => external.number("value", problems).map(External::Constant),
         "step" => read_step(node, problems),
         "sine" => read_sine(node, problems),
         "square" => read_square(node, problems),
-        _ => read_table(node, problems),
+        "table" => read_points(node, "table", problems).map(External::Table),
+        "stairs" => read_points(node, "stairs", problems).map(External::Stairs),
+        _ => return read_file(external, names, problems),
+    };
+    signal.map(|signal| (signal, None))
+}
+
+/// A column of a file. Its values are read here, once.
+fn read_file(external: &Section<'_>, names: &[&str], problems: &mut Problems<'_>) -> Option<Read> {
+    let file = external.text("file", problems)?;
+    let column = match external.get("column") {
+        // By its number, counted from 1.
+        Some(Node { value: Value::Integer(place), .. }) => Some(place.to_string()),
+        Some(_) => Some(external.text("column", problems)?.to_owned()),
+        None => None,
+    };
+    let interpolation = match external.text("interpolation", problems) {
+        None if external.get("interpolation").is_some() => return None,
+        None | Some("linear") => Interpolation::Linear,
+        Some("hold") => Interpolation::Hold,
+        Some(other) => {
+            problems.report(external.origin_of("interpolation"), || {
+                let message = format!("`interpolation` in [[external]] is `{}`", shortened(other));
+                Error::new(Code::BadValue, message).hint("write \"linear\" or \"hold\"")
+            });
+            return None;
+        }
+    };
+    let number = |key: &str, usual: f64, problems: &mut Problems<'_>| match external.get(key) {
+        None => Some(usual),
+        Some(_) => external.number(key, problems),
+    };
+    let time_offset = match external.get("time_offset") {
+        None => 0.0,
+        Some(_) => external.time("time_offset", problems)?,
+    };
+    let (gain, offset) = (number("gain", 1.0, problems)?, number("offset", 0.0, problems)?);
+    let path = problems.folder().join(file);
+    let read = DataFile::open(&path).and_then(|data| {
+        let column = column.unwrap_or_else(|| usual_column(&data, names));
+        let signal = ColumnSignal { column, interpolation, time_offset, gain, offset };
+        let unit = data.unit(&signal.column).map(str::to_owned);
+        Ok((
+            data.signal(&signal)?,
+            Some(ExternalFile { file: file.into(), path: path.clone(), signal, unit }),
+        ))
+    });
+    read.map_err(|error| problems.report(external.origin_of("file"), || in_words_of_project(&error))).ok()
+}
+
+/// The column that is meant if none is named: the only one, else that of the name of the input.
+fn usual_column(data: &DataFile, names: &[&str]) -> String {
+    let columns: Vec<&str> = data.names().skip(1).collect();
+    match columns[..] {
+        [only] => only.to_owned(),
+        _ => names
+            .iter()
+            .find(|name| columns.contains(*name))
+            .or(names.first())
+            .map(|name| (*name).to_owned())
+            .unwrap_or_default(),
     }
+}
+
+/// The place of an error in the file of values becomes its cause: its own place is in the project.
+fn in_words_of_project(error: &Error) -> Error {
+    let details = error.details();
+    let place = match &details.place {
+        Place::File { path, line: Some(line), .. } => Some(format!("{}:{line}", path.display())),
+        Place::File { path, .. } => Some(path.display().to_string()),
+        _ => None,
+    };
+    let cause = [place, details.cause.clone()].into_iter().flatten().collect::<Vec<_>>().join(": ");
+    let again = Error::new(details.code, details.message.clone());
+    let again = if cause.is_empty() { again } else { again.because(cause) };
+    details.hint.iter().fold(again, |error, hint| error.hint(hint))
 }
 
 fn read_step(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
@@ -97,13 +201,14 @@ fn read_frequency(section: &Section<'_>, problems: &mut Problems<'_>) -> Option<
     Some(frequency)
 }
 
-fn read_table(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
-    let rows = list(node, &"`table`", problems)?;
+fn read_points(node: &Node, shape: &str, problems: &mut Problems<'_>) -> Option<Vec<(f64, f64)>> {
+    let rows = list(node, &format_args!("`{shape}`"), problems)?;
     let points: Option<Vec<_>> = rows.iter().map(|row| read_point(row, problems)).collect();
     let points = points?;
     if points.is_empty() {
         problems.report(node.origin, || {
-            Error::new(Code::BadValue, "`table` is empty").hint("write [[time, value], [time, value], ...]")
+            Error::new(Code::BadValue, format!("`{shape}` is empty"))
+                .hint("write [[time, value], [time, value], ...]")
         });
         return None;
     }
@@ -115,7 +220,7 @@ fn read_table(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
         });
         return None;
     }
-    Some(External::Table(points))
+    Some(points)
 }
 
 fn read_point(row: &Node, problems: &mut Problems<'_>) -> Option<(f64, f64)> {

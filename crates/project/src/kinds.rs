@@ -109,6 +109,7 @@ pub(crate) fn check_external(
         External::Constant(value) => fits(*value),
         External::Step { value, .. } => fits(*value),
         External::Square { high, low, .. } => fits(*high) && fits(*low),
+        External::Stairs(points) => points.iter().all(|(_, value)| fits(*value)),
         // Values between those given are not whole.
         External::Sine { .. } | External::Burst { .. } | External::Table(_) => false,
     };
@@ -117,9 +118,9 @@ pub(crate) fn check_external(
             let name = &signals.names(Side::Input)[input];
             let message = format!("this signal cannot feed `{name}`, which takes {kind}");
             Error::new(Code::PortType, message).hint(match kind {
-                PortKind::Boolean => "use `value`, `step` or `square` with 0 and 1",
+                PortKind::Boolean => "use `value`, `step`, `square`, `stairs` or a held `file` with 0 and 1",
                 PortKind::Text | PortKind::Bytes => "give it a value by `set` in the table of its FMU",
-                _ => "use `value`, `step` or `square` with integers",
+                _ => "use `value`, `step`, `square`, `stairs` or a held `file` with integers",
             })
         });
     }

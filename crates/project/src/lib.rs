@@ -36,6 +36,7 @@ mod write;
 pub use components::NativeSpec;
 pub use connections::ExternalSpec;
 pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};
+pub use externals::ExternalFile;
 pub use fmus::{FmuInterface, FmuSpec, Isolation};
 pub use groups::GroupSpec;
 pub use maps::ValueMap;

@@ -38,7 +38,19 @@ impl Override {
     pub fn new(path: impl Into<String>, value: impl Into<String>, flag: impl Into<String>) -> Self {
         Self { path: path.into(), value: value.into(), flag: flag.into() }
     }
+
+    /// Lets references of a system structure lead anywhere.
+    pub fn allow_outside() -> Self {
+        Self::new(ALLOW_OUTSIDE, "true", "--allow-outside")
+    }
+
+    /// Whether it is this one. It says how files are read, and changes nothing in them.
+    pub(crate) fn allows_outside(&self) -> bool {
+        self.path == ALLOW_OUTSIDE
+    }
 }
+
+const ALLOW_OUTSIDE: &str = "--allow-outside";
 
 /// Changes the document by all overrides, in their order.
 pub(crate) fn apply(
@@ -47,7 +59,7 @@ pub(crate) fn apply(
     overrides: &[Override],
     problems: &mut Problems<'_>,
 ) {
-    for (index, given) in overrides.iter().enumerate() {
+    for (index, given) in overrides.iter().enumerate().filter(|(_, given)| !given.allows_outside()) {
         let origin = Origin::Flag(index);
         if let Err(error) = apply_one(root, registry, given, origin) {
             problems.report(origin, || error);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use costep_core::{Code, Error, External, ModelsSpec};
 use costep_engine::{Bounds, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
+use costep_import::Format;
 use costep_system::SystemDescription;
 
 use crate::advice;
@@ -131,8 +132,10 @@ pub(crate) fn examine(
     overrides: &[Override],
 ) -> Result<Project, Refusal> {
     match source {
-        Source::File(path) if costep_ssp::is_ssp(path) => ssp::load(registry, path, overrides),
         Source::File(path) => {
+            if let Some(format) = Format::of(path) {
+                return ssp::load(registry, (path, format), overrides);
+            }
             let path = source::project_file(path);
             let text = source::read(&path).map_err(|error| vec![error])?;
             examine_text(registry, &text, &path, overrides)

@@ -36,6 +36,9 @@ impl Source {
             if file.exists() {
                 return Ok(Self::File(file));
             }
+            if let Some(system) = costep_import::system_in(path)? {
+                return Ok(Self::File(system));
+            }
         } else if path.exists() {
             return Ok(Self::File(path.into()));
         }
@@ -48,9 +51,12 @@ impl Source {
 
 fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
     const WHAT_IT_MAY_BE: &str = "a project is a TOML file or a folder with a system.toml";
+    const SYSTEMS: &str =
+        "a folder with a system.toml, an OspSystemStructure.xml, a SystemStructure.ssd or one .msim";
     if path.is_dir() {
         let message = format!("the folder `{text}` has no {PROJECT_FILE}");
-        return Error::new(Code::FileNotReadable, message).hint(WHAT_IT_MAY_BE);
+        return Error::new(Code::FileNotReadable, message)
+            .hint(format!("a project is a TOML file or {SYSTEMS}"));
     }
     if text.contains(['/', '\\']) || text.ends_with(".toml") {
         return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));

@@ -1,4 +1,4 @@
-//! System structures (SSP) as projects, and projects as system structures.
+//! System structures of SSP and other formats as projects, and projects as system structures.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use costep_core::{Code, Error, Place};
 use costep_fmu_file::{PrivateFolder, Values};
-use costep_ssp::{Component, Flat, Implementation, Link, Note, SetValue, Severity, Value};
+use costep_import::{ColumnSignal, Format, Interpolation};
+use costep_ssp::{Component, Flat, Implementation, Link, Note, Reach, SetValue, Severity, Value};
 
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::FmuInterface;
@@ -20,10 +21,16 @@ use crate::signals::split_signal;
 /// Folder for the FMUs of a package, inside of that of a run.
 const FMU_FOLDER: &str = "fmus";
 
-/// Reads and checks an .ssp or .ssd. The FMUs are unpacked into a temporary folder.
-pub(crate) fn load(registry: &Registry, path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
+/// Reads and checks a system structure. FMUs of archives are unpacked into a temporary folder.
+pub(crate) fn load(
+    registry: &Registry,
+    (path, format): (&Path, Format),
+    overrides: &[Override],
+) -> Result<Project, Refusal> {
     let unpacked = temporary_folder().map_err(|error| vec![error])?;
-    let flat = costep_ssp::open(path, unpacked.path()).map_err(|error| vec![error])?;
+    let outside = overrides.iter().any(Override::allows_outside);
+    let flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))
+        .map_err(|error| vec![error])?;
     let errors: Vec<Error> = flat.errors().map(Note::to_error).collect();
     let warnings = warnings(&flat.notes, path);
     if !errors.is_empty() {
@@ -33,6 +40,11 @@ pub(crate) fn load(registry: &Registry, path: &Path, overrides: &[Override]) -> 
     project.warnings.splice(0..0, warnings);
     project.unpacked = Some(Arc::new(unpacked));
     Ok(project)
+}
+
+/// How far references lead: below the first folder of the path that the user wrote, or anywhere.
+pub fn reach(path: &Path, outside: bool) -> Reach {
+    if outside { Reach::anywhere() } else { Reach::named(path) }
 }
 
 fn temporary_folder() -> Result<PrivateFolder, Error> {
@@ -100,7 +112,20 @@ fn draft(flat: &Flat, path: &Path) -> Draft {
         });
         link.settings.iter().for_each(|(key, text)| draft.set_in_connection(key, text, provenance));
     }
+    for signal in &flat.signals {
+        let provenance = draft.provenance(signal.place.clone());
+        let to = format!("{}.{}", flat.components[signal.to.0].name, signal.to.1);
+        let interpolation = if signal.hold { Interpolation::Hold } else { Interpolation::Linear };
+        let (gain, offset) = (signal.factor, signal.offset);
+        let column = ColumnSignal { interpolation, gain, offset, ..ColumnSignal::new(signal.column.clone()) };
+        draft.drive_by_file(&to, &absolute(&signal.file), &column, provenance);
+    }
     draft
+}
+
+/// Names of files are relative to the folder of the structure, but those of its parts are relative to ours.
+fn absolute(file: &Path) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.into())
 }
 
 fn add_component(component: &Component, draft: &mut Draft) {
@@ -120,8 +145,7 @@ fn add_component(component: &Component, draft: &mut Draft) {
         (set.name.clone(), values, draft.provenance(set.place.clone()))
     });
     let set = set.collect();
-    // Names of files are relative to the folder of the structure, but these are relative to ours.
-    let file = std::path::absolute(&component.file).unwrap_or_else(|_| component.file.clone());
+    let file = absolute(&component.file);
     draft.add_fmu(FmuEntry { name: component.name.clone(), file, interface, set, provenance });
     for (key, text) in &component.settings {
         draft.set_toml(&["fmu", &component.name, key], text, provenance);
@@ -136,10 +160,18 @@ pub struct Imported {
     pub flat: Flat,
 }
 
-/// Writes an .ssp or .ssd as a project folder: `system.toml` and the FMUs. Everything that was not kept is among the notes.
-pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
+/// Writes a system structure as a project folder: `system.toml`, the FMUs and other files. Everything that was not kept
+/// is among the notes. With `outside`, its files may lie anywhere.
+pub fn import(path: &Path, folder: &Path, outside: bool) -> Result<Imported, Error> {
     let unpacked = temporary_folder()?;
-    let flat = costep_ssp::open(path, unpacked.path())?;
+    let Some(format) = Format::of(path) else {
+        // A file that is not there is said to be so by whoever opens it.
+        std::fs::metadata(path).map_err(|cause| unreadable(path, &cause))?;
+        let message = format!("`{}` is not a system of a format that is known", path.display());
+        return Err(Error::new(Code::FileNotReadable, message)
+            .hint("known: .ssp, .ssd, OspSystemStructure.xml, .msim of MasterSim, multi-models in JSON"));
+    };
+    let flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))?;
     let file = folder.join("system.toml");
     if file.exists() {
         let message = format!("`{}` exists already", file.display());
@@ -149,7 +181,9 @@ pub fn import(path: &Path, folder: &Path) -> Result<Imported, Error> {
     }
     refuse_folder_of_run(folder)?;
     fs::create_dir_all(folder).map_err(|cause| unwritable(folder, &cause))?;
-    let copies = copy_files(flat.components.iter().map(|component| component.file.as_path()), folder, "")?;
+    let signals = flat.signals.iter().map(|signal| signal.file.as_path());
+    let files = flat.components.iter().map(|component| component.file.as_path()).chain(signals);
+    let copies = copy_files(files, folder, "")?;
     let mut text = String::new();
     for note in &flat.notes {
         text += &format!("# {}\n", note.to_string().replace(['\n', '\r'], " "));
@@ -184,10 +218,11 @@ fn copy_files<'a>(
             continue;
         }
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut name = format!("{stem}.fmu");
+        let ending = file.extension().map_or("fmu".into(), |ending| ending.to_string_lossy());
+        let mut name = format!("{stem}.{ending}");
         let mut number = 2;
         while copies.values().any(|taken| taken.rsplit('/').next() == Some(&name)) {
-            name = format!("{stem}_{number}.fmu");
+            name = format!("{stem}_{number}.{ending}");
             number += 1;
         }
         let to = target.join(&name);
@@ -199,6 +234,10 @@ fn copy_files<'a>(
         copies.insert(file.to_owned(), if inner.is_empty() { name } else { format!("{inner}/{name}") });
     }
     Ok(copies)
+}
+
+fn unreadable(path: &Path, cause: &io::Error) -> Error {
+    Error::new(Code::FileNotReadable, format!("`{}` cannot be read", path.display())).because(cause)
 }
 
 fn unwritable(path: &Path, cause: &io::Error) -> Error {
@@ -243,7 +282,10 @@ impl Project {
     fn to_flat(&self) -> Result<Flat, Vec<Error>> {
         self.refuse_other_parts()?;
         let bug = |what: &str| vec![Error::new(Code::Bug, format!("the project is written without {what}"))];
-        let mut table: toml::Table = self.to_toml().parse().map_err(|_| bug("being TOML"))?;
+        // A package has no place for other files: their values are written out.
+        let mut whole = self.clone();
+        whole.given.externals.iter_mut().for_each(|external| external.file = None);
+        let mut table: toml::Table = whole.to_toml().parse().map_err(|_| bug("being TOML"))?;
         let mut fmus = take_table(&mut table, "fmu").ok_or_else(|| bug("its FMUs"))?;
         let mut components = Vec::new();
         for spec in &self.given.fmus {
@@ -284,11 +326,13 @@ impl Project {
         let experiment = &self.model.experiment;
         Ok(Flat {
             name: self.name.clone(),
+            format: "SSP",
             version: String::new(),
             start: Some(experiment.start),
             stop: Some(experiment.stop),
             components,
             links,
+            signals: Vec::new(),
             settings,
             notes: Vec::new(),
         })

@@ -6,8 +6,10 @@ use std::path::Path;
 use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{External, InputSet, Value};
 use costep_engine::{Scheduling, Threads};
+use costep_import::Interpolation;
 use costep_methods::MethodSpec;
 
+use crate::externals::ExternalFile;
 use crate::fmus::{Isolation, file_in, path_in, written};
 use crate::maps;
 use crate::models::names_a_file;
@@ -38,7 +40,7 @@ impl Project {
         self.write_models(folder, &mut out);
         self.write_schedule(&signals, &mut out);
         self.write_connections(&signals, &mut out);
-        self.write_externals(&signals, &mut out);
+        self.write_externals(folder, &signals, &mut out);
         self.write_rest(&signals, &mut out);
         out.text
     }
@@ -174,15 +176,20 @@ impl Project {
         }
     }
 
-    fn write_externals(&self, signals: &Signals, out: &mut Writer) {
+    fn write_externals(&self, folder: Option<&Path>, signals: &Signals, out: &mut Writer) {
         for external in &self.given.externals {
             out.table("[[external]]");
             out.key("to", quoted(&signals.names(Side::Input)[external.input]));
             if external.sum {
                 out.key("sum", true);
             }
-            let (shape, value) = signal(&external.signal);
-            out.key(shape, value);
+            match &external.file {
+                Some(file) => write_file_signal(file, folder, out),
+                None => {
+                    let (shape, value) = signal(&external.signal);
+                    out.key(shape, value);
+                }
+            }
         }
     }
 
@@ -232,6 +239,23 @@ fn write_options(
     }
 }
 
+fn write_file_signal(file: &ExternalFile, folder: Option<&Path>, out: &mut Writer) {
+    let path = folder.map_or_else(|| file.file.clone(), |folder| path_in(&file.path, Some(folder)));
+    out.key("file", quoted(&path.to_string_lossy()));
+    out.key("column", quoted(&file.signal.column));
+    if file.signal.interpolation == Interpolation::Hold {
+        out.key("interpolation", quoted("hold"));
+    }
+    if file.signal.time_offset != 0.0 {
+        out.key("time_offset", time(file.signal.time_offset));
+    }
+    for (name, value, usual) in [("gain", file.signal.gain, 1.0), ("offset", file.signal.offset, 0.0)] {
+        if value != usual {
+            out.key(name, real(value));
+        }
+    }
+}
+
 pub(crate) fn signal(signal: &External) -> (&'static str, String) {
     match signal {
         External::Constant(value) => ("value", real(*value)),
@@ -249,6 +273,7 @@ pub(crate) fn signal(signal: &External) -> (&'static str, String) {
             ("square", inline(keys.into_iter().zip([*high, *low, *frequency, *phase, *start])))
         }
         External::Table(points) => ("table", list(points.iter().map(|(t, v)| list([*t, *v].map(real))))),
+        External::Stairs(points) => ("stairs", list(points.iter().map(|(t, v)| list([*t, *v].map(real))))),
     }
 }
 

@@ -12,7 +12,9 @@ use crate::note::{Note, Severity};
 pub struct Flat {
     /// Name of the system structure.
     pub name: String,
-    /// Version of the standard as written.
+    /// The format it was read from: `SSP`.
+    pub format: &'static str,
+    /// Version of the format as written.
     pub version: String,
     /// Start time, if given.
     pub start: Option<f64>,
@@ -22,6 +24,8 @@ pub struct Flat {
     pub components: Vec<Component>,
     /// The signals between them.
     pub links: Vec<Link>,
+    /// Inputs that follow columns of files.
+    pub signals: Vec<FileSignal>,
     /// Settings of costep: key and value in TOML.
     pub settings: Vec<(String, String)>,
     /// What is wrong or not kept, the important things first.
@@ -79,5 +83,24 @@ pub struct Link {
     /// Settings of costep: key and value in TOML.
     pub settings: Vec<(String, String)>,
     /// Where its last connection is declared.
+    pub place: Place,
+}
+
+/// A column of a file at an input: input = `factor` * column + `offset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileSignal {
+    /// Component and port.
+    pub to: (usize, String),
+    /// Where the file lies on disk.
+    pub file: PathBuf,
+    /// Name of the column.
+    pub column: String,
+    /// Whether values stay until the next one; else they are interpolated.
+    pub hold: bool,
+    /// See above.
+    pub factor: f64,
+    /// See above.
+    pub offset: f64,
+    /// Where this is declared.
     pub place: Place,
 }

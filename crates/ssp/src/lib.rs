@@ -2,12 +2,13 @@
 //! parameters, and how they are connected.
 //!
 //! An SSP is somebody else's file, so nothing in it is believed; archive and XML are read by `costep-fmu-file` under
-//! its limits, and references never leave the package. What is wrong or has no counterpart here becomes a
+//! its limits, and references lead as far as [`Reach`] says, never out of an archive. What is wrong or has no counterpart here becomes a
 //! [`Note`], never silence.
 //!
 //! | module | role |
 //! |---|---|
 //! | `package` | archives and folders that files come from; `uri` which references are followed |
+//! | `names` | names of components that can be part of names of signals |
 //! | `model` | the structure as its files say it |
 //! | `read` | XML to `model`: one file per kind of document |
 //! | `flatten` | nested systems to components and links, parameters applied |
@@ -18,6 +19,7 @@
 mod flat;
 mod flatten;
 mod model;
+mod names;
 mod note;
 mod package;
 mod read;
@@ -29,15 +31,22 @@ use std::path::Path;
 
 use costep_core::{Error, Result};
 
-pub use flat::{Component, Flat, Link, SetValue};
+pub use flat::{Component, FileSignal, Flat, Link, SetValue};
 pub use model::{Implementation, Value};
-pub use note::{Note, Severity};
+pub use names::Names;
+pub use note::{Note, Notes, Severity};
+pub use uri::{Reach, proxied};
 
 /// Reads an .ssp or .ssd and flattens it. FMUs that are inside of archives are unpacked into `folder`; those
 /// beside an .ssd stay where they are. An error means that nothing could be read; everything else is in
 /// [`Flat::notes`].
 pub fn open(path: &Path, folder: &Path) -> Result<Flat> {
-    flatten::flatten(path, folder)
+    open_within(path, folder, Reach::beside(path))
+}
+
+/// The same, with references of an .ssd that may lead elsewhere.
+pub fn open_within(path: &Path, folder: &Path, reach: Reach) -> Result<Flat> {
+    flatten::flatten(path, folder, reach)
 }
 
 /// Writes a flat system as an .ssp. An existing file is replaced only if all went well; everything that SSP cannot

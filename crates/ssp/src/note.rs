@@ -71,7 +71,7 @@ impl fmt::Display for Note {
 
 /// A list of notes that does not grow without bound.
 #[derive(Debug, Default)]
-pub(crate) struct Notes {
+pub struct Notes {
     notes: Vec<Note>,
     counts: [usize; 3],
 }
@@ -80,7 +80,8 @@ impl Notes {
     /// So many of each severity are kept; of the others only the number.
     const KEPT: usize = 300;
 
-    pub(crate) fn push(&mut self, note: Note) {
+    /// Adds a note, unless there are too many of its severity.
+    pub fn push(&mut self, note: Note) {
         let count = &mut self.counts[note.severity as usize];
         *count += 1;
         if *count <= Self::KEPT {
@@ -88,8 +89,8 @@ impl Notes {
         }
     }
 
-    /// All notes, the important ones first.
-    pub(crate) fn into_list(self, file: &Arc<str>) -> Vec<Note> {
+    /// All notes, the important ones first; `file` is that of a note about those that are not kept.
+    pub fn into_list(self, file: &Arc<str>) -> Vec<Note> {
         let mut notes = self.notes;
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
         for severity in [Severity::Error, Severity::Warning, Severity::Remark] {

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::{Archive, Fmu, Limits};
 
+use crate::uri::Reach;
+
 /// Largest document and largest archive inside of an archive, in bytes.
 const MAX_DOCUMENT: u64 = 256 << 20;
 const MAX_NESTED: u64 = 1 << 30;
@@ -36,11 +38,12 @@ pub(crate) struct Packages {
     /// Folder for FMUs that come out of archives.
     unpacked: PathBuf,
     fmus: HashMap<Location, PathBuf>,
+    reach: Reach,
 }
 
 impl Packages {
     /// Opens an .ssp, or the folder of an .ssd. Returns the path of the root document inside.
-    pub(crate) fn open(path: &Path, unpacked: &Path) -> Result<(Self, String)> {
+    pub(crate) fn open(path: &Path, unpacked: &Path, reach: Reach) -> Result<(Self, String)> {
         let limits = Limits { document: MAX_DOCUMENT, list: 4_000_000, ..Limits::default() };
         let (files, root) = if is_description(path) {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -55,7 +58,7 @@ impl Packages {
         };
         let packages = vec![Package { files, path: shown }];
         let unpacked = unpacked.to_owned();
-        Ok((Self { packages, nested: HashMap::new(), limits, unpacked, fmus: HashMap::new() }, root))
+        Ok((Self { packages, nested: HashMap::new(), limits, unpacked, fmus: HashMap::new(), reach }, root))
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -65,6 +68,21 @@ impl Packages {
     /// The path of a file for messages.
     pub(crate) fn shown(&self, (package, path): &Location) -> Arc<str> {
         self.packages[*package].path.join(path).to_string_lossy().into()
+    }
+
+    /// Whether references from a package may leave it by `..`.
+    pub(crate) fn may_leave(&self, package: usize) -> bool {
+        matches!(self.packages[package].files, Files::Folder(_))
+    }
+
+    /// An error if a file of a folder lies where no reference may lead.
+    fn check_reach(&self, location: &Location) -> Result<()> {
+        match &self.packages[location.0].files {
+            Files::Folder(folder) if location.1.starts_with("../") => {
+                self.reach.check(&folder.join(&location.1))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Other documents at the root of a package.
@@ -84,7 +102,9 @@ impl Packages {
     }
 
     /// The bytes of a document, if it exists.
-    pub(crate) fn read(&mut self, (package, path): &Location) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn read(&mut self, location: &Location) -> Result<Option<Vec<u8>>> {
+        self.check_reach(location)?;
+        let (package, path) = location;
         match &mut self.packages[*package].files {
             Files::Archive(archive) => archive.read(path, MAX_DOCUMENT),
             Files::Folder(folder) => read_file(&folder.join(path)),
@@ -104,6 +124,7 @@ impl Packages {
         if let Some(known) = self.nested.get(location) {
             return Ok(Some(*known));
         }
+        self.check_reach(location)?;
         let path = PathBuf::from(&*self.shown(location));
         let archive = match &mut self.packages[location.0].files {
             Files::Folder(_) if !path.is_file() => return Ok(None),
@@ -124,6 +145,7 @@ impl Packages {
         if let Some(path) = self.fmus.get(location) {
             return Ok(Some(path.clone()));
         }
+        self.check_reach(location)?;
         let (package, path) = location;
         let found = match &mut self.packages[*package].files {
             Files::Folder(folder) => Some(folder.join(path)).filter(|file| file.is_file()),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use costep_core::Code;
 
-use crate::flat::{Component, Flat, Link};
+use crate::flat::{Component, FileSignal, Flat, Link};
 use crate::model::{Implementation, Value};
 
 /// Tables of a project file that an annotation may give, and keys of components and links.
@@ -17,14 +17,18 @@ const LINK_KEYS: [&str; 3] = ["group", "bond", "sum"];
 const SOLVER: &str = "system.solver";
 
 impl Flat {
-    /// The project file. `file_of` gives the text by which an FMU is named there.
+    /// The project file. `file_of` gives the text by which a file is named there.
     pub fn to_toml(&self, file_of: impl Fn(&Path) -> String) -> String {
         let mut text = String::new();
         for (key, value) in self.settings.iter().filter(|(key, _)| TABLES.contains(&key.as_str())) {
             line(&mut text, key, value);
         }
         if !self.settings.iter().any(|(key, _)| key == "step") {
-            text += "# SSP says nothing about the macro step: give it here or by `--step`.\n# step = { size = \"1 ms\" }\n";
+            text += &format!(
+                "# {} says nothing about the macro step: give it here or by `--step`.\n",
+                self.format
+            );
+            text += "# step = { size = \"1 ms\" }\n";
         }
         text += "\n[system]\n";
         line(&mut text, "name", &quoted(&self.name));
@@ -42,7 +46,26 @@ impl Flat {
         for link in &self.links {
             self.write_link(link, &mut text);
         }
+        for signal in &self.signals {
+            self.write_signal(signal, &file_of(&signal.file), &mut text);
+        }
         text
+    }
+
+    fn write_signal(&self, signal: &FileSignal, file: &str, text: &mut String) {
+        text.push_str("\n[[external]]\n");
+        let (component, port) = &signal.to;
+        line(text, "to", &quoted(&format!("{}.{port}", self.components[*component].name)));
+        line(text, "file", &quoted(file));
+        line(text, "column", &quoted(&signal.column));
+        if signal.hold {
+            line(text, "interpolation", "\"hold\"");
+        }
+        for (key, value, usual) in [("gain", signal.factor, 1.0), ("offset", signal.offset, 0.0)] {
+            if value != usual {
+                line(text, key, &real(value));
+            }
+        }
     }
 
     fn write_link(&self, link: &Link, text: &mut String) {

@@ -1,4 +1,87 @@
-//! References to files: relative URIs inside of the package, and nothing else.
+//! References to files: relative URIs, and nothing else. Those of an archive stay inside of it; those of a folder may
+//! begin with `..`, and [`Reach`] decides.
+
+use std::path::{Component, Path, PathBuf};
+
+use costep_core::{Code, Error, Result as CoreResult};
+
+/// How far references of files on disk may lead.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// Nothing = anywhere.
+    root: Option<PathBuf>,
+}
+
+impl Reach {
+    /// Below the folder of the file.
+    pub fn beside(file: &Path) -> Self {
+        Self { root: Some(file.parent().unwrap_or(Path::new("")).to_owned()) }
+    }
+
+    /// Below the first folder that somebody named to reach the file: `data` of `data/ssp/system.ssd`, `../data` of
+    /// `../data/system.ssd`, and the folder of the file if that is all that was said.
+    pub fn named(file: &Path) -> Self {
+        let mut root = PathBuf::new();
+        for part in file.parent().into_iter().flat_map(Path::components) {
+            root.push(part);
+            if matches!(part, Component::Normal(_)) {
+                break;
+            }
+        }
+        Self { root: Some(root) }
+    }
+
+    /// Anywhere.
+    pub fn anywhere() -> Self {
+        Self { root: None }
+    }
+
+    /// An error if a file lies outside. Links are followed, since what counts is where they lead.
+    pub fn check(&self, file: &Path) -> CoreResult<()> {
+        let Some(root) = &self.root else { return Ok(()) };
+        let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+        if real(file).starts_with(real(root)) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{}` is outside of `{}`: it is opened with `--allow-outside` only",
+            file.display(),
+            root.display()
+        );
+        Err(Error::new(Code::SspReference, message))
+    }
+}
+
+/// Where a path leads: by the system as far as it exists, by its parts beyond.
+fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    let mut real = PathBuf::new();
+    for part in std::path::absolute(path).unwrap_or_else(|_| path.into()).components() {
+        match part {
+            Component::ParentDir => drop(real.pop()),
+            part => real.push(part),
+        }
+        real = real.canonicalize().unwrap_or(real);
+    }
+    real
+}
+
+/// The file that a `proxyfmu://localhost?file=a.fmu` names: an FMU that runs in a process of its own. Nothing for other
+/// references.
+pub fn proxied(uri: &str) -> Option<Result<&str, String>> {
+    let rest = uri.strip_prefix("proxyfmu://")?;
+    let (host, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let machine = host.trim_end_matches('/').split(':').next().unwrap_or_default();
+    Some(match query.strip_prefix("file=") {
+        _ if !["localhost", "127.0.0.1", ""].contains(&machine) => {
+            Err(format!("it runs on another machine, `{}`", costep_fmu_file::short(machine)))
+        }
+        Some(file) if !file.is_empty() => Ok(file),
+        _ => Err("it names no file (`?file=`)".into()),
+    })
+}
 
 /// A checked reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +94,8 @@ pub(crate) struct Reference {
 
 impl Reference {
     /// Reads a URI, resolved against the folder of the document that names it. The error says why it is not
-    /// followed.
-    pub(crate) fn parse(uri: &str, folder: &str) -> Result<Self, String> {
+    /// followed. A reference that `may_leave` the package starts with `..` then.
+    pub(crate) fn parse(uri: &str, folder: &str, may_leave: bool) -> Result<Self, String> {
         let (path, fragment) = match uri.split_once('#') {
             Some((path, fragment)) => (path, Some(decode(fragment)?)),
             None => (uri, None),
@@ -39,10 +122,10 @@ impl Reference {
         }
         let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
         for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
-            if part != ".." {
-                parts.push(part);
-            } else if parts.pop().is_none() {
-                return Err("it leads out of the package by `..`".into());
+            match parts.last() {
+                Some(inner) if part == ".." && *inner != ".." => drop(parts.pop()),
+                _ if part == ".." && !may_leave => return Err("it leads out of the package by `..`".into()),
+                _ => parts.push(part),
             }
         }
         Ok(Self { path: parts.join("/"), fragment })
@@ -80,14 +163,14 @@ mod tests {
 
     #[test]
     fn files_of_the_package_are_found() {
-        let path = |uri: &str| Reference::parse(uri, "").map(|reference| reference.path);
+        let path = |uri: &str| Reference::parse(uri, "", false).map(|reference| reference.path);
         assert_eq!(path("resources/a.fmu").as_deref(), Ok("resources/a.fmu"));
         assert_eq!(path("./resources//a%20b.fmu").as_deref(), Ok("resources/a b.fmu"));
         assert_eq!(path("resources/x/../a.fmu").as_deref(), Ok("resources/a.fmu"));
         assert_eq!(path("").as_deref(), Ok(""));
-        let nested = Reference::parse("b.ssv", "resources/sub").unwrap();
+        let nested = Reference::parse("b.ssv", "resources/sub", false).unwrap();
         assert_eq!(nested.path, "resources/sub/b.ssv");
-        let variant = Reference::parse("resources/sub.ssp#VariantB.ssd", "").unwrap();
+        let variant = Reference::parse("resources/sub.ssp#VariantB.ssd", "", false).unwrap();
         assert_eq!(
             (variant.path.as_str(), variant.fragment.as_deref()),
             ("resources/sub.ssp", Some("VariantB.ssd"))
@@ -110,9 +193,49 @@ mod tests {
             "a%zz.fmu",
             "a.fmu?x=1",
         ] {
-            assert!(Reference::parse(uri, "").is_err(), "{uri}");
+            assert!(Reference::parse(uri, "", false).is_err(), "{uri}");
         }
-        assert_eq!(Reference::parse("../a.ssv", "resources").unwrap().path, "a.ssv");
-        assert!(Reference::parse("../../a.ssv", "resources").is_err());
+        assert_eq!(Reference::parse("../a.ssv", "resources", false).unwrap().path, "a.ssv");
+        assert!(Reference::parse("../../a.ssv", "resources", false).is_err());
+    }
+
+    #[test]
+    fn references_of_folders_may_begin_with_dots() {
+        let path =
+            |uri: &str, folder: &str| Reference::parse(uri, folder, true).map(|reference| reference.path);
+        assert_eq!(path("../../a/b.fmu", "x").as_deref(), Ok("../a/b.fmu"));
+        assert_eq!(path("../b.fmu", "../a").as_deref(), Ok("../b.fmu"));
+        assert_eq!(path("../../b.fmu", "../a").as_deref(), Ok("../../b.fmu"));
+        assert!(path("/etc/passwd", "").is_err());
+    }
+
+    #[test]
+    fn reach_is_the_first_folder_that_was_named() {
+        let outer = tempfile::tempdir().unwrap();
+        let data = outer.path().join("data/inner");
+        std::fs::create_dir_all(&data).unwrap();
+        std::fs::write(outer.path().join("secret"), "").unwrap();
+        std::os::unix::fs::symlink(outer.path(), data.join("link")).unwrap();
+        let beside = Reach::beside(&data.join("x.ssd"));
+        for (file, fine) in
+            [("a.fmu", true), ("../inner/a.fmu", true), ("../a.fmu", false), ("link/secret", false)]
+        {
+            assert_eq!(beside.check(&data.join(file)).is_ok(), fine, "{file}");
+            assert!(Reach::anywhere().check(&data.join(file)).is_ok());
+        }
+        let root = |file: &str| Reach::named(Path::new(file)).root.unwrap();
+        assert_eq!(root("data/inner/x.ssd"), Path::new("data"));
+        assert_eq!(root("../../data/inner/x.ssd"), Path::new("../../data"));
+        assert_eq!(root("/data/inner/x.ssd"), Path::new("/data"));
+        assert_eq!(root("x.ssd"), Path::new(""));
+    }
+
+    #[test]
+    fn proxies_on_this_machine_are_processes() {
+        assert_eq!(proxied("proxyfmu://localhost?file=../a.fmu"), Some(Ok("../a.fmu")));
+        assert_eq!(proxied("proxyfmu://localhost:9090/?file=a.fmu"), Some(Ok("a.fmu")));
+        assert!(matches!(proxied("proxyfmu://there?file=a.fmu"), Some(Err(why)) if why.contains("there")));
+        assert!(matches!(proxied("proxyfmu://localhost"), Some(Err(_))));
+        assert_eq!(proxied("a.fmu"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! `costep import`: an SSP as a project folder.
+//! `costep import`: a system of another tool as a project folder.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use crate::style::{Output, print_json};
 use crate::verbs::inspect_ssp;
 
 pub(crate) fn run(args: &ImportArgs, output: Output) -> Result<ExitCode, Failure> {
-    let imported = ssp::import(&args.file, &args.out)?;
+    let imported = ssp::import(&args.file, &args.out, args.allow_outside)?;
     let flat = &imported.flat;
     if output.json {
         print_json(&json!({

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use costep_core::quantity::format_time;
 use costep_fmi::required_functions;
 use costep_fmu_file::{Causality, CoSimulation, Finding, Fmu, Interface, ModelDescription, Severity};
+use costep_import::Format;
 use serde_json::{Value, json};
 
 use crate::args::InspectArgs;
@@ -14,8 +15,8 @@ use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
 use crate::verbs::{inspect_project, inspect_ssp};
 
 pub(crate) fn run(args: &InspectArgs, output: Output) -> Result<ExitCode, Failure> {
-    if costep_ssp::is_ssp(&args.file) {
-        return inspect_ssp::run(&args.file, output);
+    if let Some(format) = Format::of(&args.file) {
+        return inspect_ssp::run(&args.file, format, args.allow_outside, output);
     }
     if inspect_project::is_meant(&args.file) {
         return inspect_project::run(&args.file, output);

@@ -1,4 +1,4 @@
-//! A card of an SSP: its components and connections, and everything that is wrong or not used.
+//! A card of a system structure: its components and connections, and everything that is wrong or not used.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error};
 use costep_fmu_file::PrivateFolder;
+use costep_import::Format;
+use costep_project::ssp::reach;
 use costep_ssp::{Flat, Note, Severity, Value};
 use serde_json::json;
 
@@ -13,11 +15,11 @@ use crate::failure::Failure;
 use crate::phrases::count;
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_json, say};
 
-pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(path: &Path, format: Format, outside: bool, output: Output) -> Result<ExitCode, Failure> {
     let folder = PrivateFolder::new().map_err(|cause| {
         Error::new(Code::FileNotReadable, "cannot create a temporary folder").because(cause)
     })?;
-    let flat = costep_ssp::open(path, folder.path())?;
+    let flat = costep_import::open(path, format, folder.path(), reach(path, outside))?;
     if output.json {
         print_json(&to_json(path, &flat))?;
     } else {
@@ -35,7 +37,8 @@ pub(crate) fn exit_code(notes: &[Note]) -> ExitCode {
 
 fn card(path: &Path, flat: &Flat) -> Result<(), Failure> {
     let time = |time: Option<f64>| time.map_or_else(|| "-".into(), format_time);
-    say!("{}    SSP {}   \"{}\"", paint(STRONG, path.display()), flat.version, flat.name)?;
+    let format = format!("{} {}", flat.format, flat.version);
+    say!("{}    {}   \"{}\"", paint(STRONG, path.display()), format.trim_end(), flat.name)?;
     say!("default  {} to {}", time(flat.start), time(flat.stop))?;
     for component in &flat.components {
         let file = component.file.file_name().unwrap_or_default().to_string_lossy();
@@ -58,6 +61,10 @@ fn card(path: &Path, flat: &Flat) -> Result<(), Failure> {
             (factor, offset) => format!("   * {factor} + {offset}"),
         };
         say!("connect  {} -> {}{map}", name(&link.from), name(&link.to))?;
+    }
+    for signal in &flat.signals {
+        let (part, file) = (&flat.components[signal.to.0].name, signal.file.file_name().unwrap_or_default());
+        say!("external {} of {} -> {part}.{}", signal.column, file.to_string_lossy(), signal.to.1)?;
     }
     for (key, value) in &flat.settings {
         say!("setting  {key} = {value}")?;
@@ -134,14 +141,21 @@ fn to_json(path: &Path, flat: &Flat) -> serde_json::Value {
             json!({ "from": name(&link.from), "to": name(&link.to), "factor": link.factor, "offset": link.offset })
         })
         .collect();
+    let signals: Vec<_> = flat
+        .signals
+        .iter()
+        .map(|signal| json!({ "file": signal.file.display().to_string(), "column": signal.column, "to": name(&signal.to) }))
+        .collect();
     json!({
         "file": path.display().to_string(),
+        "format": flat.format,
         "ssp_version": flat.version,
         "name": flat.name,
         "start": flat.start,
         "stop": flat.stop,
         "components": parts,
         "connections": links,
+        "externals": signals,
         "notes": notes_to_json(&flat.notes),
     })
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use costep_core::Code;
 
-use super::Document;
+use super::{Document, UNDECLARED};
 use crate::finding::Report;
 use crate::text::short;
 
@@ -35,6 +35,21 @@ impl<'a> Element<'a> {
     /// The namespace its prefix stands for; empty without one.
     pub fn namespace(&self) -> &'a str {
         self.node.tag_name().namespace().unwrap_or_default()
+    }
+
+    /// Prefixes that the document uses without declaring them anywhere.
+    pub fn undeclared_prefixes(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.node.namespaces().filter_map(|namespace| namespace.uri().strip_prefix(UNDECLARED))
+    }
+
+    /// Whether its prefix is one of those.
+    pub fn is_undeclared(&self) -> bool {
+        self.namespace().starts_with(UNDECLARED)
+    }
+
+    /// The text before its first child, without blanks around.
+    pub fn text(&self) -> &'a str {
+        self.node.text().unwrap_or_default().trim_matches(XML_SPACE)
     }
 
     /// Line of the start tag, counted from 1.

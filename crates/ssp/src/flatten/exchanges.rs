@@ -32,6 +32,14 @@ impl Exchange {
         }
     }
 
+    /// Every item of an enumeration among two variables as its number, which stays.
+    pub(super) fn of_items(ends: [(&ModelDescription, usize); 2]) -> Self {
+        let same = |item: &Item| (item.value, item.value);
+        let known =
+            ends.map(|(fmu, variable)| items(fmu, variable)).into_iter().find(|items| !items.is_empty());
+        known.map_or(Self::None, |items| Self::Numbers(items.iter().map(same).collect()))
+    }
+
     /// As a map of numbers between two variables, or what is wrong with it.
     pub(super) fn numbers(
         &self,

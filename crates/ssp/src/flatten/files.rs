@@ -141,7 +141,8 @@ impl Flattener {
         read: impl Fn(&mut Reader<'_>, &xml::Element) -> T,
     ) -> Option<(T, Spot)> {
         let folder = if base.is_some() { "" } else { uri::folder(&walk.document.location.1) };
-        let reference = match Reference::parse(source, folder) {
+        let may_leave = base.is_none() && self.packages.may_leave(walk.document.location.0);
+        let reference = match Reference::parse(source, folder, may_leave) {
             Ok(reference) if !reference.path.is_empty() => reference,
             outcome => {
                 let why = outcome.err().unwrap_or_else(|| "it names no file".into());

@@ -121,10 +121,16 @@ impl Flattener {
             self.error(Code::SspUnsupported, &spot, message);
             return None;
         };
+        let (source, isolated) = match uri::proxied(source) {
+            None => (Ok(source.as_str()), false),
+            Some(file) => (file, true),
+        };
         let folder = uri::folder(&walk.document.location.1);
-        let reference = match Reference::parse(source, folder) {
+        let may_leave = self.packages.may_leave(walk.document.location.0);
+        let reference = match source.and_then(|source| Reference::parse(source, folder, may_leave)) {
             Ok(reference) => reference,
             Err(why) => {
+                let source = component.source.as_deref().unwrap_or_default();
                 let message = format!("the source `{}` is not opened: {why}", short(source));
                 self.error(Code::SspReference, &spot, message);
                 return None;
@@ -133,7 +139,7 @@ impl Flattener {
         let location = (walk.document.location.0, reference.path.clone());
         match component.kind.split(';').next().unwrap_or_default().trim() {
             _ if reference.path.is_empty() => self.add_own_system(component, &reference, walk, &spot),
-            FMU => self.add_fmu(component, location, walk, &spot),
+            FMU => self.add_fmu(component, location, isolated, walk, &spot),
             DESCRIPTION => self.add_document(component, location, walk, &spot),
             PACKAGE => self.add_package(component, &location, reference.fragment, walk, &spot),
             other => {
@@ -148,6 +154,7 @@ impl Flattener {
         &mut self,
         component: &Component,
         location: Location,
+        isolated: bool,
         walk: &mut Walk<'_>,
         spot: &Spot,
     ) -> Option<Instance> {
@@ -160,12 +167,16 @@ impl Flattener {
         let index = self.components.len();
         instance.component = Some(index);
         let name = self.component_name(&walk.path[1..], spot);
+        let mut settings = component.common.settings.clone();
+        if isolated && !settings.iter().any(|(key, _)| key == "isolation") {
+            settings.push(("isolation".into(), "\"process\"".into()));
+        }
         self.components.push(flat::Component {
             name,
             file: fmu.path.clone(),
             implementation: component.implementation,
             set: Vec::new(),
-            settings: component.common.settings.clone(),
+            settings,
             place: spot.place(),
         });
         self.sources.push(fmu.clone());
@@ -333,31 +344,12 @@ impl Flattener {
         Some(instance)
     }
 
-    /// A name for a component that can be part of names of signals: unique, and as near to the given as possible.
     fn component_name(&mut self, path: &[String], spot: &Spot) -> String {
-        const LONGEST: usize = 64;
-        let plain = |c: char| if c.is_alphanumeric() || "_-/".contains(c) { c } else { '_' };
-        let parts: Vec<String> = path.iter().map(|part| part.chars().map(plain).collect()).collect();
-        let joined = parts.join("/");
-        let mut short: &str = &joined;
-        while short.len() > LONGEST {
-            let cut = short.char_indices().nth(1).map_or(short.len(), |(at, _)| at);
-            short = &short[cut..];
-        }
-        let words: Vec<&str> = short.split('/').filter(|word| !word.is_empty()).collect();
-        let base = if words.is_empty() { "part".to_owned() } else { words.join("/") };
-        let mut name = base.clone();
-        // Many may have the same name: nobody counts from the start.
-        let number = self.numbers.entry(base.clone()).or_insert(2);
-        while self.names.contains(&name) {
-            name = format!("{base}_{number}");
-            *number += 1;
-        }
+        let name = self.names.unique(path);
         if name != path.join("/") {
             let message = format!("the component is called `{name}` here");
             self.note(crate::note::Severity::Remark, Code::SspUnused, spot, message);
         }
-        self.names.insert(name.clone());
         name
     }
 }

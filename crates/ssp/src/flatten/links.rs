@@ -7,7 +7,8 @@ use crate::flat::Link;
 use crate::flatten::Flattener;
 use crate::flatten::exchanges::Exchange;
 use crate::flatten::passages::{Affine, Carried, conversion};
-use crate::model::{Passage, Settings, Transformation, carries, exchanges};
+use crate::model::{Settings, Transformation, carries, exchanges};
+use crate::note::Severity;
 
 /// What is known about the way to each port, so that every edge is followed once.
 pub(super) struct TracedPaths {
@@ -112,7 +113,11 @@ impl Flattener {
         let Carriage { map, exchange, settings, .. } = self.carriage(port, ways)?;
         let fmus = [&self.sources[from].description, &self.sources[to].description];
         let (output, input) = (&fmus[0].variables()[from_variable], &fmus[1].variables()[to_variable]);
-        if let Some(message) = refusal(output, input, exchange != Exchange::None) {
+        let is_direct = exchange == Exchange::None
+            && output.kind.port_kind() != input.kind.port_kind()
+            && is_whole(output)
+            && is_whole(input);
+        if let Some(message) = refusal(output, input, exchange != Exchange::None || is_direct) {
             self.error(Code::SspUnsupported, &last, message);
             return None;
         }
@@ -125,6 +130,11 @@ impl Flattener {
             return None;
         };
         let [source, target] = [from, to].map(|component| &self.sources[component].description);
+        let exchange = if is_direct {
+            Exchange::of_items([(source, from_variable), (target, to_variable)])
+        } else {
+            exchange
+        };
         let numbers = match exchange.numbers((source, from_variable), (target, to_variable)) {
             Ok(numbers) => numbers,
             Err(message) => {
@@ -132,6 +142,12 @@ impl Flattener {
                 return None;
             }
         };
+        if !numbers.is_empty() && is_direct {
+            let message = format!(
+                "an enumeration and integers are connected at `{target_name}`: numbers stay as they are"
+            );
+            self.note(Severity::Warning, Code::SspSchema, &last, message);
+        }
         let link = |(output, input): (String, String)| Link {
             from: (from, output),
             to: (to, input),
@@ -185,7 +201,7 @@ impl Flattener {
         let (before, after) = (self.ports[edge.from].signal, target.signal);
         if let (Some(before), Some(after)) = (before, after)
             && !carries(before, after)
-            && !(is_exchange(&edge.passage) && exchanges(before, after))
+            && !exchanges(before, after)
         {
             let message = format!(
                 "`{}` is of type {after} on the way of a signal of type {before}",
@@ -230,11 +246,6 @@ fn mapped(value: bool, entries: &[(bool, bool)]) -> bool {
     entries.iter().find(|(source, _)| *source == value).map_or(value, |(_, target)| *target)
 }
 
-/// Whether values of a kind become values of another one.
-fn is_exchange(passage: &Passage) -> bool {
-    matches!(passage.transformation, Some(Transformation::Integer(_) | Transformation::Enumeration(_)))
-}
-
 /// Why these two cannot be coupled. Numbers and items of enumerations may become each other if they are `exchanged`.
 fn refusal(output: &Variable, input: &Variable, exchanged: bool) -> Option<String> {
     let kind = |variable: &Variable| variable.kind.port_kind().filter(|_| variable.clocks.is_empty());
@@ -244,7 +255,6 @@ fn refusal(output: &Variable, input: &Variable, exchanged: bool) -> Option<Strin
             return Some(format!("`{name}` is of type {}, which is not a signal", variable.kind));
         }
     }
-    let is_whole = |variable| matches!(kind(variable), Some(PortKind::Integer | PortKind::Enumeration));
     if let Some(other) = [output, input].into_iter().find(|variable| exchanged && !is_whole(variable)) {
         let name = short(&other.name);
         return Some(format!("a mapping of values on the way of `{name}`, which is of type {}", other.kind));
@@ -261,6 +271,10 @@ fn refusal(output: &Variable, input: &Variable, exchanged: bool) -> Option<Strin
         return Some(format!("`{name}` is {} in its FMU; only outputs are coupled", output.causality));
     }
     None
+}
+
+fn is_whole(variable: &Variable) -> bool {
+    matches!(variable.kind.port_kind(), Some(PortKind::Integer | PortKind::Enumeration))
 }
 
 /// Names of the elements of a variable, its own if it is a scalar; none if its shape varies.

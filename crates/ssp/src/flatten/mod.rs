@@ -30,9 +30,11 @@ use costep_fmu_file::{ModelDescription, Unit};
 
 use crate::flat::{Component, Flat};
 use crate::model::{Document, Mapping, ParameterSet, Passage, Settings, Value};
+use crate::names::Names;
 use crate::note::{Note, Notes, Severity};
 use crate::package::{Location, Packages};
 use crate::read::document::document;
+use crate::uri::Reach;
 use budget::Budget;
 use files::Files;
 use links::TracedPaths;
@@ -96,9 +98,8 @@ pub(crate) struct Flattener {
     visited: usize,
     /// What all of it has cost so far.
     budget: Budget,
-    /// Names of components that are taken, and the next number for each name that is taken more than once.
-    names: HashSet<String>,
-    numbers: HashMap<String, usize>,
+    /// Names of components that are taken.
+    names: Names,
     /// Parameter sets and mappings in files, read once.
     sets: Files<ParameterSet>,
     mappings: Files<Mapping>,
@@ -106,8 +107,8 @@ pub(crate) struct Flattener {
 }
 
 /// Reads and flattens an .ssp or .ssd. FMUs of archives are unpacked into `folder`.
-pub(crate) fn flatten(path: &Path, folder: &Path) -> Result<Flat> {
-    let (packages, root) = Packages::open(path, folder)?;
+pub(crate) fn flatten(path: &Path, folder: &Path, reach: Reach) -> Result<Flat> {
+    let (packages, root) = Packages::open(path, folder, reach)?;
     let flattener = Flattener {
         packages,
         documents: HashMap::new(),
@@ -120,8 +121,7 @@ pub(crate) fn flatten(path: &Path, folder: &Path) -> Result<Flat> {
         references: Vec::new(),
         visited: 0,
         budget: Budget::default(),
-        names: HashSet::new(),
-        numbers: HashMap::new(),
+        names: Names::default(),
         sets: HashMap::new(),
         mappings: HashMap::new(),
         notes: Notes::default(),
@@ -154,11 +154,13 @@ impl Flattener {
             } else {
                 document.name.clone()
             },
+            format: "SSP",
             version: document.version.clone(),
             start: document.start,
             stop: document.stop,
             components: std::mem::take(&mut self.components),
             links,
+            signals: Vec::new(),
             settings,
             notes: Vec::new(),
         };

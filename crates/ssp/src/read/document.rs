@@ -40,12 +40,15 @@ fn content(
     let version = reader.version(root);
     let name = reader.required(root, "name").unwrap_or_default();
     let definitions = reader.definitions(root);
-    let settings = reader.settings(root);
+    let mut settings = reader.settings(root);
     let (mut start, mut stop) = (None, None);
     if let Some(experiment) = root.child("DefaultExperiment") {
         reader.check_known(&experiment, &["startTime", "stopTime"], &[]);
         start = reader.number(&experiment, "startTime");
         stop = reader.number(&experiment, "stopTime");
+        if !settings.iter().any(|(key, _)| key == "step") {
+            settings.extend(reader.step_of_osp(&experiment));
+        }
         if let (Some(start), Some(stop)) = (start, stop)
             && stop <= start
         {

@@ -15,6 +15,9 @@ pub(crate) const ANNOTATION: &str = "org.costep.settings";
 /// Namespace of what is inside.
 pub(crate) const NAMESPACE: &str = "urn:costep:settings:1";
 
+/// Type of the annotations of the Open Simulation Platform.
+const OSP: &str = "com.opensimulationplatform";
+
 /// Elements for drawings.
 const GRAPHICS: [&str; 5] =
     ["ElementGeometry", "ConnectorGeometry", "ConnectionGeometry", "SystemGeometry", "GraphicalElements"];
@@ -49,13 +52,20 @@ impl<'a> Reader<'a> {
                 let note = self.note(Severity::Error, Code::SspSchema, node.line(), message);
                 return Err(note.to_error());
             }
+            for prefix in node.undeclared_prefixes() {
+                let message = format!(
+                    "the prefix `{}` is not declared; its elements are read all the same",
+                    short(prefix)
+                );
+                self.warning(node.line(), message);
+            }
             self.check_namespace(node, namespace);
             Ok(read(self, node))
         })
     }
 
     pub(crate) fn check_namespace(&mut self, node: &xml::Element, namespace: &str) {
-        if node.namespace() != namespace {
+        if node.namespace() != namespace && !node.is_undeclared() {
             let message = format!(
                 "<{}> is of the namespace `{}` instead of `{namespace}`",
                 short(node.name()),
@@ -139,6 +149,20 @@ impl<'a> Reader<'a> {
             self.path.clear();
             self.unused(line, format!("{count} graphical elements are ignored"));
         }
+    }
+
+    /// The step that annotations of the Open Simulation Platform give a default experiment.
+    pub(crate) fn step_of_osp(&mut self, experiment: &xml::Element) -> Settings {
+        let annotations = experiment.inside("Annotations").filter(|node| node.get("type") == Some(OSP));
+        let algorithms = annotations.flat_map(|node| node.children()).flat_map(|node| node.children());
+        let mut settings = Settings::new();
+        for algorithm in algorithms.filter(|node| node.name() == "FixedStepAlgorithm") {
+            self.check_known(&algorithm, &["baseStepSize", "numWorkerThreads"], &[]);
+            if let Some(size) = self.number(&algorithm, "baseStepSize") {
+                settings.push(("step".into(), format!("{{ size = {size:?} }}")));
+            }
+        }
+        settings
     }
 
     /// The settings of costep in the annotations of an element; those of others are noted.

@@ -130,6 +130,10 @@ impl Reader<'_> {
 
     fn end(&mut self, node: &xml::Element, element: &str, connector: &str) -> Option<End> {
         let connector = self.required(node, connector)?;
-        Some((node.get(element).map(str::to_owned), connector))
+        let named = node.get(element);
+        if named == Some("") {
+            self.warning(node.line(), format!("`{element}` is empty: the system itself is meant"));
+        }
+        Some((named.filter(|name| !name.is_empty()).map(str::to_owned), connector))
     }
 }

@@ -1,6 +1,6 @@
 //! SSV: sets of parameter values.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use costep_fmu_file::short;
 use costep_fmu_file::xml::{self, literal};
@@ -19,8 +19,8 @@ impl Reader<'_> {
         self.check_known(node, &known, &["Parameters", "Enumerations", "Units"]);
         self.version(node);
         let definitions = self.definitions(node);
-        let mut parameters = Vec::new();
-        let mut names = HashSet::new();
+        let mut parameters: Vec<Parameter> = Vec::new();
+        let mut places = HashMap::new();
         for node in node.inside("Parameters") {
             if node.name() != "Parameter" {
                 self.warning(node.line(), format!("<{}> is not a parameter", short(node.name())));
@@ -31,10 +31,20 @@ impl Reader<'_> {
                 let message = format!("the unit `{}` is not defined in this parameter set", short(unit));
                 self.warning(node.line(), message);
             }
-            if names.insert(parameter.name.clone()) {
-                parameters.push(parameter);
-            } else {
-                self.error(node.line(), format!("the parameter `{}` is given twice", short(&parameter.name)));
+            let earlier = *places.entry(parameter.name.clone()).or_insert(parameters.len());
+            match parameters.get(earlier) {
+                None => parameters.push(parameter),
+                Some(same) if (&same.value, &same.unit) == (&parameter.value, &parameter.unit) => {
+                    let message = format!("the parameter `{}` is given twice", short(&parameter.name));
+                    self.warning(node.line(), message);
+                }
+                Some(_) => {
+                    let name = short(&parameter.name);
+                    self.error(
+                        node.line(),
+                        format!("the parameter `{name}` is given twice, with two values"),
+                    );
+                }
             }
         }
         ParameterSet { definitions, parameters }

@@ -1,0 +1,447 @@
+//! Columns of a file as signals: CSV as spreadsheets, MasterSim and FMPy write it, and recordings of costep.
+//!
+//! The first column is time. Columns are separated by tabs, semicolons or commas; a unit may follow a name in brackets.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use costep_core::{Code, Error, External, Place, Result};
+use costep_fmu_file::short;
+use costep_results::Table;
+
+/// Largest CSV file that is read.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// What a signal does between the rows of its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interpolation {
+    /// Linear from each row to the next.
+    #[default]
+    Linear,
+    /// The value of a row until the next.
+    Hold,
+}
+
+/// Which column becomes which signal: signal(t) = `gain` * column(t - `time_offset`) + `offset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnSignal {
+    /// Name of the column, without its unit; or its number, counted from 1, which is time.
+    pub column: String,
+    /// Between the rows.
+    pub interpolation: Interpolation,
+    /// Added to all times, in s.
+    pub time_offset: f64,
+    /// See above.
+    pub gain: f64,
+    /// See above.
+    pub offset: f64,
+}
+
+impl ColumnSignal {
+    /// A column as it is, interpolated.
+    pub fn new(column: impl Into<String>) -> Self {
+        Self {
+            column: column.into(),
+            interpolation: Interpolation::Linear,
+            time_offset: 0.0,
+            gain: 1.0,
+            offset: 0.0,
+        }
+    }
+
+    /// The same, held between the rows.
+    pub fn held(column: impl Into<String>) -> Self {
+        Self { interpolation: Interpolation::Hold, ..Self::new(column) }
+    }
+}
+
+/// A file with columns over time.
+pub struct DataFile {
+    path: PathBuf,
+    columns: Vec<Heading>,
+    content: Content,
+}
+
+struct Heading {
+    name: String,
+    unit: Option<String>,
+}
+
+enum Content {
+    Csv {
+        text: String,
+        separator: char,
+        /// Lines before the first row.
+        skipped: usize,
+        /// What a unit of time is in s, as a factor and a divisor.
+        scale: (f64, f64),
+    },
+    Recording(Table),
+}
+
+impl DataFile {
+    /// Opens a recording (`.arrows`) or a CSV file. Values are looked at when a signal is made of them.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        if path.extension().is_some_and(|ending| ending == "arrows") {
+            let table = Table::open(&path)?;
+            let heading =
+                |name: &str, unit: Option<&str>| Heading { name: name.into(), unit: unit.map(Into::into) };
+            let columns =
+                table.columns().iter().map(|column| heading(&column.name, column.unit.as_deref())).collect();
+            return Ok(Self { path, columns, content: Content::Recording(table) });
+        }
+        let text = read_text(&path)?;
+        Self::from_text(path, text)
+    }
+
+    fn from_text(path: PathBuf, text: String) -> Result<Self> {
+        let Some((index, first)) = rows(&text).next() else {
+            return Err(flaw(&path, 1, "the file is empty".into()));
+        };
+        let separator = ['\t', ';', ','].into_iter().find(|mark| first.contains(*mark));
+        let Some(separator) = separator else {
+            let message = "the file has only one column".into();
+            return Err(
+                flaw(&path, index + 1, message).hint("separate columns by tabs, semicolons or commas")
+            );
+        };
+        let cells: Vec<Cow<'_, str>> = cells(first, separator).collect();
+        let is_row = cells.iter().all(|cell| number(cell, separator).is_some());
+        let columns: Vec<Heading> = match is_row {
+            true => (1..=cells.len()).map(|place| Heading { name: place.to_string(), unit: None }).collect(),
+            false => cells.iter().map(|cell| heading(cell)).collect(),
+        };
+        let mut seen = HashSet::new();
+        if let Some(twice) =
+            columns.iter().find(|column| !column.name.is_empty() && !seen.insert(&column.name))
+        {
+            return Err(flaw(&path, index + 1, format!("two columns are called `{}`", short(&twice.name))));
+        }
+        let unit = columns[0].unit.as_deref().unwrap_or("s");
+        let scale = time_unit(unit)
+            .ok_or_else(|| flaw(&path, index + 1, format!("`{}` is not a unit of time", short(unit))))?;
+        let skipped = if is_row { index } else { index + 1 };
+        Ok(Self { path, columns, content: Content::Csv { text, separator, skipped, scale } })
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Names of the columns; the first is time.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The unit of a column, if the file gives one.
+    pub fn unit(&self, column: &str) -> Option<&str> {
+        self.columns[self.find(column).ok()?].unit.as_deref()
+    }
+
+    /// A column as a signal. Times have to rise; of rows with the same time the last one counts.
+    pub fn signal(&self, wanted: &ColumnSignal) -> Result<External> {
+        let column = self.find(&wanted.column)?;
+        let mut points = match &self.content {
+            Content::Csv { text, separator, skipped, scale } => {
+                self.parse(text, (*separator, *skipped, *scale), column)?
+            }
+            Content::Recording(table) => {
+                let (times, values) =
+                    (table.values(&self.columns[0].name)?, table.values(&self.columns[column].name)?);
+                times.iter().copied().zip(values.iter().copied()).collect()
+            }
+        };
+        if points.is_empty() {
+            return Err(self.error("the file has no rows".into()));
+        }
+        for (t, value) in &mut points {
+            (*t, *value) = (*t + wanted.time_offset, wanted.gain * *value + wanted.offset);
+        }
+        if let Some((t, value)) = points.iter().find(|(t, value)| !t.is_finite() || !value.is_finite()) {
+            return Err(self.error(format!("the column `{}` is {value} at {t} s", short(&wanted.column))));
+        }
+        // Shifted times may fall together.
+        points.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0;
+            if same {
+                earlier.1 = later.1;
+            }
+            same
+        });
+        if let Some(pair) = points.windows(2).find(|pair| pair[1].0 <= pair[0].0) {
+            return Err(
+                self.error(format!("times do not rise: {} s is followed by {} s", pair[0].0, pair[1].0))
+            );
+        }
+        Ok(match wanted.interpolation {
+            Interpolation::Linear => External::Table(points),
+            Interpolation::Hold => External::Stairs(points),
+        })
+    }
+
+    fn parse(
+        &self,
+        text: &str,
+        (separator, skipped, (factor, divisor)): (char, usize, (f64, f64)),
+        column: usize,
+    ) -> Result<Vec<(f64, f64)>> {
+        let mut points = Vec::new();
+        for (index, line) in rows(text).skip_while(|(index, _)| *index < skipped) {
+            let (mut count, mut time, mut value) = (0, None, None);
+            for (place, cell) in cells(line, separator).enumerate() {
+                count += 1;
+                if place == 0 {
+                    time = number(&cell, separator);
+                }
+                if place == column {
+                    value = number(&cell, separator);
+                }
+            }
+            let columns = self.columns.len();
+            if count < columns || (count > columns && !is_blank_after(line, separator, columns)) {
+                let message = format!("the line has {count} columns instead of {columns}");
+                return Err(flaw(&self.path, index + 1, message));
+            }
+            let (Some(time), Some(value)) = (time, value) else {
+                let name = if time.is_none() { &self.columns[0].name } else { &self.columns[column].name };
+                let message = format!("the value of `{}` is not a number", short(name));
+                return Err(flaw(&self.path, index + 1, message));
+            };
+            points.push((time * factor / divisor, value));
+        }
+        Ok(points)
+    }
+
+    fn find(&self, wanted: &str) -> Result<usize> {
+        let named = self.columns.iter().position(|column| column.name == wanted);
+        let numbered =
+            || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < self.columns.len());
+        match named.or_else(numbered) {
+            Some(0) => Err(self.unknown(format!("the column `{}` is time", short(wanted)))),
+            Some(found) => Ok(found),
+            None => {
+                let error = self.unknown(format!("there is no column `{}`", short(wanted)));
+                let names = || self.names().skip(1).take(1000);
+                let near = error.clone().suggest(wanted, names());
+                if near.details().hint.is_some() {
+                    return Err(near);
+                }
+                let shown: Vec<_> = names().take(10).collect();
+                Err(error.hint(format!("columns: {}", short(&shown.join(", ")))))
+            }
+        }
+    }
+
+    fn unknown(&self, message: String) -> Error {
+        Error::new(Code::UnknownColumn, message).in_file(&self.path)
+    }
+
+    fn error(&self, message: String) -> Error {
+        Error::new(Code::DataFile, message).in_file(&self.path)
+    }
+}
+
+fn flaw(path: &Path, line: usize, message: String) -> Error {
+    Error::new(Code::DataFile, message).at(Place::File { path: path.into(), line: Some(line), text: None })
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    let unreadable = |cause: String| {
+        Error::new(Code::FileNotReadable, format!("`{}` cannot be read", path.display())).because(cause)
+    };
+    // Asked before it is opened: opening a pipe would wait for somebody to write into it.
+    let about = fs::metadata(path).map_err(|cause| unreadable(cause.to_string()))?;
+    if !about.is_file() || about.len() > MAX_BYTES {
+        let what = if about.is_file() {
+            format!("it has more than {} MB", MAX_BYTES >> 20)
+        } else {
+            "it is not a file".into()
+        };
+        return Err(unreadable(what));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes))
+        .map_err(|cause| unreadable(cause.to_string()))?;
+    // Names in another encoding than UTF-8 are shown as well as can be; numbers are the same in all of them.
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// Lines that say something, with their numbers from 0.
+fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).enumerate();
+    lines.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
+
+/// The cells of a line, without blanks and quotes around them.
+fn cells(line: &str, separator: char) -> impl Iterator<Item = Cow<'_, str>> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let start = text.trim_start_matches(' ');
+        let end = match start.strip_prefix('"') {
+            None => text.find(separator),
+            Some(_) => end_of_quoted(start).and_then(|end| {
+                let from = text.len() - start.len() + end;
+                text[from..].find(separator).map(|place| from + place)
+            }),
+        };
+        let cell = &text[..end.unwrap_or(text.len())];
+        rest = end.map(|end| &text[end + separator.len_utf8()..]);
+        let cell = cell.trim();
+        Some(match cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"')) {
+            Some(inner) if inner.contains("\"\"") => Cow::Owned(inner.replace("\"\"", "\"")),
+            Some(inner) => Cow::Borrowed(inner.trim()),
+            None => Cow::Borrowed(cell),
+        })
+    })
+}
+
+/// Where the quoted text that starts here ends; quotes inside are doubled.
+fn end_of_quoted(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    loop {
+        let quote = at + text.get(at..)?.find('"')?;
+        if bytes.get(quote + 1) != Some(&b'"') {
+            return Some(quote + 1);
+        }
+        at = quote + 2;
+    }
+}
+
+/// Whether what follows the last column is empty: some tools end every line with a separator.
+fn is_blank_after(line: &str, separator: char, columns: usize) -> bool {
+    cells(line, separator).skip(columns).all(|cell| cell.is_empty())
+}
+
+/// A number; where semicolons separate columns, the decimal mark may be a comma.
+fn number(cell: &str, separator: char) -> Option<f64> {
+    let plain = |text: &str| {
+        let is_number =
+            text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+        if is_number { text.parse().ok() } else { None }
+    };
+    match cell {
+        "true" | "True" | "TRUE" => Some(1.0),
+        "false" | "False" | "FALSE" => Some(0.0),
+        _ if separator != ',' && cell.contains(',') && !cell.contains('.') => {
+            plain(&cell.replacen(',', ".", 1))
+        }
+        _ => plain(cell),
+    }
+}
+
+/// Name and unit: `speed [km/h]`. A number in brackets is a place in an array.
+fn heading(cell: &str) -> Heading {
+    let split = cell.strip_suffix(']').and_then(|cell| cell.rsplit_once('['));
+    let is_place =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
+    match split {
+        Some((name, unit)) if !is_place(unit) => {
+            let unit =
+                Some(unit.trim()).filter(|unit| !unit.is_empty() && unit.bytes().any(|byte| byte != b'-'));
+            Heading { name: name.trim().to_owned(), unit: unit.map(Into::into) }
+        }
+        _ => Heading { name: cell.to_owned(), unit: None },
+    }
+}
+
+/// What a unit of time is in s, as a factor and a divisor: each is exact.
+pub(crate) fn time_unit(name: &str) -> Option<(f64, f64)> {
+    const UNITS: [(&str, f64, f64); 10] = [
+        ("ns", 1.0, 1e9),
+        ("us", 1.0, 1e6),
+        ("µs", 1.0, 1e6),
+        ("ms", 1.0, 1e3),
+        ("s", 1.0, 1.0),
+        ("sec", 1.0, 1.0),
+        ("min", 60.0, 1.0),
+        ("h", 3600.0, 1.0),
+        ("d", 86_400.0, 1.0),
+        ("a", 31_536_000.0, 1.0),
+    ];
+    UNITS.iter().find(|(unit, ..)| *unit == name).map(|(_, factor, divisor)| (*factor, *divisor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Result<DataFile> {
+        DataFile::from_text("a.csv".into(), text.to_owned())
+    }
+
+    fn points(text: &str, column: &str) -> Result<Vec<(f64, f64)>> {
+        match file(text)?.signal(&ColumnSignal::new(column))? {
+            External::Table(points) => Ok(points),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn files_of_spreadsheets_mastersim_and_fmpy_are_read() {
+        let wanted = [(0.0, 1.5), (0.5, -2.0)];
+        for text in [
+            "t,u,v\n0,1.5,7\n0.5,-2,8\n",
+            "\"time\",\"u\",\"v\"\n\"0\",\"1.5\",\"x\"\n0.5,-2.0,8\n",
+            "Time [s] \tu [km/h]\tv [---]\n0\t1.5\t7\n\n0.5\t-2\t8\n",
+            "\u{feff}t [ms];u;v;\r\n0;1,5;7;\r\n500;-2;8;\r\n",
+            "# a drive\nt [s];u;v\n0;1.5;a b\n0.5;-2;c\n",
+            " t , u , v \n 0 , 1.5 , 7\n 0.5 , -2 , 8",
+        ] {
+            assert_eq!(points(text, "u").unwrap(), wanted, "{text}");
+        }
+        assert_eq!(points("0,1.5\n0.5,-2", "2").unwrap(), wanted);
+        assert_eq!(points("Time [h]\tu\n0\t1\n1\t2", "u").unwrap(), [(0.0, 1.0), (3600.0, 2.0)]);
+        let data = file("t,u [km/h],\"a,b\",p[1],q[1] [-]\n0,1,2,3,4").unwrap();
+        assert_eq!(data.names().collect::<Vec<_>>(), ["t", "u", "a,b", "p[1]", "q[1]"]);
+        assert_eq!([data.unit("u"), data.unit("p[1]"), data.unit("q[1]")], [Some("km/h"), None, None]);
+    }
+
+    #[test]
+    fn signals_are_shifted_scaled_and_held() {
+        let data = file("t,u\n0,1\n1,2\n1,3\n2,true").unwrap();
+        let wanted = ColumnSignal { time_offset: 0.5, gain: 2.0, offset: 1.0, ..ColumnSignal::held("u") };
+        assert_eq!(data.signal(&wanted).unwrap(), External::Stairs(vec![(0.5, 3.0), (1.5, 7.0), (2.5, 3.0)]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, line, code) in [
+            ("", Some(1), Code::DataFile),
+            ("\n# only remarks\n", Some(1), Code::DataFile),
+            ("time\n1\n", Some(1), Code::DataFile),
+            ("t,u,u\n0,1,2", Some(1), Code::DataFile),
+            ("t [kg],u\n0,1", Some(1), Code::DataFile),
+            ("t,u\n0,1\n1", Some(3), Code::DataFile),
+            ("t,u\n0,1\n1,2,3", Some(3), Code::DataFile),
+            ("t,u\n0,x", Some(2), Code::DataFile),
+            ("t,u\n0,inf", Some(2), Code::DataFile),
+            ("t,u\n0,1\n,2", Some(3), Code::DataFile),
+            ("t,u\n0,\"1\n", Some(2), Code::DataFile),
+            ("t,u\n0,1e999", None, Code::DataFile),
+            ("t,u\n1,1\n0,1", None, Code::DataFile),
+            ("t,u", None, Code::DataFile),
+            ("t,v\n0,1", None, Code::UnknownColumn),
+            ("u,v\n0,1", None, Code::UnknownColumn),
+        ] {
+            let error = points(text, "u").unwrap_err();
+            assert_eq!(error.code(), code, "{text:?}: {error}");
+            let at = match &error.details().place {
+                Place::File { line, .. } => *line,
+                place => panic!("{text:?}: {place:?}"),
+            };
+            assert_eq!(at, line, "{text:?}: {error}");
+        }
+    }
+}

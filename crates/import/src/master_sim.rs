@@ -1,0 +1,268 @@
+//! `.msim` projects of MasterSim: one statement per line.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use costep_core::Result;
+use costep_fmu_file::short;
+use costep_ssp::{Flat, Reach};
+
+use crate::builder::{Builder, Passage};
+use crate::data::{DataFile, time_unit};
+use crate::format::read_text;
+
+pub(crate) fn read(path: &Path, reach: Reach) -> Result<Flat> {
+    let text = read_text(path)?;
+    let mut reader = Reader {
+        builder: Builder::new(path, "MasterSim", reach),
+        readers: HashMap::new(),
+        graph: Vec::new(),
+        parameters: Vec::new(),
+        settings: HashMap::new(),
+    };
+    reader.lines(&text);
+    reader.algorithm();
+    reader.connect();
+    Ok(reader.builder.finish())
+}
+
+struct Reader<'a> {
+    builder: Builder,
+    /// Files that play the part of a simulator, with the names of their columns.
+    readers: HashMap<String, Option<(PathBuf, Vec<String>)>>,
+    graph: Vec<(Vec<String>, u32)>,
+    parameters: Vec<(&'a str, u32)>,
+    settings: HashMap<&'a str, (&'a str, u32)>,
+}
+
+/// Statements about time, about the master algorithm, and about output that has no counterpart.
+const TIMES: [&str; 7] = ["tStart", "tEnd", "hMax", "hMin", "hFallBackLimit", "hStart", "hOutputMin"];
+const ALGORITHM: [&str; 7] = [
+    "adjustStepSize",
+    "preventOversteppingOfEndTime",
+    "absTol",
+    "relTol",
+    "MasterMode",
+    "ErrorControlMode",
+    "maxIterations",
+];
+const OUTPUT: [&str; 5] = [
+    "outputTimeUnit",
+    "writeInternalVariables",
+    "writeUnconnectedFileReaderVars",
+    "outputOnly",
+    "binaryOutputFiles",
+];
+
+impl<'a> Reader<'a> {
+    fn lines(&mut self, text: &'a str) {
+        for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let (word, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+            let rest = rest.trim();
+            match word {
+                "simulator" => self.simulator(rest, number),
+                "graph" => {
+                    let words = self.words(rest, number);
+                    self.graph.push((words, number));
+                }
+                "parameter" => self.parameters.push((rest, number)),
+                _ if TIMES.contains(&word) || ALGORITHM.contains(&word) => {
+                    self.settings.insert(word, (rest, number));
+                }
+                _ if OUTPUT.contains(&word) => {
+                    self.builder.unused(
+                        number,
+                        format!("`{word}` is not used: all outputs are recorded, time is in s"),
+                    );
+                }
+                _ => self.builder.warning(number, format!("`{}` is not known here", short(word))),
+            }
+        }
+    }
+
+    /// `simulator 0 0 Part1 #447cb4 "fmus/Part1.fmu"`: number, cycle, name, colour, file.
+    fn simulator(&mut self, rest: &str, line: u32) {
+        let words = self.words(rest, line);
+        let [_, _, name, _, source] = &words[..] else {
+            let message = "a simulator is written as `simulator NUMBER CYCLE NAME COLOUR \"FILE\"`";
+            return self.builder.error(line, message);
+        };
+        let ending =
+            Path::new(source).extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        if !matches!(ending.as_deref(), Some("tsv" | "csv")) {
+            if self.readers.contains_key(name) {
+                return self.builder.error(line, format!("`{}` is there twice", short(name)));
+            }
+            return self.builder.add_fmu(name, source, line);
+        }
+        if self.builder.has_part(name) || self.readers.contains_key(name) {
+            return self.builder.error(line, format!("`{}` is there twice", short(name)));
+        }
+        let file = self.builder.find_file(source, line).and_then(|file| match DataFile::open(&file) {
+            Ok(data) => Some((file, data.names().skip(1).map(str::to_owned).collect())),
+            Err(error) => {
+                let place = format!("`{}` cannot be used: {}", short(source), error.details().message);
+                self.builder.error(line, place);
+                None
+            }
+        });
+        self.readers.insert(name.clone(), file);
+    }
+
+    /// The words of a line; none, which is noted, if a quote does not end.
+    fn words(&mut self, text: &str, line: u32) -> Vec<String> {
+        let found = words(text);
+        if found.is_none() {
+            self.builder.error(line, "a quote does not end");
+        }
+        found.unwrap_or_default()
+    }
+
+    /// A time in s: `10 min`.
+    fn time(&mut self, key: &str) -> Option<f64> {
+        let (text, line) = *self.settings.get(key)?;
+        let (number, unit) = text.split_once([' ', '\t']).unwrap_or((text, "s"));
+        let value = number.parse::<f64>().ok().filter(|value| value.is_finite());
+        let time =
+            value.zip(time_unit(unit.trim())).map(|(value, (factor, divisor))| value * factor / divisor);
+        let time = time.filter(|time| time.is_finite());
+        if time.is_none() {
+            self.builder.error(line, format!("`{key}` is `{}`, not a time", short(text)));
+        }
+        time
+    }
+
+    fn algorithm(&mut self) {
+        self.builder.flat.start = self.time("tStart");
+        self.builder.flat.stop = self.time("tEnd");
+        let (step, output) = (self.time("hStart"), self.time("hOutputMin"));
+        if let Some(step) = step {
+            self.builder.set_step(step);
+        }
+        if let (Some(step), Some(output)) = (step, output)
+            && output > step
+        {
+            self.builder.flat.settings.push(("record".into(), format!("{{ every = {output:?} }}")));
+        }
+        let said = |key: &str, settings: &HashMap<&str, (&str, u32)>| {
+            settings.get(key).map(|(text, line)| (short(text).to_string(), *line))
+        };
+        let is_on = |text: &str| ["yes", "true", "1"].contains(&text);
+        let settings = &self.settings;
+        if let Some((_, line)) = said("adjustStepSize", settings).filter(|(text, _)| is_on(text)) {
+            let message = "`adjustStepSize` has no counterpart: all steps are as long as `hStart` (`--step` changes it)";
+            self.builder.warning(line, message);
+        }
+        if let Some((mode, line)) = said("MasterMode", settings) {
+            match mode.as_str() {
+                "GAUSS_JACOBI" => {
+                    self.builder.unused(line, "the method is that of `--method`; `--method zoh --schedule parallel` is GAUSS_JACOBI");
+                }
+                "GAUSS_SEIDEL" => {
+                    let message = "the method is that of `--method`; `--method zoh --schedule sequential` is near to GAUSS_SEIDEL";
+                    self.builder.unused(line, message);
+                }
+                _ => self.builder.warning(
+                    line,
+                    format!("the master algorithm {mode} has no counterpart; `--method` chooses one"),
+                ),
+            }
+        }
+        if let Some((mode, line)) =
+            said("ErrorControlMode", &self.settings).filter(|(mode, _)| mode != "NONE")
+        {
+            self.builder.warning(
+                line,
+                format!("the error control {mode} has no counterpart: steps are not repeated"),
+            );
+        }
+        if let Some((count, line)) = said("maxIterations", &self.settings).filter(|(count, _)| count != "1") {
+            let message = format!(
+                "the {count} iterations of the master algorithm have no counterpart (`costep methods` lists what there is)"
+            );
+            self.builder.warning(line, message);
+        }
+    }
+
+    fn connect(&mut self) {
+        for (words, line) in std::mem::take(&mut self.graph) {
+            self.edge(&words, line);
+        }
+        for (text, line) in std::mem::take(&mut self.parameters) {
+            self.parameter(text, line);
+        }
+    }
+
+    /// `graph Part1.x Part2.u`, perhaps with offset, factor, line width and colour.
+    fn edge(&mut self, words: &[String], line: u32) {
+        let (ends, more) = words.split_at(words.len().min(2));
+        let [Some((source, output)), Some((target, input))] =
+            [0, 1].map(|end| ends.get(end)?.split_once('.'))
+        else {
+            return self.builder.error(line, "a connection is written as `graph PART.OUTPUT PART.INPUT`");
+        };
+        let numbers: Vec<Option<f64>> = more.iter().take(2).map(|word| word.parse().ok()).collect();
+        let (offset, factor) = match &numbers[..] {
+            [] => (0.0, 1.0),
+            [Some(offset), Some(factor)] if offset.is_finite() && factor.is_finite() => (*offset, *factor),
+            _ => return self.builder.error(line, "offset and factor of a connection are not two numbers"),
+        };
+        if self.readers.contains_key(target) {
+            return self.builder.error(line, format!("`{}` is a file: it takes no values", short(target)));
+        }
+        let Some(reader) = self.readers.get(source).cloned() else {
+            let ports = [(source, output), (target, input)]
+                .map(|(part, name)| self.builder.variable(part, name, line));
+            let [Some(from), Some(to)] = ports else { return };
+            let passage = Passage { factor, offset, ..Passage::default() };
+            return self.builder.connect(from, to, &passage, line);
+        };
+        let (Some((file, columns)), Some(to)) = (reader, self.builder.variable(target, input, line)) else {
+            return;
+        };
+        if !columns.iter().any(|column| column == output) {
+            return self
+                .builder
+                .missing(line, format!("`{}` has no column `{}`", short(source), short(output)));
+        }
+        self.builder.drive(to, (file, output), (factor, offset), line);
+    }
+
+    /// `parameter Part1.name value`; a text may be in quotes.
+    fn parameter(&mut self, text: &str, line: u32) {
+        let parsed = text
+            .split_once([' ', '\t'])
+            .and_then(|(name, value)| Some((name.split_once('.')?, value.trim())));
+        let Some(((part, name), value)) = parsed else {
+            return self.builder.error(line, "a parameter is written as `parameter PART.NAME VALUE`");
+        };
+        if self.readers.contains_key(part) {
+            return self.builder.unused(line, format!("`{}` is a file: it has no parameters", short(part)));
+        }
+        let plain = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+        let plain = plain.replace("\\\\", "\\").replace("\\n", "\n");
+        if let Some(port) = self.builder.variable(part, name, line) {
+            self.builder.set_text(port, &plain, line);
+        }
+    }
+}
+
+/// Words of a line, those in quotes as one; none if a quote does not end.
+fn words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (word, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => rest.split_once([' ', '\t']).unwrap_or((rest, "")),
+        };
+        words.push(word.to_owned());
+        rest = after.trim_start();
+    }
+    Some(words)
+}

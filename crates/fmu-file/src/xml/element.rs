@@ -92,11 +92,6 @@ impl<'a> Element<'a> {
         own.map(|attribute| (attribute.name(), attribute.value()))
     }
 
-    /// The text inside, without space around it.
-    pub(crate) fn text(&self) -> String {
-        self.node.text().unwrap_or_default().trim_matches(XML_SPACE).to_owned()
-    }
-
     /// The text of an attribute without prefix.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         let (index, (_, value)) = self.attributes().enumerate().find(|(_, (key, _))| *key == name)?;

@@ -26,31 +26,37 @@ impl Matrix {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
     /// Number of columns.
+    #[inline]
     pub fn columns(&self) -> usize {
         self.columns
     }
 
     /// All entries, row by row.
+    #[inline]
     pub fn data(&self) -> &[f64] {
         &self.data
     }
 
     /// All entries, row by row.
+    #[inline]
     pub fn data_mut(&mut self) -> &mut [f64] {
         &mut self.data
     }
 
     /// A row.
+    #[inline]
     pub fn row(&self, i: usize) -> &[f64] {
         &self.data[i * self.columns..(i + 1) * self.columns]
     }
 
     /// A row.
+    #[inline]
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.columns..(i + 1) * self.columns]
     }
@@ -140,6 +146,7 @@ impl Matrix {
     }
 
     /// result += self x.
+    #[inline]
     pub fn multiply_add(&self, x: &[f64], result: &mut [f64]) {
         for (row, result) in self.data.chunks_exact(self.columns.max(1)).zip(result) {
             *result += row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
@@ -165,12 +172,14 @@ impl Matrix {
 impl Index<(usize, usize)> for Matrix {
     type Output = f64;
 
+    #[inline]
     fn index(&self, (i, j): (usize, usize)) -> &f64 {
         &self.data[i * self.columns + j]
     }
 }
 
 impl IndexMut<(usize, usize)> for Matrix {
+    #[inline]
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
         &mut self.data[i * self.columns + j]
     }

@@ -379,6 +379,17 @@ fn a_name_that_is_not_there_is_answered_by_a_similar_one() {
 }
 
 #[test]
+fn inner_variables_of_the_same_name_are_told_apart_by_nobody() {
+    let d = parse(&changed(SMALL_1, r#"name="text""#, r#"name="v""#));
+    let found = validate(&d);
+    assert_eq!((found.len(), found[0].severity), (1, costep_fmu_file::Severity::Warning), "{found:?}");
+    let error = settings::settings(&d, &[("v".to_owned(), Values::Float64(vec![1.0]))]).unwrap_err();
+    assert_eq!(error.code(), Code::FmuDuplicate);
+    assert!(error.to_string().contains("several variables `v`"), "{error}");
+    assert!(d.require("k").is_ok() && d.require("-k").is_ok());
+}
+
+#[test]
 fn units_of_two_models_are_converted() {
     let (two, three) = (parse(ENGINE_2), parse(SMALL_3));
     let feet = parse(&changed(

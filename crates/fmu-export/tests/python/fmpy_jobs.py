@@ -10,6 +10,7 @@ import shutil
 import sys
 
 import fmpy
+from fmpy.fmi1 import FMU1Model, FMU1Slave
 from fmpy.fmi2 import FMU2Model, FMU2Slave
 from fmpy.fmi3 import FMU3Model, FMU3Slave
 from fmpy.validation import validate_fmu
@@ -21,10 +22,11 @@ class Instance:
     def __init__(self, path, kind, parameters=None):
         self.description = fmpy.read_model_description(path, validate=False)
         self.folder = fmpy.extract(path)
-        self.v3 = self.description.fmiVersion.startswith("3")
+        version = int(self.description.fmiVersion[0])
+        self.v1, self.v3 = version == 1, version == 3
         interface = self.description.coSimulation if kind == "cs" else self.description.modelExchange
-        make = {(False, "cs"): FMU2Slave, (False, "me"): FMU2Model, (True, "cs"): FMU3Slave, (True, "me"): FMU3Model}
-        self.fmu = make[self.v3, kind](
+        make = {"cs": (FMU1Slave, FMU2Slave, FMU3Slave), "me": (FMU1Model, FMU2Model, FMU3Model)}
+        self.fmu = make[kind][version - 1](
             guid=self.description.guid,
             unzipDirectory=self.folder,
             modelIdentifier=interface.modelIdentifier,
@@ -33,7 +35,8 @@ class Instance:
         self.fmu.instantiate()
         real = [v for v in self.description.modelVariables if v.type in ("Real", "Float64")]
         self.by_name = {v.name: v for v in self.description.modelVariables}
-        self.inputs = [v for v in real if v.causality == "input"]
+        # In FMI 1.0 parameters can be inputs.
+        self.inputs = [v for v in real if v.causality == "input" and v.variability != "parameter"]
         self.outputs = [v for v in real if v.causality == "output"]
         for name, value in (parameters or {}).items():
             self.set([self.by_name[name]], [value])
@@ -48,11 +51,22 @@ class Instance:
         return list(getter([v.valueReference for v in variables])) if variables else []
 
     def enter(self, start, stop):
-        if self.v3:
+        if self.v1:
+            self.experiment = start, stop
+        elif self.v3:
             self.fmu.enterInitializationMode(startTime=start, stopTime=stop)
         else:
             self.fmu.setupExperiment(startTime=start, stopTime=stop)
             self.fmu.enterInitializationMode()
+
+    def first_outputs(self):
+        """Leaves the initialisation. FMI 1.0 has no mode of it: outputs are there after one call."""
+        if self.v1:
+            self.fmu.initialize(*self.experiment)
+            return self.get(self.outputs)
+        row = self.get(self.outputs)
+        self.fmu.exitInitializationMode()
+        return row
 
     def input_values(self, t):
         return [float(v.nominal or 1.0) * math.cos(t + 0.7 * j) for j, v in enumerate(self.inputs)]
@@ -69,8 +83,7 @@ def co_simulation(job):
     fmu.enter(0.0, job["steps"] * h)
     if driven:
         fmu.set(fmu.inputs, fmu.input_values(0.0))
-    rows = [fmu.get(fmu.outputs)]
-    fmu.fmu.exitInitializationMode()
+    rows = [fmu.first_outputs()]
     for k in range(job["steps"]):
         if driven:
             fmu.set(fmu.inputs, fmu.input_values(k * h))

@@ -203,9 +203,20 @@ impl ModelDescription {
         self.find(name).map(|index| &self.variables[index])
     }
 
+    /// Whether several variables have this name, which inner ones of some FMUs do.
+    fn is_ambiguous(&self, name: &str) -> bool {
+        let names = &self.index.names;
+        let start = names.partition_point(|entry| entry.text(&self.variables) < name);
+        names.get(start + 1).is_some_and(|entry| entry.text(&self.variables) == name)
+    }
+
     /// The index of the variable with this name or alias, or an error that proposes similar names.
     pub fn require(&self, name: &str) -> Result<usize> {
         const CONSIDERED: usize = 10_000;
+        if self.is_ambiguous(name) {
+            let message = format!("the FMU `{}` has several variables `{name}`", self.model_name);
+            return Err(Error::new(Code::FmuDuplicate, message));
+        }
         self.find(name).ok_or_else(|| {
             let names = self.index.names.iter().take(CONSIDERED).map(|entry| entry.text(&self.variables));
             Error::new(Code::UnknownName, format!("the FMU `{}` has no variable `{name}`", self.model_name))

@@ -45,10 +45,15 @@ fn unique_names(description: &ModelDescription, report: &mut Report) {
     for pair in description.index.names.windows(2) {
         let name = pair[0].text(variables);
         if name == pair[1].text(variables) {
-            let [first, second] = [0, 1].map(|at: usize| variables[pair[at].variable as usize].line);
+            let both = [0, 1].map(|at: usize| &variables[pair[at].variable as usize]);
+            let [first, second] = both.map(|variable| variable.line);
             let (first, second) = (first.min(second), first.max(second));
             let message = format!("the name `{}` is used twice, on line {first} and here", short(name));
-            report.error(Code::FmuDuplicate, second, message);
+            // Nobody connects inner variables, and who sets one by such a name is told.
+            match both.iter().all(|variable| variable.causality == Causality::Local) {
+                true => report.warning(Code::FmuDuplicate, second, message),
+                false => report.error(Code::FmuDuplicate, second, message),
+            }
         }
     }
 }

@@ -72,6 +72,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     m(1, "<Capabilities ", "<Capabilities canFly=\"true\" ", Warning, FmuSchema, "`canFly` that is not known"),
     m(1, r#"maxOutputDerivativeOrder="1""#, r#"maxOutputDerivativeOrder="x""#, Error, FmuSchema, "is `x`"),
     m(1, "<DirectDependency/>", "<DirectDependency/><Source/>", Warning, FmuSchema, "<Source> is not known inside <ScalarVariable>"),
+    m(1, r#"name="text""#, r#"name="v""#, Warning, FmuDuplicate, "the name `v` is used twice"),
     // Row 9: duplicates and references without a target.
     m(2, r#"name="xd""#, r#"name="x""#, Error, FmuDuplicate, "the name `x` is used twice, on line 15 and here"),
     m(3, r#"name="xd""#, r#"name="x""#, Error, FmuDuplicate, "the name `x` is used twice, on line 16 and here"),

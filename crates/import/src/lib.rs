@@ -7,19 +7,19 @@
 //! | module | role |
 //! |---|---|
 //! | `format` | which format a file is of |
-//! | `osp` | `OspSystemStructure.xml` of the Open Simulation Platform; `osp_groups` the groups of `OspModelDescription.xml` |
+//! | `osp` | `OspSystemStructure.xml` of the Open Simulation Platform, with the groups of `OspModelDescription.xml` |
 //! | `master_sim` | `.msim` projects of MasterSim |
 //! | `multi_model` | multi-models of INTO-CPS and Maestro in JSON |
 //! | `builder` | what they share: FMUs, connections and values, checked against the model descriptions |
-//! | `data` | columns of CSV files and recordings as signals |
+//! | `data` | columns of CSV files and recordings as signals; `csv` the text of such files |
 
 mod builder;
+mod csv;
 mod data;
 mod format;
 mod master_sim;
 mod multi_model;
 mod osp;
-mod osp_groups;
 
 use std::path::Path;
 

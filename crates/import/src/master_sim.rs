@@ -8,7 +8,8 @@ use costep_fmu_file::short;
 use costep_ssp::{Flat, Reach};
 
 use crate::builder::{Builder, Passage};
-use crate::data::{DataFile, time_unit};
+use crate::csv::time_unit;
+use crate::data::DataFile;
 use crate::format::read_text;
 
 pub(crate) fn read(path: &Path, reach: Reach) -> Result<Flat> {

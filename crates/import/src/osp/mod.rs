@@ -3,6 +3,9 @@
 //! Functions are dissolved: what goes into a linear transformation or a sum goes to where it comes out. Values are passed
 //! on without conversion of units, as libcosim does.
 
+mod attributes;
+mod groups;
+
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -13,13 +16,10 @@ use costep_ssp::{Flat, Reach, Value};
 
 use crate::builder::{Builder, Passage, Port};
 use crate::format::read_bytes;
-use crate::osp_groups::{Group, Groups, Pairs};
+use groups::{Group, Groups, Pairs};
 
 const ROOT: &str = "OspSystemStructure";
 const NAMESPACE: &str = "http://opensimulationplatform.com/MSMI/OSPSystemStructure";
-
-/// Largest number of signals of a function.
-const MAX_SIGNALS: i64 = 10_000;
 
 pub(crate) fn read(path: &Path, reach: Reach) -> Result<Flat> {
     let bytes = read_bytes(path)?;
@@ -349,68 +349,6 @@ impl Reader {
                 }
             }
         }
-    }
-
-    fn expect(&mut self, node: &Element, name: &str) -> bool {
-        if node.name() != name {
-            self.builder
-                .error(node.line(), format!("<{}> stands where <{name}> belongs", short(node.name())));
-        }
-        node.name() == name
-    }
-
-    fn check_known(&mut self, node: &Element, attributes: &[&str], children: &[&str]) {
-        for (name, _) in node.attributes().filter(|(name, _)| !attributes.contains(name)) {
-            let message =
-                format!("<{}> has an attribute `{}` that is not known here", short(node.name()), short(name));
-            self.builder.warning(node.line(), message);
-        }
-        for child in node.children().filter(|child| !children.contains(&child.name())) {
-            let message = format!(
-                "<{}> has an element <{}> that is not known here",
-                short(node.name()),
-                short(child.name())
-            );
-            self.builder.warning(child.line(), message);
-        }
-    }
-
-    fn required<'a>(&mut self, node: &Element<'a>, name: &str) -> Option<&'a str> {
-        let value = node.get(name);
-        if value.is_none() {
-            self.builder.error(node.line(), format!("<{}> has no attribute `{name}`", short(node.name())));
-        }
-        value
-    }
-
-    /// A finite number as an attribute.
-    fn number(&mut self, node: &Element, name: &str) -> Option<f64> {
-        let text = node.get(name)?;
-        self.finite(node, text, name)
-    }
-
-    /// A finite number as the text of a child.
-    fn number_of(&mut self, node: &Element, name: &str) -> Option<f64> {
-        let child = node.child(name)?;
-        self.finite(&child, child.text(), name)
-    }
-
-    fn finite(&mut self, node: &Element, text: &str, name: &str) -> Option<f64> {
-        let value = literal::number(text).filter(|value| value.is_finite());
-        if value.is_none() {
-            self.builder.error(node.line(), format!("{name} is `{}`, not a finite number", short(text)));
-        }
-        value
-    }
-
-    fn count(&mut self, node: &Element, name: &str) -> Option<usize> {
-        let text = self.required(node, name)?;
-        let count = literal::integer(text).filter(|count| (1..=MAX_SIGNALS).contains(count));
-        if count.is_none() {
-            let message = format!("`{name}` is `{}`, not a number from 1 to {MAX_SIGNALS}", short(text));
-            self.builder.error(node.line(), message);
-        }
-        count.and_then(|count| usize::try_from(count).ok())
     }
 }
 

@@ -1,0 +1,73 @@
+//! Attributes and texts of elements, with notes about what is wrong with them.
+
+use costep_fmu_file::short;
+use costep_fmu_file::xml::{Element, literal};
+
+use super::Reader;
+
+/// Largest number of signals of a function.
+const MAX_SIGNALS: i64 = 10_000;
+
+impl Reader {
+    pub(super) fn expect(&mut self, node: &Element, name: &str) -> bool {
+        if node.name() != name {
+            self.builder
+                .error(node.line(), format!("<{}> stands where <{name}> belongs", short(node.name())));
+        }
+        node.name() == name
+    }
+
+    pub(super) fn check_known(&mut self, node: &Element, attributes: &[&str], children: &[&str]) {
+        for (name, _) in node.attributes().filter(|(name, _)| !attributes.contains(name)) {
+            let message =
+                format!("<{}> has an attribute `{}` that is not known here", short(node.name()), short(name));
+            self.builder.warning(node.line(), message);
+        }
+        for child in node.children().filter(|child| !children.contains(&child.name())) {
+            let message = format!(
+                "<{}> has an element <{}> that is not known here",
+                short(node.name()),
+                short(child.name())
+            );
+            self.builder.warning(child.line(), message);
+        }
+    }
+
+    pub(super) fn required<'a>(&mut self, node: &Element<'a>, name: &str) -> Option<&'a str> {
+        let value = node.get(name);
+        if value.is_none() {
+            self.builder.error(node.line(), format!("<{}> has no attribute `{name}`", short(node.name())));
+        }
+        value
+    }
+
+    /// A finite number as an attribute.
+    pub(super) fn number(&mut self, node: &Element, name: &str) -> Option<f64> {
+        let text = node.get(name)?;
+        self.finite(node, text, name)
+    }
+
+    /// A finite number as the text of a child.
+    pub(super) fn number_of(&mut self, node: &Element, name: &str) -> Option<f64> {
+        let child = node.child(name)?;
+        self.finite(&child, child.text(), name)
+    }
+
+    fn finite(&mut self, node: &Element, text: &str, name: &str) -> Option<f64> {
+        let value = literal::number(text).filter(|value| value.is_finite());
+        if value.is_none() {
+            self.builder.error(node.line(), format!("{name} is `{}`, not a finite number", short(text)));
+        }
+        value
+    }
+
+    pub(super) fn count(&mut self, node: &Element, name: &str) -> Option<usize> {
+        let text = self.required(node, name)?;
+        let count = literal::integer(text).filter(|count| (1..=MAX_SIGNALS).contains(count));
+        if count.is_none() {
+            let message = format!("`{name}` is `{}`, not a number from 1 to {MAX_SIGNALS}", short(text));
+            self.builder.error(node.line(), message);
+        }
+        count.and_then(|count| usize::try_from(count).ok())
+    }
+}

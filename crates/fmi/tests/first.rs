@@ -70,15 +70,27 @@ fn it_can_neither_go_back_nor_be_saved() {
 
 /// The FMU itself refuses inputs between the initialisation and the first step, where outputs are read.
 #[test]
-fn inputs_are_set_before_the_initialisation_and_not_again_before_a_step() {
+fn other_inputs_before_the_first_step_are_another_initialisation() {
     let mut subsystem = instance(&build(Fmi::V1, "S2").load(), "part");
     let mut y = [0.0; 3];
     subsystem.initialise(&RUN).unwrap();
     subsystem.initial_outputs(&[0.1, 0.0], &mut y).unwrap();
     assert_eq!(y, [-1e4, 0.0, 0.0]);
-    // Nothing is lost: the inputs are set with the first step.
     subsystem.initial_outputs(&[0.2, 0.0], &mut y).unwrap();
-    assert_eq!(y, [-1e4, 0.0, 0.0]);
+    assert_eq!(y, [-2e4, 0.0, 0.0]);
+    subsystem.initial_outputs(&[0.2, 0.0], &mut y).unwrap();
+    // A loop that does not settle is not followed for ever; nothing is lost, since the inputs are set with the first step.
+    (3..20).for_each(|k| subsystem.initial_outputs(&[f64::from(k), 0.0], &mut y).unwrap());
+    assert_eq!(y, [-8e5, 0.0, 0.0]);
+    // The parameters are those of before.
+    let library = build(Fmi::V1, "Lag").load();
+    let mut lag = CoSimulationSubsystem::new(&library, "lag", &options(&[("x0", 2.0)])).unwrap();
+    lag.initialise(&RUN).unwrap();
+    for u in [1.0, 3.0] {
+        let mut y = [0.0];
+        lag.initial_outputs(&[u], &mut y).unwrap();
+        assert_eq!(y, [2.0]);
+    }
     // Without anybody who asks for outputs it is initialised too.
     let mut other = instance(&build(Fmi::V1, "Lag").load(), "lag");
     other.initialise(&RUN).unwrap();
@@ -103,7 +115,7 @@ fn inputs_are_set_before_the_initialisation_and_not_again_before_a_step() {
 
 #[test]
 fn runs_are_repeated_with_and_without_reset() {
-    for flag in ["", "-DNO_RESET"] {
+    for flag in ["", "-DNO_RESET", "-DBAD_RESET"] {
         let variant = Variant { flag, ..Variant::default() };
         let library = build_as(Fmi::V1, "Lag", "Lag", variant).load();
         let options = options(&[("x0", 2.0), ("T", 0.3)]);

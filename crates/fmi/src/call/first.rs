@@ -17,12 +17,24 @@ pub(crate) enum Startup {
     #[default]
     No,
     /// Its inputs are not known yet.
-    Waiting { start: f64, stop: f64, tolerance: Option<f64> },
+    Waiting(Beginning),
     /// It is done, for Co-Simulation.
-    Done,
+    Done(Beginning),
     /// It is done, for Model Exchange, and this is what it says about events.
     Updated(Update),
 }
+
+/// What an initialisation is told, and how often it has been done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beginning {
+    start: f64,
+    stop: f64,
+    tolerance: Option<f64>,
+    count: u32,
+}
+
+/// Other inputs than before need another initialisation. After so many the values of an algebraic loop are left as they are.
+const MOST_BEGINNINGS: u32 = 8;
 
 impl From<&EventInfo> for Update {
     fn from(info: &EventInfo) -> Self {
@@ -64,33 +76,45 @@ impl Instance {
         if self.library.model().is_some() {
             self.set_time(start)?;
         }
-        self.startup.set(Startup::Waiting { start, stop, tolerance });
+        self.startup.set(Startup::Waiting(Beginning { start, stop, tolerance, count: 0 }));
         Ok(())
     }
 
     /// Whether inputs can be set before outputs are read. For Co-Simulation FMI 1.0 forbids that between the initialisation and
     /// the first step.
     pub(crate) fn takes_initial_inputs(&self) -> bool {
-        !matches!(self.startup.get(), Startup::Done)
+        !matches!(self.startup.get(), Startup::Done(_))
+    }
+
+    /// Puts an instance that has been initialised back, to do so with other inputs. False if that was done often enough.
+    pub(crate) fn begin_again(&mut self) -> Result<bool> {
+        let Startup::Done(beginning) = self.startup.get() else { return Ok(false) };
+        if beginning.count >= MOST_BEGINNINGS {
+            return Ok(false);
+        }
+        self.reset()?;
+        self.startup.set(Startup::Waiting(beginning));
+        Ok(true)
     }
 
     /// The inputs are set: initialises an instance of FMI 1.0, if that has not been done. In Model Exchange inputs that change
     /// afterwards make another event.
     pub(crate) fn begin(&self, inputs_changed: bool) -> Result<()> {
-        let (start, stop, tolerance) = match self.startup.get() {
-            Startup::Waiting { start, stop, tolerance } => (start, stop, tolerance),
+        let beginning = match self.startup.get() {
+            Startup::Waiting(beginning) => Beginning { count: beginning.count + 1, ..beginning },
             Startup::Updated(update) => {
                 if inputs_changed && !update.terminate {
                     self.startup.set(Startup::No);
                 }
                 return Ok(());
             }
-            Startup::No | Startup::Done => return Ok(()),
+            Startup::No | Startup::Done(_) => return Ok(()),
         };
+        let Beginning { start, stop, tolerance, .. } = beginning;
         if let Some(f) = self.library.slave() {
             // SAFETY: the instance is alive and freshly made or reset.
             self.call(Call::InitializeSlave, || unsafe { (f.initialize)(self.handle, start, 1, stop) })?;
-            self.startup.set(Startup::Done);
+            self.startup.set(Startup::Done(beginning));
         }
         if let Some(f) = self.library.model() {
             let (controlled, tolerance) = (tolerance.is_some().into(), tolerance.unwrap_or(0.0));
@@ -144,14 +168,17 @@ impl Instance {
         }
     }
 
-    /// Puts it back to what it was when it was made, by making it anew where it cannot be reset.
+    /// Puts it back to what it was when it was made, by making it anew where it cannot be reset or fails to be.
     pub(super) fn reset_1(&mut self) -> Result<()> {
         self.startup.set(Startup::No);
-        match self.library.slave().and_then(|f| f.reset).filter(|_| !self.handle.is_null()) {
+        if let Some(reset) = self.library.slave().and_then(|f| f.reset).filter(|_| !self.handle.is_null()) {
             // SAFETY: the instance is alive.
-            Some(reset) => self.call(Call::Reset, || unsafe { reset(self.handle) }),
-            None => self.make_anew(),
+            let outcome = self.call(Call::Reset, || unsafe { reset(self.handle) });
+            if outcome.is_ok() || self.library.is_fatal() {
+                return outcome;
+            }
         }
+        self.make_anew()
     }
 
     /// Name of a continuous state, which FMI 1.0 tells only when asked.

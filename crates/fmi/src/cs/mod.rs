@@ -97,7 +97,7 @@ pub struct CoSimulationSubsystem {
     description: Description,
     /// What the FMU can really do.
     capabilities: Capabilities,
-    /// Input the FMU has at the present time; kept if there is a local model.
+    /// Input the FMU has at the present time; kept if there is a local model. In FMI 1 that of the initialisation.
     active: RefCell<Vec<f64>>,
     derivatives: InputDerivatives,
     settings: Vec<Setting>,
@@ -160,7 +160,9 @@ impl CoSimulationSubsystem {
             linear.set_euler_step(settings::euler_step(fmu, &settings).unwrap_or(0.0));
         }
         let states = linear.as_ref().map_or(0, Linear::states);
-        let active = vec![0.0; if linear.is_some() { inputs.total() } else { 0 }];
+        // FMI 1 is initialised again if its inputs change before the first step.
+        let is_first = fmu.fmi_version == FmiVersion::V1;
+        let active = vec![0.0; if linear.is_some() || is_first { inputs.total() } else { 0 }];
         Ok(Self {
             events: Events::of(&instance, &description.inputs),
             derivatives: InputDerivatives::new(inputs.followed(), description.input_order),

@@ -46,14 +46,21 @@ impl Subsystem for CoSimulationSubsystem {
                 .instance
                 .error(Code::Bug, "initial outputs are asked for after the initialisation"));
         }
+        if !self.instance.takes_initial_inputs()
+            && *self.active.get_mut() != u
+            && self.instance.begin_again()?
+        {
+            self.set(Moment::Before)?;
+            self.set(Moment::Within)?;
+        }
         if self.instance.takes_initial_inputs() {
             self.set_inputs(u)?;
+            if !self.active.get_mut().is_empty() {
+                self.active.get_mut().copy_from_slice(u);
+            }
         }
         if let Some(events) = &mut self.events {
             events.note_inputs(u);
-        }
-        if self.linear.is_some() {
-            self.active.get_mut().copy_from_slice(u);
         }
         self.instance.begin(false)?;
         self.get_outputs(y)

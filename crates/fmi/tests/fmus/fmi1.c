@@ -60,6 +60,9 @@ EXPORT int FMI(TerminateSlave)(void *c) { ALIVE; misbehave(c, AT_TERMINATE); ((I
 EXPORT int FMI(ResetSlave)(void *c) {
     ALIVE;
     Instance *i = c;
+#ifdef BAD_RESET
+    return ERROR;
+#endif
     memset(&i->d, 0, sizeof i->d);
     i->stepping = i->dirty = 0;
     start_values(i);

@@ -269,3 +269,29 @@ fn texts_and_bytes_pass_through_a_chain_and_are_not_recorded() {
             .says("are not exchanged between processes");
     }
 }
+
+#[test]
+fn fmus_of_fmi_1_are_used_by_every_verb() {
+    let sandbox = pair(Fmi::V1);
+    let done = sandbox.run("inspect pair/S2.fmu").exits(0);
+    assert!(done.stdout.contains("FMI 1.0 co-simulation"), "{}", done.story());
+    assert!(done.stdout.contains("F (direct: u1, u2)") && done.stdout.contains("valid, 0 errors"));
+    sandbox.run("new made pair/S1.fmu pair/S2.fmu").exits(0);
+    assert!(std::fs::read_to_string(sandbox.path("made/system.toml")).unwrap().contains("# FMI 1.0, S1"));
+    sandbox.run("check pair").exits(0);
+    let card = &sandbox.run("check pair --probe --json").exits(0).json()["probes"][0];
+    assert_eq!(
+        (&card["repeatable"], &card["taken_back"]),
+        (&true.into(), &serde_json::Value::Null),
+        "{card}"
+    );
+    // What cannot work says so, and `auto` finds a way.
+    sandbox.run("run pair --method predictive --no-record").exits(1).says("E0304");
+    sandbox.run("run pair --no-record").exits(0);
+    sandbox.run("export --ssp pair --out pair.ssp").exits(0);
+    sandbox.run("run pair.ssp --method zoh --step 0.1ms --t-end 1ms --no-record").exits(0);
+    // Coupled with its tool.
+    let tool = |text: String| text.replace("CoSimulation_StandAlone", "CoSimulation_Tool");
+    std::fs::copy(build_edited(Fmi::V1, "Lag", tool).path, sandbox.path("Tool.fmu")).unwrap();
+    sandbox.run("inspect Tool.fmu").exits(1).says("E0119").says("CoSimulation_Tool");
+}

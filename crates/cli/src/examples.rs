@@ -80,8 +80,7 @@ Examples:
 
 pub(crate) const IMPORT: &str = "\
 Examples:
-  costep import pair.ssp --out imported
-  costep import quarter-truck/OspSystemStructure.xml --out truck";
+  costep import pair.ssp --out imported";
 
 pub(crate) const EXPORT_FMU: &str = "\
 Examples:

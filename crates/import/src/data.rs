@@ -61,6 +61,21 @@ impl ColumnSignal {
 }
 
 /// A file with columns over time.
+///
+/// ```
+/// use costep_import::{ColumnSignal, DataFile};
+///
+/// # fn main() -> costep_core::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("cycle.csv");
+/// # std::fs::write(&path, "Time [min];v [km/h]\n0;0\n1;30\n").unwrap();
+/// let cycle = DataFile::open(path)?;
+/// assert_eq!(cycle.unit("v"), Some("km/h"));
+/// let speed = cycle.signal(&ColumnSignal { gain: 1.0 / 3.6, ..ColumnSignal::new("v") })?;
+/// assert!((speed.value(30.0) - 15.0 / 3.6).abs() < 1e-12);
+/// # Ok(())
+/// # }
+/// ```
 pub struct DataFile {
     path: PathBuf,
     columns: Vec<Heading>,

@@ -170,6 +170,11 @@ impl<'a> Reader<'a> {
         let mut settings = Settings::new();
         for annotation in node.inside("Annotations") {
             let kind = annotation.get("type").unwrap_or_default();
+            let gives_step = annotation.children().any(|inner| inner.child("FixedStepAlgorithm").is_some());
+            if kind == OSP && node.name() == "DefaultExperiment" && gives_step {
+                // Read by `step_of_osp`.
+                continue;
+            }
             if kind != ANNOTATION {
                 let message = format!("the annotation of type `{}` is not read", short(kind));
                 self.unused(annotation.line(), message);

@@ -260,3 +260,16 @@ fn reference_results_of_mastersim_are_met() {
         assert!(error <= bound, "{file}: {error:e}");
     }
 }
+
+#[test]
+fn the_crane_of_libcosim_has_the_parameters_of_its_structure() {
+    let Some(folder) = real_files("libcosim/tests/data/ssp/demo") else { return };
+    let sandbox = Sandbox::new();
+    let file = folder.join("SystemStructure.ssd");
+    // It refers to `../../fmi2`, and an annotation of OSP gives the step. FMUs of 20-sim forget what is set too early.
+    sandbox.run(&format!("run {} --t-end 10ms --method zoh --out crane", file.display())).exits(0);
+    let (names, rows) = recorded(&sandbox, "crane");
+    let limit = names.iter().position(|name| name == "KnuckleBoomCrane.Act_Limits[1]").unwrap();
+    assert_eq!(rows.len(), 101);
+    assert!(rows[1..].iter().all(|row| (row[limit] - 69.0).abs() < 1e-6), "{:?}", rows[1]);
+}

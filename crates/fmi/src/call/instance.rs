@@ -186,6 +186,20 @@ impl Instance {
         }
     }
 
+    /// Tells an FMU of FMI 2.0 about the experiment, before any value is set: those of 20-sim forget what was set earlier.
+    /// The stop time is that of the last step.
+    pub(crate) fn setup_experiment(&self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()> {
+        let stop = experiment.time(experiment.steps());
+        let (defined, value) = (tolerance.is_some(), tolerance.unwrap_or(0.0));
+        match &self.library.functions {
+            // SAFETY: the instance is alive and freshly made or reset.
+            Functions::V2(f) => self.call(Call::SetupExperiment, || unsafe {
+                (f.setup_experiment)(self.handle, defined.into(), value, experiment.start, 1, stop)
+            }),
+            Functions::V3(_) => Ok(()),
+        }
+    }
+
     /// Enters the initialisation. The stop time is that of the last step.
     pub(crate) fn enter_initialization(&self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()> {
         let stop = experiment.time(experiment.steps());
@@ -193,11 +207,7 @@ impl Instance {
         match &self.library.functions {
             Functions::V1(_) => self.expect_inputs(experiment, tolerance),
             Functions::V2(f) => {
-                // SAFETY: the instance is alive and freshly made or reset.
-                self.call(Call::SetupExperiment, || unsafe {
-                    (f.setup_experiment)(self.handle, defined.into(), value, experiment.start, 1, stop)
-                })?;
-                // SAFETY: as above.
+                // SAFETY: the instance is alive and was told about the experiment.
                 self.call(Call::EnterInitialization, || unsafe { (f.enter_initialization)(self.handle) })
             }
             Functions::V3(f) => {

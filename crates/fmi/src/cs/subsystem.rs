@@ -30,6 +30,7 @@ impl Subsystem for CoSimulationSubsystem {
             self.set(Moment::Configuration)?;
             self.instance.configuration(false)?;
         }
+        self.instance.setup_experiment(experiment, self.tolerance)?;
         self.set(Moment::Before)?;
         self.instance.enter_initialization(experiment, self.tolerance)?;
         self.phase = Phase::Initialising;

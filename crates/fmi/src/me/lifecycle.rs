@@ -196,6 +196,7 @@ impl Lifecycle for FmuEquations {
             self.set(Moment::Configuration)?;
             self.instance.configuration(false)?;
         }
+        self.instance.setup_experiment(experiment, tolerance)?;
         self.set(Moment::Before)?;
         self.instance.enter_initialization(experiment, tolerance)?;
         self.phase = Phase::Initialising;

@@ -114,8 +114,8 @@ pub(crate) struct CheckArgs {
 /// Which system, with which changes.
 #[derive(Args)]
 pub(crate) struct SystemArgs {
-    /// A built-in model (`costep models`), a project file or folder, or a system of another tool: .ssp, .ssd,
-    /// OspSystemStructure.xml, .msim, multi-model in JSON
+    /// A built-in model (`costep models`), a project file or folder, or a system of another tool: .ssp,
+    /// .ssd, OspSystemStructure.xml, .msim, multi-model in JSON
     pub(crate) system: String,
     /// Change a parameter or any key of the project: `--set ck=2e5`, `--set step.size=1ms`
     #[arg(long = "set", value_name = "NAME=VALUE", allow_hyphen_values = true)]
@@ -428,8 +428,8 @@ pub(crate) struct ImportArgs {
 
 #[derive(Args)]
 pub(crate) struct InspectArgs {
-    /// An FMU, a system of another tool (.ssp, .ssd, OspSystemStructure.xml, .msim, multi-model in JSON), a project
-    /// (.toml), a recording (.arrows), or a project or run folder
+    /// An FMU, a system of another tool (.ssp, .ssd, OspSystemStructure.xml, .msim, multi-model in JSON), a
+    /// project (.toml), a recording (.arrows), or a project or run folder
     pub(crate) file: PathBuf,
     /// Let a system of another tool refer to files anywhere, not only below the first folder of its path
     #[arg(long)]

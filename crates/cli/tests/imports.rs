@@ -195,7 +195,8 @@ fn real_files(part: &str) -> Option<PathBuf> {
     found.and_then(|path| path.canonicalize().ok())
 }
 
-/// Largest difference between columns of a run and of reference results of MasterSim, relative to the range of each.
+/// Largest difference between columns of a run and of reference results of MasterSim, relative to the range
+/// of each.
 fn deviation(sandbox: &Sandbox, folder: &str, reference: &Path, columns: &[&str]) -> f64 {
     let (names, rows) = recorded(sandbox, folder);
     let text = std::fs::read_to_string(reference).unwrap();
@@ -212,8 +213,8 @@ fn deviation(sandbox: &Sandbox, folder: &str, reference: &Path, columns: &[&str]
         let theirs =
             heads.iter().position(|head| head == column).unwrap_or_else(|| panic!("{column} in {heads:?}"));
         let range = known.iter().map(|row| row[theirs].abs()).fold(f64::MIN_POSITIVE, f64::max);
-        // MasterSim adds its steps up, and is a round-off beside a time such as 5 s: what happens there may be a row earlier
-        // or later.
+        // MasterSim adds its steps up, and is a round-off beside a time such as 5 s: what happens there may
+        // be a row earlier or later.
         for (k, row) in known.iter().enumerate() {
             let near = &rows[k.saturating_sub(1)..(k + 2).min(rows.len())];
             let error = near
@@ -266,7 +267,8 @@ fn the_crane_of_libcosim_has_the_parameters_of_its_structure() {
     let Some(folder) = real_files("libcosim/tests/data/ssp/demo") else { return };
     let sandbox = Sandbox::new();
     let file = folder.join("SystemStructure.ssd");
-    // It refers to `../../fmi2`, and an annotation of OSP gives the step. FMUs of 20-sim forget what is set too early.
+    // It refers to `../../fmi2`, and an annotation of OSP gives the step. FMUs of 20-sim forget what is set
+    // too early.
     sandbox.run(&format!("run {} --t-end 10ms --method zoh --out crane", file.display())).exits(0);
     let (names, rows) = recorded(&sandbox, "crane");
     let limit = names.iter().position(|name| name == "KnuckleBoomCrane.Act_Limits[1]").unwrap();

@@ -51,7 +51,8 @@ pub enum External {
     },
     /// Linear between (time, value) points with rising times, constant outside.
     Table(Vec<(f64, f64)>),
-    /// From each (time, value) point with rising times its value until the next one; that of the first one before.
+    /// From each (time, value) point with rising times its value until the next one; that of the first one
+    /// before.
     Stairs(Vec<(f64, f64)>),
 }
 

@@ -1,6 +1,7 @@
 //! Columns of a file as signals: CSV as spreadsheets, MasterSim and FMPy write it, and recordings of costep.
 //!
-//! The first column is time. Columns are separated by tabs, semicolons or commas; a unit may follow a name in brackets.
+//! The first column is time. Columns are separated by tabs, semicolons or commas; a unit may follow a name
+//! in brackets.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -104,7 +104,8 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     })
 }
 
-/// A name for a system that has none: that of its file, or of the folder if the file is called like all of its kind.
+/// A name for a system that has none: that of its file, or of the folder if the file is called like all of
+/// its kind.
 pub(crate) fn name_of(path: &Path) -> String {
     const USUAL: [&str; 4] = ["OspSystemStructure", "mm", "multimodel", "coe"];
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
-//! Multi-models of INTO-CPS and Maestro: JSON with `fmus`, `connections` and `parameters`. What is said about a run, often
-//! in a `coe.json` beside, is read too.
+//! Multi-models of INTO-CPS and Maestro: JSON with `fmus`, `connections` and `parameters`. What is said
+//! about a run, often in a `coe.json` beside, is read too.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The shapes of external inputs: `value`, `step`, `sine`, `square`, `table`, `stairs` and `file` of `[[external]]`.
+//! The shapes of external inputs: `value`, `step`, `sine`, `square`, `table`, `stairs` and `file` of
+//! `[[external]]`.
 
 use std::path::PathBuf;
 

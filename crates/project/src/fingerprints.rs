@@ -1,4 +1,5 @@
-//! What tells one file from another, so that a run does not go on with an FMU or a signal that has been replaced.
+//! What tells one file from another, so that a run does not go on with an FMU or a signal that has been
+//! replaced.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -10,8 +11,8 @@ use costep_core::{Code, Error, Result};
 use crate::Project;
 
 impl Project {
-    /// One line per FMU and per file of external inputs, with its size and checksum. Checkpoints keep it as it is
-    /// written here.
+    /// One line per FMU and per file of external inputs, with its size and checksum. Checkpoints keep it as
+    /// it is written here.
     pub fn file_marks(&self) -> Result<String> {
         let mut marks = String::new();
         let fmus = self.given.fmus.iter().map(|fmu| (format!("fmu {}", fmu.name), &fmu.path));

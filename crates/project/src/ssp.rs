@@ -160,8 +160,8 @@ pub struct Imported {
     pub flat: Flat,
 }
 
-/// Writes a system structure as a project folder: `system.toml`, the FMUs and other files. Everything that was not kept
-/// is among the notes. With `outside`, its files may lie anywhere.
+/// Writes a system structure as a project folder: `system.toml`, the FMUs and other files. Everything that
+/// was not kept is among the notes. With `outside`, its files may lie anywhere.
 pub fn import(path: &Path, folder: &Path, outside: bool) -> Result<Imported, Error> {
     let unpacked = temporary_folder()?;
     let Some(format) = Format::of(path) else {

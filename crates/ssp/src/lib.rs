@@ -2,8 +2,8 @@
 //! parameters, and how they are connected.
 //!
 //! An SSP is somebody else's file, so nothing in it is believed; archive and XML are read by `costep-fmu-file` under
-//! its limits, and references lead as far as [`Reach`] says, never out of an archive. What is wrong or has no counterpart here becomes a
-//! [`Note`], never silence.
+//! its limits, and references lead as far as [`Reach`] says, never out of an archive. What is wrong or has
+//! no counterpart here becomes a [`Note`], never silence.
 //!
 //! | module | role |
 //! |---|---|

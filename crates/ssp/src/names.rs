@@ -11,8 +11,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// A name for a component with this path: unique, of letters, digits, `_`, `-` and `/`, and as near to the given one
-    /// as possible.
+    /// A name for a component with this path: unique, of letters, digits, `_`, `-` and `/`, and as near to
+    /// the given one as possible.
     pub fn unique(&mut self, path: &[String]) -> String {
         const LONGEST: usize = 64;
         let plain = |c: char| if c.is_alphanumeric() || "_-/".contains(c) { c } else { '_' };

@@ -1,5 +1,5 @@
-//! References to files: relative URIs, and nothing else. Those of an archive stay inside of it; those of a folder may
-//! begin with `..`, and [`Reach`] decides.
+//! References to files: relative URIs, and nothing else. Those of an archive stay inside of it; those of a
+//! folder may begin with `..`, and [`Reach`] decides.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,8 +18,8 @@ impl Reach {
         Self { root: Some(file.parent().unwrap_or(Path::new("")).to_owned()) }
     }
 
-    /// Below the first folder that somebody named to reach the file: `data` of `data/ssp/system.ssd`, `../data` of
-    /// `../data/system.ssd`, and the folder of the file if that is all that was said.
+    /// Below the first folder that somebody named to reach the file: `data` of `data/ssp/system.ssd`,
+    /// `../data` of `../data/system.ssd`, and the folder of the file if that is all that was said.
     pub fn named(file: &Path) -> Self {
         let mut root = PathBuf::new();
         for part in file.parent().into_iter().flat_map(Path::components) {
@@ -68,8 +68,8 @@ fn real(path: &Path) -> PathBuf {
     real
 }
 
-/// The file that a `proxyfmu://localhost?file=a.fmu` names: an FMU that runs in a process of its own. Nothing for other
-/// references.
+/// The file that a `proxyfmu://localhost?file=a.fmu` names: an FMU that runs in a process of its own.
+/// Nothing for other references.
 pub fn proxied(uri: &str) -> Option<Result<&str, String>> {
     let rest = uri.strip_prefix("proxyfmu://")?;
     let (host, query) = rest.split_once('?').unwrap_or((rest, ""));

@@ -186,8 +186,8 @@ impl Instance {
         }
     }
 
-    /// Tells an FMU of FMI 2.0 about the experiment, before any value is set: those of 20-sim forget what was set earlier.
-    /// The stop time is that of the last step.
+    /// Tells an FMU of FMI 2.0 about the experiment, before any value is set: those of 20-sim forget what
+    /// was set earlier. The stop time is that of the last step.
     pub(crate) fn setup_experiment(&self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()> {
         let stop = experiment.time(experiment.steps());
         let (defined, value) = (tolerance.is_some(), tolerance.unwrap_or(0.0));

@@ -48,7 +48,8 @@ impl Builder {
         });
     }
 
-    /// Lets an input follow a column of a file. Values of integers, Booleans and enumerations stay between the rows.
+    /// Lets an input follow a column of a file. Values of integers, Booleans and enumerations stay between
+    /// the rows.
     pub(crate) fn drive(
         &mut self,
         to: Port,
@@ -93,7 +94,8 @@ impl Builder {
         }
     }
 
-    /// How values of one kind become those of another: integers and items of enumerations keep their numbers.
+    /// How values of one kind become those of another: integers and items of enumerations keep their
+    /// numbers.
     fn map_between(&self, from: Port, to: Port) -> Result<Vec<(i64, i64)>, String> {
         let ends = [from, to].map(|port| self.described(port));
         let [Some(source), Some(target)] = ends.map(|variable| variable.kind.port_kind()) else {

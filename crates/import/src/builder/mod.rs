@@ -1,4 +1,5 @@
-//! What the readers share: a system that grows part by part, checked against the model descriptions of its FMUs.
+//! What the readers share: a system that grows part by part, checked against the model descriptions of its
+//! FMUs.
 
 mod links;
 
@@ -327,7 +328,8 @@ impl Builder {
     }
 }
 
-/// ` (did you mean ...)`, if something is called nearly like it. Names are compared a few times only: it takes long.
+/// ` (did you mean ...)`, if something is called nearly like it. Names are compared a few times only: it
+/// takes long.
 fn near<'a>(wrong: &str, known: impl Iterator<Item = &'a String>, left: &mut usize) -> String {
     const LONGEST: usize = 100;
     if *left == 0 || wrong.len() > LONGEST {

@@ -1,7 +1,7 @@
 //! `OspSystemStructure.xml` of the Open Simulation Platform, as libcosim reads it.
 //!
-//! Functions are dissolved: what goes into a linear transformation or a sum goes to where it comes out. Values are passed
-//! on without conversion of units, as libcosim does.
+//! Functions are dissolved: what goes into a linear transformation or a sum goes to where it comes out.
+//! Values are passed on without conversion of units, as libcosim does.
 
 mod attributes;
 mod groups;

@@ -196,7 +196,7 @@ impl Instance {
             Functions::V2(f) => self.call(Call::SetupExperiment, || unsafe {
                 (f.setup_experiment)(self.handle, defined.into(), value, experiment.start, 1, stop)
             }),
-            Functions::V3(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 

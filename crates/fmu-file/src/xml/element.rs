@@ -48,7 +48,7 @@ impl<'a> Element<'a> {
     }
 
     /// The text before its first child, without blanks around.
-    pub fn text(&self) -> &'a str {
+    pub fn content(&self) -> &'a str {
         self.node.text().unwrap_or_default().trim_matches(XML_SPACE)
     }
 

@@ -50,7 +50,7 @@ impl Reader {
     /// A finite number as the text of a child.
     pub(super) fn number_of(&mut self, node: &Element, name: &str) -> Option<f64> {
         let child = node.child(name)?;
-        self.finite(&child, child.text(), name)
+        self.finite(&child, child.content(), name)
     }
 
     fn finite(&mut self, node: &Element, text: &str, name: &str) -> Option<f64> {

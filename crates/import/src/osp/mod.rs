@@ -98,10 +98,10 @@ impl Reader {
             self.builder.set_step(step);
         }
         let Some(node) = root.child("Algorithm") else { return };
-        if !node.text().eq_ignore_ascii_case("fixedStep") {
+        if !node.content().eq_ignore_ascii_case("fixedStep") {
             let message = format!(
                 "the algorithm `{}` has no counterpart: all steps are of equal length, and the coupling method is that of `--method`",
-                short(node.text())
+                short(node.content())
             );
             self.builder.warning(node.line(), message);
         }

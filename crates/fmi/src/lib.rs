@@ -1,4 +1,5 @@
-//! FMUs as subsystems: models that other tools export by the FMI standard, versions 1.0, 2.0 and 3.0, called.
+//! FMUs as subsystems: models that other tools export by the FMI standard, versions 1.0, 2.0 and 3.0,
+//! called.
 //!
 //! Their files are read by the crate `costep-fmu-file`.
 //!

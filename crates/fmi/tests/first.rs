@@ -1,5 +1,6 @@
-//! What is particular to FMI 1.0: inputs are set before the one call of the initialisation, negated aliases have another sign,
-//! loggers are handed components, FMUs for Model Exchange are made anew where others are reset.
+//! What is particular to FMI 1.0: inputs are set before the one call of the initialisation, negated aliases
+//! have another sign, loggers are handed components, FMUs for Model Exchange are made anew where others are
+//! reset.
 #![cfg(unix)]
 
 mod fmus;
@@ -79,7 +80,8 @@ fn other_inputs_before_the_first_step_are_another_initialisation() {
     subsystem.initial_outputs(&[0.2, 0.0], &mut y).unwrap();
     assert_eq!(y, [-2e4, 0.0, 0.0]);
     subsystem.initial_outputs(&[0.2, 0.0], &mut y).unwrap();
-    // A loop that does not settle is not followed for ever; nothing is lost, since the inputs are set with the first step.
+    // A loop that does not settle is not followed for ever; nothing is lost, since the inputs are set with
+    // the first step.
     (3..20).for_each(|k| subsystem.initial_outputs(&[f64::from(k), 0.0], &mut y).unwrap());
     assert_eq!(y, [-8e5, 0.0, 0.0]);
     // The parameters are those of before.

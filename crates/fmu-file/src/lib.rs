@@ -1,4 +1,5 @@
-//! FMU files: models that other tools export by the FMI standard, versions 1.0, 2.0 and 3.0, as they lie on the disk.
+//! FMU files: models that other tools export by the FMI standard, versions 1.0, 2.0 and 3.0, as they lie on
+//! the disk.
 //!
 //! An FMU is somebody else's file, so nothing in it is believed: the archive is checked before anything is
 //! unpacked, the XML reader refuses what can do harm, sizes are bounded ([`Limits`]), and mistakes of a model

@@ -1,5 +1,5 @@
-//! Types and functions of FMI 1.0, for stand-alone Co-Simulation and for Model Exchange. Their names in a library begin with
-//! the identifier of the model and an underscore.
+//! Types and functions of FMI 1.0, for stand-alone Co-Simulation and for Model Exchange. Their names in a
+//! library begin with the identifier of the model and an underscore.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -20,8 +20,9 @@ pub(crate) const LAST_SUCCESSFUL_TIME: c_int = 2;
 /// `fmiUndefinedValueReference`: a state that is no variable.
 pub(crate) const UNDEFINED_REFERENCE: u32 = u32::MAX;
 
-/// `fmiCallbackFunctions`, which is handed over by value: on the stack or by a hidden pointer, being larger than two words.
-/// That of Model Exchange lacks the last function, so that an FMU for it does not look at that one.
+/// `fmiCallbackFunctions`, which is handed over by value: on the stack or by a hidden pointer, being larger
+/// than two words. That of Model Exchange lacks the last function, so that an FMU for it does not look at
+/// that one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Callbacks {

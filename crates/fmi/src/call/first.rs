@@ -1,5 +1,6 @@
-//! What an instance of FMI 1.0 does in a way of its own: it has no mode of initialisation, so that all is set before one call
-//! and read after it; it has no event mode; and an FMU for Model Exchange cannot be reset.
+//! What an instance of FMI 1.0 does in a way of its own: it has no mode of initialisation, so that all is
+//! set before one call and read after it; it has no event mode; and an FMU for Model Exchange cannot be
+//! reset.
 #![allow(unsafe_code)]
 
 use costep_core::{Code, Experiment, Result};
@@ -33,7 +34,8 @@ pub(crate) struct Beginning {
     count: u32,
 }
 
-/// Other inputs than before need another initialisation. After so many the values of an algebraic loop are left as they are.
+/// Other inputs than before need another initialisation. After so many the values of an algebraic loop are
+/// left as they are.
 const MOST_BEGINNINGS: u32 = 8;
 
 impl From<&EventInfo> for Update {
@@ -80,13 +82,14 @@ impl Instance {
         Ok(())
     }
 
-    /// Whether inputs can be set before outputs are read. For Co-Simulation FMI 1.0 forbids that between the initialisation and
-    /// the first step.
+    /// Whether inputs can be set before outputs are read. For Co-Simulation FMI 1.0 forbids that between the
+    /// initialisation and the first step.
     pub(crate) fn takes_initial_inputs(&self) -> bool {
         !matches!(self.startup.get(), Startup::Done(_))
     }
 
-    /// Puts an instance that has been initialised back, to do so with other inputs. False if that was done often enough.
+    /// Puts an instance that has been initialised back, to do so with other inputs. False if that was done
+    /// often enough.
     pub(crate) fn begin_again(&mut self) -> Result<bool> {
         let Startup::Done(beginning) = self.startup.get() else { return Ok(false) };
         if beginning.count >= MOST_BEGINNINGS {
@@ -97,8 +100,8 @@ impl Instance {
         Ok(true)
     }
 
-    /// The inputs are set: initialises an instance of FMI 1.0, if that has not been done. In Model Exchange inputs that change
-    /// afterwards make another event.
+    /// The inputs are set: initialises an instance of FMI 1.0, if that has not been done. In Model Exchange
+    /// inputs that change afterwards make another event.
     pub(crate) fn begin(&self, inputs_changed: bool) -> Result<()> {
         let beginning = match self.startup.get() {
             Startup::Waiting(beginning) => Beginning { count: beginning.count + 1, ..beginning },
@@ -168,7 +171,8 @@ impl Instance {
         }
     }
 
-    /// Puts it back to what it was when it was made, by making it anew where it cannot be reset or fails to be.
+    /// Puts it back to what it was when it was made, by making it anew where it cannot be reset or fails to
+    /// be.
     pub(super) fn reset_1(&mut self) -> Result<()> {
         self.startup.set(Startup::No);
         if let Some(reset) = self.library.slave().and_then(|f| f.reset).filter(|_| !self.handle.is_null()) {

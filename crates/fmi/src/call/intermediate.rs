@@ -32,8 +32,8 @@ impl Drop for Environment {
 }
 
 impl Environment {
-    /// An environment whose last message is shown to whoever watches this process; and whether the FMU hands its component to
-    /// the logger in its place.
+    /// An environment whose last message is shown to whoever watches this process; and whether the FMU hands
+    /// its component to the logger in its place.
     pub(crate) fn showing(instance: &str, messages: MessageSlot, hands_components: bool) -> Self {
         Self {
             log: Arc::new(LogSink::showing(instance, messages, hands_components)),

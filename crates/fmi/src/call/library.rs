@@ -271,8 +271,8 @@ fn exchange(shared: &SharedLibrary, version: FmiVersion, usage: Use) -> Result<O
     }
 }
 
-/// Names of the functions without which an FMU cannot be used, in FMI 1 without the identifier that they begin with, for
-/// [`Fmu::validate_libraries`](costep_fmu_file::Fmu::validate_libraries).
+/// Names of the functions without which an FMU cannot be used, in FMI 1 without the identifier that they
+/// begin with, for [`Fmu::validate_libraries`](costep_fmu_file::Fmu::validate_libraries).
 pub fn required_functions(version: FmiVersion, usage: Use) -> Vec<&'static str> {
     let required = |table: &'static [(&str, bool)]| {
         table.iter().filter(|(_, is_required)| *is_required).map(|(name, _)| *name)
@@ -297,7 +297,8 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// The resources as FMUs want to be told: a URI of the unpacked FMU in FMI 1, of the resources in FMI 2, a path with a separator at its end in FMI 3.
+/// The resources as FMUs want to be told: a URI of the unpacked FMU in FMI 1, of the resources in FMI 2, a
+/// path with a separator at its end in FMI 3.
 fn resources(unpacked: &Unpacked, version: FmiVersion) -> Option<String> {
     match version {
         FmiVersion::V1 => Some(file_uri(unpacked.folder())),

@@ -1,5 +1,6 @@
-//! The instances of this process by what loggers of FMUs say: the environment that they were handed, or hand back in its
-//! place, their own component, the name of the instance. Nothing that a logger hands over is followed.
+//! The instances of this process by what loggers of FMUs say: the environment that they were handed, or hand
+//! back in its place, their own component, the name of the instance. Nothing that a logger hands over is
+//! followed.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,9 +40,9 @@ pub(crate) fn leave(environment: *const c_void) {
     live(|all| all.retain(|entry| entry.environment != environment as usize));
 }
 
-/// Where a message goes, and whether the FMU handed over the environment that it was given. By that environment; else by the
-/// name of the instance, the latest one if several have it, unless the FMU names one of them as its component; else by
-/// that component; else to the only instance that there is.
+/// Where a message goes, and whether the FMU handed over the environment that it was given. By that
+/// environment; else by the name of the instance, the latest one if several have it, unless the FMU names
+/// one of them as its component; else by that component; else to the only instance that there is.
 pub(crate) fn find(pointer: *const c_void, name: &str) -> Option<(Arc<LogSink>, bool)> {
     let address = pointer as usize;
     live(|all| {

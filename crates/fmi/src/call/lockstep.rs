@@ -1,8 +1,9 @@
 //! FMUs of one library that are stepped together: set inputs, step, get outputs, and next to nothing else.
 //!
-//! As long as every member needs no more than these three calls of FMI 1 or 2, nothing but their handles is touched in a round:
-//! what the members would note down about their step stands in the batch, once for all, until one of them is asked for.
-//! When a call does not return OK, its member finishes the step alone, and so do those that follow.
+//! As long as every member needs no more than these three calls of FMI 1 or 2, nothing but their handles is
+//! touched in a round: what the members would note down about their step stands in the batch, once for all,
+//! until one of them is asked for. When a call does not return OK, its member finishes the step alone, and
+//! so do those that follow.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -33,8 +34,8 @@ struct Calls {
     get: ffi2::GetReal,
 }
 
-/// What differs between the versions: the Boolean at the end, which is true for both. That no state before the step will be
-/// put back, or that the step is a new one.
+/// What differs between the versions: the Boolean at the end, which is true for both. That no state before
+/// the step will be put back, or that the step is a new one.
 #[derive(Clone, Copy)]
 enum DoStep {
     V1(ffi1::DoStep),
@@ -77,8 +78,8 @@ pub(crate) struct Lockstep {
     /// Value references.
     inputs: Vec<u32>,
     outputs: Vec<u32>,
-    /// One per member, in the same order. They live as long as the members, which nothing takes out again; whoever
-    /// asks for a member may have its FMU made anew, after which they are looked up again.
+    /// One per member, in the same order. They live as long as the members, which nothing takes out again;
+    /// whoever asks for a member may have its FMU made anew, after which they are looked up again.
     handles: Vec<Handle>,
     slot: BatchSlot,
     members: Vec<CoSimulationSubsystem>,

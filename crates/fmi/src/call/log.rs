@@ -1,7 +1,7 @@
 //! Messages of FMUs, kept per instance.
 //!
-//! Texts are taken as they are. The logger of FMI 1 and 2 hands over a C format with arguments; it is never formatted,
-//! because a wrong one would read or write foreign memory.
+//! Texts are taken as they are. The logger of FMI 1 and 2 hands over a C format with arguments; it is never
+//! formatted, because a wrong one would read or write foreign memory.
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
@@ -154,8 +154,8 @@ impl LogSink {
     }
 }
 
-/// The logger of FMI 1 and 2. The arguments of the format are not looked at. FMI 1 has the component of the FMU in the place of
-/// an environment.
+/// The logger of FMI 1 and 2. The arguments of the format are not looked at. FMI 1 has the component of the
+/// FMU in the place of an environment.
 ///
 /// # Safety
 /// Texts are null or end with a zero byte.
@@ -184,7 +184,8 @@ pub(crate) unsafe extern "C" fn log3(
     unsafe { keep((environment, std::ptr::null()), status, category, message) }
 }
 
-/// Keeps a message with the instance that it is of. One of which nobody can tell whose it is, is told all the same.
+/// Keeps a message with the instance that it is of. One of which nobody can tell whose it is, is told all
+/// the same.
 ///
 /// # Safety
 /// As for [`log2`].

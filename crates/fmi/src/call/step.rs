@@ -107,7 +107,8 @@ impl Instance {
         is_near
     }
 
-    /// What becomes of a step that an FMU of FMI 1 or 2 discarded: asks how far it came. In FMI 1 it cannot ask for the end.
+    /// What becomes of a step that an FMU of FMI 1 or 2 discarded: asks how far it came. In FMI 1 it cannot
+    /// ask for the end.
     #[cold]
     fn discarded(&self, interval: Interval) -> Result<f64> {
         let (mut time, mut ends) = (f64::NAN, 0);

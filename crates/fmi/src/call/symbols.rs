@@ -17,8 +17,8 @@ pub(crate) struct SharedLibrary {
 }
 
 impl SharedLibrary {
-    /// Loads a library whose functions have names with this prefix. All its symbols are resolved now: one that is missing ends here with a message, not in the
-    /// middle of a run with the end of the process.
+    /// Loads a library whose functions have names with this prefix. All its symbols are resolved now: one
+    /// that is missing ends here with a message, not in the middle of a run with the end of the process.
     pub(crate) fn load(path: &Path, prefix: String) -> Result<Self> {
         let mut library = open(path);
         if library.as_ref().is_err_and(|error| lacks_python(&words(error))) && python() {

@@ -106,7 +106,8 @@ impl Texts {
         match &instance.library.functions {
             Functions::V1(_) | Functions::V2(_) => {
                 let function = instance.need(scalar, "SetString")?;
-                // SAFETY: the instance is alive, there is one element per reference, and texts end with a zero byte.
+                // SAFETY: the instance is alive, there is one element per reference, and texts end with a
+                // zero byte.
                 let status = instance.watched(Call::SetValues, || unsafe {
                     function(handle, at, n, from.cast::<*const c_char>())
                 });

@@ -39,13 +39,14 @@ pub struct CoSimulationOptions {
     /// Values of parameters, inputs and start values, by name. `Float64` and `Int64` fit any type of number that
     /// holds the value; an enumeration also takes the name of an item.
     pub parameters: Vec<(String, Values)>,
-    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = what an annotation for
-    /// costep says, else 1 in FMI 1 and 2, where the FMU evaluates them and the standard has no attribute for it; 8 in FMI 3.
+    /// Highest order of input polynomials to hand over, if the FMU interpolates its inputs. None = what an
+    /// annotation for costep says, else 1 in FMI 1 and 2, where the FMU evaluates them and the standard has
+    /// no attribute for it; 8 in FMI 3.
     pub input_order: Option<usize>,
     /// Tolerance for the solver of the FMU.
     pub tolerance: Option<f64>,
-    /// Debug messages. None = as few as give a reason for errors: off in FMI 1 and 2, where errors are reported anyway, on in
-    /// FMI 3, where else nothing is.
+    /// Debug messages. None = as few as give a reason for errors: off in FMI 1 and 2, where errors are
+    /// reported anyway, on in FMI 3, where else nothing is.
     pub logging: Option<bool>,
     /// How long a call into the FMU may take before whoever watches this process ends it. Zero = as long as it wants;
     /// None = [`DEFAULT_TIMEOUT`].
@@ -97,7 +98,8 @@ pub struct CoSimulationSubsystem {
     description: Description,
     /// What the FMU can really do.
     capabilities: Capabilities,
-    /// Input the FMU has at the present time; kept if there is a local model. In FMI 1 that of the initialisation.
+    /// Input the FMU has at the present time; kept if there is a local model. In FMI 1 that of the
+    /// initialisation.
     active: RefCell<Vec<f64>>,
     derivatives: InputDerivatives,
     settings: Vec<Setting>,

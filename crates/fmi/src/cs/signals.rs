@@ -141,8 +141,8 @@ impl Signals {
         self.width() + self.others.as_ref().map_or(0, |others| others.width)
     }
 
-    /// Whether there is more to do than to hand numbers over: there are variables of other types or signs, or ways of their
-    /// own.
+    /// Whether there is more to do than to hand numbers over: there are variables of other types or signs,
+    /// or ways of their own.
     pub(crate) fn is_mixed(&self) -> bool {
         self.others.is_some() || self.routing.is_some() || self.is_negated()
     }

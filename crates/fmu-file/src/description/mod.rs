@@ -224,8 +224,8 @@ impl ModelDescription {
         })
     }
 
-    /// The first variable with this value reference and type. Before FMI 3 each type counts on its own, except
-    /// that enumerations count as integers, and several variables may share one.
+    /// The first variable with this value reference and type. Before FMI 3 each type counts on its own,
+    /// except that enumerations count as integers, and several variables may share one.
     pub fn by_value_reference(&self, kind: VariableType, value_reference: u32) -> Option<usize> {
         let class = |kind: VariableType| match kind {
             VariableType::Enumeration if self.fmi_version < FmiVersion::V3 => VariableType::Int32,

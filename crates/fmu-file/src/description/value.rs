@@ -90,7 +90,8 @@ impl Values {
         }
     }
 
-    /// The values with the other sign, a Boolean turned over; others as they are. The smallest integer has none.
+    /// The values with the other sign, a Boolean turned over; others as they are. The smallest integer has
+    /// none.
     pub(crate) fn negated(self) -> Option<Self> {
         Some(match self {
             Self::Float64(v) => Self::Float64(v.into_iter().map(|x| -x).collect()),

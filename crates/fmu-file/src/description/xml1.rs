@@ -1,7 +1,8 @@
 //! `modelDescription.xml` of FMI 1.0, for Model Exchange and for stand-alone Co-Simulation.
 //!
-//! Its words are translated into those of later versions: a parameter is a variability there and a causality since, `fixed`
-//! tells whether a start value is exact or a guess, and direct dependencies stand with their outputs instead of in a list.
+//! Its words are translated into those of later versions: a parameter is a variability there and a causality
+//! since, `fixed` tells whether a start value is exact or a guess, and direct dependencies stand with their
+//! outputs instead of in a list.
 
 use costep_core::Code;
 
@@ -318,8 +319,8 @@ fn inner(
     }
 }
 
-/// Causality and variability in the words of later versions. A parameter without a start value is computed from others,
-/// unless it is an input.
+/// Causality and variability in the words of later versions. A parameter without a start value is computed
+/// from others, unless it is an input.
 fn meaning(words: Words, kind: VariableType, has_start: bool) -> (Causality, Variability) {
     let causality = match words.causality {
         Causality1::Input => Causality::Input,
@@ -338,7 +339,8 @@ fn meaning(words: Words, kind: VariableType, has_start: bool) -> (Causality, Var
     }
 }
 
-/// The outputs and what they depend on, now that all names are known. Without information that is every input.
+/// The outputs and what they depend on, now that all names are known. Without information that is every
+/// input.
 fn dependencies(outputs: Vec<Output>, builder: &mut Builder<'_>) {
     for (variable, line, names) in outputs {
         let description = &builder.description;

@@ -8,8 +8,8 @@ use costep_fmu_file::Severity::{self, Error, Warning};
 
 use super::xml::{SMALL_1, SMALL_2, SMALL_3, changed, exchange_1};
 
-/// A mistake: what is replaced by what in the small description of a version, and the finding. Version 0 is 1.0 for
-/// Model Exchange.
+/// A mistake: what is replaced by what in the small description of a version, and the finding. Version 0 is
+/// 1.0 for Model Exchange.
 pub(crate) struct Mistake {
     pub(crate) version: u32,
     pub(crate) from: &'static str,

@@ -237,7 +237,7 @@ fn variables(parent: &Element, outputs: &mut Vec<Output>, builder: &mut Builder<
                 }
                 None if child.tag() == "DirectDependency" => {
                     let names = known.get_or_insert_with(Vec::new);
-                    names.extend(child.children_named("Name").map(|name| name.text().to_owned()));
+                    names.extend(child.children_named("Name").map(|name| name.content().to_owned()));
                 }
                 _ => builder.unexpected(&child, "ScalarVariable"),
             }

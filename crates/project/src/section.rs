@@ -175,7 +175,7 @@ pub(crate) fn number(node: &Node, what: &dyn Display, problems: &mut Problems<'_
                 .hint("only finite numbers can be used"),
             (None, Value::Text(text)) => {
                 Error::new(Code::BadValue, format!("{what} is `{}`, not a number", shortened(text)))
-                    .hint("write a normalised number such as 2.5 or 1e-3")
+                    .hint("write a plain number such as 2.5 or 1e-3")
             }
             (None, other) => wrong_kind(what, other, "a number"),
         });

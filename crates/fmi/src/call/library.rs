@@ -79,6 +79,7 @@ impl FmuLibrary {
             _ => error,
         };
         let identifier = interface(fmu.description(), usage).map_err(placed)?.model_identifier.clone();
+        floating_point::choose_faster_look();
         let unpacked = fmu.unpack_in(&identifier, parent)?;
         let slot = Slot::new(&file_name(&path), 0, Some(DEFAULT_TIMEOUT));
         let version = fmu.description().fmi_version;

@@ -24,8 +24,7 @@ pub(crate) fn windows_at(share: f64) -> RangeInclusive<usize> {
 }
 
 /// The absolute value of a number; zero for signals that are none, such as texts.
-#[inline(always)]
-pub(crate) fn amplitude(value: f64) -> f64 {
+fn amplitude(value: f64) -> f64 {
     if value.abs() >= f64::MIN_POSITIVE { value.abs() } else { 0.0 }
 }
 

@@ -1,13 +1,13 @@
 //! What is kept of a run while it goes, to judge it when it has ended.
 
 use std::collections::HashMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use costep_core::{Port, Result, StateReader, StateWriter};
 use costep_engine::divergence::limits;
 use costep_engine::{Engine, Flow, Observer};
 
-use crate::amplitude_windows::{AmplitudeWindows, Amplitudes, WINDOWS, amplitude, windows_at};
+use crate::amplitude_windows::{AmplitudeWindows, Amplitudes, WINDOWS, windows_at};
 use crate::reference::Twin;
 use crate::samples::Samples;
 use crate::stability::{FEWEST_STEPS, Growth};
@@ -52,20 +52,24 @@ impl Peaks {
         Self { newest: vec![0.0; fifths.len()], fifths }
     }
 
-    /// Takes a value of every signal.
+    /// Takes a value of every signal. What is no number, such as text, is smaller than all that are, so that it is enough
+    /// to sort it out when the newest points are put into their windows.
     #[inline(always)]
     fn add(&mut self, values: impl Iterator<Item = f64>) {
-        let is_short = self.newest.len() <= FEW;
-        let each = self.newest.iter_mut().zip(values.map(amplitude));
-        if is_short {
-            each.for_each(|(peak, value)| {
-                if value > *peak {
-                    *peak = value;
-                }
-            });
-        } else {
-            each.for_each(|(peak, value)| *peak = if value > *peak { value } else { *peak });
+        if self.newest.len() > FEW {
+            return self.add_many(values);
         }
+        for (peak, value) in self.newest.iter_mut().zip(values.map(f64::abs)) {
+            if value > *peak {
+                *peak = value;
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn add_many(&mut self, values: impl Iterator<Item = f64>) {
+        let each = self.newest.iter_mut().zip(values.map(f64::abs));
+        each.for_each(|(peak, value)| *peak = if value > *peak { value } else { *peak });
     }
 
     /// With the newest points, which belong to these windows.
@@ -99,11 +103,12 @@ pub struct GrowthWatch {
     yardsticks: Vec<Yardstick>,
     /// Outputs to be compared with a twin, if there will be one.
     samples: Option<Samples>,
+    /// Inputs at the end of the last step, where they were not held.
     u: Vec<f64>,
     steps: u64,
-    /// The windows of the newest points, and the communication points that belong to just these.
+    /// The windows of the newest points, and the first communication point that may belong to others.
     windows: RangeInclusive<usize>,
-    points: Range<u64>,
+    until: u64,
 }
 
 impl Default for GrowthWatch {
@@ -118,7 +123,7 @@ impl Default for GrowthWatch {
             u: Vec::new(),
             steps: 0,
             windows: 0..=0,
-            points: 0..0,
+            until: 0,
         }
     }
 }
@@ -176,10 +181,11 @@ impl GrowthWatch {
     /// Coupling error |z - u| at the communication point of the engine, the last one that was seen, relative to the
     /// largest value of the signal so far: the worst input. Zero before a point was seen.
     pub fn coupling_error(&self, engine: &Engine) -> f64 {
-        if self.points.is_empty() {
+        if self.until == 0 {
             return 0.0;
         }
-        let each = engine.coupled().iter().zip(&self.u).zip(self.signals.settled(&self.windows)).enumerate();
+        let u = engine.held_inputs().unwrap_or(&self.u);
+        let each = engine.coupled().iter().zip(u).zip(self.signals.settled(&self.windows)).enumerate();
         each.filter(|(j, _)| engine.coupling().sources(*j).next().is_some())
             .map(|(_, ((z, u), signal))| ((z - u).abs(), signal.first().max(signal.last()).max(z.abs())))
             .filter(|(_, scale)| *scale >= f64::MIN_POSITIVE)
@@ -203,12 +209,13 @@ impl GrowthWatch {
         self.outputs = Peaks::of(windows[..outputs].to_vec());
         self.signals = Peaks::of(windows[outputs..outputs + inputs].to_vec());
         self.errors = Peaks::of(windows[outputs + inputs..].to_vec());
-        self.points = 0..0;
+        self.until = 0;
         self.samples.iter_mut().try_for_each(|samples| samples.load(outputs, from))
     }
 
     /// Learns about the system, if that is new, and turns to the windows of the present communication point.
     #[cold]
+    #[inline(never)]
     fn turn_to(&mut self, engine: &Engine) {
         let (outputs, inputs) = (engine.outputs().len(), engine.coupled().len());
         if self.outputs.fifths.len() != outputs || self.u.len() != inputs {
@@ -230,7 +237,7 @@ impl GrowthWatch {
                 peaks.settle(&self.windows);
             }
         }
-        self.points = engine.k()..self.last_point_of(&windows, engine) + 1;
+        self.until = self.last_point_of(&windows, engine) + 1;
         self.windows = windows;
     }
 
@@ -247,16 +254,19 @@ impl GrowthWatch {
 }
 
 impl Observer for GrowthWatch {
-    #[inline]
+    #[inline(always)]
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        if !self.points.contains(&engine.k()) {
+        if engine.k() >= self.until {
             self.turn_to(engine);
         }
         let (outputs, coupled) = (engine.outputs(), engine.coupled());
-        engine.inputs_at_end(&mut self.u);
         self.outputs.add(outputs.iter().copied());
         self.signals.add(coupled.iter().copied());
-        self.errors.add(coupled.iter().zip(&self.u).map(|(z, u)| z - u));
+        let u = engine.held_inputs().unwrap_or_else(|| {
+            engine.inputs_at_end(&mut self.u);
+            &self.u
+        });
+        self.errors.add(coupled.iter().zip(u).map(|(z, u)| z - u));
         for j in self.outside.iter().copied() {
             (self.signals.newest[j], self.errors.newest[j]) = (0.0, 0.0);
         }

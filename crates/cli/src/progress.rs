@@ -55,15 +55,21 @@ impl RunProgress {
         }
     }
 
-    /// Sees a communication point.
+    /// Whether there is somebody to see a bar.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted
+    }
+
+    /// Sees a communication point, where a bar is wanted.
     pub(crate) fn see(&mut self, step: &Step<'_>) {
         self.start_time.get_or_insert_with(|| step.time());
         self.left = self.left.saturating_sub(1);
-        if self.wanted && self.left == 0 {
+        if self.left == 0 {
             self.draw(step);
         }
     }
 
+    #[inline(never)]
     fn draw(&mut self, step: &Step<'_>) {
         let engine = step.engine();
         let elapsed = self.start.elapsed();

@@ -63,7 +63,8 @@ struct Watchers {
 
 impl Watchers {
     /// Row first, then the watch, so that a checkpoint holds both.
-    fn look(&mut self, engine: &Engine, observer: &mut StepObserver<'_>) -> Result<Flow> {
+    #[inline(always)]
+    fn look(&mut self, engine: &Engine, observer: Option<&mut StepObserver<'_>>) -> Result<Flow> {
         if self.seen == Some(engine.k()) {
             return Ok(Flow::Continue);
         }
@@ -78,7 +79,10 @@ impl Watchers {
         if let Some(recorder) = &mut self.recorder {
             recorder.checkpoint_if_due(engine, &self.watch)?;
         }
-        let flow = observer(&Step { engine, names: &self.names, watch: &self.watch })?;
+        let flow = match observer {
+            Some(observer) => observer(&Step { engine, names: &self.names, watch: &self.watch })?,
+            None => Flow::Continue,
+        };
         if let Some(limit) = &mut self.limit {
             limit.observe(engine)?;
         }
@@ -273,33 +277,39 @@ impl Simulation {
 
     /// One macro step. Nothing happens at the end of the run.
     pub fn step(&mut self) -> Result<()> {
-        self.advance(self.engine.k() + 1, &mut |_| Ok(Flow::Continue))
+        self.advance(self.engine.k() + 1, None)
     }
 
     /// Goes on to the first communication point at or after this time, or to the end of the run.
     pub fn run_until(&mut self, time: f64) -> Result<()> {
         let steps = Experiment { stop: time, ..*self.engine.experiment() }.steps();
-        self.advance(steps, &mut |_| Ok(Flow::Continue))
+        self.advance(steps, None)
+    }
+
+    /// Goes on to the end of the run.
+    pub fn run(&mut self) -> Result<()> {
+        self.advance(u64::MAX, None)
     }
 
     /// Goes on to the end of the run, or until the observer says [`Flow::Stop`].
     pub fn run_with(&mut self, observer: &mut StepObserver<'_>) -> Result<()> {
-        self.advance(u64::MAX, observer)
+        self.advance(u64::MAX, Some(observer))
     }
 
     /// Goes on to the end of the run and judges it. Errors that end the run are part of the outcome.
-    pub fn complete(self) -> Result<Outcome> {
-        self.complete_with(&mut |_| Ok(Flow::Continue))
+    pub fn complete(mut self) -> Result<Outcome> {
+        // An error of the run is kept, and part of the outcome.
+        let _ = self.run();
+        self.finish()
     }
 
     /// The same with an observer of every step.
     pub fn complete_with(mut self, observer: &mut StepObserver<'_>) -> Result<Outcome> {
-        // An error of the run is kept, and part of the outcome.
         let _ = self.run_with(observer);
         self.finish()
     }
 
-    fn advance(&mut self, until: u64, observer: &mut StepObserver<'_>) -> Result<()> {
+    fn advance(&mut self, until: u64, mut observer: Option<&mut StepObserver<'_>>) -> Result<()> {
         if let Some(error) = &self.ended {
             return Err(error.clone());
         }
@@ -309,11 +319,11 @@ impl Simulation {
         let start = Instant::now();
         self.watchers.limit = self.watchers.limit.take().or_else(|| self.time_limit.map(TimeLimit::new));
         let watchers = &mut self.watchers;
-        let mut look = |engine: &Engine| {
-            let flow = watchers.look(engine, observer)?;
+        let look = |engine: &Engine| {
+            let flow = watchers.look(engine, observer.as_deref_mut())?;
             Ok(if engine.k() >= until { Flow::Stop } else { flow })
         };
-        let outcome = stopping_exceptions(|| self.engine.run(&mut [&mut look]));
+        let outcome = stopping_exceptions(|| self.engine.run_with(look));
         self.wall += start.elapsed();
         let outcome = outcome.map_err(|error| match error.code() {
             // To ask for the end is not a failure: what came before it counts.
@@ -328,7 +338,7 @@ impl Simulation {
     /// state.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         // The start is looked at by the first step, else here.
-        self.advance(self.engine.k(), &mut |_| Ok(Flow::Continue))?;
+        self.advance(self.engine.k(), None)?;
         let mut watch = StateWriter::default();
         self.watchers.watch.save(&mut watch);
         Ok(Snapshot { engine: self.engine.save()?, watch: watch.into_bytes() })

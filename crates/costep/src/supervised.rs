@@ -39,13 +39,16 @@ mod system {
     }
 
     /// Shows how far the run is; an error if it is to stop.
+    #[inline(always)]
     pub(crate) fn obey(engine: &Engine) -> Result<()> {
         let Some(watched) = watched() else { return Ok(()) };
         watched.show_progress(engine.k(), engine.time());
-        if watched.is_asked_to_stop() {
-            let place = Place::Run { subsystem: None, signal: None, time: engine.time(), step: engine.k() };
-            return Err(Error::new(Code::Stopped, "stopped by the user").at(place));
-        }
-        Ok(())
+        if watched.is_asked_to_stop() { Err(stopped(engine)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn stopped(engine: &Engine) -> Error {
+        let place = Place::Run { subsystem: None, signal: None, time: engine.time(), step: engine.k() };
+        Error::new(Code::Stopped, "stopped by the user").at(place)
     }
 }

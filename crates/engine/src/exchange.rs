@@ -225,6 +225,12 @@ impl Exchange {
         }
     }
 
+    /// The inputs at the end of a step, where all were held over it.
+    #[inline(always)]
+    pub(crate) fn held_inputs(&self) -> Option<&[f64]> {
+        (self.inputs.order() == 0 && self.own_ends.is_empty()).then(|| self.inputs.coefficients(0))
+    }
+
     /// Keeps u(T^k) at the end of a step of this length.
     pub(crate) fn keep_inputs_at_end(&mut self, plan: &Plan, plant: &Plant, length: f64) {
         let mut u_end = std::mem::take(&mut self.u_end);

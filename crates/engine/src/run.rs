@@ -33,16 +33,21 @@ impl Engine {
     /// Runs to the end of the experiment, or until an observer stops it. A resumed engine goes on from where
     /// it is, without showing that point again.
     pub fn run(&mut self, observers: &mut [&mut dyn Observer]) -> Result<()> {
-        if !self.resumed() && self.show(observers)? == Flow::Stop {
-            return Ok(());
-        }
-        while !self.is_over() {
-            self.step()?;
-            if self.show(observers)? == Flow::Stop {
+        self.run_with(|engine| engine.show(observers))
+    }
+
+    /// The same with one observer, which becomes part of the loop: where steps are short, this is felt.
+    #[inline]
+    pub fn run_with(&mut self, mut look: impl FnMut(&Self) -> Result<Flow>) -> Result<()> {
+        let mut is_new = !self.resumed();
+        loop {
+            // The only call, so that the compiler puts it here.
+            if is_new && look(self)? == Flow::Stop || self.is_over() {
                 return Ok(());
             }
+            self.step()?;
+            is_new = true;
         }
-        Ok(())
     }
 
     fn show(&self, observers: &mut [&mut dyn Observer]) -> Result<Flow> {

@@ -67,6 +67,15 @@ impl Pace {
         }
     }
 
+    /// Whether the run is over at communication point k.
+    #[inline(always)]
+    pub(crate) fn is_over(&self, k: u64) -> bool {
+        match self {
+            Self::Fixed(steps) => steps.is_over(k),
+            Self::Controlled(control) => control.is_over(k),
+        }
+    }
+
     /// The step after one that was accepted.
     #[inline(always)]
     pub(crate) fn step_after(&mut self, ledger: &Ledger) -> Interval {

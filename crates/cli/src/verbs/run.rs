@@ -72,10 +72,13 @@ fn go(
     announce(project, &simulation, output);
     let mut progress = RunProgress::new(output);
     // An error of the run is part of its outcome.
-    let _ = simulation.run_with(&mut |step| {
-        progress.see(step);
-        Ok(Flow::Continue)
-    });
+    let _ = match progress.is_wanted() {
+        true => simulation.run_with(&mut |step| {
+            progress.see(step);
+            Ok(Flow::Continue)
+        }),
+        false => simulation.run(),
+    };
     progress.finish();
     simulation.close()?;
     let outcome = stop::deaf(|| simulation.finish())?;

@@ -28,7 +28,7 @@ impl Engine {
     /// Whether the run has come to its end.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.pace.control().is_over(self.ledger.k)
+        self.pace.is_over(self.ledger.k)
     }
 
     /// How much of the run is done, from 0 to 1.
@@ -84,6 +84,12 @@ impl Engine {
     pub fn inputs_at_end(&self, u: &mut [f64]) {
         let Self { plan, plant, exchange, .. } = self;
         exchange.evaluate_inputs(plan, plant, exchange.last_length, u);
+    }
+
+    /// The same, where all inputs were held over the whole step.
+    #[inline]
+    pub fn held_inputs(&self) -> Option<&[f64]> {
+        self.exchange.held_inputs()
     }
 
     /// One per subsystem.

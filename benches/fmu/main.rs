@@ -1,12 +1,15 @@
 //! Cost of a macro step with FMUs, next to a bare loop in C over the same FMUs: dlopen, fmi2SetReal, fmi2DoStep,
 //! fmi2GetReal, nothing else. Method zoh, one thread, guards on; with and without recording of every signal.
 //!
+//! And what users get: a step of `costep run`, and the time to load many FMUs.
+//!
 //! `cargo bench -p costep-benches --bench fmu` prints ratios, measured in turn in one run. Needs a C compiler. Sizes of the
-//! ring may be chosen: `-- 2 10`.
+//! ring may be chosen: `-- 2 10`, and one of the two parts: `-- engine`, `-- program`.
 #![allow(missing_docs)]
 
 mod bare;
 mod fmus;
+mod program;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,8 +30,8 @@ const ROUNDS: usize = 60;
 const WORK: usize = 40_000;
 const WIDTH: usize = 1000;
 
-fn load(subject: &Subject) -> Arc<FmuLibrary> {
-    FmuLibrary::load(&mut Fmu::open(&subject.path).expect("a valid FMU")).expect("a library")
+fn load(file: &Path) -> Arc<FmuLibrary> {
+    FmuLibrary::load(&mut Fmu::open(file).expect("a valid FMU")).expect("a library")
 }
 
 fn lag(library: &Arc<FmuLibrary>, i: usize) -> Box<dyn Subsystem> {
@@ -140,7 +143,7 @@ fn print_load(subject: &Subject, kind: Kind) {
     for _ in 0..10 {
         let start = Instant::now();
         let mut engine = None;
-        let memory = allocation_counter::measure(|| engine = Some(ring(&load(subject), COUNT)));
+        let memory = allocation_counter::measure(|| engine = Some(ring(&load(&subject.path), COUNT)));
         seconds = seconds.min(start.elapsed().as_secs_f64());
         bytes = memory.bytes_current;
     }
@@ -153,39 +156,56 @@ fn print_load(subject: &Subject, kind: Kind) {
     );
 }
 
-fn main() {
-    // Cargo hands over `--bench`; the tables of ratios are all there is.
-    let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
-    let is_chosen = |size: usize| sizes.is_empty() || sizes.contains(&size);
-    let folder = tempfile::tempdir().expect("a folder");
-    let program = Bare::compile(folder.path());
+fn print_engine(is_chosen: impl Fn(usize) -> bool, folder: &Path) {
+    let program = Bare::compile(folder);
     println!("\nns per macro step and FMU, best of {ROUNDS} rounds in turn, method zoh, FMI 2.0");
     println!(
         "{:>12} {:>6} {:>10} {:>10} {:>10} {:>8} {:>16}",
         "library", "N", "bare C", "engine", "recording", "ratio", "with recording"
     );
     for kind in Kind::BOTH {
-        let subject = Subject::new(kind, "Lag", folder.path());
-        let library = load(&subject);
+        let subject = Subject::new(kind, "Lag", folder);
+        let library = load(&subject.path);
         for (n, bar) in [(2, 4.0), (10, 2.0), (100, 1.5), (1000, 1.5), (10_000, 1.5)] {
             if !is_chosen(n) {
                 continue;
             }
             let bare = Bare::start(&program, &subject, "ring", n);
-            let best = measure(bare, [ring(&library, n), ring(&library, n)], n, folder.path());
+            let best = measure(bare, [ring(&library, n), ring(&library, n)], n, folder);
             print_row(&format!("Lag {}", kind.name()), n, n, best, bar);
         }
     }
     println!("\nns per macro step and FMU, two FMUs with {WIDTH} signals each way");
     for kind in Kind::BOTH {
-        let subject = Subject::new(kind, &format!("Wide{WIDTH}"), folder.path());
-        let library = load(&subject);
+        let subject = Subject::new(kind, &format!("Wide{WIDTH}"), folder);
+        let library = load(&subject.path);
         let bare = Bare::start(&program, &subject, "wide", WIDTH);
-        let best = measure(bare, [pair(&library), pair(&library)], WIDTH / 4, folder.path());
+        let best = measure(bare, [pair(&library), pair(&library)], WIDTH / 4, folder);
         print_row(&format!("Wide {}", kind.name()), WIDTH, 2, best, 2.0);
     }
     println!();
     for kind in Kind::BOTH {
-        print_load(&Subject::new(kind, "Lag", folder.path()), kind);
+        print_load(&Subject::new(kind, "Lag", folder), kind);
+    }
+}
+
+fn main() {
+    // Cargo hands over `--bench`; the tables of ratios are all there is.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, file, n, steps] = &arguments[..]
+        && word == "steps"
+    {
+        let number = |text: &str| text.parse().expect("a number");
+        return program::step_ring(file.as_ref(), number(n), number(steps));
+    }
+    let sizes: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let is_chosen = |size: usize| sizes.is_empty() || sizes.contains(&size);
+    let is_only = |part: &str| arguments.iter().any(|argument| argument == part);
+    let folder = tempfile::tempdir().expect("a folder");
+    if !is_only("program") {
+        print_engine(is_chosen, folder.path());
+    }
+    if !is_only("engine") {
+        program::print(is_chosen, folder.path());
     }
 }

@@ -25,6 +25,7 @@ impl InputPolynomials {
     }
 
     /// The coefficients of s^a of all inputs.
+    #[inline]
     pub fn coefficients(&self, a: usize) -> &[f64] {
         &self.coefficients[a * self.inputs..(a + 1) * self.inputs]
     }

@@ -65,6 +65,7 @@ impl Engine {
 pub struct StopFlag<'a>(pub &'a AtomicBool);
 
 impl Observer for StopFlag<'_> {
+    #[inline]
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
         if self.0.load(Ordering::Relaxed) {
             return Err(here(engine, Error::new(Code::Stopped, "stopped by the user")));

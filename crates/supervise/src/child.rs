@@ -22,6 +22,7 @@ pub struct Watched {
 }
 
 /// This process as a watched one; nothing if nobody watches it.
+#[inline]
 pub fn watched() -> Option<&'static Watched> {
     WATCHED.get()
 }

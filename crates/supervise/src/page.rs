@@ -65,6 +65,7 @@ impl Page {
         self.memory.file()
     }
 
+    #[inline]
     pub(crate) fn header(&self) -> &Header {
         &self.memory.values::<Header>(0, 1)[0]
     }

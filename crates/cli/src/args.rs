@@ -70,6 +70,9 @@ pub(crate) enum Verb {
     /// Import a system of another tool (SSP, OSP, MasterSim, multi-model) as a project folder
     #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
+    /// Try all FMUs and systems of a folder, and compare FMUs with FMPy
+    #[command(after_help = examples::SURVEY)]
+    Survey(SurveyArgs),
     /// Export the parts of a built-in model as FMUs
     #[command(after_help = examples::EXPORT_FMU)]
     ExportFmu(ExportFmuArgs),
@@ -114,8 +117,8 @@ pub(crate) struct CheckArgs {
 /// Which system, with which changes.
 #[derive(Args)]
 pub(crate) struct SystemArgs {
-    /// A built-in model (`costep models`), a project file or folder, or a system of another tool: .ssp,
-    /// .ssd, OspSystemStructure.xml, .msim, multi-model in JSON
+    /// A built-in model (`costep models`), a project file or folder, an FMU alone, or a system of another
+    /// tool: .ssp, .ssd, OspSystemStructure.xml, .msim, multi-model in JSON
     pub(crate) system: String,
     /// Change a parameter or any key of the project: `--set ck=2e5`, `--set step.size=1ms`
     #[arg(long = "set", value_name = "NAME=VALUE", allow_hyphen_values = true)]
@@ -424,6 +427,24 @@ pub(crate) struct ImportArgs {
     /// Let it refer to files anywhere, not only below the first folder of its path
     #[arg(long)]
     pub(crate) allow_outside: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct SurveyArgs {
+    /// A folder with FMUs and systems of any tools, also in folders below it; or one file
+    pub(crate) folder: PathBuf,
+    /// Compare FMUs with FMPy: a Python interpreter that has it
+    #[arg(long, value_name = "PYTHON")]
+    pub(crate) fmpy: Option<PathBuf>,
+    /// Page to write, in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+    /// Communication steps of an FMU, at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) steps: u32,
+    /// Wall time for each file in costep, and again in FMPy
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, allow_hyphen_values = true)]
+    pub(crate) time_limit: Duration,
 }
 
 #[derive(Args)]

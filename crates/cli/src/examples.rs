@@ -82,6 +82,11 @@ pub(crate) const IMPORT: &str = "\
 Examples:
   costep import pair.ssp --out imported";
 
+pub(crate) const SURVEY: &str = "\
+Examples:
+  costep survey fmus
+  costep survey fmus --steps 20 --to compatibility.md";
+
 pub(crate) const EXPORT_FMU: &str = "\
 Examples:
   costep export-fmu dual-mass --out fmus

@@ -58,6 +58,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Reproduce(args) => verbs::reproduce::run(&args, output),
         Verb::Plot(args) => verbs::plot::run(&args, output),
         Verb::Import(args) => verbs::import::run(&args, output),
+        Verb::Survey(args) => verbs::survey::run(&args, output),
         Verb::Inspect(args) => verbs::inspect::run(&args, output),
         Verb::Explain(args) => verbs::explain::run(&args, output),
     }

@@ -315,7 +315,7 @@ fn runs_of_different_systems_do_not_share_a_reference_silently() {
 }
 
 /// The verbs in an order in which each finds what its examples need.
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 18] = [
     "demo",
     "export-fmu",
     "new",
@@ -329,6 +329,7 @@ const VERBS: [&str; 17] = [
     "models",
     "export",
     "import",
+    "survey",
     "plot",
     "inspect",
     "explain",

@@ -240,12 +240,16 @@ impl System {
     }
 }
 
+fn source_is_fmu(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu"))
+}
+
 /// The folder a run is recorded in if none is given: that of the project, or `costep-NAME`.
 pub fn default_folder(project: &Project) -> PathBuf {
     match &project.source {
         Source::Builtin(id) => PathBuf::from(format!("costep-{id}")),
-        // A package is one file among others, not a folder of its own.
-        Source::File(path) if project.is_ssp() => {
+        // A package or an FMU is one file among others, not a folder of its own.
+        Source::File(path) if project.is_ssp() || source_is_fmu(path) => {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             PathBuf::from(format!("costep-{name}"))
         }

@@ -22,6 +22,7 @@ use crate::overrides::{self, Override};
 use crate::parse;
 use crate::problems::Problems;
 use crate::registry::Registry;
+use crate::scaffold;
 use crate::section::{Section, refuse_unknown_keys};
 use crate::settings::{self, RecordSpec};
 use crate::source::{self, Source};
@@ -137,6 +138,9 @@ pub(crate) fn examine(
                 return ssp::load(registry, (path, format), overrides);
             }
             let path = source::project_file(path);
+            if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("fmu")) {
+                return examine_fmu(registry, &path, overrides);
+            }
             let text = source::read(&path).map_err(|error| vec![error])?;
             examine_text(registry, &text, &path, overrides)
         }
@@ -145,6 +149,15 @@ pub(crate) fn examine(
             check(Input::new(whole_model(id), source.clone(), id), registry, problems, overrides)
         }
     }
+}
+
+/// An FMU alone, as the project that a user would write for it. Messages do not name lines of a text that nobody has.
+fn examine_fmu(registry: &Registry, path: &Path, overrides: &[Override]) -> Result<Project, Refusal> {
+    let text = scaffold::project_of_one(path).map_err(|error| vec![error])?;
+    let mut problems = Problems::new(None, "", overrides);
+    let root = parse::document(&text, &mut problems).unwrap_or_default();
+    let input = Input::new(root, Source::File(path.into()), &scaffold::component_name(path));
+    check(input, registry, problems, overrides)
 }
 
 pub(crate) fn examine_text(

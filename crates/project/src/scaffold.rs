@@ -1,13 +1,15 @@
 //! The first project file of a user who has FMUs: everything that can be told from their descriptions, with comments.
 
 use std::fmt::Write;
+use std::path::Path;
 
-use costep_core::Description;
 use costep_core::quantity::{exact_time, format_time, parse_time};
+use costep_core::{Code, Description, Error, Result};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
-use costep_fmu_file::{Causality, ModelDescription};
+use costep_fmu_file::{Causality, Fmu, ModelDescription};
 
 use crate::propose::{Proposal, propose};
+use crate::proposed_times::{latest_stop, shortest_step, usual_step};
 use crate::write::{key, quoted};
 
 /// An FMU that goes into a new project.
@@ -23,11 +25,34 @@ pub struct NewFmu<'a> {
 /// Parameters that are listed; more would hide the rest of the file.
 const SHOWN_PARAMETERS: usize = 12;
 
-/// Macro steps of a run for which no FMU proposes a step.
-const USUAL_STEPS: f64 = 1000.0;
+/// A word that can name the FMU of this file in a system.
+pub fn component_name(path: &Path) -> String {
+    const LONGEST: usize = 40;
+    let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().to_lowercase());
+    let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = stem.chars().map(plain).take(LONGEST).collect();
+    if name.is_empty() { "fmu".into() } else { name }
+}
+
+/// The project of an FMU alone. There is nothing to couple.
+pub(crate) fn project_of_one(path: &Path) -> Result<String> {
+    let fmu = Fmu::open(path)?;
+    let (name, file) = (component_name(path), std::path::absolute(path).unwrap_or_else(|_| path.into()));
+    let file = file.to_str().ok_or_else(|| {
+        Error::new(Code::FileNotReadable, "the name of the file is not Unicode")
+            .in_file(path)
+            .hint("rename it")
+    })?;
+    let fmu = NewFmu { name: &name, file, description: fmu.description() };
+    Ok(project_text(&name, "zoh", &[fmu]))
+}
 
 /// A commented project file for these FMUs.
 pub fn new_project(name: &str, fmus: &[NewFmu<'_>]) -> String {
+    project_text(name, "auto", fmus)
+}
+
+fn project_text(name: &str, method: &str, fmus: &[NewFmu<'_>]) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -35,7 +60,7 @@ pub fn new_project(name: &str, fmus: &[NewFmu<'_>]) -> String {
     );
     let _ = writeln!(out, "[system]\nname = {}", quoted(name));
     write_times(fmus, &mut out);
-    let _ = writeln!(out, "\n[method]\nid = \"auto\"");
+    let _ = writeln!(out, "\n[method]\nid = {}", quoted(method));
     fmus.iter().for_each(|fmu| write_fmu(fmu, &mut out));
     write_connections(fmus, &mut out);
     out
@@ -46,7 +71,8 @@ fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
     let start =
         experiments().filter_map(|(_, e)| e.start_time).find(|start| *start != 0.0 && start.is_finite());
     let stops: Vec<_> = experiments().filter_map(|(name, e)| Some((name, e.stop_time?))).collect();
-    let stop = stops.iter().copied().filter(|(_, stop)| stop.is_finite()).max_by(|a, b| a.1.total_cmp(&b.1));
+    let described = || fmus.iter().map(|fmu| (fmu.name, fmu.description));
+    let stop = latest_stop(described());
     if let Some(start) = start {
         let _ = writeln!(out, "start = {}", time(start));
     }
@@ -63,13 +89,11 @@ fn write_times(fmus: &[NewFmu<'_>], out: &mut String) {
             begin + 1.0
         }
     };
-    let steps = experiments().filter_map(|(name, e)| Some((name, e.step_size?)));
-    let step = steps.filter(|(_, step)| *step > 0.0 && step.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1));
     let _ = writeln!(out, "\n[step]");
-    let _ = match step {
+    let _ = match shortest_step(described()) {
         Some((name, step)) => writeln!(out, "size = {}  # as proposed by `{name}`", time(step)),
         None => {
-            let size = 10_f64.powf(((end - begin) / USUAL_STEPS).log10().round());
+            let size = usual_step(end - begin);
             let (size, words) =
                 match longest_inner_step(fmus).and_then(|(name, own)| Some((name, multiple(size, own)?))) {
                     Some((name, size)) => (size, format!("a multiple of the inner step of `{name}`")),

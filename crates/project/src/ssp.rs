@@ -6,8 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Place};
-use costep_fmu_file::{PrivateFolder, Values};
+use costep_fmu_file::{Fmu, PrivateFolder, Values};
 use costep_import::{ColumnSignal, Format, Interpolation};
 use costep_ssp::{Component, Flat, Implementation, Link, Note, Reach, SetValue, Severity, Value};
 
@@ -15,6 +16,7 @@ use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::FmuInterface;
 use crate::overrides::Override;
 use crate::project::{Project, Refusal};
+use crate::proposed_times::{latest_stop, shortest_step, usual_step};
 use crate::registry::Registry;
 use crate::signals::split_signal;
 
@@ -29,17 +31,56 @@ pub(crate) fn load(
 ) -> Result<Project, Refusal> {
     let unpacked = temporary_folder().map_err(|error| vec![error])?;
     let outside = overrides.iter().any(Override::allows_outside);
-    let flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))
+    let mut flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))
         .map_err(|error| vec![error])?;
     let errors: Vec<Error> = flat.errors().map(Note::to_error).collect();
-    let warnings = warnings(&flat.notes, path);
+    let mut warnings = warnings(&flat.notes, path);
     if !errors.is_empty() {
         return Err(Refusal { errors, warnings });
     }
+    let is_given = |key: &str| overrides.iter().any(|given| given.path == key);
+    warnings.extend(complete_times(&mut flat, is_given).map(|warning| warning.in_file(path)));
     let mut project = draft(&flat, path).load(registry, overrides)?;
     project.warnings.splice(0..0, warnings);
     project.unpacked = Some(Arc::new(unpacked));
     Ok(project)
+}
+
+/// Gives a system a stop and a step that its author left to the caller. A warning where nobody gives one here either.
+fn complete_times(flat: &mut Flat, is_given: impl Fn(&str) -> bool) -> Option<Error> {
+    let has_step = flat.settings.iter().any(|(key, _)| key == "step") || is_given("step.size");
+    let has_stop = flat.stop.is_some() || is_given("system.stop");
+    if has_step && has_stop {
+        return None;
+    }
+    let fmus: Vec<(&str, Fmu)> = flat
+        .components
+        .iter()
+        .filter_map(|component| Some((component.name.as_str(), Fmu::open(&component.file).ok()?)))
+        .collect();
+    let described = || fmus.iter().map(|(name, fmu)| (*name, fmu.description()));
+    let (start, mut said) = (flat.start.unwrap_or(0.0), Vec::new());
+    let by = |name: &str| format!("as `{name}` proposes");
+    let nobody = || "no FMU proposes one".to_owned();
+    let mut stop = flat.stop.unwrap_or(start + 1.0);
+    if !has_stop {
+        let proposed = latest_stop(described()).filter(|(_, stop)| *stop > start);
+        let why = proposed.map_or_else(nobody, |(name, _)| by(name));
+        stop = proposed.map_or(start + 1.0, |(_, stop)| stop);
+        said.push(format!("the run stops at {} ({why})", format_time(stop)));
+    }
+    let step = (!has_step).then(|| {
+        let proposed = shortest_step(described());
+        let why = proposed.map_or_else(nobody, |(name, _)| by(name));
+        let step = proposed.map_or_else(|| usual_step(stop - start), |(_, step)| step);
+        said.push(format!("the step is {} ({why})", format_time(step)));
+        step
+    });
+    drop(fmus);
+    flat.stop.get_or_insert(stop);
+    flat.settings.extend(step.map(|step| ("step".into(), format!("{{ size = {step:?} }}"))));
+    let message = format!("{}: the file says nothing about it", said.join(", "));
+    Some(Error::new(Code::TimesProposed, message).hint("`--t-end` and `--step` give others"))
 }
 
 /// How far references lead: below the first folder of the path that the user wrote, or anywhere.

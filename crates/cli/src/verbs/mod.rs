@@ -18,3 +18,4 @@ pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod stability;
+pub(crate) mod survey;

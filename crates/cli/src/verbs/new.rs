@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use costep_core::{Code, Error};
 use costep_fmu_file::Fmu;
-use costep_project::{NewFmu, Source, new_project};
+use costep_project::{NewFmu, Source, component_name, new_project};
 use serde_json::json;
 
 use crate::args::NewArgs;
@@ -53,13 +53,9 @@ fn open_all(paths: &[PathBuf]) -> Result<Vec<Fmu>, Failure> {
 
 /// A plain word for each FMU: its file name, with a number where it is not the only one.
 fn names(paths: &[PathBuf]) -> Vec<String> {
-    const LONGEST: usize = 40;
     let mut seen: HashMap<String, usize> = HashMap::new();
     let mut name = |path: &PathBuf| {
-        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().to_lowercase());
-        let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-        let stem: String = stem.chars().map(plain).take(LONGEST).collect();
-        let stem = if stem.is_empty() { "fmu".into() } else { stem };
+        let stem = component_name(path);
         loop {
             let count = seen.entry(stem.clone()).or_insert(0);
             *count += 1;

@@ -1,0 +1,85 @@
+//! What was found, as a page in Markdown, a table and a sentence.
+
+use std::fmt::Write as _;
+
+use super::peer::Peer;
+use super::trial::{Outcome, Row};
+use crate::args::SurveyArgs;
+use crate::phrases::count;
+use crate::table::{Cell, number, render};
+
+const HEADER: [&str; 6] = ["file", "kind", "reads", "runs", "FMPy", "remarks"];
+
+/// The page, with the command that makes it.
+pub(super) fn markdown(args: &SurveyArgs, rows: &[Row], peer: Option<&Peer>) -> String {
+    let mut page = String::from("# Compatibility\n\n");
+    let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str()).to_string_lossy();
+    let _ = writeln!(
+        page,
+        "Written by `costep survey {folder}{}`.\n",
+        if peer.is_some() { " --fmpy PYTHON" } else { "" }
+    );
+    let _ = writeln!(page, "{}\n", summary(rows, peer));
+    page.push_str(
+        "Each FMU alone, inputs at their start values, with the step and for the time it proposes, but at most as many steps\n\
+         as `--steps` allows; each system as its file says. `FMPy` is the largest difference of an output from that of FMPy,\n\
+         as a share of its largest value (Co-Simulation with the same steps; Model Exchange by integrators of their own with\n\
+         a tolerance of 1e-10), or `fails` where FMPy does. Codes: `costep explain CODE`.\n\n",
+    );
+    let _ = writeln!(page, "| {} |\n|{}", HEADER.join(" | "), "---|".repeat(HEADER.len()));
+    for row in rows {
+        let cells = cells(row).map(|cell| cell.replace('|', "\\|"));
+        let _ = writeln!(page, "| {} |", cells.join(" | "));
+    }
+    page
+}
+
+/// The table for a terminal.
+pub(super) fn table(rows: &[Row], with_peer: bool) -> String {
+    let shown = |at: &usize| with_peer || HEADER[*at] != "FMPy";
+    let columns: Vec<usize> = (0..HEADER.len()).filter(shown).collect();
+    let header: Vec<&str> = columns.iter().map(|at| HEADER[*at]).collect();
+    let line = |row: &Row| {
+        let cells = cells(row);
+        columns.iter().map(|at| Cell::new(cells[*at].clone())).collect::<Vec<_>>()
+    };
+    render(&header, &rows.iter().map(line).collect::<Vec<_>>())
+}
+
+fn cells(row: &Row) -> [String; HEADER.len()] {
+    let word = |yes: bool| if yes { "yes" } else { "NO" }.to_owned();
+    let (runs, said) = match &row.outcome {
+        Outcome::Runs(remark) => (true, remark.clone()),
+        Outcome::Fails(reason) => (false, Some(reason.clone())),
+    };
+    let (peer, theirs) = match &row.peer {
+        None => ("-".into(), None),
+        Some(Err(reason)) => ("fails".into(), Some(format!("FMPy: {reason}"))),
+        Some(Ok(deviation)) if runs => {
+            let mark = if row.differs() { " !" } else { "" };
+            (format!("{}{mark}", number(Some(*deviation))), None)
+        }
+        Some(Ok(_)) => ("runs".into(), None),
+    };
+    let warnings = (!row.warnings.is_empty()).then(|| row.warnings.join(" "));
+    let remarks: Vec<String> = [said, theirs, warnings].into_iter().flatten().collect();
+    [row.name.clone(), row.kind.clone(), word(row.reads), word(runs), peer, remarks.join("; ")]
+}
+
+/// How many of what.
+pub(super) fn summary(rows: &[Row], peer: Option<&Peer>) -> String {
+    let runs = |row: &&Row| matches!(row.outcome, Outcome::Runs(_));
+    let total = |wanted: &dyn Fn(&&Row) -> bool| rows.iter().filter(wanted).count();
+    let mut text = format!("{}: {} run", count(rows.len(), "case"), total(&|row| runs(row)));
+    if let Some(peer) = peer {
+        let simulated = |row: &&Row| matches!(&row.peer, Some(Ok(_)));
+        let _ = write!(
+            text,
+            "; FMPy {} simulates {}, of which {} run in costep with the same results",
+            peer.version,
+            total(&|row| simulated(row)),
+            total(&|row| simulated(row) && runs(row) && !row.differs())
+        );
+    }
+    text + "."
+}

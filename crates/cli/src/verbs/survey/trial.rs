@@ -1,0 +1,214 @@
+//! A file in costep, in a process of its own, and how its outputs compare.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use costep_core::{Code, Error, Result};
+use costep_fmu_file::{ModelDescription, PrivateFolder};
+use costep_results::Table;
+use serde_json::{Value, json};
+
+use super::files::{Interface, Kind, Subject};
+use super::peer::{Peer, Trajectories};
+
+/// What a try may cost.
+pub(super) struct Limits {
+    /// Wall time in costep, and again in FMPy.
+    pub(super) time: Duration,
+    /// Communication steps of an FMU.
+    pub(super) steps: u32,
+}
+
+/// From when, how long, by which steps.
+pub(super) struct Horizon {
+    pub(super) start: f64,
+    pub(super) step: f64,
+    pub(super) steps: u32,
+}
+
+impl Horizon {
+    /// As the FMU proposes, for so many steps at most.
+    fn of(description: &ModelDescription, most: u32) -> Self {
+        const STEPS_OF_AN_EXPERIMENT: f64 = 500.0;
+        let experiment = &description.default_experiment;
+        let fixed =
+            description.co_simulation.as_ref().and_then(|interface| interface.fixed_internal_step_size);
+        let usable = |value: &f64| value.is_finite() && *value > 0.0;
+        let start = experiment.start_time.filter(|start| start.is_finite()).unwrap_or(0.0);
+        let length = experiment.stop_time.map(|stop| stop - start).filter(usable).unwrap_or(1.0);
+        let step = experiment.step_size.filter(usable).or(fixed.filter(usable));
+        let step = step.unwrap_or(length / STEPS_OF_AN_EXPERIMENT);
+        let steps = (length / step).round().clamp(1.0, f64::from(most)) as u32;
+        Self { start, step, steps }
+    }
+
+    pub(super) fn stop(&self) -> f64 {
+        self.start + f64::from(self.steps) * self.step
+    }
+}
+
+/// How a file fared in costep.
+pub(super) enum Outcome {
+    /// To the end, or until this was said, which is no failure.
+    Runs(Option<String>),
+    /// Codes and first messages of errors.
+    Fails(String),
+}
+
+/// A line of the page.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) reads: bool,
+    pub(super) outcome: Outcome,
+    /// Largest difference of an output from that of FMPy, as a share of its largest value there; or why FMPy has none.
+    pub(super) peer: Option<Result<f64, String>>,
+    /// How much it may differ.
+    tolerance: f64,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Row {
+    pub(super) fn differs(&self) -> bool {
+        // What is no number is no agreement.
+        matches!(&self.peer, Some(Ok(deviation)) if !(*deviation <= self.tolerance))
+            && matches!(self.outcome, Outcome::Runs(_))
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let (runs, remark) = match &self.outcome {
+            Outcome::Runs(remark) => (true, remark.as_ref()),
+            Outcome::Fails(reason) => (false, Some(reason)),
+        };
+        json!({
+            "file": self.name,
+            "kind": self.kind,
+            "reads": self.reads,
+            "runs": runs,
+            "deviation": self.peer.as_ref().and_then(|peer| peer.as_ref().ok()),
+            "differs": self.differs(),
+            "fmpy_error": self.peer.as_ref().and_then(|peer| peer.as_ref().err()),
+            "remark": remark,
+            "warnings": self.warnings,
+        })
+    }
+}
+
+/// Tries a file.
+pub(super) fn row(subject: &Subject, limits: &Limits, peer: Option<&Peer>) -> Result<Row> {
+    let folder = PrivateFolder::new().map_err(|cause| {
+        Error::new(Code::FileNotReadable, "no folder for results can be made").because(cause)
+    })?;
+    let mut row = Row {
+        name: subject.name.clone(),
+        kind: subject.kind(),
+        reads: true,
+        outcome: Outcome::Runs(None),
+        peer: None,
+        tolerance: 0.0,
+        warnings: Vec::new(),
+    };
+    match &subject.kind {
+        Kind::Unreadable(error) => {
+            (row.reads, row.outcome) =
+                (false, Outcome::Fails(brief(error.code().entry().id, &error.details().message)));
+        }
+        Kind::System(_) => {
+            run(&subject.path, &[], limits, folder.path(), &mut row)?;
+        }
+        Kind::Fmu { interface, description } => {
+            let horizon = Horizon::of(description, limits.steps);
+            let extra = options(*interface, &horizon, &subject.path);
+            run(&subject.path, &extra, limits, folder.path(), &mut row)?;
+            // The same method with the same values; an integrator of one's own is as accurate as it is told to be.
+            row.tolerance = if *interface == Interface::CoSimulation { 1e-12 } else { 1e-5 };
+            if let Some(peer) = peer {
+                let theirs = peer.simulate(&subject.path, *interface, &horizon, limits.time, folder.path());
+                let ours = Table::open(&folder.path().join("results.arrows")).ok();
+                row.peer = Some(theirs.map(|theirs| deviation(ours.as_ref(), &theirs)));
+            }
+        }
+    }
+    Ok(row)
+}
+
+fn options(interface: Interface, horizon: &Horizon, path: &Path) -> Vec<String> {
+    let name = costep_project::component_name(path);
+    let mut options = vec![
+        "--method=zoh".into(),
+        format!("--step={:e}s", horizon.step),
+        format!("--set=system.start={:e}s", horizon.start),
+        format!("--t-end={:e}s", horizon.stop()),
+        format!("--set=fmu.{name}.interface={}", interface.key()),
+    ];
+    if interface == Interface::ModelExchange {
+        options.push(format!("--set=fmu.{name}.solver=dopri5:1e-10"));
+    }
+    options
+}
+
+/// Runs a file by this very program and notes what it says.
+fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row) -> Result<()> {
+    let own = std::env::current_exe()
+        .map_err(|cause| Error::new(Code::FileNotReadable, "this program is not found").because(cause))?;
+    let mut command = Command::new(own);
+    command.arg("run").arg(path).args(extra).arg("--out").arg(out);
+    command
+        .args(["--json", "--reference", "none", "--time-limit"])
+        .arg(format!("{}s", limits.time.as_secs()));
+    let ended = command.stdin(Stdio::null()).output();
+    let ended =
+        ended.map_err(|cause| Error::new(Code::FileNotReadable, "cannot be started").because(cause))?;
+    let said: Value = serde_json::from_slice(&ended.stdout).unwrap_or(Value::Null);
+    row.warnings = codes(&said["warnings"]);
+    let errors = said["errors"].as_array().into_iter().flatten();
+    let first = errors.chain([&said["error"], &said["ended"]]).find(|error| error.is_object());
+    let text = first.map(|error| {
+        brief(error["code"].as_str().unwrap_or("-"), error["message"].as_str().unwrap_or("no message"))
+    });
+    // A run that is stopped by the limit, or asks for its own end, has run.
+    let is_end = |id: &str| [Code::TimeLimit, Code::FmuEnds].iter().any(|code| code.entry().id == id);
+    let is_fine =
+        said["rows"].is_u64() && first.is_none_or(|error| error["code"].as_str().is_some_and(is_end));
+    row.reads = said["rows"].is_u64() || !said["errors"].is_array();
+    row.outcome = match text {
+        text if is_fine => Outcome::Runs(text),
+        Some(text) => Outcome::Fails(text),
+        None => Outcome::Fails(format!("ended with {} and without a message", ended.status)),
+    };
+    Ok(())
+}
+
+/// Codes of warnings, each once.
+fn codes(warnings: &Value) -> Vec<String> {
+    let all = warnings.as_array().into_iter().flatten();
+    let mut codes: Vec<String> =
+        all.filter_map(|warning| Some(warning["code"].as_str()?.to_owned())).collect();
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+fn brief(code: &str, message: &str) -> String {
+    format!("{code} {}", message.lines().next().unwrap_or_default())
+}
+
+/// The largest difference of an output, as a share of its largest value; 1 where there is nothing to compare.
+fn deviation(ours: Option<&Table>, theirs: &Trajectories) -> f64 {
+    let Some(ours) = ours else { return f64::INFINITY };
+    let mut worst = 0.0_f64;
+    for (column, name) in theirs.names.iter().enumerate() {
+        let ending = format!(".{name}");
+        let found = ours.columns().iter().find(|column| column.name.ends_with(&ending));
+        let Some(values) = found.and_then(|column| ours.values(&column.name).ok()) else { continue };
+        let pairs = || values.iter().zip(theirs.rows.iter().map(|row| row[column + 1]));
+        let scale = pairs().map(|(_, theirs)| theirs.abs()).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+        for (ours, theirs) in pairs() {
+            let same = *ours == theirs || ours.is_nan() && theirs.is_nan();
+            let difference = if same { 0.0 } else { (ours - theirs).abs() / scale };
+            worst = if difference.is_nan() { f64::INFINITY } else { worst.max(difference) };
+        }
+    }
+    worst
+}

@@ -1,0 +1,88 @@
+//! `costep survey`: what it says of a folder, whatever is in it, and that FMUs of others run as in FMPy.
+#![cfg(target_os = "linux")]
+
+mod common;
+#[path = "../../fmu-export/tests/common/python.rs"]
+#[allow(dead_code, reason = "made for several tests")]
+mod python;
+
+use std::path::{Path, PathBuf};
+
+use common::{Sandbox, finished};
+use serde_json::Value;
+
+fn interpreter() -> PathBuf {
+    let requirements =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmu-export/tests/python/requirements.txt");
+    python::environment("python", &requirements)
+}
+
+fn rows(document: &Value) -> &[Value] {
+    document["files"].as_array().unwrap()
+}
+
+#[test]
+fn files_that_are_broken_end_their_row_only() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out files/deep").exits(0);
+    sandbox.write("files/no.fmu", "not an archive");
+    sandbox.write("files/no.ssd", "<not><a><system>");
+    sandbox.write("files/other.json", "{ \"some\": \"text\" }");
+    let document = sandbox.run("survey files --steps 5 --json").exits(0).json();
+    let said: Vec<_> = rows(&document)
+        .iter()
+        .map(|row| (row["file"].as_str().unwrap(), row["runs"].as_bool().unwrap()))
+        .collect();
+    let expected = [
+        ("deep/s1.fmu", true),
+        ("deep/s1.fmu", true),
+        ("deep/s2.fmu", true),
+        ("deep/s2.fmu", true),
+        ("no.fmu", false),
+        ("no.ssd", false),
+    ];
+    assert_eq!(said, expected);
+    assert!(rows(&document)[4]["remark"].as_str().unwrap().starts_with("E0101"));
+    sandbox.write("none/readme.txt", "nothing");
+    sandbox.run("survey none").exits(1).says("no FMU and no system");
+    sandbox.run("survey files --fmpy /nowhere/python").exits(1).says("has no FMPy");
+}
+
+#[test]
+fn the_page_has_a_line_for_every_case() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out files").exits(0);
+    sandbox.run("survey files --steps 5 --to page.md").exits(0).says("4 cases: 4 run");
+    let page = std::fs::read_to_string(sandbox.path("page.md")).unwrap();
+    assert_eq!(page.lines().filter(|line| line.starts_with("| s")).count(), 4);
+    assert!(
+        page.contains("`costep survey files`") && page.contains("| s1.fmu | FMI 3.0 ME | yes | yes | - |  |")
+    );
+}
+
+/// FMUs of Ecos, libcosim and MasterSim in FMI 1.0, 2.0 and 3.0. Those of the ship take minutes; others look at them.
+#[test]
+fn fmus_of_others_run_as_in_fmpy() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let real = ["..", "../.."].map(|up| root.join(up).join("shared/real")).into_iter().find(|f| f.is_dir());
+    let Some(real) = real.filter(|_| !python::skipped()) else {
+        eprintln!("SKIPPED: there is no folder shared/real beside the checkout");
+        return;
+    };
+    let (sandbox, python) = (Sandbox::new(), interpreter());
+    for (folder, least) in [
+        ("ecos/data/fmus", 13),
+        ("libcosim/tests/data/fmi2", 9),
+        ("mastersim/data/tests/linux64/DifferentVariableTypes/fmus", 4),
+    ] {
+        let folder = real.join(folder);
+        let line = format!("survey {} --steps 30 --json --fmpy {}", folder.display(), python.display());
+        let done = finished(sandbox.command(line.split(' ')), line);
+        let document = done.json();
+        for row in rows(&document).iter().filter(|row| row["kind"].as_str().unwrap().starts_with("FMI")) {
+            println!("{} {} {} {}", row["file"], row["kind"], row["deviation"], row["remark"]);
+            assert!(row["runs"] == true && row["differs"] == false && row["fmpy_error"].is_null(), "{row}");
+        }
+        assert!(rows(&document).len() >= least, "{document}");
+    }
+}

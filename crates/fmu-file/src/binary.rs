@@ -111,7 +111,17 @@ pub fn platforms(archive: &Archive) -> Vec<Platform> {
 /// Names shown in a message.
 const SHOWN: usize = 12;
 
-/// The entry of the shared library with this identifier for this platform.
+impl Platform {
+    /// The shared library for this platform in its folder, if it is the only one there.
+    pub(crate) fn only_library(&self) -> Option<&str> {
+        let mut libraries =
+            self.libraries.iter().filter(|library| library.ends_with(std::env::consts::DLL_SUFFIX));
+        libraries.next().filter(|_| libraries.next().is_none()).map(String::as_str)
+    }
+}
+
+/// The entry of the shared library with this identifier for this platform. Where none has that name, the only
+/// one there is: an FMU that was renamed with its library but not in its description.
 pub(crate) fn library(archive: &Archive, version: FmiVersion, identifier: &str) -> Result<String> {
     let present = platforms(archive);
     let file = format!("{identifier}{}", std::env::consts::DLL_SUFFIX);
@@ -122,6 +132,10 @@ pub(crate) fn library(archive: &Archive, version: FmiVersion, identifier: &str) 
         if archive.contains(&entry) {
             return Ok(entry);
         }
+    }
+    let only = here().find_map(|platform| Some((&platform.folder, platform.only_library()?)));
+    if let Some((folder, library)) = only {
+        return Ok(format!("binaries/{folder}/{library}"));
     }
     let (message, cause) = match here().next() {
         Some(platform) => {

@@ -213,8 +213,9 @@ fn a_platform_that_is_not_there_is_answered_by_those_that_are() {
     assert_eq!(cause(old), "it has binaries for linux32 (Linux, 32 bits), win32 (Windows, 32 bits)");
     let other = with(3, ENGINE_3, &["binaries/ppc64-linux/Engine.so", "binaries/nonsense/x.txt"]);
     assert_eq!(cause(other), "it has binaries for nonsense, ppc64-linux");
-    let wrong_name = with(2, ENGINE_2, &[&library(2, "Motor")]);
-    assert_eq!(cause(wrong_name), format!("it holds Motor{}", std::env::consts::DLL_SUFFIX));
+    let wrong_names = with(2, ENGINE_2, &[&library(2, "Motor"), &library(2, "Motor2")]);
+    let suffix = std::env::consts::DLL_SUFFIX;
+    assert_eq!(cause(wrong_names), format!("it holds Motor{suffix}, Motor2{suffix}"));
     // The folder names of FMI 3.0 are accepted in FMUs of 2.0, but not the other way round.
     let mut newer = with(2, ENGINE_2, &[&library(3, "Engine")]);
     assert!(newer.unpack("Engine").is_ok());
@@ -259,5 +260,37 @@ fn files_that_nobody_runs_may_be_packed_twice_if_they_are_the_same() {
         [("resources/b", b"1"), ("resources/b", b"1")],
     ] {
         assert_eq!(open(with(&files)).unwrap_err().code(), Code::ArchiveRefused, "{files:?}");
+    }
+}
+
+#[test]
+fn the_only_library_may_have_another_name_than_the_identifier() {
+    for (version, text) in [(2, ENGINE_2), (3, ENGINE_3)] {
+        let mut zip = fmu(version, text);
+        zip.files.retain(|file| !file.central.name.starts_with(b"binaries"));
+        zip.files.push(File::stored(&library(version, "engine-from-a-tool"), b"binary"));
+        let mut fmu = Fmu::new(archive(zip.bytes())).unwrap();
+        let used = format!("engine-from-a-tool{}", std::env::consts::DLL_SUFFIX);
+        assert!(fmu.unpack("Engine").unwrap().library().ends_with(&used));
+        let findings = fmu.validate();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(findings[0].code, Code::FmuFiles);
+        assert!(findings[0].message.ends_with(&format!("; `{used}` is used")), "{findings:?}");
+    }
+}
+
+#[test]
+fn identifiers_with_hyphens_and_dots_are_read_with_a_warning() {
+    for identifier in ["engine-c", "Engine.v2"] {
+        let text =
+            ENGINE_2.replace("modelIdentifier=\"Engine\"", &format!("modelIdentifier=\"{identifier}\""));
+        let mut zip = fmu(2, &text);
+        zip.files[1] = File::stored(&library(2, identifier), b"binary");
+        let mut fmu = Fmu::new(archive(zip.bytes())).unwrap();
+        let unpacked = fmu.unpack(identifier).unwrap();
+        assert_eq!(unpacked.library(), unpacked.folder().join(library(2, identifier)));
+        let findings = fmu.validate();
+        assert!(findings.iter().all(|finding| finding.code == Code::FmuSchema), "{findings:?}");
+        assert!(findings[0].message.contains("is not a name of C"), "{findings:?}");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use costep_core::Code;
 
 use crate::description::enumerations::{Causality, Initial, NamingConvention, Variability, VariableType};
-use crate::description::interface::{Interface, is_identifier};
+use crate::description::interface::{Interface, is_identifier, is_name_of_c};
 use crate::description::references::RawReferences;
 use crate::description::solver::Annotations;
 use crate::description::structure::ModelStructure;
@@ -208,9 +208,13 @@ impl<'a> Builder<'a> {
     }
 
     /// The model identifier, which names of files and symbols are built from.
-    pub(crate) fn identifier(&self, element: &Element) -> Result<String, Flaw> {
+    pub(crate) fn identifier(&mut self, element: &Element) -> Result<String, Flaw> {
         let identifier = element.get("modelIdentifier").unwrap_or_default();
         if is_identifier(identifier) {
+            if !is_name_of_c(identifier) {
+                let message = format!("the model identifier `{}` is not a name of C", short(identifier));
+                self.report.warning(Code::FmuSchema, element.line(), message);
+            }
             return Ok(identifier.to_owned());
         }
         let message = format!("the model identifier `{}` is not allowed", short(identifier));

@@ -91,10 +91,16 @@ pub struct ScheduledExecution {
 /// Longest model identifier.
 const MAX_IDENTIFIER: usize = 256;
 
-/// Whether a path and a symbol may be built from this name.
+/// Whether a path may be built from this name: one of C, as the standard wants it, or with `-` and `.` inside,
+/// which tools write that name an FMU after its file.
 pub(crate) fn is_identifier(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    !name.is_empty() && name.len() <= MAX_IDENTIFIER && name.bytes().all(allowed)
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    !name.is_empty() && name.len() <= MAX_IDENTIFIER && !name.starts_with('.') && name.bytes().all(allowed)
+}
+
+/// Whether it is a name of C, apart from its first character.
+pub(crate) fn is_name_of_c(identifier: &str) -> bool {
+    !identifier.contains(['-', '.'])
 }
 
 #[cfg(test)]
@@ -103,8 +109,12 @@ mod tests {
 
     #[test]
     fn identifiers_cannot_lead_elsewhere() {
-        assert!(is_identifier("Modelica_Blocks_1"));
-        for name in ["", "../x", "a/b", "a.b", "a b", "é", "a\0", "C:", &"x".repeat(MAX_IDENTIFIER + 1)] {
+        assert!(is_identifier("Modelica_Blocks_1") && is_name_of_c("Modelica_Blocks_1"));
+        for name in ["watertankcontroller-c", "Model.v1.2"] {
+            assert!(is_identifier(name) && !is_name_of_c(name), "{name}");
+        }
+        for name in ["", "../x", "a/b", "..", ".a", "a b", "é", "a\0", "C:", &"x".repeat(MAX_IDENTIFIER + 1)]
+        {
             assert!(!is_identifier(name), "{name}");
         }
     }

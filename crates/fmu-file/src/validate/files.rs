@@ -3,7 +3,7 @@
 use costep_core::Code;
 
 use crate::archive::Archive;
-use crate::binary::platforms;
+use crate::binary::{folders, platforms};
 use crate::description::ModelDescription;
 use crate::finding::Report;
 use crate::text::short;
@@ -32,7 +32,9 @@ pub(crate) fn check(description: &ModelDescription, archive: &Archive, report: &
         for identifier in
             identifiers.into_iter().filter(|id| shared && !present.iter().any(|stem| stem == id))
         {
-            let message = format!("`binaries/{folder}` has no shared library `{identifier}`");
+            let instead = platform.only_library().filter(|_| folders(version).contains(&platform.folder));
+            let instead = instead.map_or_else(String::new, |name| format!("; `{}` is used", short(name)));
+            let message = format!("`binaries/{folder}` has no shared library `{identifier}`{instead}");
             report.warning(Code::FmuFiles, 0, message);
         }
     }

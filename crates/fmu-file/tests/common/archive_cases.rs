@@ -3,7 +3,7 @@
 use costep_core::Code;
 
 use super::xml::{SMALL_2, SMALL_3, changed};
-use super::{File, Zip, end_record, fmu, here};
+use super::{File, Zip, end_record, fmu, library};
 
 /// A malformed FMU and the code it has to end with.
 pub(crate) struct Case {
@@ -308,19 +308,19 @@ pub(crate) fn binaries() -> Vec<Case> {
         );
         case(format!("identifier {name:.20}"), fmu(2, &text).bytes(), Code::BadDescription)
     };
-    let wrong_case = format!("binaries/{}/engine{}", here(2), std::env::consts::DLL_SUFFIX);
+    let [wrong_case, other] = ["engine", "motor"].map(|name| library(2, name));
     vec![
         case("sources only", without(2, SMALL_2, &["sources/all.c"]), Code::NoBinary),
         case("32 bits only", without(2, SMALL_2, &["binaries/linux32/Engine.so"]), Code::NoBinary),
         case("another processor", without(3, SMALL_3, &["binaries/ppc64-linux/Engine.so"]), Code::NoBinary),
         case("nothing at all", without(3, SMALL_3, &[]), Code::NoBinary),
-        case("library of another name", without(2, SMALL_2, &[&wrong_case]), Code::NoBinary),
+        case("libraries of other names", without(2, SMALL_2, &[&wrong_case, &other]), Code::NoBinary),
         case("library in a folder of its own", without(2, SMALL_2, &["binaries/Engine.so"]), Code::NoBinary),
         identifier("../../evil"),
         identifier("/tmp/evil"),
         identifier("a/b"),
         identifier("a\\b"),
-        identifier("a.b"),
+        identifier(".a"),
         identifier("a b"),
         identifier(""),
         identifier("&#x0a;"),

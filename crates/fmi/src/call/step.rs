@@ -89,22 +89,29 @@ impl Instance {
         Ok(Advance { reached, event: event != 0, early: early != 0, ends: ends != 0 })
     }
 
-    /// Whether an FMU that says it is done missed the end by so little that its outputs count as those of the end. FMI 3
-    /// allows it to miss that (description of lastSuccessfulTime), as one with fixed steps inside does. This is said once.
+    /// Whether the outputs of an FMU that says it is done count as those of the end, although its own time differs. FMI 3
+    /// allows it to miss the end (description of lastSuccessfulTime), as one with fixed steps inside does, by up to such a
+    /// step; and some FMUs leave their time at zero. This is said once.
     #[cold]
     fn is_almost_there(&self, interval: Interval, last: f64) -> bool {
         let missed = last - interval.end;
+        let inner = self.library.co_simulation().fixed_internal_step_size.unwrap_or(0.0);
+        let most = (MOST_MISSED * interval.length).max(inner) * (1.0 + TIME_TOLERANCE);
         // Not so for a time that is not a number.
-        let is_near = missed.abs() <= MOST_MISSED * interval.length;
-        if is_near && !self.misses_ends.replace(true) {
+        let is_near = missed.abs() <= most;
+        let counts = is_near || last == 0.0;
+        if counts && !self.misses_ends.replace(true) {
             let (start, end, by) = (interval.start, interval.end, missed.abs());
             let side = if missed > 0.0 { "beyond" } else { "short of" };
-            let text = format!("after the step from {start} s to {end} s it is {by:.3e} s {side} its end");
+            let text = match is_near {
+                true => format!("after the step from {start} s to {end} s it is {by:.3e} s {side} its end"),
+                false => format!("it completes the step from {start} s to {end} s without saying its time"),
+            };
             let category = Code::ClockDiffers.entry().id.into();
             let message = Message { status: Status::Warning, category, text };
             tell(&self.name.to_string_lossy(), Notice::Logged(&message));
         }
-        is_near
+        counts
     }
 
     /// What becomes of a step that an FMU of FMI 1 or 2 discarded: asks how far it came. In FMI 1 it cannot

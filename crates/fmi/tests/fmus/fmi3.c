@@ -106,7 +106,11 @@ EXPORT int fmi3DoStep(void *c, double start, double h, bool no_return, bool *eve
     *event = i->event;
     *end = (i->d.fault == END_SIMULATION || i->d.fault == END_AT_POINT) && now;
     *early = (i->d.fault == EARLY_RETURN && now) || i->event;
+#if defined(ZERO_LAST)
+    *last = 0.0;
+#elif !defined(NO_LAST)
     *last = i->reached;
+#endif
     return *end || *early ? OK : status;
 }
 #endif

@@ -1,0 +1,92 @@
+//! FMUs as tools write them: what is against the standard, and runs all the same with a warning.
+#![cfg(unix)]
+
+mod fmus;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use costep_core::{Experiment, InputPolynomials, Result, Subsystem};
+use costep_fmi::{CoSimulationSubsystem, FmuLibrary, Notice, listen};
+use costep_fmu_file::Fmu;
+use fmus::{Fmi, Variant, build_as, instance};
+
+/// What FMUs of this process have said, with the names of their instances.
+static SAID: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+fn keep_notices() {
+    listen(|instance, notice| {
+        if let Notice::Logged(message) = notice {
+            let text = format!("{} {}", message.category, message.text);
+            SAID.lock().unwrap().push((instance.to_owned(), text));
+        }
+    });
+}
+
+/// What an instance has said.
+fn said(instance: &str) -> Vec<String> {
+    let of = |(name, text): &(String, String)| (name == instance).then(|| text.clone());
+    SAID.lock().unwrap().iter().filter_map(of).collect()
+}
+
+/// Files of other tools that lie beside the checkout.
+fn real_file(part: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let found = ["..", "../.."].map(|up| root.join(up).join("shared/real").join(part));
+    let found = found.into_iter().find(|path| path.exists());
+    if found.is_none() {
+        eprintln!("skipped: there is no shared/real/{part} beside the checkout");
+    }
+    found
+}
+
+/// Runs an FMU without inputs, or with inputs at zero; gives its outputs at all communication points.
+fn run(subsystem: &mut CoSimulationSubsystem, run: Experiment) -> Result<Vec<Vec<f64>>> {
+    let (m, r) = (subsystem.description().inputs.len(), subsystem.description().outputs.len());
+    let (u, mut y) = (InputPolynomials::new(m, 0), vec![0.0; r]);
+    subsystem.initialise(&run)?;
+    subsystem.initial_outputs(&vec![0.0; m], &mut y)?;
+    let mut rows = vec![y.clone()];
+    for k in 0..run.steps() {
+        let outcome = subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y)?;
+        assert_eq!(outcome.reached, run.time(k + 1));
+        rows.push(y.clone());
+    }
+    subsystem.terminate();
+    Ok(rows)
+}
+
+#[test]
+fn steps_that_are_done_without_a_time_have_reached_their_ends() {
+    keep_notices();
+    let experiment = Experiment { start: 0.5, stop: 1.0, step: 0.1 };
+    let rows = ["", "-DNO_LAST", "-DZERO_LAST"].map(|flag| {
+        let library = build_as(Fmi::V3, "Lag", "Lag", Variant { flag, ..Variant::default() }).load();
+        run(&mut instance(&library, &format!("timeless{flag}")), experiment).unwrap()
+    });
+    assert_eq!((&rows[1], &rows[2]), (&rows[0], &rows[0]));
+    assert_eq!(said("timeless"), [""; 0]);
+    assert_eq!(said("timeless-DNO_LAST"), [""; 0], "there is nothing to be seen");
+    let warned = said("timeless-DZERO_LAST");
+    assert_eq!(warned, ["W0110 it completes the step from 0.5 s to 0.6 s without saying its time"]);
+}
+
+#[test]
+fn fixed_inner_steps_may_be_longer_than_those_of_the_run() {
+    keep_notices();
+    for (name, inner) in [("Dahlquist", 0.1), ("Stair", 0.2)] {
+        let Some(path) = real_file(&format!("ecos/data/fmus/3.0/ref/{name}.fmu")) else { return };
+        let library = FmuLibrary::load(&mut Fmu::open(path).unwrap()).unwrap();
+        let rows = [inner, inner / 4.0].map(|step| {
+            let name = format!("{name} {step}");
+            run(&mut instance(&library, &name), Experiment { start: 0.0, stop: 2.0, step }).unwrap()
+        });
+        // An inner step begins when it fits into what has been asked for; round-off decides on the last one.
+        for (k, row) in rows[0].iter().enumerate() {
+            assert!(rows[1][4 * k] == *row || rows[1][4 * k + 1] == *row, "{name} {k}");
+        }
+        let warned = said(&format!("{name} {}", inner / 4.0));
+        assert_eq!(warned.len(), 1, "{warned:?}");
+        assert!(warned[0].starts_with("W0110 after the step from 0 s"), "{warned:?}");
+    }
+}

@@ -294,3 +294,31 @@ fn identifiers_with_hyphens_and_dots_are_read_with_a_warning() {
         assert!(findings[0].message.contains("is not a name of C"), "{findings:?}");
     }
 }
+
+#[test]
+fn folders_are_read_however_they_are_written() {
+    let folder = |name: &str, mode: u32| File::stored(name, b"").mode(mode);
+    let mut zip = fmu(2, ENGINE_2);
+    zip.files.splice(
+        0..0,
+        [
+            folder("./", 0o040_755),
+            folder(".\\", 0),
+            folder("resources\\tables\\", 0),
+            folder("resources/maps/", 0o100_644),
+            folder("documentation", 0o040_755),
+            folder("./sources/", 0o040_755),
+        ],
+    );
+    let mut fmu = Fmu::new(archive(zip.bytes())).unwrap();
+    let findings = fmu.validate();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    let words = "the folder `./` and 5 more are not written as zip archives have folders";
+    assert_eq!((findings[0].code, &*findings[0].message), (Code::ArchiveRefused, words));
+    let folders: Vec<&str> =
+        fmu.archive().entries().filter(|entry| entry.is_folder()).map(|entry| entry.name).collect();
+    assert_eq!(folders, ["resources/tables/", "resources/maps/", "documentation/", "sources/"]);
+    let unpacked = fmu.unpack("Engine").unwrap();
+    assert!(["tables", "maps"].iter().all(|name| unpacked.folder().join("resources").join(name).is_dir()));
+    assert_eq!(fs::read(unpacked.folder().join("resources/map.txt")).unwrap(), b"1 2 3\n");
+}

@@ -94,6 +94,12 @@ impl Packages {
         archive.entries().map(|entry| entry.name).filter(is_other).map(str::to_owned).collect()
     }
 
+    /// What is unusual about an archive and does no harm, if something is.
+    pub(crate) fn remark(&self, package: usize) -> Option<String> {
+        let Files::Archive(archive) = &self.packages[package].files else { return None };
+        archive.remark()
+    }
+
     /// A place where a document lies that should be at the root.
     pub(crate) fn misplaced(&self, package: usize) -> Option<String> {
         let Files::Archive(archive) = &self.packages[package].files else { return None };

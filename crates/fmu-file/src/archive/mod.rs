@@ -3,6 +3,7 @@
 
 mod copies;
 mod entry_reader;
+mod kind;
 mod name;
 mod records;
 
@@ -43,6 +44,8 @@ pub struct Archive {
     path: PathBuf,
     source: Box<dyn Source>,
     records: Vec<Record>,
+    /// What folder is the first that is not written as folders are, and how many there are.
+    odd_folders: Option<(String, usize)>,
     /// Indices of the records in the order of their names.
     by_name: Vec<usize>,
     limits: Limits,
@@ -81,10 +84,11 @@ impl Archive {
     }
 
     fn new(path: &Path, mut source: Box<dyn Source>, length: u64, limits: Limits) -> Result<Self> {
-        let records = records::read(&mut *source, length, &limits).map_err(|error| placed(error, path))?;
+        let (records, odd_folders) =
+            records::read(&mut *source, length, &limits).map_err(|error| placed(error, path))?;
         let mut by_name: Vec<usize> = (0..records.len()).collect();
         by_name.sort_by(|a, b| records[*a].name.cmp(&records[*b].name));
-        Ok(Self { path: path.to_owned(), source, records, by_name, limits })
+        Ok(Self { path: path.to_owned(), source, records, odd_folders, by_name, limits })
     }
 
     /// The file it was opened from.
@@ -95,6 +99,13 @@ impl Archive {
     /// The limits it was opened with.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What is unusual about its folders and does no harm, if something is.
+    pub fn remark(&self) -> Option<String> {
+        let (first, count) = self.odd_folders.as_ref()?;
+        let others = if *count > 1 { format!(" and {} more are", count - 1) } else { " is".to_owned() };
+        Some(format!("the folder `{first}`{others} not written as zip archives have folders"))
     }
 
     /// All entries, in the order of the archive.

@@ -30,6 +30,17 @@ pub(crate) fn decode(bytes: &[u8], marked_utf8: bool) -> Option<String> {
     }
 }
 
+/// The name that a folder has here, if this is one: tools also write `./`, parts that say nothing, `\\` between parts, and
+/// nothing at the end where the attributes say what it is. The archive itself has the empty name.
+pub(crate) fn folder(name: &str, is_marked: bool) -> Option<String> {
+    let is_folder = name.ends_with(['/', '\\']) || (is_marked && !name.is_empty());
+    if !is_folder || name.starts_with(['/', '\\']) {
+        return None;
+    }
+    let parts = name.split(['/', '\\']).filter(|part| !["", "."].contains(part));
+    Some(parts.flat_map(|part| [part, "/"]).collect())
+}
+
 /// Why a name is refused, if it is. The names that remain stay below any folder they are joined to, on every
 /// operating system.
 pub(crate) fn flaw(name: &str) -> Option<String> {
@@ -104,6 +115,27 @@ mod tests {
             ["modelDescription.xml", "resources/", "resources/a b/c..d.txt", "binaries/linux64/M.so", "é"]
         {
             assert_eq!(flaw(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn folders_are_spelt_in_one_way() {
+        for (name, is_marked, expected) in [
+            ("resources/", false, "resources/"),
+            ("resources", true, "resources/"),
+            ("./", false, ""),
+            (".", true, ""),
+            (".\\resources\\a\\", false, "resources/a/"),
+            ("./a//b/", false, "a/b/"),
+        ] {
+            assert_eq!(folder(name, is_marked).as_deref(), Some(expected), "{name}");
+        }
+        for name in ["a", "./a", "a\\b", "", "/", "\\", "/etc/", "\\\\host\\"] {
+            assert_eq!(folder(name, false), None, "{name}");
+        }
+        for name in ["../", "a\\..\\..\\b\\", "C:\\"] {
+            let name = folder(name, false).unwrap();
+            assert!(flaw(&name).is_some(), "{name}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, Read, SeekFrom};
 
 use costep_core::{Code, Error, Result};
 
+use super::kind::{FOLDER, check_kind, unix_kind};
 use super::{Source, copies, name};
 use crate::limits::Limits;
 
@@ -43,16 +44,18 @@ pub(crate) struct Record {
     /// First byte of the data.
     pub(crate) data: u64,
     pub(crate) executable: bool,
+    /// A folder that is not written as folders are.
+    pub(crate) is_odd: bool,
     local: u64,
     raw_name: Vec<u8>,
     flags: u16,
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
+pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
 }
 
@@ -89,10 +92,22 @@ struct Directory {
     entries: usize,
 }
 
+/// The first folder that is not written as folders are, as it is written, and the number of them.
+type OddFolders = Option<(String, usize)>;
+
 /// Reads all entries of an archive of `length` bytes.
-pub(crate) fn read(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Vec<Record>> {
+pub(crate) fn read(
+    source: &mut dyn Source,
+    length: u64,
+    limits: &Limits,
+) -> Result<(Vec<Record>, OddFolders)> {
     let directory = find_directory(source, length, limits)?;
     let mut records = read_directory(source, &directory, limits)?;
+    let mut odd = records.iter().filter(|record| record.is_odd);
+    let odd = odd.next().map(|first| {
+        let name = name::decode(&first.raw_name, false).unwrap_or_default();
+        (name::shown(&name), 1 + odd.count())
+    });
     let mut copies = copies::take(&mut records);
     check_together(&records, &directory, limits)?;
     for record in records.iter_mut().chain(&mut copies) {
@@ -102,7 +117,7 @@ pub(crate) fn read(source: &mut dyn Source, length: u64, limits: &Limits) -> Res
         true => check_overlap(&records)?,
         false => check_overlap(&[&records[..], &copies].concat())?,
     }
-    Ok(records)
+    Ok((records, odd))
 }
 
 fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Directory> {
@@ -192,7 +207,13 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
         return Err(refused(byte, "the name of an entry is not UTF-8 although it says so"));
     };
     let shown = name::shown(&name);
-    if let Some(reason) = name::flaw(&name) {
+    let (packed, size, local) = (u32_at(fixed, 20), u32_at(fixed, 24), u32_at(fixed, 42));
+    let kind = unix_kind(fixed);
+    let (name, is_respelt) = match name::folder(&name, kind == FOLDER).filter(|_| size == 0) {
+        Some(folder) => (folder.clone(), folder != name),
+        None => (name, false),
+    };
+    if let Some(reason) = name::flaw(&name).filter(|_| !(is_respelt && name.is_empty())) {
         return Err(refused(byte, format!("the entry `{shown}` is refused: {reason}")));
     }
     if flags & (ENCRYPTED | STRONG_ENCRYPTION | MASKED) != 0 {
@@ -214,7 +235,6 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
     if flags & PATCHED != 0 {
         return Err(refused(byte, format!("the entry `{shown}` is a patch of another file")));
     }
-    let (packed, size, local) = (u32_at(fixed, 20), u32_at(fixed, 24), u32_at(fixed, 42));
     if packed == u32::MAX || size == u32::MAX || local == u32::MAX || u16_at(fixed, 34) != 0 {
         let what = format!("the entry `{shown}` is Zip64 or on another disk; neither is allowed");
         return Err(flaw(Code::ArchiveLimit, byte, what));
@@ -222,7 +242,8 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
     let mode = check_kind(fixed, extra, &name).map_err(|kind| {
         refused(byte, format!("the entry `{shown}` is {kind}; only plain files are allowed"))
     })?;
-    if name.ends_with('/') && size != 0 {
+    let is_folder = name.is_empty() || name.ends_with('/');
+    if is_folder && size != 0 {
         return Err(refused(byte, format!("the folder `{shown}` has contents of its own")));
     }
     if method == Method::Stored && packed != size {
@@ -235,46 +256,12 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
         size: size.into(),
         data: 0,
         executable: mode & 0o100 != 0,
+        is_odd: is_respelt || (is_folder && ![0, FOLDER].contains(&kind)),
         local: local.into(),
         raw_name: raw_name.to_vec(),
         flags,
         name,
     })
-}
-
-/// The Unix mode of an entry, or what it is if it is neither file nor folder.
-fn check_kind(fixed: &[u8], extra: &[u8], name: &str) -> std::result::Result<u32, &'static str> {
-    const REPARSE_POINT: u32 = 0x400;
-    let external = u32_at(fixed, 38);
-    let mode = external >> 16;
-    let windows = matches!(u16_at(fixed, 4) >> 8, 0 | 10 | 11 | 14);
-    let folder = name.ends_with('/');
-    match mode & 0o170_000 {
-        0o120_000 => return Err("a symbolic link"),
-        0 => {}
-        0o100_000 if !folder => {}
-        0o040_000 if folder => {}
-        _ => return Err("neither a file nor a folder"),
-    }
-    if windows && external & REPARSE_POINT != 0 {
-        return Err("a link");
-    }
-    // Two kinds of extra fields can carry the target of a link.
-    let mut rest = extra;
-    while rest.len() >= 4 {
-        let (id, length) = (u16_at(rest, 0), usize::from(u16_at(rest, 2)));
-        let Some(field) = rest.get(4..4 + length) else { break };
-        let link = match id {
-            0x000d => length > 12,
-            0x756e => u32_at(field, 6) != 0 || u16_at(field, 4) & 0o170_000 == 0o120_000,
-            _ => false,
-        };
-        if link {
-            return Err("a link");
-        }
-        rest = &rest[4 + length..];
-    }
-    Ok(mode)
 }
 
 /// Checks what concerns several entries, before any of them is looked at closer.

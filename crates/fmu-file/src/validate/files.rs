@@ -15,6 +15,9 @@ pub(crate) fn check(description: &ModelDescription, archive: &Archive, report: &
     if found.is_empty() && !sources {
         report.error(Code::FmuFiles, 0, "the FMU has neither binaries nor sources");
     }
+    if let Some(remark) = archive.remark() {
+        report.warning(Code::ArchiveRefused, 0, remark);
+    }
     for platform in &found {
         let folder = short(&platform.folder);
         if !platform.is_standard(version) {

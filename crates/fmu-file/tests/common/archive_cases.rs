@@ -139,7 +139,22 @@ pub(crate) fn names() -> Vec<Case> {
             let shown: String = String::from_utf8_lossy(name).chars().take(30).collect();
             case(format!("name {shown:?}"), with(file), Code::ArchiveRefused)
         })
+        .chain(folders_elsewhere())
         .collect()
+}
+
+/// Folders may be written in many ways; where they lead is what counts.
+fn folders_elsewhere() -> Vec<Case> {
+    let names =
+        ["../", "..\\", "resources\\..\\..\\x\\", "/", "\\", "\\\\host\\", "C:\\x\\", "./../", "a\0\\"];
+    let folder = |name: &&str| {
+        let file = File::stored("x", b"").both(|header| header.name = name.as_bytes().to_vec());
+        case(format!("folder {name:?}"), with(file.mode(0o040_755)), Code::ArchiveRefused)
+    };
+    let link = case("folder of a link", with(File::stored("./", b"").mode(0o120_777)), Code::ArchiveRefused);
+    let full = with(File::stored("resources\\f\\", "x").mode(0o040_755));
+    let full = case("folder with contents, unusually written", full, Code::ArchiveRefused);
+    names.iter().map(folder).chain([link, full]).collect()
 }
 
 /// Row 3: links and other things that are not files.

@@ -140,6 +140,9 @@ impl Flattener {
             let message = format!("the variant `{}` is ignored", costep_fmu_file::short(&variant));
             self.note(Severity::Remark, Code::SspUnused, &Spot::of(&document, 0, ""), message);
         }
+        if let Some(remark) = self.packages.remark(0) {
+            self.note(Severity::Warning, Code::ArchiveRefused, &Spot::of(&document, 0, ""), remark);
+        }
         self.add_root(&document);
         self.join_dictionaries();
         self.apply_parameters();

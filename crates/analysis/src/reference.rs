@@ -48,14 +48,19 @@ impl Reference {
         let outputs = model.layout().outputs();
         let mut trace = Trace::new(outputs, micro);
         let amplitudes = solve(model, solver, experiment, |k, y, twin| {
-            trace.push(experiment.time(k), y, twin[0].telemetry().and_then(|last| last.energy()), twin);
+            trace.push(
+                experiment.interval(k).start,
+                y,
+                twin[0].telemetry().and_then(|last| last.energy()),
+                twin,
+            );
         })?;
         Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
     }
 
-    /// Runs an engine whose subsystems are one system inside, over the communication points of `experiment`.
-    pub fn whole(mut engine: Engine, solver: Solver, experiment: &Experiment) -> Result<Self> {
-        let (trace, amplitudes) = sampled(&mut engine, experiment.steps(), 1)?;
+    /// Runs an engine whose subsystems are one system inside.
+    pub fn whole(mut engine: Engine, solver: Solver) -> Result<Self> {
+        let (trace, amplitudes) = sampled(&mut engine, 1)?;
         Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
     }
 
@@ -70,9 +75,13 @@ impl Reference {
         let refinement = refinement.next_multiple_of(2).max(2);
         let fine = |refinement: u64| {
             let step = experiment.step / refinement as f64;
-            let mut engine = engine(&Experiment { step, ..*experiment })?;
-            let (trace, amplitudes) = sampled(&mut engine, experiment.steps(), refinement)?;
-            Ok((trace, amplitudes, step, engine))
+            let mut run = engine(&Experiment { step, ..*experiment })?;
+            if run.experiment().stop != experiment.stop {
+                // It cannot do a shorter last step: it ends where the macro steps do.
+                run = engine(&Experiment { step, ..experiment.with_equal_steps() })?;
+            }
+            let (trace, amplitudes) = sampled(&mut run, refinement)?;
+            Ok((trace, amplitudes, step, run))
         };
         let (trace, amplitudes, step, engine) = fine(refinement)?;
         let half = fine(refinement / 2)?.0;
@@ -85,18 +94,19 @@ impl Reference {
     }
 }
 
-/// The outputs at every `refinement`-th communication point, for `steps` of them, and the amplitudes at all of them.
-fn sampled(engine: &mut Engine, steps: u64, refinement: u64) -> Result<(Trace, Amplitudes)> {
+/// The outputs at every `refinement`-th communication point and at the last, and the amplitudes at all of them.
+fn sampled(engine: &mut Engine, refinement: u64) -> Result<(Trace, Amplitudes)> {
+    let steps = engine.experiment().steps();
     let mut trace = Trace::new(engine.outputs().len(), false);
     let mut amplitudes = Amplitudes::new(engine.outputs().len());
     trace.observe(engine)?;
     amplitudes.add(0.0, engine.outputs());
-    for k in 1..=steps * refinement {
+    for k in 1..=steps {
         engine.step()?;
-        let share = k as f64 / (steps * refinement) as f64;
+        let share = k as f64 / steps as f64;
         amplitudes.add(share, engine.outputs());
         amplitudes.add_inner(share, engine.layout(), engine.micro());
-        if k % refinement == 0 {
+        if k % refinement == 0 || k == steps {
             trace.observe(engine)?;
         }
     }

@@ -46,7 +46,8 @@ fn run(model: &SystemDescription, method: &str, step: f64, stop: f64) -> (Trace,
             model.parts.iter().map(|part| subsystem(&**part, model)).collect(),
             model.connections.clone(),
             (MethodSpec::parse(method).unwrap().build(), MethodSpec::parse(method).unwrap().models()),
-            Experiment { start: 0.0, stop, step },
+            // The prototype takes equal steps up to the first point behind the stop time.
+            Experiment { start: 0.0, stop, step }.with_equal_steps(),
         )
     };
     let mut engine = Engine::new(system).unwrap();

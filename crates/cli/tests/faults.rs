@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use common::{Done, Running, Sandbox, finished};
 use costep_results::Table;
-use fmus::{BOTH, EVERY, Fmi, Variant, build_as};
+use fmus::{BOTH, EVERY, Fmi, Variant, build_as, build_edited};
 use serde_json::Value;
 
 /// Numbers of faults, as in the C source of the FMU.
@@ -367,6 +367,24 @@ fn clocks_of_fmus_that_differ_are_seen() {
     done.says("cause: that is 2.000e-2 s too far").says("help: ");
     let done = rig.fault(14, "").exits(2).says("error[E0403]: `bad` says it is at t = 0.3");
     assert_eq!(rig.times(), UP_TO_THE_FAULT, "{}", done.says("1.000e-1 s short").story());
+}
+
+#[test]
+fn a_stop_between_two_points_is_met_or_passed_with_a_warning() {
+    let yes = "canHandleVariableCommunicationStepSize=\"true\"";
+    for fmi in EVERY {
+        let rig = Rig::new(fmi);
+        rig.set("other", 0, "");
+        for method in ["auto", "zoh", "identified"] {
+            let done = rig.run(&format!("--t-end 0.45s --method {method}")).exits(0);
+            assert_eq!((rig.times().len(), rig.times()[5]), (6, 0.45), "{}", done.story());
+        }
+        let rig = Rig::of(fmi, &build_edited(fmi, "Fault", |text| text.replace(yes, "")).path);
+        rig.set("other", 0, "");
+        let done = rig.run("--t-end 0.45s").exits(0).says("warning[W0207]: the run ends at 500 ms");
+        done.says("cause: `other` cannot do a shorter last step");
+        assert_eq!((rig.times().len(), rig.times()[5]), (6, 0.5));
+    }
 }
 
 #[test]

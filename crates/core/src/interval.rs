@@ -12,27 +12,59 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Number of macro steps: the run ends at the first communication point at or after the stop time, so
-    /// that all steps are equal.
+    /// Number of macro steps. The last one ends at the stop time; if that is no multiple of the step, it is shorter.
     pub fn steps(&self) -> u64 {
-        let steps = (self.stop - self.start) / self.step;
         // A stop time that is a multiple of the step up to the round-off of the times gets no step more.
-        let round_off =
-            8.0 * f64::EPSILON * (self.start.abs().max(self.stop.abs()) / self.step + steps.abs());
-        (steps - round_off).ceil().max(0.0) as u64
+        (self.span() - self.round_off()).ceil().max(0.0) as u64
     }
 
-    /// Time of communication point k. Always computed from k: adding h step by step would drift.
+    /// The length of the run in steps.
+    fn span(&self) -> f64 {
+        (self.stop - self.start) / self.step
+    }
+
+    /// By how much that may be wrong because times are.
+    fn round_off(&self) -> f64 {
+        8.0 * f64::EPSILON * (self.start.abs().max(self.stop.abs()) / self.step + self.span().abs())
+    }
+
+    /// Length of the last macro step: that of the others, unless the stop time is no multiple of it.
+    pub fn last_step(&self) -> f64 {
+        let steps = self.steps();
+        let is_whole = (steps as f64 - self.span()).abs() <= self.round_off();
+        if is_whole || steps == 0 { self.step } else { self.stop - self.time(steps - 1) }
+    }
+
+    /// The same run to the next communication point of equal steps, for those that cannot do a shorter one.
+    pub fn with_equal_steps(self) -> Self {
+        let is_whole = self.last_step() == self.step;
+        Self { stop: if is_whole { self.stop } else { self.time(self.steps()) }, ..self }
+    }
+
+    /// Time of communication point k of equal steps. Always computed from k: adding h step by step would drift.
     #[inline]
     pub fn time(&self, k: u64) -> f64 {
         // There are far fewer steps than 2^63, and a signed number is converted by one instruction.
         self.start + k as i64 as f64 * self.step
     }
 
-    /// Macro step k.
+    /// Macro step k of equal steps.
     #[inline]
-    pub fn interval(&self, k: u64) -> Interval {
+    pub fn equal_interval(&self, k: u64) -> Interval {
         Interval { start: self.time(k), end: self.time(k + 1), length: self.step }
+    }
+
+    /// Macro step k. The last one ends at the stop time, bit for bit: k h may be a rounding behind it, and FMUs that
+    /// know when the run ends refuse to go further.
+    pub fn interval(&self, k: u64) -> Interval {
+        let (equal, steps) = (self.equal_interval(k), self.steps());
+        let (start, end) = match k + 1 {
+            next if next == steps => (equal.start, self.stop),
+            next if next == steps + 1 => (self.stop, equal.end),
+            _ => return equal,
+        };
+        let length = if self.last_step() == self.step { self.step } else { end - start };
+        Interval { start, end, length }
     }
 }
 
@@ -75,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_covers_its_stop_time_with_equal_steps() {
+    fn a_run_covers_its_stop_time() {
         let run = |stop, step| Experiment { start: 0.0, stop, step }.steps();
         assert_eq!(run(0.1, 0.001), 100);
         assert_eq!(run(0.1, 0.003), 34);
@@ -83,6 +115,30 @@ mod tests {
         assert_eq!(run(0.0, 0.1), 0);
         assert_eq!(run(30000.0, 0.3e-3), 100_000_000);
         assert_eq!(Experiment { start: 1e5, stop: 100_000.3, step: 1e-4 }.steps(), 3000);
+    }
+
+    #[test]
+    fn the_last_step_ends_at_the_stop_time() {
+        for (start, stop, step) in [
+            (0.0, 0.3, 0.1),
+            (0.0, 3.0, 0.1),
+            (0.1, 0.7, 0.2),
+            (0.0, 1.0, 0.3),
+            (-1.0, 1.0, 0.7),
+            (0.0, 0.1, 1.0),
+        ] {
+            let run = Experiment { start, stop, step };
+            let steps = run.steps();
+            let last = run.interval(steps - 1);
+            assert_eq!((last.end, last.length), (stop, run.last_step()));
+            let is_whole = ((stop - start) / step).fract().min(1.0 - ((stop - start) / step).fract()) < 1e-9;
+            assert_eq!(last.length == step, is_whole, "{run:?}");
+            assert!(is_whole || (last.start + last.length - stop).abs() < 1e-15, "{run:?}");
+            assert_eq!(run.interval(steps).start, stop, "steps join beyond the end too");
+            assert_eq!(run.interval(steps + 1).start, run.interval(steps).end);
+            let longer = run.with_equal_steps();
+            assert_eq!((longer.steps(), longer.last_step()), (steps, step), "{run:?}");
+        }
     }
 
     #[test]

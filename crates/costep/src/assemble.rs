@@ -22,8 +22,14 @@ impl<'a> Choice<'a> {
 
     /// Start, stop and step.
     pub(crate) fn experiment(&self, project: &Project) -> Experiment {
-        Experiment { step: self.step, ..project.model.experiment }
+        experiment(project, self.step)
     }
+}
+
+/// Start, stop and step of a run with this step. The built-in models are those of papers, whose steps are all equal.
+pub(crate) fn experiment(project: &Project, step: f64) -> Experiment {
+    let run = Experiment { step, ..project.model.experiment };
+    if project.model_id.is_some() { run.with_equal_steps() } else { run }
 }
 
 /// An engine for a project.
@@ -38,30 +44,36 @@ pub(crate) fn watched_engine(
     micro_samples: bool,
     watch: impl FnOnce(Box<dyn ModelSource>) -> Box<dyn ModelSource>,
 ) -> Result<Engine> {
-    if monolithic::is_monolithic(choice.method) {
-        return whole(
-            project,
-            whole_solver(project, choice.method)?,
-            &choice.experiment(project),
-            micro_samples,
-        );
+    engine_over(project, choice.method, choice.experiment(project), micro_samples, watch)
+}
+
+/// The same over any span.
+pub(crate) fn engine_over(
+    project: &Project,
+    method: &MethodSpec,
+    experiment: Experiment,
+    micro_samples: bool,
+    watch: impl FnOnce(Box<dyn ModelSource>) -> Box<dyn ModelSource>,
+) -> Result<Engine> {
+    if monolithic::is_monolithic(method) {
+        return whole(project, whole_solver(project, method)?, &experiment, micro_samples);
     }
     let model = &project.model;
     let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver)).collect::<Result<_>>()?;
     let group = |(index, spec): (usize, &costep_project::GroupSpec)| Group {
-        method: if index == 0 { choice.method.build() } else { spec.method.build() },
+        method: if index == 0 { method.build() } else { spec.method.build() },
         inputs: spec.inputs.clone(),
     };
     let others = project.groups[1..].iter().map(|group| &group.method);
     Engine::new(System {
         subsystems,
         connections: model.connections.clone(),
-        models: watch(costep_methods::models(std::iter::once(choice.method).chain(others))?),
+        models: watch(costep_methods::models(std::iter::once(method).chain(others))?),
         externals: model.externals.clone(),
         groups: project.groups.iter().enumerate().map(group).collect(),
         scheduling: project.scheduling.clone(),
         bounds: project.bounds.clone(),
-        experiment: choice.experiment(project),
+        experiment,
         threads: project.threads,
         micro_samples,
     })

@@ -7,7 +7,7 @@ use costep_integrate::{Solver, Solvers};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 
-use crate::assemble::{self, Choice};
+use crate::assemble;
 
 /// Tolerance of a reference that stands for the exact solution.
 const TIGHT: f64 = 1e-12;
@@ -85,7 +85,7 @@ impl ReferenceChoice {
 
     /// The reference for a macro step.
     pub(crate) fn make(self, project: &Project, step: f64) -> Result<Option<Reference>> {
-        let experiment = Experiment { step, ..project.model.experiment };
+        let experiment = assemble::experiment(project, step);
         match self {
             Self::Nothing => Ok(None),
             Self::Monolithic(solver) => {
@@ -93,7 +93,7 @@ impl ReferenceChoice {
                 let micro = solver == project.model.solver;
                 if !project.model.has_equations() {
                     let engine = assemble::whole(project, solver, &experiment, true)?;
-                    return Reference::whole(engine, solver, &experiment).map(Some);
+                    return Reference::whole(engine, solver).map(Some);
                 }
                 Reference::new(&project.model, solver, &experiment, micro).map(Some)
             }
@@ -126,7 +126,7 @@ fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> R
     }
     let method = MethodSpec::parse("auto")?;
     let engine = |experiment: &Experiment| {
-        assemble::engine(project, &Choice { method: &method, step: experiment.step }, false)
+        assemble::engine_over(project, &method, *experiment, false, |models| models)
     };
     let reference = Reference::fine_step(engine, experiment, refinement as u64, &method.label());
     reference.map_err(|error| {
@@ -151,7 +151,8 @@ pub(crate) fn watch(project: &Project) -> GrowthWatch {
 /// The monolithic twin, to judge a run by that asks for no other reference; nothing if there is none or it
 /// would take long.
 pub(crate) fn twin(project: &Project, watch: &GrowthWatch) -> Result<Option<Twin>> {
-    let twin = |solver| Twin::new(&project.model, solver, &project.model.experiment, watch);
+    let experiment = assemble::experiment(project, project.model.experiment.step);
+    let twin = |solver| Twin::new(&project.model, solver, &experiment, watch);
     twin_solver(project).map(twin).transpose()
 }
 

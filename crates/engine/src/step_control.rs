@@ -89,7 +89,8 @@ impl Pace {
     }
 }
 
-/// Steps of one length: T^k = start + k h, always computed from k. Adding h step by step would drift.
+/// Steps of one length: T^k = start + k h, always computed from k. Adding h step by step would drift. The last one ends
+/// at the stop time, and may be shorter: what a method has learnt of the others serves it for one more.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedSteps {
     experiment: Experiment,
@@ -106,7 +107,7 @@ impl FixedSteps {
 impl StepControl for FixedSteps {
     #[inline]
     fn next_step(&self, k: u64) -> Interval {
-        self.experiment.interval(k)
+        if k + 1 < self.steps { self.experiment.equal_interval(k) } else { self.experiment.interval(k) }
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use costep_core::{Experiment, InputPolynomials, Result, Subsystem};
 use costep_fmi::{CoSimulationSubsystem, FmuLibrary, Notice, listen};
 use costep_fmu_file::Fmu;
-use fmus::{Fmi, Variant, build_as, instance};
+use fmus::{EVERY, Fmi, Variant, build_as, instance};
 
 /// What FMUs of this process have said, with the names of their instances.
 static SAID: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
@@ -48,8 +48,9 @@ fn run(subsystem: &mut CoSimulationSubsystem, run: Experiment) -> Result<Vec<Vec
     subsystem.initial_outputs(&vec![0.0; m], &mut y)?;
     let mut rows = vec![y.clone()];
     for k in 0..run.steps() {
-        let outcome = subsystem.step(run.interval(k), u.segment(0..m, 0), &mut y)?;
-        assert_eq!(outcome.reached, run.time(k + 1));
+        let interval = run.interval(k);
+        let outcome = subsystem.step(interval, u.segment(0..m, 0), &mut y)?;
+        assert_eq!(outcome.reached, interval.end);
         rows.push(y.clone());
     }
     subsystem.terminate();
@@ -89,4 +90,23 @@ fn fixed_inner_steps_may_be_longer_than_those_of_the_run() {
         assert_eq!(warned.len(), 1, "{warned:?}");
         assert!(warned[0].starts_with("W0110 after the step from 0 s"), "{warned:?}");
     }
+}
+
+#[test]
+fn no_step_leads_behind_the_stop_time_that_an_fmu_was_told() {
+    let mut behind = 0;
+    for fmi in EVERY {
+        let variant = Variant { flag: "-DCHECKS_STEPS", ..Variant::default() };
+        let library = build_as(fmi, "Lag", "Lag", variant).load();
+        for step in [0.1, 0.05, 0.02, 0.01, 1e-3] {
+            for stop in [0.3, 0.6, 1.0, 1.7, 3.0] {
+                let experiment = Experiment { start: 0.0, stop, step };
+                run(&mut instance(&library, "strict"), experiment).unwrap();
+                let last = experiment.interval(experiment.steps() - 1);
+                assert_eq!((last.end, last.length), (stop, step));
+                behind += u32::from(last.start + last.length > stop);
+            }
+        }
+    }
+    assert!(behind >= 9, "{behind}");
 }

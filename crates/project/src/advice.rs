@@ -2,7 +2,7 @@
 
 use costep_core::graph::Graph;
 use costep_core::quantity::format_time;
-use costep_core::{Code, Connection, Coupling, Error, PortKind};
+use costep_core::{Code, Connection, Coupling, Error, Experiment, PortKind};
 
 use crate::components::Components;
 use crate::fmus::FmuInterface;
@@ -34,6 +34,24 @@ pub(crate) fn warn_of_inner_steps(parts: &Components, step: f64, problems: &mut 
                 .hint(format!("choose a multiple of {own}"))
         });
     }
+}
+
+/// FMUs that cannot do the shorter step that the stop time asks for.
+pub(crate) fn warn_of_stop(parts: &Components, run: &Experiment, problems: &mut Problems<'_>) {
+    let last = run.last_step();
+    if last == run.step {
+        return;
+    }
+    let all = &parts.model.parts;
+    let Some(part) = all.iter().position(|part| !part.description().step_lengths.allow(last)) else { return };
+    let origin = parts.origins.get(part).copied().unwrap_or(crate::document::Origin::Nowhere);
+    problems.warn(origin, || {
+        let name = &parts.signals.parts()[part];
+        let [step, end, stop] = [run.step, run.with_equal_steps().stop, run.stop].map(format_time);
+        let message =
+            format!("the run ends at {end}: its stop time, {stop}, is no multiple of the step, {step}");
+        Error::new(Code::StopPassed, message).because(format!("`{name}` cannot do a shorter last step"))
+    });
 }
 
 /// Loops of outputs that depend on themselves without delay, by what the parts say about direct feedthrough.

@@ -244,6 +244,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
 
     if let Some(experiment) = &experiment {
         advice::warn_of_inner_steps(&parts, experiment.step, problems);
+        advice::warn_of_stop(&parts, experiment, problems);
     }
     if problems.is_empty() && parts.model_id.is_none() {
         advice::advise(&parts, &wiring.connections, problems);

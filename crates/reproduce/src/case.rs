@@ -84,8 +84,9 @@ impl Case {
         self.stop
     }
 
+    /// With steps that are all equal, as in the papers.
     fn experiment(&self, step: f64) -> Experiment {
-        Experiment { start: 0.0, stop: self.stop, step }
+        Experiment { start: 0.0, stop: self.stop, step }.with_equal_steps()
     }
 
     /// Runs it; divergence is a result, not an error. `micro` asks for the points inside the steps.

@@ -1,6 +1,6 @@
 //! From a description of a system to an engine that stands at its start.
 
-use costep_core::{ModelDemand, Result};
+use costep_core::{ModelDemand, Result, Subsystem};
 
 use super::Engine;
 use crate::checks::check_experiment;
@@ -15,8 +15,14 @@ use crate::step_control::{FixedSteps, Pace, StepControl};
 use crate::system::System;
 
 impl Engine {
-    /// Checks the system, takes all memory and finds consistent initial values. All steps are those of its experiment.
-    pub fn new(system: System) -> Result<Self> {
+    /// Checks the system, takes all memory and finds consistent initial values. All steps are those of its experiment. If
+    /// its stop time is no multiple of the step and a subsystem cannot do a shorter one, the run ends at the next point.
+    pub fn new(mut system: System) -> Result<Self> {
+        let last = system.experiment.last_step();
+        let can_end = |part: &dyn Subsystem| part.description().step_lengths.allow(last);
+        if last != system.experiment.step && !system.subsystems.iter().all(|part| can_end(&**part)) {
+            system.experiment = system.experiment.with_equal_steps();
+        }
         let steps = FixedSteps::new(system.experiment);
         Self::with_pace(system, Pace::Fixed(steps))
     }

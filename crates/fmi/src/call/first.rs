@@ -7,7 +7,7 @@ use costep_core::{Code, Experiment, Result};
 
 use crate::call::exchange::Update;
 use crate::call::ffi1::{EventInfo, Exchange1, Functions1, Slave1, UNDEFINED_REFERENCE};
-use crate::call::instance::Instance;
+use crate::call::instance::{Instance, told_stop};
 use crate::call::library::{Exchange, FmuLibrary, Functions};
 use crate::trace::Call;
 
@@ -74,7 +74,7 @@ impl FmuLibrary {
 impl Instance {
     /// Notes down what the initialisation needs to know, once the inputs are set.
     pub(super) fn expect_inputs(&self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()> {
-        let (start, stop) = (experiment.start, experiment.time(experiment.steps()));
+        let (start, stop) = (experiment.start, told_stop(experiment));
         if self.library.model().is_some() {
             self.set_time(start)?;
         }

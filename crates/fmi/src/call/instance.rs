@@ -187,9 +187,9 @@ impl Instance {
     }
 
     /// Tells an FMU of FMI 2.0 about the experiment, before any value is set: those of 20-sim forget what
-    /// was set earlier. The stop time is that of the last step.
+    /// was set earlier.
     pub(crate) fn setup_experiment(&self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()> {
-        let stop = experiment.time(experiment.steps());
+        let stop = told_stop(experiment);
         let (defined, value) = (tolerance.is_some(), tolerance.unwrap_or(0.0));
         match &self.library.functions {
             // SAFETY: the instance is alive and freshly made or reset.
@@ -200,9 +200,9 @@ impl Instance {
         }
     }
 
-    /// Enters the initialisation. The stop time is that of the last step.
+    /// Enters the initialisation.
     pub(crate) fn enter_initialization(&self, experiment: &Experiment, tolerance: Option<f64>) -> Result<()> {
-        let stop = experiment.time(experiment.steps());
+        let stop = told_stop(experiment);
         let (defined, value) = (tolerance.is_some(), tolerance.unwrap_or(0.0));
         match &self.library.functions {
             Functions::V1(_) => self.expect_inputs(experiment, tolerance),
@@ -329,6 +329,13 @@ impl Instance {
             function(self.handle, references.as_ptr(), count, orders.as_ptr(), values.as_ptr())
         })
     }
+}
+
+/// The stop time as FMUs are told: what those get that add the length of the last step to its start, which may be a rounding
+/// behind the stop time. Some refuse to go further than they were told. Lengths stay as they are: others refuse to change them.
+pub(super) fn told_stop(experiment: &Experiment) -> f64 {
+    let last = experiment.interval(experiment.steps().saturating_sub(1));
+    experiment.stop.max(last.start + last.length)
 }
 
 #[inline(always)]

@@ -48,6 +48,8 @@ typedef struct {
     void *update;
     int dirty; /* an input was set since the last step */
     double reached;
+    double stop; /* as told */
+    double length; /* of the first step */
     int event; /* event handling is needed */
     int events; /* event mode is used */
     char text[64];

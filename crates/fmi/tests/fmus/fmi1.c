@@ -49,6 +49,7 @@ EXPORT int FMI(SetDebugLogging)(void *c, char on) { (void)c; (void)on; return OK
 EXPORT int FMI(InitializeSlave)(void *c, double start, char stop_defined, double stop) {
     ALIVE;
     if (((Instance *)c)->stepping || stop_defined != 1 || stop < start) return ERROR;
+    ((Instance *)c)->stop = stop;
     int status = common_enter(c, start);
     if (status == OK) status = common_exit(c);
     /* No step yet. */

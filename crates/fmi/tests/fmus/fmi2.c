@@ -45,7 +45,8 @@ EXPORT void *fmi2Instantiate(const char *name, int kind, const char *guid, const
 EXPORT void fmi2FreeInstance(void *c) { ALIVE; misbehave(c, AT_FREE); ((Callbacks *)((Instance *)c)->callbacks)->release(c); }
 EXPORT int fmi2SetDebugLogging(void *c, int on, size_t n, const char *const *names) { (void)c; (void)on; (void)n; (void)names; return OK; }
 EXPORT int fmi2SetupExperiment(void *c, int td, double tol, double start, int sd, double stop) {
-    ALIVE; (void)td; (void)tol; (void)sd; (void)stop;
+    ALIVE; (void)td; (void)tol; (void)sd;
+    ((Instance *)c)->stop = stop;
     ((Instance *)c)->d.time = start;
     return OK;
 }

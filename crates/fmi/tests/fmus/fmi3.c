@@ -46,7 +46,8 @@ EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, co
 }
 EXPORT void fmi3FreeInstance(void *c) { ALIVE; misbehave(c, AT_FREE); free(c); }
 EXPORT int fmi3EnterInitializationMode(void *c, bool td, double tol, double start, bool sd, double stop) {
-    ALIVE; (void)td; (void)tol; (void)sd; (void)stop;
+    ALIVE; (void)td; (void)tol; (void)sd;
+    ((Instance *)c)->stop = stop;
     return common_enter(c, start);
 }
 EXPORT int fmi3ExitInitializationMode(void *c) {

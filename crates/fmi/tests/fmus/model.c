@@ -173,6 +173,12 @@ int common_set(Instance *i, const uint32_t *vr, size_t n, const double *values) 
 }
 
 int common_step(Instance *i, double start, double h) {
+#ifdef CHECKS_STEPS
+    /* As tools do: nothing behind the stop time, and no step of another length. */
+    if (start + h > i->stop) { i->log(i, ERROR, "behind the stop time"); return ERROR; }
+    if (i->length != 0.0 && i->length != h) { i->log(i, ERROR, "a step of another length"); return ERROR; }
+    i->length = h;
+#endif
     i->reached = start + h;
     i->event = 0;
     i->d.time = start;

@@ -10,6 +10,11 @@ pub(crate) fn count(number: impl TryInto<u64>, thing: &str) -> String {
     }
 }
 
+/// What a coupling method does less well than it could, with its code.
+pub(crate) fn method_warning(method: &str, text: &str) -> String {
+    format!("warning[{}]: {method}: {text}", costep::Code::MethodLimited.entry().id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -110,7 +110,7 @@ fn a_step_that_inner_steps_do_not_fit_into_is_warned_of() {
     sandbox.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
     let run = |step: &str| sandbox.run(&format!("run pair --step {step} --t-end 0.1s"));
     let why = "`s1` takes inner steps of 10 us, which fit into none of 2 to 32 equal parts of 370 us; a macro step of 360 us could";
-    run("370us").exits(0).says("warning: method: ").says(why);
+    run("370us").exits(0).says("warning[W0303]: method: ").says(why);
     assert!(!run("360us").exits(0).story().contains("warning"));
 }
 

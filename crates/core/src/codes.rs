@@ -353,6 +353,9 @@ codes! {
     W0111 ForeignEnvironment Input "an FMU hands its logger a foreign environment"
         "FMI has an FMU hand the pointer back to the logger that it was given with the callbacks. This one hands over another. It is not followed: the message is put down to the instance whose name comes with it, or to the only one there is."
         "no action needed; messages of instances of the same name may be mixed up"
+    W0112 StepwiseInputs Input "real inputs are declared to be discrete"
+        "Some tools declare every signal so, whatever it stands for. In Co-Simulation such an input may take a new value at every communication point: coupling methods form it, and what they give is applied by its mean over the step, without input derivatives. In Model Exchange it changes at events only and is held."
+        "write `continuous = [...]` for signals that are smooth, or `discrete = [...]` for those that have to be held (`[fmu.NAME]`)"
     W0141 SspWarning Input "a system structure does not follow its format, or means more than costep does"
         "What is meant is clear enough to run it; where something has no counterpart, the message says what is done instead. It gives file, line and element."
         "`costep inspect FILE` lists all places with their lines"
@@ -389,6 +392,9 @@ codes! {
     W0302 OptionWithoutEffect Input "an option of a coupling method has no effect"
         "Some options belong to others: the number of Euler steps to the Euler solver, the options of an identification to the source that identifies. `costep methods ID` says for each option what it belongs to."
         "`costep methods ID` says what each option belongs to; remove options without effect"
+    W0303 MethodLimited Input "a coupling method does less than it could"
+        "The subsystems do not offer what it would use: shorter steps for its start, or input polynomials in place of held inputs. The message names the subsystem and what is done instead. `costep check SYSTEM --probe` shows what FMUs offer, and whether it works."
+        "no action needed; another export of the FMU may offer more"
 }
 
 impl Code {

@@ -48,6 +48,19 @@ impl std::fmt::Display for PortKind {
     }
 }
 
+/// How a signal changes over time, and with that who forms it as an input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variation {
+    /// Coupling methods form it. As an input it follows polynomials of the order that its subsystem takes.
+    #[default]
+    Continuous,
+    /// Coupling methods form it, with one value per step: what they give is applied by its mean over the step.
+    Stepwise,
+    /// There is nothing between two values. As an input it keeps its last value over a step, whatever the coupling
+    /// method, and so does every input that it feeds.
+    Discrete,
+}
+
 /// An input or output of a subsystem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Port {
@@ -59,9 +72,8 @@ pub struct Port {
     pub nominal: Option<f64>,
     /// What its values are.
     pub kind: PortKind,
-    /// As an input it keeps its last value over a step, whatever the coupling method: discrete signals have nothing
-    /// between two values.
-    pub held: bool,
+    /// How its values change over time.
+    pub variation: Variation,
 }
 
 impl Port {
@@ -106,13 +118,18 @@ pub struct Description {
     pub outputs: Vec<Port>,
     /// Direct feedthrough: for each output the inputs it depends on without delay.
     pub feedthrough: Vec<Vec<usize>>,
-    /// Highest order of an input polynomial it takes; 0 = held inputs only.
+    /// Highest order of an input polynomial it takes; 0 = held inputs only. See [`Description::order_of_input`].
     pub input_order: usize,
     /// The lengths of the steps that it can do beside its macro steps.
     pub step_lengths: StepLengths,
 }
 
 impl Description {
+    /// Highest order of a polynomial that this input takes.
+    pub fn order_of_input(&self, input: usize) -> usize {
+        if self.inputs[input].variation == Variation::Continuous { self.input_order } else { 0 }
+    }
+
     /// Whether it can do steps of this length beside its macro steps.
     pub fn can_step_by(&self, length: f64) -> bool {
         self.step_lengths.allow(length)

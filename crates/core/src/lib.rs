@@ -39,7 +39,7 @@ pub use capability::{
 };
 pub use codes::{Code, ExitClass};
 pub use coupling::{Connection, Coupling};
-pub use description::{Description, Layout, Linearisation, MicroSampling, Port, PortKind};
+pub use description::{Description, Layout, Linearisation, MicroSampling, Port, PortKind, Variation};
 pub use differences::Differences;
 pub use division::{Division, PARTS, StepLengths};
 pub use environment::{EnvironmentForm, EnvironmentModel};

@@ -73,6 +73,14 @@ pub struct SystemView<'a> {
     pub division: Division,
 }
 
+impl SystemView<'_> {
+    /// Highest order of a polynomial that input `j` of the whole system takes.
+    pub fn order_of_input(&self, j: usize) -> usize {
+        let owner = self.layout.input_owner(j);
+        self.descriptions[owner].order_of_input(j - self.layout.input_range(owner).start)
+    }
+}
+
 /// Where the run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepContext {

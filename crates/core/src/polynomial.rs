@@ -89,6 +89,17 @@ impl InputPolynomials {
         value
     }
 
+    /// Holds input `j` at the mean of its polynomial over a step of this length.
+    pub fn hold_at_mean(&mut self, j: usize, length: f64) {
+        let (mut mean, mut power) = (self.coefficients[j], 1.0);
+        for a in 1..=self.order {
+            power *= length;
+            let coefficient = std::mem::take(&mut self.coefficients[a * self.inputs + j]);
+            mean += coefficient * power / (a + 1) as f64;
+        }
+        self.coefficients[j] = mean;
+    }
+
     /// The values of all inputs at `s` seconds after the start of the step.
     #[inline]
     pub fn evaluate(&self, s: f64, out: &mut [f64]) {
@@ -175,5 +186,18 @@ mod tests {
         assert_eq!(segment.coefficients(0), [2.0, 3.0]);
         assert_eq!((segment.len(), segment.order()), (2, 2));
         assert_eq!(polynomials.segment(0..1, 0).order(), 0);
+    }
+
+    #[test]
+    fn a_mean_takes_the_place_of_a_polynomial() {
+        let mut polynomials = InputPolynomials::new(2, 2);
+        for (a, values) in [[1.0, 2.0], [4.0, 1.0], [6.0, 3.0]].iter().enumerate() {
+            polynomials.coefficients_mut(a).copy_from_slice(values);
+        }
+        polynomials.hold_at_mean(0, 0.5);
+        // The integral of 1 + 4 s + 6 s^2 from 0 to 0.5, divided by 0.5.
+        assert_eq!(polynomials.value(0, 0.25), 1.0 + 1.0 + 0.5);
+        assert_eq!([1, 2].map(|a| polynomials.coefficients(a)[0]), [0.0, 0.0]);
+        assert_eq!(polynomials.value(1, 1.0), 6.0);
     }
 }

@@ -52,6 +52,8 @@ pub enum LowerOrders {
     Refused,
     /// The method keeps each input within the order that its subsystem takes.
     Kept,
+    /// They hold the mean of the polynomials over the step.
+    Mean,
     /// They do so many steps per macro step, each with the mean of its inputs.
     Substeps(usize),
 }

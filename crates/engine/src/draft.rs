@@ -31,10 +31,10 @@ impl Draft {
         let (descriptions, capabilities) = profiles(&mut system.subsystems);
         let layout = Layout::of(&descriptions);
         check_groups(&system.groups, &layout)?;
-        let held = take_held(&mut system.groups, &descriptions);
+        check_indices(&system.connections, &system.externals, &system.bounds, &layout)?;
+        let held = take_held(&mut system.groups, &descriptions, &system.connections);
         // A default group whose inputs have all been given to others has nothing to do.
         system.groups.retain(|group| !group.inputs.is_empty());
-        check_indices(&system.connections, &system.externals, &system.bounds, &layout)?;
         check_externals(&system.externals)?;
         let coupling = Coupling::new(layout.inputs(), &system.connections);
         let schedule = Schedule::new(&system.scheduling, &descriptions, &layout, &coupling)?;

@@ -114,13 +114,18 @@ impl Exchange {
 
     #[inline(never)]
     fn interpolate_all(&mut self, plan: &Plan, known: &[usize], step: &StepContext) -> Result<()> {
-        known.iter().for_each(|j| self.interpolate(plan, *j, step));
+        for j in known.iter().copied() {
+            self.interpolate(plan, j, step);
+            if plan.formed_orders[j] > plan.input_orders[j] {
+                self.inputs.hold_at_mean(j, step.h);
+            }
+        }
         let at = Moment { time: step.t_next, step: step.k };
         known.iter().try_for_each(|j| plan.guard.check_input(at, *j, &self.inputs))
     }
 
     fn interpolate(&mut self, plan: &Plan, j: usize, step: &StepContext) {
-        let (h, order) = (step.h, plan.input_orders[j]);
+        let (h, order) = (step.h, plan.formed_orders[j]);
         if plan.is_held_at_mean(j) {
             let mean_external = 0.5 * (self.external[j] + self.external_next[j]);
             self.inputs.coefficients_mut(0)[j] = plan.coupling.row(j, &self.mean) + mean_external;

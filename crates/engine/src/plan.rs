@@ -2,7 +2,7 @@
 
 use costep_core::{
     AfterStep, Coupling, Description, Experiment, External, InputPolynomials, KnownInputs, Layout,
-    ModelDemand, Request, Result, SegmentPlace,
+    LowerOrders, ModelDemand, Request, Result, SegmentPlace,
 };
 
 use crate::draft::Draft;
@@ -23,8 +23,12 @@ pub(crate) struct Plan {
     pub(crate) external_inputs: Vec<usize>,
     pub(crate) schedule: Schedule,
     pub(crate) guard: Guard,
-    /// Order of the polynomial of each input, by its group.
+    /// Order of the polynomial of each input, by its group and what its subsystem takes.
     pub(crate) input_orders: Vec<usize>,
+    /// The same before polynomials that are too high for an input have given way to their means.
+    pub(crate) formed_orders: Vec<usize>,
+    /// Inputs that hold the means of the polynomials that are formed for them.
+    pub(crate) averaged: Vec<usize>,
     /// Where the inputs of each subsystem are, in the highest order of its groups.
     pub(crate) segments: Vec<SegmentPlace>,
     /// All inputs are the coupled ones, held over the step.
@@ -66,18 +70,23 @@ impl Plan {
     ) -> (Self, InputPolynomials) {
         let Draft { experiment, descriptions, layout, coupling, schedule, held, division, .. } = draft;
         let mut input_orders = vec![0; layout.inputs()];
+        let mut formed_orders = vec![0; layout.inputs()];
         let mut held_at_mean = vec![false; layout.inputs()];
         for (group, request) in groups.iter().zip(requests) {
+            let keeps_to_orders = request.inputs.lower_orders() == LowerOrders::Kept;
             for j in group.inputs.iter() {
-                let takes = descriptions[layout.input_owner(j)].input_order;
+                let owner = layout.input_owner(j);
+                let takes = descriptions[owner].order_of_input(j - layout.input_range(owner).start);
                 input_orders[j] = request.inputs.order().min(takes);
+                formed_orders[j] = if keeps_to_orders { input_orders[j] } else { request.inputs.order() };
                 held_at_mean[j] = request.known_inputs == KnownInputs::Mean;
             }
         }
+        let averaged = (0..layout.inputs()).filter(|j| formed_orders[*j] > input_orders[*j]).collect();
         if !held_at_mean.contains(&true) {
             held_at_mean.clear();
         }
-        let order = input_orders.iter().copied().max().unwrap_or(0);
+        let order = formed_orders.iter().copied().max().unwrap_or(0);
         let inputs = InputPolynomials::new(layout.inputs(), order);
         let segment_order = |i: usize| input_orders[layout.input_range(i)].iter().copied().max().unwrap_or(0);
         let segment = |i: usize| inputs.place(layout.input_range(i), segment_order(i));
@@ -107,6 +116,8 @@ impl Plan {
             externals,
             schedule,
             input_orders,
+            formed_orders,
+            averaged,
             held,
             held_at_mean,
         };

@@ -3,7 +3,7 @@
 
 use costep_core::{
     Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
-    MicroRecorder, MicroSamples, Result, SolverCounts, StepOutcome, Subsystem, Telemetry, Wrapper,
+    MicroRecorder, MicroSamples, Result, SolverCounts, StepOutcome, Subsystem, Telemetry, Variation, Wrapper,
 };
 
 /// Divides the steps of the chosen subsystems that take less than the method gives.
@@ -59,6 +59,10 @@ impl Divided {
     fn new(inner: Box<dyn Subsystem>, order: usize, steps: usize) -> Self {
         let mut description = inner.description().clone();
         description.input_order = order;
+        // Each part of a step is a step of its own to the subsystem.
+        for port in description.inputs.iter_mut().filter(|port| port.variation == Variation::Stepwise) {
+            port.variation = Variation::Continuous;
+        }
         let inputs = description.inputs.len();
         Self { inner, steps, means: InputPolynomials::new(inputs, 0), stepped: false, description }
     }

@@ -1,7 +1,8 @@
 //! Everything an engine is made of.
 
 use costep_core::{
-    Connection, CouplingMethod, Description, Experiment, External, InputSet, ModelSource, Subsystem,
+    Connection, CouplingMethod, Description, Experiment, External, InputSet, ModelSource, PortKind,
+    Subsystem, Variation,
 };
 
 use crate::guard::Bounds;
@@ -74,9 +75,15 @@ impl System {
 }
 
 /// Takes the inputs of discrete signals away from the methods and gives them back: they are held, whatever the method.
-pub(crate) fn take_held(groups: &mut [Group], descriptions: &[Description]) -> Vec<usize> {
-    let ports = descriptions.iter().flat_map(|description| &description.inputs);
-    let held: Vec<usize> = ports.enumerate().filter(|(_, port)| port.held).map(|(j, _)| j).collect();
+pub(crate) fn take_held(
+    groups: &mut [Group],
+    descriptions: &[Description],
+    connections: &[Connection],
+) -> Vec<usize> {
+    let inputs = descriptions.iter().flat_map(|description| &description.inputs);
+    let mut held: Vec<bool> = inputs.map(|port| port.variation == Variation::Discrete).collect();
+    hold_discrete_sources(&mut held, descriptions, connections);
+    let held: Vec<usize> = (0..held.len()).filter(|j| held[*j]).collect();
     if !held.is_empty() {
         for group in groups {
             let kept = group.inputs.iter().filter(|j| held.binary_search(j).is_err());
@@ -84,4 +91,21 @@ pub(crate) fn take_held(groups: &mut [Group], descriptions: &[Description]) -> V
         }
     }
     held
+}
+
+/// Adds the inputs that are fed by discrete real outputs and nothing else.
+fn hold_discrete_sources(held: &mut [bool], descriptions: &[Description], connections: &[Connection]) {
+    let outputs = descriptions.iter().flat_map(|description| &description.outputs);
+    let is_discrete: Vec<bool> =
+        outputs.map(|port| port.kind == PortKind::Real && port.variation == Variation::Discrete).collect();
+    if !is_discrete.contains(&true) {
+        return;
+    }
+    let mut sources = vec![(false, false); held.len()];
+    for connection in connections {
+        let (discrete, others) = &mut sources[connection.input];
+        let is_discrete = is_discrete[connection.output];
+        (*discrete, *others) = (*discrete || is_discrete, *others || !is_discrete);
+    }
+    held.iter_mut().zip(sources).for_each(|(held, source)| *held |= source == (true, false));
 }

@@ -2,7 +2,7 @@
 
 use costep_conformance::systems::{coupled, method, model};
 use costep_core::{
-    Code, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem, Wrapper,
+    Code, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem, Variation, Wrapper,
 };
 use costep_engine::Engine;
 use costep_integrate::Solver;
@@ -73,6 +73,70 @@ fn substeps_take_the_place_of_input_polynomials() {
     let four = error("predictive:substeps=4", [0, 0]);
     let twenty = error("predictive:substeps=20", [0, 0]);
     assert!(four < 0.3 * held && twenty < 0.3 * four, "{held:e} {four:e} {twenty:e}");
+}
+
+#[test]
+fn inputs_that_take_no_polynomial_hold_its_mean() {
+    // Of second order, but for what outputs with direct feedthrough still contain of the mean.
+    let hold = error("zoh:feedthrough=true", [0, 0]);
+    let (line, free) = (error("foh:feedthrough=true", [0, 0]), error("foh:feedthrough=true", [8, 8]));
+    assert!(line < 0.1 * hold && line < 2.0 * free, "{hold:e} {line:e} {free:e}");
+    assert!(error("foh", [0, 0]) < 0.5 * error("zoh", [0, 0]));
+    for label in ["foh", "soh"] {
+        let mut engine = limited(label, [0, 8], 1e-6).unwrap();
+        let warning = engine.warnings().next().unwrap_or_default().to_owned();
+        assert!(warning.contains("mean") && warning.contains("s1.F"), "{warning}");
+        let mut before = engine.coupled()[0];
+        for k in 0..10 {
+            let now = engine.coupled()[0];
+            engine.step().unwrap();
+            if label == "foh" {
+                let expected = now + if k == 0 { 0.0 } else { 0.5 * (now - before) };
+                let given = engine.inputs().coefficients(0)[0];
+                assert!((given - expected).abs() <= 1e-12 * expected.abs(), "{given} {expected}");
+            }
+            assert_eq!(engine.inputs().coefficients(1)[0], 0.0);
+            before = now;
+        }
+        assert!(engine.inputs().coefficients(1)[1] != 0.0);
+        assert!(limited(label, [8, 8], 1e-6).unwrap().warnings().next().is_none());
+    }
+}
+
+#[test]
+fn stepwise_inputs_hold_means_beside_others_that_follow_polynomials() {
+    let engine = |variation: Variation| {
+        let linear = model("dual-mass", &[]);
+        let mut system = coupled(&linear, &Solver::Exact, &method("foh"), 0.1, STEP);
+        let second = system.subsystems.pop().unwrap();
+        let described = Restricted::new(second).describe(|of| of.inputs[0].variation = variation);
+        system.subsystems.push(described.boxed());
+        Engine::new(system).unwrap()
+    };
+    let (mut stepwise, mut free) = (engine(Variation::Stepwise), engine(Variation::Continuous));
+    for engine in [&mut stepwise, &mut free] {
+        (0..2).for_each(|_| engine.step().unwrap());
+    }
+    // The inputs are F of the first part, then x and v for the second one.
+    let slopes = [&stepwise, &free].map(|engine| engine.inputs().coefficients(1).to_vec());
+    assert!(slopes[0][1] == 0.0 && slopes[0][2] != 0.0 && slopes[1][1] != 0.0, "{slopes:?}");
+    assert!(stepwise.inputs().coefficients(0)[1] != free.inputs().coefficients(0)[1]);
+}
+
+#[test]
+fn what_discrete_outputs_feed_is_held() {
+    let linear = model("dual-mass", &[]);
+    let mut system = coupled(&linear, &Solver::Exact, &method("foh"), 0.1, STEP);
+    let first = system.subsystems.remove(0);
+    let described = Restricted::new(first).describe(|of| of.outputs[0].variation = Variation::Discrete);
+    system.subsystems.insert(0, described.boxed());
+    let mut engine = Engine::new(system).unwrap();
+    for _ in 0..5 {
+        let now = engine.coupled().to_vec();
+        engine.step().unwrap();
+        assert_eq!((engine.inputs().coefficients(0)[1], engine.inputs().coefficients(1)[1]), (now[1], 0.0));
+    }
+    assert!(engine.inputs().coefficients(1)[2] != 0.0);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! | `cs` | an FMU for Co-Simulation as a subsystem |
 //! | `me` | an FMU for Model Exchange as a subsystem that costep integrates |
 //! | `notice` | what FMUs have to say while they are called |
+//! | `variations` | signals that are continuous or discrete against their description |
 //! | `trace` | which FMU is in which call, for whoever watches this process |
 //!
 //! Instances of an FMU share its library:
@@ -32,6 +33,7 @@ mod cs;
 mod me;
 mod notice;
 pub mod trace;
+mod variations;
 
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, required_functions};
 pub use call::log::{Message, Status};
@@ -39,3 +41,4 @@ pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen, tell};
+pub use variations::SignalVariations;

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use costep_core::{
     Capabilities, Code, Connection, Experiment, InputPolynomials, Interval, Linearisation, Linearised,
     LocalModel, MicroRecorder, Persistence, Rollback, StateReader, StateWriter, Subsystem, Telemetry,
+    Variation,
 };
 use costep_engine::{Engine, System};
-use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputRouting};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, InputRouting, SignalVariations};
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -503,6 +504,44 @@ fn arrays_become_one_port_per_element() {
     assert_eq!((model.x, model.x_dot), (vec![1e-3, 2e-3], vec![1.0 - 1e-3, 2.0 - 2e-3]));
     for wrong in [-1.0, 0.5, 1e9] {
         assert!(CoSimulationSubsystem::new(&library, "wide", &options(&[("n", wrong)])).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn inputs_that_are_declared_discrete_get_no_derivatives_unless_they_are_said_to_be_continuous() {
+    let declare = |text: String| {
+        let input = "name=\"F\" valueReference=\"0\" causality=\"input\" variability=";
+        assert!(text.contains(input));
+        text.replacen(&format!("{input}\"continuous\""), &format!("{input}\"discrete\""), 1)
+    };
+    let library = build_edited(Fmi::V2, "S1", declare).load();
+    let after_a_ramp = |variations: SignalVariations| {
+        let options = CoSimulationOptions { variations, ..options(&[]) };
+        let mut subsystem = CoSimulationSubsystem::new(&library, "s1", &options).unwrap();
+        subsystem.initialise(&RUN).unwrap();
+        let mut y = [0.0; 2];
+        subsystem.initial_outputs(&[0.0], &mut y).unwrap();
+        let mut line = InputPolynomials::new(1, 1);
+        line.coefficients_mut(1)[0] = 1e6;
+        subsystem.step(RUN.interval(0), line.segment(0..1, 1), &mut y).unwrap();
+        (subsystem.description().inputs[0].variation, subsystem.description().order_of_input(0), y)
+    };
+    let (variation, order, held) = after_a_ramp(SignalVariations::default());
+    assert_eq!((variation, order), (Variation::Stepwise, 0));
+    let names = || vec!["F".to_owned()];
+    let (variation, order, ramp) =
+        after_a_ramp(SignalVariations { continuous: names(), ..Default::default() });
+    assert_eq!((variation, order > 0), (Variation::Continuous, true));
+    let (variation, order, discrete) =
+        after_a_ramp(SignalVariations { discrete: names(), ..Default::default() });
+    assert_eq!((variation, order), (Variation::Discrete, 0));
+    assert_eq!(held, discrete);
+    assert!((ramp[1] - held[1]).abs() > 1e-6, "{ramp:?} {held:?}");
+    for wrong in ["f", "m"] {
+        let variations = SignalVariations { continuous: vec![wrong.into()], ..Default::default() };
+        let options = CoSimulationOptions { variations, ..options(&[]) };
+        let error = CoSimulationSubsystem::new(&library, "s1", &options).err().unwrap();
+        assert_eq!(error.code(), Code::UnknownPort, "{error}");
     }
 }
 

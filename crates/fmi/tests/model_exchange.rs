@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use costep_core::{
     Capable, Code, Connection, Experiment, InputPolynomials, LocalModel, ModelOrigin, Persistence,
-    StateReader, StateWriter, Subsystem,
+    StateReader, StateWriter, Subsystem, Variation,
 };
 use costep_engine::{Engine, System};
 use costep_fmi::{FmuLibrary, ModelExchangeSubsystem};
@@ -271,8 +271,8 @@ fn discrete_inputs_are_set_at_events_only() {
     for fmi in EVERY {
         let library = build_exchange(fmi, "Sampler", false, "").load_exchange();
         let mut subsystem = exchange(&library, "sampler", Solver::Rk4(0.01), &[]);
-        let held: Vec<_> = subsystem.description().inputs.iter().map(|port| port.held).collect();
-        assert_eq!(held, [false, true]);
+        let held: Vec<_> = subsystem.description().inputs.iter().map(|port| port.variation).collect();
+        assert_eq!(held, [Variation::Continuous, Variation::Discrete]);
         begin(&mut subsystem, &[1.0, 1.0]);
         assert_eq!(step(&mut subsystem, 0, &[2.0, 1.0])[1], 2.0);
         // The gate is closed: no new sample.

@@ -62,9 +62,8 @@ impl CouplingMethod for Auto {
             each.find(move |(_, can)| can.linearisation < least).map(|(description, _)| description)
         };
         if let Some(first) = gives_less(Linearisation::Full) {
-            let takes_ramps = |d: &Description| d.inputs.is_empty() || d.input_order > 0;
-            let form =
-                if system.descriptions.iter().all(takes_ramps) { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };
+            let takes_ramp = |j: usize| system.order_of_input(j) > 0;
+            let form = if system.inputs.iter().all(takes_ramp) { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };
             let follows_at_once = |d: &Description| d.feedthrough.iter().any(|inputs| !inputs.is_empty());
             let feedthrough = gives_less(Linearisation::Feedthrough).is_none()
                 && system.descriptions.iter().any(follows_at_once);
@@ -82,13 +81,14 @@ impl CouplingMethod for Auto {
         }
         self.picked = (predictive::ENTRY.build)(&self.options, &self.models);
         self.picked.choose(system)?;
-        let held = system.descriptions.iter().find(|d| !d.inputs.is_empty() && d.input_order < ORDER);
+        let held = system.inputs.iter().find(|j| system.order_of_input(*j) < ORDER);
         self.reason = match held {
             None => format!("predictive of order {ORDER}, because all subsystems give local models"),
-            Some(first) => format!(
+            Some(j) => format!(
                 "predictive, because all subsystems give local models; with inputs of order {} where `{}` and others take \
                  no higher ones",
-                first.input_order, first.name
+                system.order_of_input(j),
+                system.descriptions[system.layout.input_owner(j)].name
             ),
         };
         Ok(())

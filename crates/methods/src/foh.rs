@@ -12,8 +12,8 @@ use crate::shared::seen_outputs::{SeenOptions, SeenOutputs};
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "foh",
     title: "first-order hold",
-    summary: "Extrapolates each input along the line through its last two values. Needs subsystems that \
-              take inputs of first order.",
+    summary: "Extrapolates each input along the line through its last two values. Subsystems that hold \
+              their inputs get the mean of the line over the step.",
     equations: "u(t) = z^k + (z^k - z^(k-1)) (t - T^k) / (T^k - T^(k-1)),  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 2,

@@ -95,6 +95,13 @@ impl Project {
             if fmu.retry_discarded {
                 out.key("retry_discarded", "true");
             }
+            for (name, signals) in
+                [("continuous", &fmu.variations.continuous), ("discrete", &fmu.variations.discrete)]
+            {
+                if !signals.is_empty() {
+                    out.key(name, list(signals.iter().map(|signal| quoted(signal))));
+                }
+            }
             if !fmu.validate {
                 out.key("validate", "false");
             }

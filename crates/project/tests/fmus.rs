@@ -137,7 +137,9 @@ fn the_effective_project_is_read_back_to_the_same() {
                 [fmu.e]\nfile = \"Celsius.fmu\"\n[fmu.f]\nfile = \"Kelvin.fmu\"\n\
                 [[connect]]\nfrom = \"e.y\"\nto = \"f.u\"\nunit = \"convert\"\n\
                 [[connect]]\nfrom = \"f.y\"\nto = \"e.u\"\ngain = 2\noffset = -3\n";
-    let project = good(&folder, &format!("{RIG}{more}"));
+    let rig = RIG.replace("interface = \"cs\"", "continuous = [\"u1\"]\ndiscrete = [\"u2\", \"F\"]");
+    let project = good(&folder, &format!("{rig}{more}"));
+    assert_eq!(project.given.fmus[1].variations.discrete, ["u2", "F"]);
     let again = good(&folder, &project.to_toml());
     assert_eq!(again.to_toml(), project.to_toml());
     assert_eq!(again.given.fmus, project.given.fmus);
@@ -210,6 +212,16 @@ const MISTAKES: &[(&str, &str, Code, usize, &str)] = &[
     ("interface = \"cs\"", "step_timeout = 1e300", Code::BadValue, 10, "1e300"),
     ("interface = \"cs\"", "step_timeout = \"-1 s\"", Code::BadValue, 10, "more than zero"),
     ("interface = \"cs\"", "step_timeout = \"1 parsec\"", Code::BadQuantity, 10, ""),
+    ("interface = \"cs\"", "continuous = \"u1\"", Code::BadValue, 10, "not a list"),
+    ("interface = \"cs\"", "continuous = [\"u1\", \"uu2\"]", Code::UnknownPort, 10, "did you mean `u2`?"),
+    ("interface = \"cs\"", "discrete = [\"ck\"]", Code::UnknownPort, 10, "no input or output `ck`"),
+    (
+        "interface = \"cs\"",
+        "discrete = [\"u1\"]\ncontinuous = [\"u1\"]",
+        Code::Conflict,
+        8,
+        "both continuous and discrete",
+    ),
     ("c = 2e6", "cc = 2e6", Code::UnknownParameter, 7, "did you mean `c`?"),
     ("c = 2e6", "c = \"stiff\"", Code::FmuValue, 7, "its type is Float64"),
     ("c = 2e6", "c = [1, 2]", Code::FmuValue, 7, "2 values are given for 1 elements"),

@@ -11,7 +11,8 @@ use crate::model::{Implementation, Value};
 /// Tables of a project file that an annotation may give, and keys of components and links.
 const TABLES: [&str; 9] =
     ["step", "method", "models", "schedule", "group", "external", "record", "guard", "run"];
-const COMPONENT_KEYS: [&str; 5] = ["interface", "solver", "isolation", "step_timeout", "retry_discarded"];
+const COMPONENT_KEYS: [&str; 7] =
+    ["interface", "solver", "isolation", "step_timeout", "retry_discarded", "continuous", "discrete"];
 const LINK_KEYS: [&str; 3] = ["group", "bond", "sum"];
 /// The only key of `[system]` that the structure itself does not say.
 const SOLVER: &str = "system.solver";

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, to_json};
+use crate::phrases::method_warning;
 use crate::progress::many_runs;
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_error, print_json};
@@ -93,10 +94,8 @@ fn show(compared: &Compared, project: &Project, output: Output) -> Result<(), Er
         let division =
             report.work.division_line().filter(|_| 4 * report.work.divided_steps > report.work.macro_steps);
         division.iter().for_each(|text| output.remark(&format!("{method} at {step}: {text}")));
-        report
-            .warnings
-            .iter()
-            .for_each(|text| output.remark(&format!("warning: {method} at {step}: {text}")));
+        let warn = |text: &String| output.remark(&method_warning(&format!("{method} at {step}"), text));
+        report.warnings.iter().for_each(warn);
     }
     compared.references.iter().filter_map(reference_note).for_each(|text| output.remark(&text));
     compared.stopped.iter().for_each(print_error);

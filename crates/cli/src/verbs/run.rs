@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::Failure;
 use crate::messages;
-use crate::phrases::{argument, count};
+use crate::phrases::{argument, count, method_warning};
 use crate::progress::RunProgress;
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
@@ -102,7 +102,8 @@ fn announce(project: &Project, simulation: &Simulation, output: Output) {
         count(engine.experiment().steps(), "macro step"),
     ));
     engine.remarks().for_each(|remark| output.remark(&format!("method: {remark}")));
-    engine.warnings().for_each(|warning| output.remark(&format!("warning: method: {warning}")));
+    let warn = |warning| output.remark(&method_warning("method", warning));
+    engine.warnings().for_each(warn);
 }
 
 fn print(project: &Project, outcome: &Outcome, folder: Option<&Path>, output: Output) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Connections in groups, each with its own method.
 
-use costep_core::{Code, InputSet, Restricted};
+use costep_core::{Code, InputSet, Restricted, Variation};
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -59,8 +59,9 @@ fn discrete_inputs_are_held_whatever_the_method() {
         let mut system = grouped(&[(&method, &[0, 1, 2])]);
         // The inputs of the second part, position and velocity.
         let second = system.subsystems.remove(1);
-        let discrete = Restricted::new(second)
-            .describe(|description| description.inputs.iter_mut().for_each(|port| port.held = true));
+        let discrete = Restricted::new(second).describe(|description| {
+            description.inputs.iter_mut().for_each(|port| port.variation = Variation::Discrete)
+        });
         system.subsystems.push(discrete.boxed());
         let mut engine = Engine::new(system).unwrap();
         for _ in 0..20 {

@@ -4,7 +4,7 @@
 //! Events are those the FMU returns early for, times it announces, ticks of clocks that follow time, and changes of inputs
 //! that are not continuous. Without an event mode a step that the FMU leaves early is only continued.
 
-use costep_core::{Code, Interval, Port, Result, StateReader, StateWriter};
+use costep_core::{Code, Interval, Port, Result, StateReader, StateWriter, Variation};
 
 use crate::call::instance::Instance;
 use crate::cs::clocks::{Clocks, TICK_TOLERANCE};
@@ -50,13 +50,15 @@ pub(crate) enum Kept {
 }
 
 impl Events {
-    /// Nothing for an instance that completes all its steps and handles its events by itself.
+    /// Nothing for an instance that completes all its steps and handles its events by itself. The inputs are as its model
+    /// description declares them: that is what it treats as events.
     pub(crate) fn of(instance: &Instance, inputs: &[Port]) -> Option<Box<Self>> {
         let library = &instance.library;
         if !instance.has_event_mode && !library.might_return_early() {
             return None;
         }
-        let is_discrete = |(at, port): (usize, &Port)| port.held.then_some(at);
+        let is_discrete =
+            |(at, port): (usize, &Port)| (port.variation != Variation::Continuous).then_some(at);
         let discrete: Vec<usize> = inputs.iter().enumerate().filter_map(is_discrete).collect();
         let u = if discrete.is_empty() { Vec::new() } else { vec![f64::NAN; inputs.len()] };
         let clocks = Clocks::of(library.description());

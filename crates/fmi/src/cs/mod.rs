@@ -22,6 +22,7 @@ use crate::call::intermediate::{Exchanged, Samples};
 use crate::call::library::{DEFAULT_TIMEOUT, FmuLibrary};
 use crate::call::log::Message;
 use crate::call::states::FmuState;
+use crate::variations::SignalVariations;
 use events::Events;
 use linear::Linear;
 use signals::Signals;
@@ -56,6 +57,8 @@ pub struct CoSimulationOptions {
     pub retry_discarded: bool,
     /// How inputs reach it.
     pub routing: InputRouting,
+    /// What is continuous or discrete against its description.
+    pub variations: SignalVariations,
 }
 
 impl CoSimulationOptions {
@@ -128,7 +131,7 @@ impl CoSimulationSubsystem {
     pub fn new(library: &Arc<FmuLibrary>, name: &str, options: &CoSimulationOptions) -> Result<Self> {
         let fmu = library.description();
         let interface = &library.co_simulation().interface;
-        let Signature { settings, inputs, outputs, follows, linear, promised, mut description } =
+        let Signature { settings, inputs, declared, outputs, follows, linear, promised, mut description } =
             Signature::of(fmu, library.co_simulation(), name, options)?;
         let logging = options.logging.unwrap_or(fmu.fmi_version == FmiVersion::V3);
         let samples = promised.micro_samples.is_some();
@@ -166,8 +169,8 @@ impl CoSimulationSubsystem {
         let is_first = fmu.fmi_version == FmiVersion::V1;
         let active = vec![0.0; if linear.is_some() || is_first { inputs.total() } else { 0 }];
         Ok(Self {
-            events: Events::of(&instance, &description.inputs),
-            derivatives: InputDerivatives::new(inputs.followed(), description.input_order),
+            events: Events::of(&instance, &declared),
+            derivatives: InputDerivatives::new(inputs.followed(), &description),
             capabilities: Capabilities { rollback, linearisation, states, ..promised },
             description,
             mixed: inputs.is_mixed() || outputs.is_mixed(),

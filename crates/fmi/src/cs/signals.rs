@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use costep_core::{Port, Result, StateReader, StateWriter};
+use costep_core::{Port, Result, StateReader, StateWriter, Variation};
 use costep_fmu_file::settings::elements;
 use costep_fmu_file::{Causality, Dimension, ModelDescription, Variability, Variable, VariableType};
 
@@ -255,19 +255,26 @@ impl Signals {
         variables.copied().zip(self.elements.iter().chain(others.1).copied())
     }
 
-    /// One port per element.
+    /// One port per element, as the model description declares it. What changes at communication points only, but is
+    /// a real number, is left to the coupling methods.
     pub(crate) fn ports(&self, description: &ModelDescription, sizes: &[(usize, u64)]) -> Vec<Port> {
         let mut ports = Vec::with_capacity(self.total());
         for (index, count) in self.all() {
             let variable = &description.variables()[index];
-            let is_continuous = variable.variability == Variability::Continuous;
+            let variation = match variable.kind {
+                VariableType::Float64 if variable.variability == Variability::Continuous => {
+                    Variation::Continuous
+                }
+                VariableType::Float64 | VariableType::Float32 => Variation::Stepwise,
+                _ => Variation::Discrete,
+            };
             for element in 0..count {
                 ports.push(Port {
                     name: element_name(description, variable, element, sizes),
                     unit: variable.unit().map(str::to_owned),
                     nominal: variable.attributes.nominal,
                     kind: variable.kind.port_kind().unwrap_or_default(),
-                    held: variable.kind != VariableType::Float64 || !is_continuous,
+                    variation,
                 });
             }
         }

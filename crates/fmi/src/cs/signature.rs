@@ -1,6 +1,6 @@
 //! What an FMU for Co-Simulation looks like from outside, by its model description alone.
 
-use costep_core::{Capabilities, Description, Linearisation, Result, StepLengths};
+use costep_core::{Capabilities, Description, Linearisation, Port, Result, StepLengths, Variation};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{CoSimulation, ModelDescription};
 
@@ -13,6 +13,8 @@ use crate::call::intermediate::Samples;
 pub(super) struct Signature {
     pub(super) settings: Vec<Setting>,
     pub(super) inputs: Signals,
+    /// Its inputs as the model description has them.
+    pub(super) declared: Vec<Port>,
     pub(super) outputs: Signals,
     pub(super) follows: bool,
     /// The states, if they are of use: to derivatives, or to differences by means of rollback.
@@ -62,15 +64,22 @@ impl Signature {
             micro_samples: samples.then_some(Samples::SAMPLING),
             environment: false,
         };
-        let description = Description {
+        let declared = inputs.ports(fmu, &sizes);
+        let mut description = Description {
             name: name.to_owned(),
-            inputs: inputs.ports(fmu, &sizes),
+            inputs: declared.clone(),
             outputs: outputs.ports(fmu, &sizes),
             feedthrough,
             input_order,
             step_lengths: step_lengths(kind),
         };
-        Ok(Self { settings, inputs, outputs, follows, linear, promised, description })
+        options.variations.apply(&mut description)?;
+        // What is converted on its way, as Float32 is, has one value per step.
+        let converted = description.inputs[inputs.width()..].iter_mut();
+        converted
+            .filter(|port| port.variation == Variation::Continuous)
+            .for_each(|port| port.variation = Variation::Stepwise);
+        Ok(Self { settings, inputs, declared, outputs, follows, linear, promised, description })
     }
 }
 

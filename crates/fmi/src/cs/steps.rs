@@ -1,6 +1,6 @@
 //! Steps of an FMU: alone, and what it notes down about those in a batch.
 
-use costep_core::{Code, Error, InputSegment, Interval, Result, StepOutcome};
+use costep_core::{Code, Description, Error, InputSegment, Interval, Result, StepOutcome};
 
 use super::events::Kept;
 use super::signals::Followed;
@@ -23,8 +23,12 @@ pub(super) struct InputDerivatives {
 }
 
 impl InputDerivatives {
-    pub(super) fn new(inputs: Followed, order: usize) -> Self {
-        let Followed { references, places } = inputs;
+    /// Those of inputs that are held over a step stay out.
+    pub(super) fn new(inputs: Followed, description: &Description) -> Self {
+        let order = description.input_order;
+        let each = inputs.references.into_iter().zip(inputs.places);
+        let follows = |(_, place): &(u32, usize)| description.order_of_input(*place) > 0;
+        let (references, places): (Vec<u32>, Vec<usize>) = each.filter(follows).unzip();
         let count = references.len() * order;
         let orders = (1..=order as i32).flat_map(|a| std::iter::repeat_n(a, references.len()));
         let (references, values) = (references.repeat(order), vec![0.0; count]);

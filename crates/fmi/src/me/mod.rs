@@ -22,6 +22,7 @@ use costep_integrate::{Equations, EventCounts, Integrated, Solver};
 use crate::call::library::FmuLibrary;
 use crate::call::log::Message;
 use crate::cs::InputRouting;
+use crate::variations::SignalVariations;
 use signature::{RollbackBy, Signature};
 
 pub use equations::FmuEquations;
@@ -39,6 +40,8 @@ pub struct ModelExchangeOptions {
     pub step_timeout: Option<Duration>,
     /// How inputs reach it.
     pub routing: InputRouting,
+    /// What is continuous or discrete against its description. Inputs that change at events only stay discrete.
+    pub variations: SignalVariations,
 }
 
 impl Default for ModelExchangeOptions {
@@ -49,6 +52,7 @@ impl Default for ModelExchangeOptions {
             logging: None,
             step_timeout: None,
             routing: InputRouting::default(),
+            variations: SignalVariations::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the description of an FMU for Model Exchange says about an instance of it.
 
-use costep_core::{Description, Differences, Result, StepLengths};
+use costep_core::{Description, Differences, Result, StepLengths, Variation};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, ModelExchange};
 
@@ -63,7 +63,11 @@ impl Signature {
             linear.use_adjoint();
         }
         let number = states.width() + fmu.structure.unlisted_states;
-        let input_ports = inputs.ports(fmu, &sizes);
+        let mut input_ports = inputs.ports(fmu, &sizes);
+        // They are set at events, which the engine causes at communication points if their values change.
+        for port in input_ports.iter_mut().filter(|port| port.variation == Variation::Stepwise) {
+            port.variation = Variation::Discrete;
+        }
         let slopes = match directional {
             Some(linear) => Slopes::Directional(Box::new(linear)),
             None => differences(number, &outputs, &input_ports),
@@ -74,7 +78,7 @@ impl Signature {
             false if memoryless::is_memoryless(fmu, kind) => RollbackBy::OwnStates,
             false => RollbackBy::No,
         };
-        let description = Description {
+        let mut description = Description {
             name: name.to_owned(),
             inputs: input_ports,
             outputs: outputs.ports(fmu, &sizes),
@@ -83,6 +87,7 @@ impl Signature {
             input_order: usize::MAX,
             step_lengths: StepLengths::Any,
         };
+        options.variations.apply(&mut description)?;
         Ok(Self {
             settings,
             state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),

@@ -125,7 +125,7 @@ impl CouplingMethod for Predictive {
         self.settings.check()?;
         let highest = self.settings.order;
         let takes = |j: usize| {
-            let order = system.descriptions[system.layout.input_owner(j)].input_order;
+            let order = system.order_of_input(j);
             if self.settings.substeps > 1 { highest } else { order.min(highest) }
         };
         let order = |j: usize| system.inputs.contains(j).then(|| takes(j));

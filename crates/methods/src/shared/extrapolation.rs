@@ -3,7 +3,8 @@
 //! (first steps, after a reset) the order is lower.
 
 use costep_core::{
-    Arrival, CouplingMethod, InputSet, InputShape, Request, Result, Signals, StepContext, SystemView,
+    Arrival, CouplingMethod, InputSet, InputShape, LowerOrders, Request, Result, Signals, StepContext,
+    SystemView,
 };
 
 use super::seen_outputs::SeenOutputs;
@@ -13,12 +14,14 @@ pub(crate) struct Extrapolation {
     order: usize,
     outputs: SeenOutputs,
     inputs: InputSet,
+    /// Which subsystem holds means in place of polynomials.
+    warning: Option<String>,
 }
 
 impl Extrapolation {
     /// Order 0 holds, 1 is a line, 2 a parabola.
     pub(crate) fn new(order: usize, outputs: SeenOutputs) -> Self {
-        Self { order, outputs, inputs: InputSet::All(0) }
+        Self { order, outputs, inputs: InputSet::All(0), warning: None }
     }
 }
 
@@ -27,14 +30,28 @@ impl CouplingMethod for Extrapolation {
         Request {
             inputs: match self.order {
                 0 => InputShape::HeldCoupled,
-                order => InputShape::polynomials(order),
+                order => InputShape::Polynomials { order, lower: LowerOrders::Mean },
             },
             history: self.order,
             ..self.outputs.request()
         }
     }
 
+    fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let lower = system.inputs.iter().find(|j| system.order_of_input(*j) < self.order);
+        self.warning = lower.map(|j| {
+            let of = &system.descriptions[system.layout.input_owner(j)];
+            let input = &of.inputs[j - system.layout.input_range(system.layout.input_owner(j)).start].name;
+            format!(
+                "inputs that take no polynomial of order {}, such as `{}.{input}`, are held at the mean of it over the \
+                 step",
+                self.order, of.name
+            )
+        });
         self.inputs = system.inputs.clone();
         self.outputs.prepare(system);
         Ok(())

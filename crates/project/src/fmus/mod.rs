@@ -7,9 +7,11 @@ mod component;
 mod file;
 mod read;
 mod value;
+mod variations;
 
 use std::path::PathBuf;
 
+use costep_fmi::SignalVariations;
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
@@ -84,8 +86,20 @@ pub struct FmuSpec {
     pub retry_discarded: bool,
     /// Whether it is refused if its model description breaks a rule that importers rely on.
     pub validate: bool,
+    /// Signals that are continuous or discrete against the model description.
+    pub variations: SignalVariations,
 }
 
 /// Keys of an FMU that are not parameters.
-pub(crate) const FMU_KEYS: &[&str] =
-    &["file", "set", "interface", "solver", "isolation", "step_timeout", "retry_discarded", "validate"];
+pub(crate) const FMU_KEYS: &[&str] = &[
+    "file",
+    "set",
+    "interface",
+    "solver",
+    "isolation",
+    "step_timeout",
+    "retry_discarded",
+    "validate",
+    "continuous",
+    "discrete",
+];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions};
+use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations};
 use costep_fmu_file::settings::fit_value;
 use costep_fmu_file::{ModelDescription, Severity, Values};
 use costep_integrate::{Solver, Solvers};
@@ -14,7 +14,7 @@ use costep_system::Component;
 use crate::components::check_name;
 use crate::document::Entry;
 use crate::fmus::component::{CoSimulationComponent, ModelExchangeComponent};
-use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value};
+use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value, variations};
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
 
@@ -62,10 +62,24 @@ pub(crate) fn read(
     }
     let solver = read_solver(&section, solvers, interface, problems)?;
     let routing = InputRouting::default();
-    let how = Use { set: &set, solver, isolation, step_timeout, retry_discarded, routing };
-    let part = make_part(&file, &entry.key, interface, how)
+    let how = |variations| Use {
+        set: &set,
+        solver,
+        isolation,
+        step_timeout,
+        retry_discarded,
+        routing: routing.clone(),
+        variations,
+    };
+    let make = |variations| make_part(&file, &entry.key, interface, how(variations));
+    let mut part = make(SignalVariations::default())
         .map_err(|error| problems.report(given.origin, || in_words_of_project(error, &path)))
         .ok()?;
+    let variations = variations::read(&section, part.description(), problems)?;
+    if variations != SignalVariations::default() {
+        part = make(variations.clone()).map_err(|error| problems.report(section.origin, || error)).ok()?;
+    }
+    variations::tell_assumed(&entry.key, part.description(), &section, problems);
     let interface_given = section.get("interface").is_some();
     if interface == FmuInterface::ModelExchange && !interface_given {
         problems.warn(section.origin_of("file"), || by_model_exchange(&entry.key, solver));
@@ -92,6 +106,7 @@ pub(crate) fn read(
         step_timeout,
         retry_discarded,
         validate,
+        variations,
     };
     Some(Fmu { spec, file, part })
 }
@@ -104,6 +119,7 @@ struct Use<'a> {
     step_timeout: Option<f64>,
     retry_discarded: bool,
     routing: InputRouting,
+    variations: SignalVariations,
 }
 
 /// The part once more, now that it is known what feeds its inputs.
@@ -119,6 +135,7 @@ pub(crate) fn wired_part(
         step_timeout: spec.step_timeout,
         retry_discarded: spec.retry_discarded,
         routing,
+        variations: spec.variations.clone(),
     };
     make_part(file, &spec.name, spec.interface, how)
 }
@@ -129,7 +146,7 @@ fn make_part(
     interface: FmuInterface,
     how: Use<'_>,
 ) -> Result<Box<dyn Component>, Error> {
-    let Use { set, solver, isolation, step_timeout, retry_discarded, routing } = how;
+    let Use { set, solver, isolation, step_timeout, retry_discarded, routing, variations } = how;
     let (file, parameters) = (Arc::clone(file), set.to_vec());
     let step_timeout = step_timeout.map(Duration::from_secs_f64);
     Ok(match interface {
@@ -139,6 +156,7 @@ fn make_part(
                 step_timeout,
                 retry_discarded,
                 routing,
+                variations,
                 ..CoSimulationOptions::default()
             };
             Box::new(CoSimulationComponent::new(file, name, options, isolation)?)
@@ -146,7 +164,8 @@ fn make_part(
         FmuInterface::ModelExchange => {
             let default = ModelExchangeOptions::default();
             let solver = solver.unwrap_or(default.solver);
-            let options = ModelExchangeOptions { parameters, solver, step_timeout, routing, ..default };
+            let options =
+                ModelExchangeOptions { parameters, solver, step_timeout, routing, variations, ..default };
             Box::new(ModelExchangeComponent::new(file, name, options, isolation)?)
         }
     })

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Result, StateReader, StateWriter};
-use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions};
+use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations};
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
 
@@ -36,19 +36,23 @@ impl HostedFmu {
                     step_timeout,
                     retry_discarded,
                     routing,
+                    variations,
                 } = options;
                 out.integer(0);
                 write_common(&mut out, parameters, *logging, *step_timeout);
                 write_routing(&mut out, routing);
+                write_variations(&mut out, variations);
                 optional(&mut out, input_order.map(|order| order as u64));
                 optional(&mut out, tolerance.map(f64::to_bits));
                 out.integer((*retry_discarded).into());
             }
             IsolatedUse::ModelExchange(options) => {
-                let ModelExchangeOptions { parameters, solver, logging, step_timeout, routing } = options;
+                let ModelExchangeOptions { parameters, solver, logging, step_timeout, routing, variations } =
+                    options;
                 out.integer(1);
                 write_common(&mut out, parameters, *logging, *step_timeout);
                 write_routing(&mut out, routing);
+                write_variations(&mut out, variations);
                 out.block(solver.label().as_bytes());
             }
         }
@@ -63,6 +67,7 @@ impl HostedFmu {
         let is_exchange = from.index(2)? == 1;
         let (parameters, logging, step_timeout) = read_common(from)?;
         let routing = read_routing(from)?;
+        let variations = read_variations(from)?;
         let usage = if is_exchange {
             let solver = Solver::parse(&text(from.block()?)?, 0.0)?;
             IsolatedUse::ModelExchange(ModelExchangeOptions {
@@ -71,6 +76,7 @@ impl HostedFmu {
                 logging,
                 step_timeout,
                 routing,
+                variations,
             })
         } else {
             IsolatedUse::CoSimulation(CoSimulationOptions {
@@ -78,6 +84,7 @@ impl HostedFmu {
                 logging,
                 step_timeout,
                 routing,
+                variations,
                 input_order: read_optional(from)?.map(|order| order as usize),
                 tolerance: read_optional(from)?.map(f64::from_bits),
                 retry_discarded: from.index(2)? == 1,
@@ -113,9 +120,27 @@ fn read_common(from: &mut StateReader<'_>) -> Result<Common> {
     Ok((parameters, logging, read_optional(from)?.map(Duration::from_nanos)))
 }
 
+fn write_names(out: &mut StateWriter, names: &[String]) {
+    out.integer(names.len() as u64);
+    names.iter().for_each(|name| out.block(name.as_bytes()));
+}
+
+fn read_names(from: &mut StateReader<'_>) -> Result<Vec<String>> {
+    let count = from.integer()?;
+    (0..count).map(|_| text(from.block()?)).collect()
+}
+
+fn write_variations(out: &mut StateWriter, variations: &SignalVariations) {
+    write_names(out, &variations.continuous);
+    write_names(out, &variations.discrete);
+}
+
+fn read_variations(from: &mut StateReader<'_>) -> Result<SignalVariations> {
+    Ok(SignalVariations { continuous: read_names(from)?, discrete: read_names(from)? })
+}
+
 fn write_routing(out: &mut StateWriter, routing: &InputRouting) {
-    out.integer(routing.open.len() as u64);
-    routing.open.iter().for_each(|name| out.block(name.as_bytes()));
+    write_names(out, &routing.open);
     out.integer(routing.maps.len() as u64);
     for (name, entries) in &routing.maps {
         out.block(name.as_bytes());
@@ -128,10 +153,7 @@ fn write_routing(out: &mut StateWriter, routing: &InputRouting) {
 }
 
 fn read_routing(from: &mut StateReader<'_>) -> Result<InputRouting> {
-    let mut routing = InputRouting::default();
-    for _ in 0..from.integer()? {
-        routing.open.push(text(from.block()?)?);
-    }
+    let mut routing = InputRouting { open: read_names(from)?, maps: Vec::new() };
     for _ in 0..from.integer()? {
         let name = text(from.block()?)?;
         let count = from.integer()?;
@@ -252,6 +274,7 @@ mod tests {
                 open: vec!["a".into(), "b[1]".into()],
                 maps: vec![("gear".into(), vec![(1.0, -2.0), (3.0, 0.0)]), ("x".into(), Vec::new())],
             },
+            variations: SignalVariations { continuous: vec!["v".into()], discrete: vec!["w[2]".into()] },
         };
         let IsolatedUse::CoSimulation(read) = sent(IsolatedUse::CoSimulation(options.clone())) else {
             panic!("another use")

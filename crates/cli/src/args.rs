@@ -112,6 +112,9 @@ pub(crate) struct CheckArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Of a process that calls one part: the file for what it finds
+    #[arg(long, hide = true)]
+    pub(crate) probe_task: Option<std::path::PathBuf>,
 }
 
 /// Which system, with which changes.

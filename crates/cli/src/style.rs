@@ -34,8 +34,12 @@ pub(crate) fn paint(style: Style, text: impl std::fmt::Display) -> String {
 
 /// Prints an error, its first words in red, or a warning in yellow.
 pub(crate) fn print_error(error: &Error) {
-    let text = error.to_string();
-    let (head, rest) = text.split_once(": ").unwrap_or((&text, ""));
+    print_error_text(&error.to_string());
+}
+
+/// The same for one that is known by its words.
+pub(crate) fn print_error_text(text: &str) {
+    let (head, rest) = text.split_once(": ").unwrap_or((text, ""));
     let style = if head.starts_with("warning") { WARN } else { BAD };
     note(&format!("{}: {rest}", paint(style, head)));
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use costep_core::Result;
+use costep_core::{Code, Error, Result};
 use costep_project::Project;
 
 use crate::args::LimitArgs;
@@ -21,7 +21,7 @@ pub(crate) fn exit_code(code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-pub(crate) use system::{begin, elsewhere, end, hold_back, host};
+pub(crate) use system::{begin, elsewhere, elsewhere_at_any_cost, end, hold_back, host, in_own_process};
 
 /// Elsewhere all is done in one process.
 #[cfg(not(target_os = "linux"))]
@@ -44,6 +44,17 @@ mod system {
         false
     }
 
+    pub(crate) fn elsewhere_at_any_cost(
+        _project: &Project,
+        _output: Output,
+    ) -> Result<Option<ExitCode>, Failure> {
+        Ok(None)
+    }
+
+    pub(crate) fn in_own_process(_more: &[std::ffi::OsString], _output: Output) -> Result<()> {
+        Err(Error::new(Code::NeedsMissing, "FMUs can run in their own process on Linux only"))
+    }
+
     pub(crate) fn elsewhere(
         _project: &Project,
         _folder: Option<&Path>,
@@ -56,12 +67,14 @@ mod system {
 
 #[cfg(target_os = "linux")]
 mod system {
+    use std::ffi::OsString;
     use std::io::Write;
     use std::sync::atomic::AtomicU64;
     use std::sync::{Mutex, PoisonError};
 
     use costep::RECORDING;
-    use costep_core::{Code, Error, Place};
+    use costep_core::Place;
+    use costep_project::{FmuSpec, Isolation};
     use costep_results::{Recording, Table};
     use costep_supervise::{
         Ending, Program, Report, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures, offer_workers,
@@ -144,6 +157,76 @@ mod system {
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }
+        let report = supervised(std::iter::empty(), limits, output)?;
+        match &report.ending {
+            Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),
+            _ => tell(&report, folder, output).map(Some),
+        }
+    }
+
+    /// The same for a command that goes on whatever an FMU does: those that end the process get one of their own, and the
+    /// command is repeated, so that they end no more than what they are used for.
+    pub(crate) fn elsewhere_at_any_cost(
+        project: &Project,
+        output: Output,
+    ) -> Result<Option<ExitCode>, Failure> {
+        if project.given.fmus.is_empty() || watched().is_some() {
+            return Ok(None);
+        }
+        let mut isolated: Vec<String> = Vec::new();
+        loop {
+            let flags = isolated.iter().flat_map(|part| {
+                ["--set".into(), format!("fmu.{}.isolation=process", argument_key(part)).into()]
+            });
+            let report = supervised(flags, None, output)?;
+            let culprits = match &report.ending {
+                Ending::Finished(code) => return Ok(Some(ExitCode::from(*code))),
+                Ending::Died { culprits, .. }
+                | Ending::Exited { culprits, .. }
+                | Ending::Hung { culprits, .. } => culprits,
+                _ => return tell(&report, None, output).map(Some),
+            };
+            let fmus = project.given.fmus.iter().filter(|fmu| fmu.isolation == Isolation::None);
+            let is_new = |fmu: &&FmuSpec| {
+                culprits.iter().any(|culprit| culprit.name == fmu.name) && !isolated.contains(&fmu.name)
+            };
+            let found: Vec<String> = fmus.filter(is_new).map(|fmu| fmu.name.clone()).collect();
+            let (false, Some(error)) = (found.is_empty(), report.error()) else {
+                return tell(&report, None, output).map(Some);
+            };
+            output.remark(&repeated(&error, &found).to_string());
+            isolated.extend(found);
+        }
+    }
+
+    fn repeated(error: &Error, parts: &[String]) -> Error {
+        let details = error.details();
+        let message = format!(
+            "{} ({}); all is done again with `{}` in its own process",
+            details.message,
+            details.code.entry().id,
+            parts.join("`, `")
+        );
+        Error::new(Code::IsolatedAfterCrash, message)
+    }
+
+    /// The name of a part in a path of `--set`.
+    fn argument_key(part: &str) -> String {
+        if part.contains(['.', '\'']) { format!("\"{part}\"") } else { part.into() }
+    }
+
+    /// Has the present command, with further flags, done by a process of its own, which leaves its results in files; an error if
+    /// it did not come to its end.
+    pub(crate) fn in_own_process(more: &[OsString], output: Output) -> Result<()> {
+        supervised(more.iter().cloned(), None, output)?.error().map_or(Ok(()), Err)
+    }
+
+    /// Has the present command, with further flags, done by a second process.
+    fn supervised(
+        more: impl Iterator<Item = OsString>,
+        limits: Option<&LimitArgs>,
+        output: Output,
+    ) -> Result<Report> {
         // Without a handler the run still works; it can only not be stopped softly.
         let _ = ctrlc::set_handler(|| {
             STOPS.fetch_add(1, Ordering::Relaxed);
@@ -153,20 +236,17 @@ mod system {
             stops: &|| STOPS.load(Ordering::Relaxed) * hard,
             memory_limit: limits.and_then(|limits| limits.memory_limit),
         };
-        let program = Program::this(std::env::args_os().skip(1));
+        let program = Program::this(std::env::args_os().skip(1).chain(more));
         let pass_on = move |line: &str| output.remark(&format!("printed by an FMU: {line}"));
         let report = supervise(&program, &watch, pass_on).map_err(|cause| {
-            Failure::from(Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause))
+            Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause)
         })?;
         // What that process unpacked goes, even if it was killed.
         costep_fmu_file::remove_abandoned_folders();
         if report.unseen > 0 {
             output.remark(&format!("{} further lines printed by FMUs are not shown", report.unseen));
         }
-        match &report.ending {
-            Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),
-            _ => tell(&report, folder, output).map(Some),
-        }
+        Ok(report)
     }
 
     /// What is left of a run that could not come to its own end.

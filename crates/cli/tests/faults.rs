@@ -480,8 +480,12 @@ fn faults_of_a_comparison_are_reported_too() {
     for fmi in BOTH {
         let rig = Rig::new(fmi);
         rig.set("bad", fault::SEGV_STEP, "");
-        let done = rig.sandbox.run("compare rig --methods zoh,foh --reference none --json").exits(2);
-        assert_eq!(done.json()["errors"][0]["code"], "E0405");
+        let compared =
+            rig.sandbox.run("compare rig --methods zoh,foh --reference none --json").exits(2).json();
+        assert_eq!(compared["runs"].as_array().map(Vec::len), Some(2), "{compared}");
+        for run in [0, 1] {
+            assert_eq!(compared["runs"][run]["error"]["code"], "E0405", "{compared}");
+        }
         rig.set("bad", fault::SLEEP, "step_timeout = \"0.4 s\"");
         rig.sandbox.run("compare rig --methods zoh --reference none").exits(4).says("E0406");
         rig.set("bad", fault::SEGV_INIT, "");
@@ -491,6 +495,46 @@ fn faults_of_a_comparison_are_reported_too() {
             .exits(2)
             .says("`bad` died with SIGSEGV in")
             .says("InitializationMode");
+    }
+}
+
+#[test]
+fn a_crash_in_one_run_of_a_comparison_ends_that_run() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        rig.set("bad", fault::SEGV_STATE, "");
+        let done = rig
+            .sandbox
+            .run("compare rig --methods zoh,predictive:source=probe,nepce --reference none")
+            .exits(2)
+            .says("warning[W0113]: `bad` died with SIGSEGV in")
+            .says("(E0405); all is done again with `bad` in its own process");
+        let rows: Vec<&str> = done.stdout.lines().collect();
+        let row = |method: &str| {
+            let found = rows.iter().find(|row| row.trim_start().starts_with(method));
+            found.unwrap_or_else(|| panic!("{method}\n{}", done.story()))
+        };
+        assert!(row("predictive:source=probe").contains("failed"), "{}", done.story());
+        for method in ["zoh", "nepce"] {
+            assert!(!row(method).contains("failed"), "{}", done.story());
+        }
+        assert_eq!(left_over(&rig.sandbox.path("mark")), 0);
+    }
+}
+
+#[test]
+fn each_fmu_is_probed_alone_and_the_right_one_is_blamed() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        for fault in [fault::SEGV_INIT, fault::SEGV_STEP, fault::SEGV_STATE, fault::EXIT_INIT] {
+            // Faults happen at 0.3 s, and 20 steps of 0.1 s are tried.
+            rig.set("bad", fault, "");
+            let json = rig.sandbox.run("check rig --probe --json").exits(2).json();
+            let cards = json["probes"].as_array().unwrap();
+            assert_eq!(cards[0]["error"]["code"], "E0405", "{fault} {json}");
+            assert_eq!((&cards[1]["part"], &cards[1]["error"]), (&"good".into(), &Value::Null), "{json}");
+            assert_eq!(cards[1]["taken_back"], true, "{json}");
+        }
     }
 }
 

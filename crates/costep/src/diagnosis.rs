@@ -67,21 +67,37 @@ impl System {
     /// Calls every part on its own, with its inputs at their initial values: is a step repeatable, can it be
     /// rolled back, what does it cost, are derivatives correct?
     pub fn probe(&self) -> Vec<PartProbe> {
+        // Who is to blame if there are none, the parts show by themselves.
+        let inputs = self.initial_inputs().unwrap_or_else(|_| self.external_inputs());
+        (0..self.project.model.parts.len()).map(|i| self.probe_part(i, &inputs)).collect()
+    }
+
+    /// The same for one part, under these inputs of the whole system.
+    ///
+    /// # Panics
+    /// If there is no such part, or there are not as many inputs.
+    pub fn probe_part(&self, part: usize, inputs: &[f64]) -> PartProbe {
         let model = &self.project.model;
-        let inputs = self.initial_inputs();
         let layout: Layout = model.layout();
-        let report = |i: usize| {
-            let u = inputs.as_ref().map_err(Clone::clone)?;
-            probe(&*model.parts[i], &model.solver, &model.experiment, &u[layout.input_range(i)])
-        };
-        let name = |i: usize| model.parts[i].description().name.clone();
-        (0..model.parts.len()).map(|i| PartProbe { name: name(i), report: report(i) }).collect()
+        let u = &inputs[layout.input_range(part)];
+        let report = probe(&*model.parts[part], &model.solver, &model.experiment, u);
+        PartProbe { name: model.parts[part].description().name.clone(), report }
     }
 
     /// The consistent initial inputs of the coupled system.
-    fn initial_inputs(&self) -> Result<Vec<f64>> {
+    pub fn initial_inputs(&self) -> Result<Vec<f64>> {
         let engine = assemble::engine(&self.project, &Choice::of(&self.project), false)?;
         Ok(engine.coupled().to_vec())
+    }
+
+    /// What comes from outside at the start; zero where nothing does.
+    pub fn external_inputs(&self) -> Vec<f64> {
+        let model = &self.project.model;
+        let mut inputs = vec![0.0; model.layout().inputs()];
+        for (input, signal) in &model.externals {
+            inputs[*input] += signal.value(model.experiment.start);
+        }
+        inputs
     }
 
     /// The law of the coupling, if it is linear in the signals and known step by step.

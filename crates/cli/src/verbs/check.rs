@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use costep::{Error, PartProbe, Project, Registry, Source, System};
-use serde_json::{Value, json};
+use costep::{Error, Project, Registry, Source, System};
+use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::failure::{Failure, to_json};
 use crate::phrases::count;
-use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_error, print_json, say};
+use crate::style::{BAD, GOOD, Output, paint, print_error, print_json, say};
 use crate::supervision;
-use crate::table::{number, wall};
+use crate::verbs::probes::{self, Probes};
 
 pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure> {
     let source = Source::find(&args.system.system)?;
@@ -26,20 +26,19 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         }
         Err(refusal) => (None, refusal.errors, refusal.warnings),
     };
-    let project = system.as_ref().map(System::project);
-    if let Some(project) = project.filter(|_| args.probe)
-        && let Some(code) = supervision::elsewhere(project, None, None, output)?
-    {
-        return Ok(code);
+    if let (Some(system), Some(task)) = (&system, &args.probe_task) {
+        return probes::do_task(system, task);
     }
     let probes = match &system {
-        Some(system) if args.probe => system.probe().into_iter().map(Card).collect(),
-        _ => Vec::new(),
+        Some(system) if args.probe => probes::of(system, output)?,
+        _ => Probes::default(),
     };
-    let bad_probes = probes.iter().filter(|Card(probe)| !probe.is_good()).count();
+    let errors: Vec<Error> = errors.into_iter().chain(probes.error).collect();
+    let (probes, project) = (probes.cards, system.as_ref().map(System::project));
+    let bad_probes = probes.iter().filter(|card| !card.is_good).count();
     if output.json {
         let list = |errors: &[Error]| errors.iter().map(to_json).collect::<Vec<_>>();
-        let probes: Vec<_> = probes.iter().map(Card::to_json).collect();
+        let probes: Vec<_> = probes.iter().map(|card| &card.json).collect();
         let object = json!({
             "ok": errors.is_empty() && bad_probes == 0,
             "errors": list(&errors),
@@ -78,55 +77,5 @@ fn summary(
             count(project.model.connections.len(), "connection"),
         ),
         None => say!("{found}"),
-    }
-}
-
-/// What was found out about one part by calling it.
-struct Card(PartProbe);
-
-impl Card {
-    fn to_json(&self) -> Value {
-        match &self.0.report {
-            Err(error) => json!({ "part": self.0.name, "error": to_json(error) }),
-            Ok(report) => json!({
-                "part": self.0.name,
-                "error": null,
-                "repeatable": report.repeatable,
-                "taken_back": report.taken_back,
-                "step_s": report.step_s,
-                "derivative_error": report.derivative_error,
-                "only_one_instance": report.only_one_instance,
-            }),
-        }
-    }
-
-    fn print(&self) -> Result<(), Error> {
-        let name = paint(STRONG, &self.0.name);
-        let report = match &self.0.report {
-            Ok(report) => report,
-            Err(error) => {
-                say!("{name}   {}", paint(BAD, "failed"))?;
-                print_error(error);
-                return Ok(());
-            }
-        };
-        let word = |verdict: Option<bool>, no: &str| match verdict {
-            Some(true) => paint(GOOD, "yes"),
-            Some(false) => paint(BAD, "NO"),
-            None => paint(WARN, no),
-        };
-        let derivatives = match report.derivative_error {
-            None => "not offered".into(),
-            Some(error) if report.derivatives_differ() => {
-                paint(BAD, format!("DIFFER by {} from a step", number(Some(error))))
-            }
-            Some(error) => paint(GOOD, format!("agree with a step up to {}", number(Some(error)))),
-        };
-        say!(
-            "{name}   step {}   repeatable {}   rollback {}   derivatives {derivatives}",
-            wall(report.step_s),
-            word(report.repeatable, "unknown: only one instance is allowed"),
-            word(report.taken_back, "not offered"),
-        )
     }
 }

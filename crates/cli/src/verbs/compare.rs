@@ -22,7 +22,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     let overrides = first_step(args.steps.as_deref()).into_iter().chain(args.models_override());
     let system = args.system.open(overrides.collect())?;
     let project = system.project();
-    if let Some(code) = supervision::elsewhere(project, None, None, output)? {
+    if let Some(code) = supervision::elsewhere_at_any_cost(project, output)? {
         return Ok(code);
     }
     project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));

@@ -15,6 +15,7 @@ pub(crate) mod methods;
 pub(crate) mod models;
 pub(crate) mod new;
 pub(crate) mod plot;
+mod probes;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod stability;

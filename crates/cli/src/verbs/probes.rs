@@ -1,0 +1,181 @@
+//! `costep check --probe`: every part called on its own. FMUs are called in processes of their own, one after the other: none can
+//! disturb another one, and whoever fails is the one to blame.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use costep::{Code, Error, PartProbe, ProbeReport, System};
+use costep_fmu_file::PrivateFolder;
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, to_json};
+use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_error_text, say};
+use crate::supervision;
+use crate::table::{number, wall};
+
+/// What was found out about all parts.
+#[derive(Default)]
+pub(crate) struct Probes {
+    pub(crate) cards: Vec<Card>,
+    /// Parts that are good alone do not get along.
+    pub(crate) error: Option<Error>,
+}
+
+/// What was found out about one part, as it is shown. Parts that are called elsewhere send it as JSON.
+pub(crate) struct Card {
+    pub(crate) is_good: bool,
+    pub(crate) json: Value,
+    line: String,
+    /// An error in words.
+    error: Option<String>,
+}
+
+/// Calls all parts of a system.
+pub(crate) fn of(system: &System, output: Output) -> Result<Probes, Failure> {
+    let fmus = &system.project().given.fmus;
+    if fmus.is_empty() || !cfg!(target_os = "linux") {
+        return Ok(Probes { cards: system.probe().iter().map(Card::of).collect(), error: None });
+    }
+    let folder = PrivateFolder::new().map_err(not_possible)?;
+    let task = |what: &str| folder.path().join(what);
+    let (inputs, error) = match inputs_elsewhere(&task(INPUTS), output) {
+        Ok(inputs) => (inputs, None),
+        Err(error) => (system.external_inputs(), Some(error)),
+    };
+    std::fs::write(task(INPUTS), json!(inputs).to_string()).map_err(not_possible)?;
+    let parts = &system.project().model.parts;
+    let mut cards = Vec::with_capacity(parts.len());
+    for (i, part) in parts.iter().enumerate() {
+        let name = &part.description().name;
+        cards.push(match fmus.iter().any(|fmu| fmu.name == *name) {
+            true => card_elsewhere(name, &task(&i.to_string()), output),
+            false => Card::of(&system.probe_part(i, &inputs)),
+        });
+    }
+    let all_good = cards.iter().all(|card| card.is_good);
+    Ok(Probes { cards, error: error.filter(|_| all_good) })
+}
+
+/// Name of the file with the inputs of the whole system; files of parts have their number for a name.
+const INPUTS: &str = "inputs";
+
+/// The initial inputs of the coupled system, for which all parts are needed at once.
+fn inputs_elsewhere(file: &Path, output: Output) -> Result<Vec<f64>, Error> {
+    let value = ask(file, output)?;
+    match value["inputs"].as_array() {
+        Some(inputs) => Ok(inputs.iter().map(|input| input.as_f64().unwrap_or(f64::NAN)).collect()),
+        None => {
+            let code = value["code"].as_str().and_then(Code::of).unwrap_or(Code::SubsystemFailed);
+            Err(Error::new(code, value["message"].as_str().unwrap_or_default()))
+        }
+    }
+}
+
+fn card_elsewhere(name: &str, file: &Path, output: Output) -> Card {
+    let error = match ask(file, output) {
+        Ok(value) => return Card::read(&value),
+        Err(error) => error,
+    };
+    Card::of(&PartProbe { name: name.to_owned(), report: Err(error) })
+}
+
+/// Has another process do a task and reads what it leaves.
+fn ask(file: &Path, output: Output) -> Result<Value, Error> {
+    let flags = [OsString::from(TASK_FLAG), file.into()];
+    supervision::in_own_process(&flags, output)?;
+    let text = std::fs::read_to_string(file).map_err(not_possible)?;
+    serde_json::from_str(&text).map_err(not_possible)
+}
+
+const TASK_FLAG: &str = "--probe-task";
+
+fn not_possible(cause: impl std::fmt::Display) -> Error {
+    Error::new(Code::Bug, "the results of a process that was started to call a part are missing")
+        .because(cause)
+}
+
+/// Does what another process of this program has asked for by a file that is to be written.
+pub(crate) fn do_task(system: &System, file: &PathBuf) -> Result<ExitCode, Failure> {
+    let number = file.file_name().and_then(|name| name.to_str()?.parse::<usize>().ok());
+    let value = match number.filter(|part| *part < system.project().model.parts.len()) {
+        None => match system.initial_inputs() {
+            Ok(inputs) => json!({ "inputs": inputs }),
+            Err(error) => json!({ "code": error.code().entry().id, "message": error.details().message }),
+        },
+        Some(part) => {
+            let text = std::fs::read_to_string(file.with_file_name(INPUTS)).map_err(not_possible)?;
+            let inputs: Vec<f64> = serde_json::from_str(&text).map_err(not_possible)?;
+            Card::of(&system.probe_part(part, &inputs)).to_value()
+        }
+    };
+    std::fs::write(file, value.to_string()).map_err(not_possible)?;
+    Ok(supervision::exit_code(0))
+}
+
+impl Card {
+    fn of(probe: &PartProbe) -> Self {
+        let name = paint(STRONG, &probe.name);
+        let (json, line, error) = match &probe.report {
+            Err(error) => (
+                json!({ "part": probe.name, "error": to_json(error) }),
+                format!("{name}   {}", paint(BAD, "failed")),
+                Some(error.to_string()),
+            ),
+            Ok(report) => (to_object(&probe.name, report), format!("{name}   {}", words(report)), None),
+        };
+        Self { is_good: probe.is_good(), json, line, error }
+    }
+
+    fn to_value(&self) -> Value {
+        json!({ "is_good": self.is_good, "card": self.json, "line": self.line, "error": self.error })
+    }
+
+    fn read(value: &Value) -> Self {
+        Self {
+            is_good: value["is_good"].as_bool().unwrap_or(false),
+            json: value["card"].clone(),
+            line: value["line"].as_str().unwrap_or_default().to_owned(),
+            error: value["error"].as_str().map(str::to_owned),
+        }
+    }
+
+    pub(crate) fn print(&self) -> Result<(), Error> {
+        say!("{}", self.line)?;
+        self.error.iter().for_each(|error| print_error_text(error));
+        Ok(())
+    }
+}
+
+fn to_object(part: &str, report: &ProbeReport) -> Value {
+    json!({
+        "part": part,
+        "error": null,
+        "repeatable": report.repeatable,
+        "taken_back": report.taken_back,
+        "step_s": report.step_s,
+        "derivative_error": report.derivative_error,
+        "only_one_instance": report.only_one_instance,
+    })
+}
+
+fn words(report: &ProbeReport) -> String {
+    let word = |verdict: Option<bool>, no: &str| match verdict {
+        Some(true) => paint(GOOD, "yes"),
+        Some(false) => paint(BAD, "NO"),
+        None => paint(WARN, no),
+    };
+    let derivatives = match report.derivative_error {
+        None => "not offered".into(),
+        Some(error) if report.derivatives_differ() => {
+            paint(BAD, format!("DIFFER by {} from a step", number(Some(error))))
+        }
+        Some(error) => paint(GOOD, format!("agree with a step up to {}", number(Some(error)))),
+    };
+    format!(
+        "step {}   repeatable {}   rollback {}   derivatives {derivatives}",
+        wall(report.step_s),
+        word(report.repeatable, "unknown: only one instance is allowed"),
+        word(report.taken_back, "not offered"),
+    )
+}

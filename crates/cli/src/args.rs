@@ -79,6 +79,9 @@ pub(crate) enum Verb {
     /// List published results, or reproduce one and compare it with the claims of the paper
     #[command(after_help = examples::REPRODUCE)]
     Reproduce(ReproduceArgs),
+    /// Draw what is connected in a system as SVG, with loops and direct feedthrough
+    #[command(after_help = examples::GRAPH)]
+    Graph(GraphArgs),
     /// Plot recordings as SVG
     #[command(after_help = examples::PLOT)]
     Plot(PlotArgs),
@@ -396,6 +399,15 @@ pub(crate) struct ReproduceArgs {
     /// Quick look: coarser grids where a study has them
     #[arg(long)]
     pub(crate) quick: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct GraphArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// File to write [default: the name of the system, .svg]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -98,6 +98,11 @@ Examples:
   costep reproduce
   costep reproduce genser2020-fig3.62 --quick";
 
+pub(crate) const GRAPH: &str = "\
+Examples:
+  costep graph dual-mass
+  costep graph pair --out pair.svg";
+
 pub(crate) const PLOT: &str = "\
 Examples:
   costep plot rig

@@ -56,6 +56,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Export(args) => verbs::export::run(&args, output),
         Verb::ExportFmu(args) => verbs::export_fmu::run(&args, output),
         Verb::Reproduce(args) => verbs::reproduce::run(&args, output),
+        Verb::Graph(args) => verbs::graph::run(&args, output),
         Verb::Plot(args) => verbs::plot::run(&args, output),
         Verb::Import(args) => verbs::import::run(&args, output),
         Verb::Survey(args) => verbs::survey::run(&args, output),

@@ -315,7 +315,7 @@ fn runs_of_different_systems_do_not_share_a_reference_silently() {
 }
 
 /// The verbs in an order in which each finds what its examples need.
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "demo",
     "export-fmu",
     "new",
@@ -330,6 +330,7 @@ const VERBS: [&str; 18] = [
     "export",
     "import",
     "survey",
+    "graph",
     "plot",
     "inspect",
     "explain",

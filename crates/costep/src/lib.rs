@@ -40,6 +40,7 @@ mod builder;
 mod cancel;
 mod comparison;
 mod diagnosis;
+mod diagram;
 mod errors;
 mod files;
 mod folder;

@@ -1,8 +1,7 @@
 //! What `costep check` advises: allowed, but worth knowing before a run.
 
-use costep_core::graph::Graph;
 use costep_core::quantity::format_time;
-use costep_core::{Code, Connection, Coupling, Error, Experiment, PortKind};
+use costep_core::{Code, Connection, Error, Experiment, PortKind};
 
 use crate::components::Components;
 use crate::fmus::FmuInterface;
@@ -57,21 +56,7 @@ pub(crate) fn warn_of_stop(parts: &Components, run: &Experiment, problems: &mut 
 /// Loops of outputs that depend on themselves without delay, by what the parts say about direct feedthrough.
 fn direct_loops(parts: &Components, connections: &[Connection], problems: &mut Problems<'_>) {
     let layout = parts.model.layout();
-    let coupling = Coupling::new(layout.inputs(), connections);
-    let mut arrows = Vec::new();
-    for (part, built) in parts.model.parts.iter().enumerate() {
-        let (inputs, outputs) = (layout.input_range(part), layout.output_range(part));
-        for (output, through) in outputs.zip(&built.description().feedthrough) {
-            for input in through {
-                arrows.extend(coupling.sources(inputs.start + input).map(|(source, _)| (source, output)));
-            }
-        }
-    }
-    let graph = Graph::new(layout.outputs(), &arrows);
-    for component in graph.components() {
-        if component.len() < 2 && !graph.targets(component[0]).contains(&component[0]) {
-            continue;
-        }
+    for component in costep_system::direct_loops(&parts.model.parts, connections) {
         let mut owners: Vec<usize> = component.iter().map(|output| layout.output_owner(*output)).collect();
         owners.dedup();
         let names: Vec<&str> = owners.iter().map(|part| parts.signals.parts()[*part].as_str()).collect();

@@ -9,6 +9,7 @@
 //! | `axis`, `ticks` | from values to pixels, and where the ticks are |
 //! | `decimate` | long series: the least and the greatest value per pixel |
 //! | `palette` | colours that stay apart for colour-blind eyes, and in print |
+//! | `diagram` | blocks and wires of a system |
 //! | `svg` | escaped text and short numbers |
 //!
 //! ```
@@ -23,6 +24,7 @@
 
 mod axis;
 mod decimate;
+mod diagram;
 mod draw;
 mod figure;
 mod palette;
@@ -31,6 +33,7 @@ mod svg;
 mod ticks;
 
 pub use axis::{Axis, Scale};
+pub use diagram::{Block, Diagram, Pin, Role, Wire};
 pub use figure::Figure;
 pub use palette::{Colour, colour};
 pub use panel::{Cells, Layer, Look, Panel, Series};

@@ -6,6 +6,8 @@
 
 mod component;
 mod description;
+mod loops;
 
 pub use component::Component;
 pub use description::SystemDescription;
+pub use loops::direct_loops;

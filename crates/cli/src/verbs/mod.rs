@@ -6,6 +6,7 @@ pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod export_fmu;
+pub(crate) mod graph;
 pub(crate) mod identify;
 pub(crate) mod import;
 pub(crate) mod inspect;

@@ -1,0 +1,46 @@
+//! Loops of a system: parts that feed themselves through others, and outputs that do so without delay.
+
+use costep_core::graph::Graph;
+use costep_core::{Connection, Coupling, Layout};
+
+use crate::{Component, SystemDescription};
+
+/// The outputs of each loop with direct feedthrough throughout, by what the parts say about it.
+pub fn direct_loops(parts: &[Box<dyn Component>], connections: &[Connection]) -> Vec<Vec<usize>> {
+    let sizes = parts.iter().map(|part| (part.description().inputs.len(), part.description().outputs.len()));
+    let layout = Layout::new(sizes);
+    let coupling = Coupling::new(layout.inputs(), connections);
+    let mut arrows = Vec::new();
+    for (part, built) in parts.iter().enumerate() {
+        let (inputs, outputs) = (layout.input_range(part), layout.output_range(part));
+        for (output, through) in outputs.zip(&built.description().feedthrough) {
+            for input in through {
+                arrows.extend(coupling.sources(inputs.start + input).map(|(source, _)| (source, output)));
+            }
+        }
+    }
+    closed(&Graph::new(layout.outputs(), &arrows))
+}
+
+impl SystemDescription {
+    /// The parts of each loop.
+    pub fn loops(&self) -> Vec<Vec<usize>> {
+        let layout = self.layout();
+        let arrow = |connection: &Connection| {
+            (layout.output_owner(connection.output), layout.input_owner(connection.input))
+        };
+        let arrows: Vec<_> = self.connections.iter().map(arrow).collect();
+        closed(&Graph::new(self.parts.len(), &arrows))
+    }
+
+    /// The outputs of each loop with direct feedthrough throughout.
+    pub fn direct_loops(&self) -> Vec<Vec<usize>> {
+        direct_loops(&self.parts, &self.connections)
+    }
+}
+
+/// Strongly connected components that are more than a node on its own.
+fn closed(graph: &Graph) -> Vec<Vec<usize>> {
+    let is_closed = |nodes: &Vec<usize>| nodes.len() > 1 || graph.targets(nodes[0]).contains(&nodes[0]);
+    graph.components().into_iter().filter(is_closed).collect()
+}

@@ -158,9 +158,11 @@ fn a_new_project_is_proposed_checked_and_run() {
     sandbox.run("new rig S1.fmu S2.fmu").exits(0);
     let text = std::fs::read_to_string(sandbox.path("rig/system.toml")).unwrap();
     assert!(text.contains("stop = \"10 ms\"  # as proposed by `s2`"), "{text}");
-    assert!(text.contains("[[connect]]  # the same name\nfrom = \"s2.F\"\nto = \"s1.F\"\n"), "{text}");
+    assert!(text.contains("[[connect]]  # 0.90: the same name\nfrom = \"s2.F\"\nto = \"s1.F\"\n"), "{text}");
     assert!(
-        text.contains("[[connect]]  # the same unit\nfrom = \"s1.x\"\nto = \"s2.u1\"\nunit = \"convert\"\n"),
+        text.contains(
+            "[[connect]]  # 0.60: the same unit\nfrom = \"s1.x\"\nto = \"s2.u1\"\nunit = \"convert\"\n"
+        ),
         "{text}"
     );
     assert!(text.contains("# No output fits `s2.u2`"), "{text}");

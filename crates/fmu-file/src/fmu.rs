@@ -13,6 +13,7 @@ use crate::elf;
 use crate::finding::{Finding, Severity};
 use crate::folder::PrivateFolder;
 use crate::limits::Limits;
+use crate::terminals::{self, Terminal};
 use crate::text::short;
 use crate::validate::validate_fmu;
 
@@ -75,6 +76,11 @@ impl Fmu {
     /// Its files.
     pub fn archive(&self) -> &Archive {
         &self.archive
+    }
+
+    /// Variables that are connected as one; none if it has no file of them. An error if that file cannot be read.
+    pub fn terminals(&mut self) -> Result<Vec<Terminal>> {
+        terminals::read(&mut self.archive)
     }
 
     /// Everything that is wrong with description and files.

@@ -25,6 +25,7 @@ mod osp;
 use std::path::Path;
 
 use costep_core::Result;
+use costep_fmu_file::{Fmu, Terminal};
 use costep_ssp::{Flat, Reach};
 
 pub use data::{ColumnSignal, DataFile, Interpolation};
@@ -39,4 +40,11 @@ pub fn open(path: &Path, format: Format, folder: &Path, reach: Reach) -> Result<
         Format::MasterSim => master_sim::read(path, reach),
         Format::MultiModel => multi_model::read(path, reach),
     }
+}
+
+/// The terminals of an FMU: its own, and the groups of variables in an OspModelDescription.xml beside it.
+pub fn terminals(fmu: &mut Fmu) -> Result<Vec<Terminal>> {
+    let mut terminals = fmu.terminals()?;
+    terminals.extend(osp::terminals(fmu.path(), &fmu.description().model_name)?);
+    Ok(terminals)
 }

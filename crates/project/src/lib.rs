@@ -18,6 +18,7 @@ mod groups;
 mod kinds;
 mod maps;
 mod models;
+mod names;
 mod overrides;
 mod parse;
 mod problems;

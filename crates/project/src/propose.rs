@@ -1,22 +1,40 @@
-//! Which output may feed which input of FMUs that nobody has connected yet, by their names and units.
+//! Which output may feed which input of FMUs that nobody has connected yet: by terminals, names, units, and pairs of effort
+//! and flow. Every proposal has a score from 0 to 1 and says why.
 
 use costep_core::{Description, Port, PortKind};
-use costep_fmu_file::ModelDescription;
+use costep_fmu_file::{ModelDescription, Terminal};
 
 use crate::fmus::{find_port, start_of_port};
+use crate::names::{Words, spelling};
 use crate::units::{PortUnit, Relation};
 
 /// Outputs that are listed for an input that several of them fit.
 const MOST_LISTED: usize = 6;
+/// A proposal is made from this score on, and without a question if no other comes near it.
+const LEAST: f64 = 0.15;
+const SURE: f64 = 0.6;
+const MARGIN: f64 = 0.1;
+
+/// What a reason is worth.
+const TERMINAL: f64 = 0.95;
+const SAME_NAME: f64 = 0.9;
+const SAME_SPELLING: f64 = 0.8;
+/// Times the share of words in common.
+const WORDS: f64 = 0.5;
+/// A unit that says something, alone and beside a name.
+const UNIT: f64 = 0.3;
+const UNIT_BESIDE_NAME: f64 = 0.15;
+/// Its unit belongs to no other input of that part and no other output fits: two ends of the only signal of that kind.
+const ONLY_OF_ITS_UNIT: f64 = 0.3;
+/// Effort one way, flow the other way.
+const POWER: f64 = 0.15;
 
 /// An input, and what may feed it.
 pub(crate) struct Proposal {
     pub(crate) input: InputPort,
-    /// One if it is clear, several if it is not, none if nothing fits.
+    /// The best first; none if nothing fits.
     pub(crate) sources: Vec<SourcePort>,
-    /// Why these.
-    pub(crate) reason: &'static str,
-    /// Whether there is no doubt that is worth a question.
+    /// Whether the first one is connected without a question.
     pub(crate) sure: bool,
 }
 
@@ -37,142 +55,183 @@ impl InputPort {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct SourcePort {
     /// `part.port`.
     pub(crate) name: String,
     /// Its unit is another one of the same kind.
     pub(crate) converted: bool,
+    /// From 0 to 1.
+    pub(crate) score: f64,
+    /// Why this one.
+    pub(crate) reason: String,
+}
+
+/// An FMU with what it is compared by.
+pub(crate) struct Candidate<'a> {
+    pub(crate) ports: Description,
+    pub(crate) description: &'a ModelDescription,
+    pub(crate) terminals: &'a [Terminal],
 }
 
 /// A port with what it is compared by.
-struct Candidate {
+struct Signal<'a> {
     part: usize,
     full: String,
-    port: String,
-    normalised: String,
+    port: &'a str,
+    words: Words,
+    /// With those of its part.
+    words_of_both: Words,
     unit: Option<PortUnit>,
     kind: PortKind,
+    /// Kinds or names of its terminals, and its names in them.
+    members: Vec<(&'a str, &'a str)>,
+}
+
+impl Signal<'_> {
     /// Whether the unit says anything: `1` and no unit fit everything.
-    telling: bool,
-}
+    fn has_telling_unit(&self) -> bool {
+        self.unit.as_ref().is_some_and(|unit| !matches!(unit.name(), "" | "1" | "-"))
+    }
 
-/// Why an output may feed an input, the best reason first.
-#[derive(Clone, Copy, PartialEq)]
-enum Rule {
-    Name,
-    Spelling,
-    Unit,
-}
-
-impl Rule {
-    fn fits(self, output: &Candidate, input: &Candidate) -> bool {
-        match self {
-            Self::Name => output.port == input.port,
-            Self::Spelling => output.normalised == input.normalised,
-            Self::Unit => output.telling && input.telling,
+    fn relation(&self, to: &Self) -> Relation {
+        match (&self.unit, &to.unit) {
+            (Some(from), Some(to)) => from.relation(to),
+            _ => Relation::Same,
         }
     }
 
-    fn reason(self) -> &'static str {
-        match self {
-            Self::Name => "the same name",
-            Self::Spelling => "the same name, spelled differently",
-            Self::Unit => "the same unit",
-        }
+    fn can_feed(&self, input: &Self) -> bool {
+        self.part != input.part
+            && self.kind.feeds(input.kind)
+            && matches!(self.relation(input), Relation::Same | Relation::Converted(_))
     }
 }
 
 /// A proposal for every input, in the order of the FMUs.
-pub(crate) fn propose(fmus: &[(Description, &ModelDescription)]) -> Vec<Proposal> {
-    let outputs = candidates(fmus, |description| &description.outputs);
-    let inputs = candidates(fmus, |description| &description.inputs);
-    inputs.iter().map(|input| proposal(input, &inputs, &outputs, fmus)).collect()
+pub(crate) fn propose(fmus: &[Candidate<'_>]) -> Vec<Proposal> {
+    let outputs = signals(fmus, |ports| &ports.outputs);
+    let inputs = signals(fmus, |ports| &ports.inputs);
+    let all = Signals { inputs: &inputs, outputs: &outputs };
+    inputs.iter().map(|input| proposal(input, &all, &fmus[input.part])).collect()
 }
 
-fn candidates(
-    fmus: &[(Description, &ModelDescription)],
-    ports: impl Fn(&Description) -> &[Port],
-) -> Vec<Candidate> {
+struct Signals<'a> {
+    inputs: &'a [Signal<'a>],
+    outputs: &'a [Signal<'a>],
+}
+
+fn signals<'a>(fmus: &'a [Candidate<'_>], ports: impl Fn(&Description) -> &[Port]) -> Vec<Signal<'a>> {
     let mut all = Vec::new();
-    for (part, (description, fmu)) in fmus.iter().enumerate() {
-        for port in ports(description) {
-            let unit = find_port(fmu, &port.name).and_then(|(at, _)| PortUnit::of(fmu, &fmu.variables()[at]));
-            all.push(Candidate {
+    for (part, fmu) in fmus.iter().enumerate() {
+        let members = |name: &str| {
+            let inside = fmu.terminals.iter().flat_map(|terminal| {
+                let kind = terminal.kind.as_deref().unwrap_or(&terminal.name);
+                terminal
+                    .members
+                    .iter()
+                    .map(move |(member, variable)| (kind, member.as_str(), variable.as_str()))
+            });
+            inside
+                .filter(|(.., variable)| *variable == name)
+                .map(|(kind, member, _)| (kind, member))
+                .collect()
+        };
+        for port in ports(&fmu.ports) {
+            let found = find_port(fmu.description, &port.name);
+            let words = Words::of(&port.name);
+            all.push(Signal {
                 part,
-                full: format!("{}.{}", description.name, port.name),
-                normalised: normalised(&port.name),
-                port: port.name.clone(),
-                telling: unit.as_ref().is_some_and(|unit| !matches!(unit.name(), "" | "1" | "-")),
+                full: format!("{}.{}", fmu.ports.name, port.name),
+                port: &port.name,
+                words_of_both: words.with(&fmu.ports.name),
+                words,
+                unit: found
+                    .and_then(|(at, _)| PortUnit::of(fmu.description, &fmu.description.variables()[at])),
                 kind: port.kind,
-                unit,
+                members: members(&port.name),
             });
         }
     }
     all
 }
 
-/// A name without case, separators and the words that tell inputs from outputs.
-fn normalised(name: &str) -> String {
-    let words = name.to_lowercase();
-    let words = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let kept: Vec<&str> =
-        words.filter(|word| !matches!(*word, "in" | "out" | "input" | "output" | "u" | "y")).collect();
-    if kept.is_empty() { name.to_lowercase() } else { kept.concat() }
-}
-
-fn relation(output: &Candidate, input: &Candidate) -> Relation {
-    match (&output.unit, &input.unit) {
-        (Some(from), Some(to)) => from.relation(to),
-        _ => Relation::Same,
-    }
-}
-
-fn proposal(
-    input: &Candidate,
-    inputs: &[Candidate],
-    outputs: &[Candidate],
-    fmus: &[(Description, &ModelDescription)],
-) -> Proposal {
-    let fits = |output: &&Candidate| {
-        output.part != input.part
-            && output.kind.feeds(input.kind)
-            && matches!(relation(output, input), Relation::Same | Relation::Converted(_))
+fn proposal(input: &Signal<'_>, all: &Signals<'_>, fmu: &Candidate<'_>) -> Proposal {
+    let mut sources: Vec<SourcePort> = all
+        .outputs
+        .iter()
+        .filter(|output| output.can_feed(input))
+        .filter_map(|output| {
+            let (score, reason) = score(output, input, all);
+            let converted = matches!(output.relation(input), Relation::Converted(_));
+            (score >= LEAST).then(|| SourcePort { name: output.full.clone(), converted, score, reason })
+        })
+        .collect();
+    sources.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let sure = match &sources[..] {
+        [] => false,
+        [only] => only.score >= SURE,
+        [first, second, ..] => first.score >= SURE && first.score - second.score >= MARGIN,
     };
-    let (_, fmu) = &fmus[input.part];
+    sources.truncate(if sure { 1 } else { MOST_LISTED });
     let port = InputPort {
         name: input.full.clone(),
         unit: input.unit.as_ref().map(|unit| unit.name().to_owned()),
-        start: start_of_port(fmu, &input.port, &[]),
+        start: start_of_port(fmu.description, input.port, &[]),
     };
-    for rule in [Rule::Name, Rule::Spelling, Rule::Unit] {
-        let found: Vec<&Candidate> =
-            outputs.iter().filter(fits).filter(|output| rule.fits(output, input)).collect();
-        let Some(first) = found.first() else { continue };
-        // A unit alone is clear only if no other input could be meant.
-        let rivals = inputs.iter().filter(|other| other.part != first.part && other.telling);
-        let alone =
-            rivals.filter(|other| matches!(relation(first, other), Relation::Same | Relation::Converted(_)));
-        let by_unit = rule == Rule::Unit;
-        let sure = found.len() == 1 && (!by_unit || alone.count() == 1);
-        let source = |output: &&Candidate| SourcePort {
-            name: output.full.clone(),
-            converted: matches!(relation(output, input), Relation::Converted(_)),
-        };
-        let sources = found.iter().take(MOST_LISTED).map(source).collect();
-        return Proposal { input: port, sources, reason: rule.reason(), sure };
-    }
-    Proposal { input: port, sources: Vec::new(), reason: "nothing fits", sure: false }
+    Proposal { input: port, sources, sure }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spelling_does_not_matter() {
-        assert_eq!(normalised("in_Torque.Load"), normalised("torque load"));
-        assert_eq!(normalised("u"), "u");
-        assert_ne!(normalised("x1"), normalised("x2"));
+/// How well two ports fit, and why.
+fn score(output: &Signal<'_>, input: &Signal<'_>, all: &Signals<'_>) -> (f64, String) {
+    let mut reasons: Vec<&str> = Vec::new();
+    let (mut score, reason) = score_of_names(output, input);
+    reasons.extend(reason);
+    if output.has_telling_unit() && input.has_telling_unit() {
+        reasons.push("the same unit");
+        score += if score > 0.0 { UNIT_BESIDE_NAME } else { UNIT };
+        if are_only_of_their_unit(output, input, all) {
+            score += ONLY_OF_ITS_UNIT;
+        }
+        if carries_power(output, input, all) {
+            reasons.push("effort and flow");
+            score += POWER;
+        }
     }
+    (score.min(1.0), reasons.join(", "))
+}
+
+fn score_of_names(output: &Signal<'_>, input: &Signal<'_>) -> (f64, Option<&'static str>) {
+    if output.members.iter().any(|member| input.members.contains(member)) {
+        (TERMINAL, Some("terminals of the same kind"))
+    } else if output.port == input.port {
+        (SAME_NAME, Some("the same name"))
+    } else if spelling(output.port) == spelling(input.port) {
+        (SAME_SPELLING, Some("the same name, spelled differently"))
+    } else {
+        // `engine.torque` may feed `brake.engine_torque`, and `engine.brake_torque` `brake.torque`.
+        let share = output.words.share(&input.words);
+        let share =
+            share.max(output.words_of_both.share(&input.words)).max(output.words.share(&input.words_of_both));
+        (WORDS * share, (share > 0.0).then_some("words of the name"))
+    }
+}
+
+/// Whether no other output could feed the input, and no other input could be fed.
+fn are_only_of_their_unit(output: &Signal<'_>, input: &Signal<'_>, all: &Signals<'_>) -> bool {
+    let others = all.outputs.iter().filter(|other| other.has_telling_unit() && other.can_feed(input));
+    let rivals = all.inputs.iter().filter(|other| other.has_telling_unit() && output.can_feed(other));
+    others.count() == 1 && rivals.count() == 1
+}
+
+/// Whether something comes back whose product with this is power.
+fn carries_power(output: &Signal<'_>, input: &Signal<'_>, all: &Signals<'_>) -> bool {
+    let is_conjugate = |back: &Signal<'_>| match (&output.unit, &back.unit) {
+        (Some(one), Some(other)) => one.gives_power_with(other),
+        _ => false,
+    };
+    let mut returns = all.outputs.iter().filter(|back| back.part == input.part && is_conjugate(back));
+    returns.any(|back| {
+        all.inputs.iter().any(|end| end.part == output.part && back.can_feed(end) && is_conjugate(end))
+    })
 }

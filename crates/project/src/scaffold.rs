@@ -6,9 +6,9 @@ use std::path::Path;
 use costep_core::quantity::{exact_time, format_time, parse_time};
 use costep_core::{Code, Description, Error, Result};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, ModelExchangeOptions, ModelExchangeSubsystem};
-use costep_fmu_file::{Causality, Fmu, ModelDescription};
+use costep_fmu_file::{Causality, Fmu, ModelDescription, Terminal};
 
-use crate::propose::{Proposal, propose};
+use crate::propose::{Candidate, Proposal, propose};
 use crate::proposed_times::{latest_stop, shortest_step, usual_step};
 use crate::write::{key, quoted};
 
@@ -20,6 +20,8 @@ pub struct NewFmu<'a> {
     pub file: &'a str,
     /// What it says about itself.
     pub description: &'a ModelDescription,
+    /// Variables of it that are connected as one.
+    pub terminals: &'a [Terminal],
 }
 
 /// Parameters that are listed; more would hide the rest of the file.
@@ -43,7 +45,7 @@ pub(crate) fn project_of_one(path: &Path) -> Result<String> {
             .in_file(path)
             .hint("rename it")
     })?;
-    let fmu = NewFmu { name: &name, file, description: fmu.description() };
+    let fmu = NewFmu { name: &name, file, description: fmu.description(), terminals: &[] };
     Ok(project_text(&name, "zoh", &[fmu]))
 }
 
@@ -150,29 +152,34 @@ fn write_fmu(fmu: &NewFmu<'_>, out: &mut String) {
 }
 
 fn write_connections(fmus: &[NewFmu<'_>], out: &mut String) {
-    let ports: Vec<_> = fmus.iter().filter_map(|fmu| Some((ports(fmu)?, fmu.description))).collect();
-    let proposals = propose(&ports);
-    let _ = writeln!(out, "\n# Connections, proposed by names and units.");
-    for Proposal { input, sources, reason, sure } in &proposals {
+    let candidates: Vec<Candidate<'_>> = fmus
+        .iter()
+        .filter_map(|fmu| {
+            Some(Candidate { ports: ports(fmu)?, description: fmu.description, terminals: fmu.terminals })
+        })
+        .collect();
+    let _ = writeln!(out, "\n# Connections, proposed with a score from 0 to 1 and the reason.");
+    for Proposal { input, sources, sure } in propose(&candidates) {
         match &sources[..] {
             [] => {
                 let start = input.start.map_or_else(|| "0.0".into(), |start| format!("{start:?}"));
                 let _ = writeln!(out, "\n# No output fits {}; it stays at its start value.", input.shown());
                 let _ = writeln!(out, "# [[external]]\n# to = {}\n# value = {start}", quoted(&input.name));
             }
-            [source] if *sure => {
-                let _ = writeln!(out, "\n[[connect]]  # {reason}");
+            [source, ..] if sure => {
+                let _ = writeln!(out, "\n[[connect]]  # {:.2}: {}", source.score, source.reason);
                 let _ = writeln!(out, "from = {}\nto = {}", quoted(&source.name), quoted(&input.name));
                 if source.converted {
                     let _ = writeln!(out, "unit = \"convert\"");
                 }
             }
             several => {
-                let _ = writeln!(out, "\n# {}: {reason}. Choose one:", input.shown());
+                let _ = writeln!(out, "\n# For {}, one of these:", input.shown());
                 for source in several {
                     let convert = if source.converted { "\n# unit = \"convert\"" } else { "" };
                     let (from, to) = (quoted(&source.name), quoted(&input.name));
-                    let _ = writeln!(out, "# [[connect]]\n# from = {from}\n# to = {to}{convert}");
+                    let why = format!("{:.2}: {}", source.score, source.reason);
+                    let _ = writeln!(out, "# [[connect]]  # {why}\n# from = {from}\n# to = {to}{convert}");
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use costep_core::{Code, Error};
-use costep_fmu_file::Fmu;
+use costep_fmu_file::{Fmu, Terminal};
 use costep_project::{NewFmu, Source, component_name, new_project};
 use serde_json::json;
 
@@ -25,14 +25,21 @@ pub(crate) fn run(args: &NewArgs, output: Output) -> Result<ExitCode, Failure> {
         let error = Error::new(Code::Exists, format!("`{}` exists", file.display()));
         return Err(error.hint("choose another folder, or edit what is there").into());
     }
-    let fmus = open_all(&args.fmus)?;
+    let mut fmus = open_all(&args.fmus)?;
+    // They help with proposals: without them there are others.
+    let terminals: Vec<_> = fmus.iter_mut().map(terminals_or_warning).collect();
     let names = names(&args.fmus);
     fs::create_dir_all(&args.dir).map_err(|cause| unwritable(&args.dir, cause))?;
     let files = place_all(args)?;
     let described: Vec<NewFmu<'_>> = fmus
         .iter()
-        .zip(names.iter().zip(&files))
-        .map(|(fmu, (name, file))| NewFmu { name, file, description: fmu.description() })
+        .zip(names.iter().zip(&files).zip(&terminals))
+        .map(|(fmu, ((name, file), terminals))| NewFmu {
+            name,
+            file,
+            description: fmu.description(),
+            terminals,
+        })
         .collect();
     let project = args.dir.file_name().map_or_else(|| "system".into(), |name| name.to_string_lossy());
     write_new(&file, new_project(&project, &described).as_bytes())?;
@@ -49,6 +56,13 @@ fn open_all(paths: &[PathBuf]) -> Result<Vec<Fmu>, Failure> {
         }
     }
     if errors.is_empty() { Ok(fmus) } else { Err(errors.into()) }
+}
+
+fn terminals_or_warning(fmu: &mut Fmu) -> Vec<Terminal> {
+    costep_import::terminals(fmu).unwrap_or_else(|error| {
+        print_error(&error);
+        Vec::new()
+    })
 }
 
 /// A plain word for each FMU: its file name, with a number where it is not the only one.

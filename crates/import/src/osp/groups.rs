@@ -1,11 +1,12 @@
 //! `OspModelDescription.xml`: groups of variables beside an FMU.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
 use costep_fmu_file::xml::{self, Element, literal};
-use costep_fmu_file::{Limits, short};
+use costep_fmu_file::{Limits, Terminal, short};
 
 use crate::builder::Builder;
 use crate::format::read_bytes;
@@ -85,6 +86,34 @@ impl Groups {
                 .missing(line, format!("`{part}` has no group `{}` in `{}`", short(name), short(&file_name)));
         }
         found
+    }
+}
+
+/// The groups of the file beside an FMU as terminals: those of a kind fit together. Empty if there is no such file.
+pub(crate) fn terminals(fmu: &Path, model: &str) -> Result<Vec<Terminal>> {
+    // Authors are not strict about capitals.
+    let wanted = format!("{model}_OspModelDescription.xml");
+    let is_it = |file: &PathBuf| file.file_name().is_some_and(|name| name.eq_ignore_ascii_case(&wanted));
+    let folder = fmu.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let groups = files.find(is_it).map(|file| read(&file)).transpose()?.unwrap_or_default();
+    Ok(groups.iter().map(Group::terminal).collect())
+}
+
+impl Group {
+    fn terminal(&self) -> Terminal {
+        let mut members = Vec::new();
+        self.add_members("", &mut members);
+        Terminal { name: self.name.clone(), kind: Some(self.kind.clone()), members }
+    }
+
+    /// Names by kind and place: names of groups are up to each author.
+    fn add_members(&self, outer: &str, members: &mut Vec<(String, String)>) {
+        let path = format!("{outer}{}", self.kind);
+        let own =
+            self.variables.iter().enumerate().map(|(at, (name, _))| (format!("{path}[{at}]"), name.clone()));
+        members.extend(own);
+        self.inner.iter().for_each(|inner| inner.add_members(&format!("{path}."), members));
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod attributes;
 mod groups;
+pub(crate) use groups::terminals;
 
 use std::collections::HashMap;
 use std::path::Path;

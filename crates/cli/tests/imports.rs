@@ -227,6 +227,29 @@ fn deviation(sandbox: &Sandbox, folder: &str, reference: &Path, columns: &[&str]
     worst
 }
 
+/// (from, to) of all connections of a project, sorted.
+fn connections(sandbox: &Sandbox, project: &str) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(sandbox.path(project)).unwrap();
+    let value = |line: &str, key: &str| Some(line.strip_prefix(key)?.trim_matches('"').to_lowercase());
+    let all = |key: &str| text.lines().filter_map(|line| value(line, key)).collect::<Vec<_>>();
+    let mut pairs: Vec<_> = all("from = ").into_iter().zip(all("to = ")).collect();
+    pairs.sort();
+    pairs
+}
+
+#[test]
+fn proposals_for_fmus_of_others_are_what_their_author_connects() {
+    let Some(folder) = real_files("osp-demo-cases/tutorial-fmus") else { return };
+    let sandbox = Sandbox::new();
+    let files =
+        ["Mass", "Spring", "Damper"].map(|name| folder.join(format!("{name}.fmu")).display().to_string());
+    sandbox.run(&format!("new rig {} --no-copy", files.join(" "))).exits(0);
+    sandbox.run(&format!("import {} --out theirs", folder.join("OspSystemStructure.xml").display()));
+    let theirs = connections(&sandbox, "theirs/system.toml");
+    assert_eq!(connections(&sandbox, "rig/system.toml"), theirs);
+    assert_eq!(theirs.len(), 8);
+}
+
 #[test]
 fn reference_results_of_mastersim_are_met() {
     let Some(folder) = real_files("mastersim/data/tests/linux64") else { return };

@@ -63,7 +63,8 @@ fn signals_of_every_type_are_coupled_by_holding_them() {
             let at = columns.iter().position(|column| *column == name).unwrap_or_else(|| panic!("{name}"));
             rows.iter().map(|row| row[at]).collect()
         };
-        for name in names.iter().filter(|name| **name != "real") {
+        // Methods form floating-point numbers, also those that are declared discrete.
+        for name in names.iter().filter(|name| !matches!(**name, "real" | "single")) {
             // The step at 0.45 s is seen at 0.5 s; `a` has it at the end of that step, `b` one later. Nothing between.
             let jump = |from: usize| (0..=10).map(|k| if k < from { 0.0 } else { 1.0 }).collect::<Vec<_>>();
             assert_eq!(column(&format!("a.y_{name}")), jump(6), "{fmi:?} {name}");

@@ -322,3 +322,29 @@ fn folders_are_read_however_they_are_written() {
     assert!(["tables", "maps"].iter().all(|name| unpacked.folder().join("resources").join(name).is_dir()));
     assert_eq!(fs::read(unpacked.folder().join("resources/map.txt")).unwrap(), b"1 2 3\n");
 }
+
+#[test]
+fn terminals_are_read_with_those_inside_of_others() {
+    let text = r#"<?xml version="1.0"?><fmiTerminalsAndIcons fmiVersion="3.0"><Terminals>
+        <Terminal name="axle" terminalKind="shaft" matchingRule="plug">
+            <TerminalMemberVariable variableName="tau" memberName="torque" variableKind="signal"/>
+            <TerminalMemberVariable variableName="w" variableKind="signal"/>
+            <Terminal name="inner" matchingRule="bus"/>
+        </Terminal></Terminals></fmiTerminalsAndIcons>"#;
+    let description = ENGINE_2;
+    let mut zip = fmu(2, description);
+    zip.files.push(File::deflated("terminalsAndIcons/terminalsAndIcons.xml", text));
+    let mut opened = Fmu::new(archive(zip.bytes())).unwrap();
+    let terminals = opened.terminals().unwrap();
+    let names: Vec<_> = terminals.iter().map(|terminal| terminal.name.as_str()).collect();
+    assert_eq!(names, ["axle", "axle.inner"]);
+    assert_eq!((terminals[0].kind.as_deref(), terminals[1].kind.as_deref()), (Some("shaft"), None));
+    let pair = |member: &str, variable: &str| (member.to_owned(), variable.to_owned());
+    assert_eq!(terminals[0].members, [pair("torque", "tau"), pair("w", "w")]);
+    // FMUs without such a file have none; a file that is something else is an error with its name.
+    assert_eq!(Fmu::new(archive(fmu(2, description).bytes())).unwrap().terminals().unwrap(), []);
+    let mut other = fmu(2, description);
+    other.files.push(File::deflated("terminalsAndIcons/terminalsAndIcons.xml", "<other/>"));
+    let error = Fmu::new(archive(other.bytes())).unwrap().terminals().unwrap_err();
+    assert!(error.to_string().contains("fmiTerminalsAndIcons"), "{error}");
+}

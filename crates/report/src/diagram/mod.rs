@@ -38,7 +38,7 @@ pub struct Block {
 pub struct Pin {
     /// Name and unit.
     pub label: String,
-    /// Whether a signal from outside of the system drives it.
+    /// Whether an external input of the system drives it.
     pub external: bool,
 }
 

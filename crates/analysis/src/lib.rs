@@ -13,6 +13,7 @@ mod reference;
 mod samples;
 mod stability;
 mod trace;
+mod trials;
 mod watch;
 
 pub use amplitude_windows::{AmplitudeWindows, Amplitudes};
@@ -26,4 +27,5 @@ pub use probe::{ProbeReport, probe};
 pub use reference::{Reference, ReferenceKind, Twin, outputs_at};
 pub use stability::Growth;
 pub use trace::{MicroTrace, Trace};
+pub use trials::{Offer, contradiction};
 pub use watch::GrowthWatch;

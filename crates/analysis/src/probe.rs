@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use costep_core::{
     Capabilities, Code, Error, Experiment, InputPolynomials, Linearisation, LocalModel, Result, Subsystem,
+    Variation,
 };
 use costep_integrate::Solver;
 use costep_system::Component;
@@ -163,7 +164,8 @@ fn derivative_error(
     let nominal: Vec<f64> =
         part.description().inputs.iter().map(|port| port.nominal.unwrap_or(1.0)).collect();
     let mut worst: f64 = 0.0;
-    for j in 0..u.len() {
+    let varies = |j: &usize| part.description().inputs[*j].variation != Variation::Discrete;
+    for j in (0..u.len()).filter(varies) {
         let delta = CHANGE * u[j].abs().max(nominal[j].abs());
         let mut changed = u.to_vec();
         changed[j] += delta;
@@ -186,7 +188,7 @@ fn derivative_error(
 
 /// Change of the outputs over a step of length h under a unit change of input j: x' = A x + B e_j, y = C x + D e_j, by
 /// Runge-Kutta steps of order 4.
-fn response(model: &LocalModel, j: usize, h: f64) -> Vec<f64> {
+pub(crate) fn response(model: &LocalModel, j: usize, h: f64) -> Vec<f64> {
     let (n, m) = (model.states, model.inputs);
     let rate = |x: &[f64]| -> Vec<f64> {
         (0..n).map(|i| model.b[i * m + j] + (0..n).map(|k| model.a[i * n + k] * x[k]).sum::<f64>()).collect()

@@ -505,7 +505,7 @@ fn a_crash_in_one_run_of_a_comparison_ends_that_run() {
         rig.set("bad", fault::SEGV_STATE, "");
         let done = rig
             .sandbox
-            .run("compare rig --methods zoh,predictive:source=probe,nepce --reference none")
+            .run("compare rig --set bad.at=0.4 --methods zoh,predictive:source=finite-difference,nepce --reference none")
             .exits(2)
             .says("warning[W0113]: `bad` died with SIGSEGV in")
             .says("(E0405); all is done again with `bad` in its own process");
@@ -514,11 +514,28 @@ fn a_crash_in_one_run_of_a_comparison_ends_that_run() {
             let found = rows.iter().find(|row| row.trim_start().starts_with(method));
             found.unwrap_or_else(|| panic!("{method}\n{}", done.story()))
         };
-        assert!(row("predictive:source=probe").contains("failed"), "{}", done.story());
+        assert!(row("predictive:source=finite-difference").contains("failed"), "{}", done.story());
         for method in ["zoh", "nepce"] {
             assert!(!row(method).contains("failed"), "{}", done.story());
         }
         assert_eq!(left_over(&rig.sandbox.path("mark")), 0);
+    }
+}
+
+#[test]
+fn states_that_do_not_work_are_not_used() {
+    for fmi in BOTH {
+        let rig = Rig::new(fmi);
+        for (fault, why) in
+            [(55, "a step from a restored state differs"), (fault::SEGV_STATE, "`bad` died with SIGSEGV in")]
+        {
+            rig.set("bad", fault, "");
+            rig.run("--method predictive:source=finite-difference --no-record")
+                .exits(1)
+                .says("`bad`: its state is not stored and restored: ")
+                .says(why);
+            rig.run("--method zoh --no-record").exits(0);
+        }
     }
 }
 

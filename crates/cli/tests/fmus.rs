@@ -232,6 +232,39 @@ fn a_probe_tells_what_fmus_do() {
 }
 
 #[test]
+fn local_models_that_a_step_contradicts_are_not_used() {
+    for fmi in BOTH {
+        let sandbox = pair(fmi);
+        let chosen = "method: predictive";
+        let done = sandbox.run("run pair --method auto --out good").exits(0).says(chosen);
+        assert!(!done.stderr.contains("W0303"), "{}", done.story());
+        let variant = Variant { flag: "-DWRONG_DERIVATIVES", ..Variant::default() };
+        std::fs::copy(build_as(fmi, "S1", "S1", variant).path, sandbox.path("pair/S1.fmu")).unwrap();
+        sandbox.run("run pair --method auto --out bad").exits(0).says("method: identified").says(
+            "warning[W0303]: method: `s1`: its local model is not used: over a step with changed inputs",
+        );
+        sandbox
+            .run("run pair --method predictive --out refused")
+            .exits(1)
+            .says("`s1`: its local model is not used")
+            .says("E0");
+    }
+}
+
+#[test]
+fn input_derivatives_without_effect_are_not_used() {
+    let sandbox = pair(Fmi::V2);
+    let done = sandbox.run("run pair --method foh --out good").exits(0);
+    assert!(!done.stderr.contains("W0303"), "{}", done.story());
+    let variant = Variant { flag: "-DIGNORES_DERIVATIVES", ..Variant::default() };
+    std::fs::copy(build_as(Fmi::V2, "S1", "S1", variant).path, sandbox.path("pair/S1.fmu")).unwrap();
+    let why = "`s1`: its inputs are held: what it is told about their derivatives has no effect";
+    for method in ["foh", "auto"] {
+        sandbox.run(&format!("run pair --method {method} --out {method}")).exits(0).says(why);
+    }
+}
+
+#[test]
 fn texts_and_bytes_pass_through_a_chain_and_are_not_recorded() {
     for fmi in [Fmi::V2, Fmi::V3] {
         let sandbox = Sandbox::new();

@@ -2,10 +2,14 @@
 #![cfg(target_os = "linux")]
 
 mod common;
+#[path = "../../fmu-export/tests/common/python.rs"]
+mod python;
+#[path = "../../fmu-export/tests/common/registry.rs"]
+mod registry;
 
 use std::path::{Path, PathBuf};
 
-use common::Sandbox;
+use common::{Sandbox, table};
 
 /// The folder of files of other tools, if it is beside the checkout or the folder around that.
 fn real_files(part: &str) -> Option<PathBuf> {
@@ -57,4 +61,52 @@ fn a_truck_whose_signals_are_declared_discrete_is_coupled_by_methods() {
         std::fs::read_to_string(sandbox.path(format!("{method}.csv"))).unwrap()
     };
     assert_eq!(held("zoh"), held("foh"));
+}
+
+/// Largest error of two integrators in a ring, of amplitude 1.
+fn ring_error(sandbox: &Sandbox, run: &str) -> f64 {
+    sandbox.run(&format!("export {run} --to {run}.csv")).exits(0);
+    let text = std::fs::read_to_string(sandbox.path(format!("{run}.csv"))).unwrap();
+    let (names, rows) = table(&text);
+    let column = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    let (a, b) = (column("a.real_output"), column("b.real_output"));
+    let error = |row: &Vec<f64>| (row[a] - row[0].cos()).abs().max((row[b] - row[0].sin()).abs());
+    rows.iter().map(error).fold(0.0, f64::max)
+}
+
+#[test]
+fn two_openmodelica_integrators_in_a_ring_keep_their_amplitude() {
+    if python::skipped() {
+        return;
+    }
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmu-export/tests/python");
+    let interpreter = python::environment("python", &here.join("requirements.txt"));
+    let fmu = registry::fetched(&interpreter).join("cosimtlk-fmus-ModSim.Examples.InputTest.fmu");
+    let sandbox = Sandbox::new();
+    for (interface, method, bar) in [("me", "auto", 0.02), ("me", "monolithic", 1e-5), ("cs", "auto", 0.02)] {
+        let parts: String = [("a", 1.0), ("b", 0.0)]
+            .iter()
+            .map(|(name, start)| {
+                let file = fmu.display();
+                let set = format!("set = {{ \"integrator.y_start\" = {start} }}");
+                format!("[fmu.{name}]\nfile = \"{file}\"\ninterface = \"{interface}\"\n{set}\n")
+            })
+            .collect();
+        let run = format!("{interface}-{method}");
+        sandbox.write(
+            &format!("{run}.toml"),
+            format!(
+                "[system]\nstop = \"20 s\"\n[step]\nsize = \"0.1 s\"\n{parts}\
+                 [[connect]]\nfrom = \"b.real_output\"\nto = \"a.real_setpoint\"\ngain = -1.0\n\
+                 [[connect]]\nfrom = \"a.real_output\"\nto = \"b.real_setpoint\"\n"
+            ),
+        );
+        let done = sandbox.run(&format!("run {run}.toml --method {method} --reference none --out {run}"));
+        let error = ring_error(&sandbox, &run);
+        println!("{interface} {method}: {error:e}");
+        assert!(error <= bar, "{interface} {method}: {error:e}\n{}", done.story());
+        if interface == "cs" {
+            done.says("`a`: its inputs are held: what it is told about their derivatives has no effect");
+        }
+    }
 }

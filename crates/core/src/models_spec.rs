@@ -56,6 +56,8 @@ pub struct ModelsOffer {
     pub learning: Learning,
     /// They are learnt from samples inside the macro steps.
     pub micro_samples: bool,
+    /// They come from trial steps, for which subsystems return to a stored state.
+    pub trial_steps: bool,
 }
 
 /// One row of the registry of sources of models: command line, project files, documentation and the

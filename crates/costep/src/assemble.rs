@@ -8,6 +8,8 @@ use costep_methods::monolithic::{Integrator, MonolithicOptions};
 use costep_methods::{MethodSpec, monolithic};
 use costep_project::Project;
 
+use crate::trust::Distrust;
+
 /// The method of the default group and the macro step of a run.
 pub(crate) struct Choice<'a> {
     pub(crate) method: &'a MethodSpec,
@@ -58,17 +60,36 @@ pub(crate) fn engine_over(
     if monolithic::is_monolithic(method) {
         return whole(project, whole_solver(project, method)?, &experiment, micro_samples);
     }
+    let others = project.groups[1..].iter().map(|group| &group.method);
+    let methods = std::iter::once(method).chain(others);
+    let distrust = Distrust::find(project, methods.clone(), &experiment);
+    let models = watch(costep_methods::models(methods)?);
+    let system = coupled(project, (method, experiment), (models, micro_samples), &distrust)?;
+    let mut engine = Engine::new(system).map_err(|error| distrust.explain(error, project))?;
+    distrust.reasons(project).for_each(|reason| engine.add_warning(reason));
+    Ok(engine)
+}
+
+/// The parts of a project under their methods.
+fn coupled(
+    project: &Project,
+    (method, experiment): (&MethodSpec, Experiment),
+    (models, micro_samples): (Box<dyn ModelSource>, bool),
+    distrust: &Distrust,
+) -> Result<System> {
     let model = &project.model;
-    let subsystems = model.parts.iter().map(|part| part.subsystem(&model.solver)).collect::<Result<_>>()?;
+    let part = |i: usize| {
+        let subsystem = model.parts[i].subsystem(&model.solver);
+        subsystem.map(|subsystem| distrust.restrict(i, subsystem))
+    };
     let group = |(index, spec): (usize, &costep_project::GroupSpec)| Group {
         method: if index == 0 { method.build() } else { spec.method.build() },
         inputs: spec.inputs.clone(),
     };
-    let others = project.groups[1..].iter().map(|group| &group.method);
-    Engine::new(System {
-        subsystems,
+    Ok(System {
+        subsystems: (0..model.parts.len()).map(part).collect::<Result<_>>()?,
         connections: model.connections.clone(),
-        models: watch(costep_methods::models(std::iter::once(method).chain(others))?),
+        models,
         externals: model.externals.clone(),
         groups: project.groups.iter().enumerate().map(group).collect(),
         scheduling: project.scheduling.clone(),

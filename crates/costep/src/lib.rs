@@ -59,6 +59,7 @@ mod solution;
 mod step;
 mod supervised;
 mod system;
+mod trust;
 
 pub use builder::SystemBuilder;
 pub use cancel::Cancel;

@@ -62,7 +62,7 @@ fn check_continuous(port: &Port, is_input: bool) -> Result<()> {
     let error = match port.kind {
         PortKind::Real if !is_input || port.variation != Variation::Discrete => return Ok(()),
         PortKind::Real => Error::new(Code::BadValue, format!("`{name}` cannot be continuous"))
-            .because("in Model Exchange a discrete input changes at events only"),
+            .because("it is not Float64, or an input of Model Exchange that changes at events only"),
         kind => Error::new(Code::BadValue, format!("`{name}` cannot be continuous"))
             .because(format!("its values are {kind}")),
     };

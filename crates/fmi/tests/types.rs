@@ -108,9 +108,7 @@ fn ports_know_their_kind_and_that_they_are_held() {
             "bytes" => PortKind::Bytes,
             _ => PortKind::Integer,
         };
-        // Real numbers are formed by coupling methods, whatever their type.
-        let expected_variation = if *name == "single" { Variation::Stepwise } else { Variation::Discrete };
-        assert_eq!((*kind, *variation), (expected, expected_variation), "{name}");
+        assert_eq!((*kind, *variation), (expected, Variation::Discrete), "{name}");
     }
     assert_eq!(description.inputs.len(), 14);
 }

@@ -23,6 +23,7 @@ pub(crate) const ENTRY: SourceEntry = SourceEntry {
         current: RenewalOptions::read(options).refresh() == Refresh::Every(1),
         learning: Learning::Nothing,
         micro_samples: false,
+        trial_steps: false,
     },
     build: |options| Box::new(Exact::new(RenewalOptions::read(options).refresh())),
 };

@@ -39,6 +39,7 @@ pub(crate) const ENTRY: SourceEntry = SourceEntry {
         current: false,
         learning: Learning::Nothing,
         micro_samples: false,
+        trial_steps: true,
     },
     build: |options| Box::new(FiniteDifference::new(RenewalOptions::read(options).refresh())),
 };

@@ -54,7 +54,7 @@ options! {
 /// What sources give that learn while the run goes.
 pub(crate) fn discrete(learning: Learns, options: &Options) -> ModelsOffer {
     let micro_samples = SampleOptions::read(options).samples > 1;
-    ModelsOffer { kind: ModelKind::Discrete, current: false, learning, micro_samples }
+    ModelsOffer { kind: ModelKind::Discrete, current: false, learning, micro_samples, trial_steps: false }
 }
 
 /// The source.

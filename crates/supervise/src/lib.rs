@@ -52,7 +52,7 @@ pub use hand_over::Program;
 #[cfg(target_os = "linux")]
 pub use isolated::{Isolated, Outline, WORKER_FLAG, host, late_failures, offer_workers, worker_program};
 #[cfg(target_os = "linux")]
-pub use isolated_fmu::{IsolatedUse, host_fmu, isolate_fmu};
+pub use isolated_fmu::{IsolatedUse, host_fmu, isolate_fmu, try_fmu};
 #[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
 #[cfg(target_os = "linux")]

@@ -3,6 +3,9 @@
 use costep_core::{Code, Description, Error, Result, Subsystem};
 use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver, Stepper};
 
+/// An instance for trials, and start values of its inputs.
+pub type TrialPart = (Box<dyn Subsystem>, Vec<f64>);
+
 /// Something that subsystems can be made of: equations, which can also be solved with those of others as
 /// one system, or a simulator whose equations nobody knows, such as an FMU.
 pub trait Component: Send + Sync {
@@ -28,6 +31,12 @@ pub trait Component: Send + Sync {
     /// Whether [`Component::equations`] gives some.
     fn has_equations(&self) -> bool {
         false
+    }
+
+    /// An instance for trials, in a process of its own, and start values of its inputs: whatever it does, others do not notice.
+    /// Nothing where that is not possible, or not needed.
+    fn for_trials(&self) -> Option<Result<TrialPart>> {
+        None
     }
 
     /// A copy of its equations, if they are those of a native model.

@@ -8,6 +8,6 @@ mod component;
 mod description;
 mod loops;
 
-pub use component::Component;
+pub use component::{Component, TrialPart};
 pub use description::SystemDescription;
 pub use loops::direct_loops;

@@ -21,6 +21,7 @@ pub static ENTRY: SourceEntry = SourceEntry {
         current: false,
         learning: Learning::Nothing,
         micro_samples: false,
+        trial_steps: false,
     },
     build: |options| Box::new(Smoothed { weight: SmoothedOptions::read(options).weight, known: Vec::new() }),
 };

@@ -52,6 +52,7 @@ impl Engine {
             groups,
             models,
             pace,
+            notes: Vec::new(),
         };
         engine.initialise()?;
         Ok(engine)

@@ -39,4 +39,6 @@ pub struct Engine {
     /// Local models of the subsystems.
     models: Box<dyn ModelSource>,
     pace: Pace,
+    /// What was known before it was built.
+    notes: Vec<String>,
 }

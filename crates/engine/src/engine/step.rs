@@ -195,7 +195,7 @@ impl Engine {
     /// What the methods, and the step control, say about a step that has been tried.
     #[inline(never)]
     fn judge(&mut self) -> Result<Verdict> {
-        let Self { plan, plant, exchange, groups, models, pace, ledger } = self;
+        let Self { plan, plant, exchange, groups, models, pace, ledger, .. } = self;
         let mut verdict = Verdict::Accept;
         for g in plan.roles.looking_back.iter().copied() {
             let signals = exchange.signals(plan, plant, &**models);

@@ -181,7 +181,13 @@ impl Engine {
 
     /// Where the methods do less than they could, and what to do about it.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
-        self.groups.iter().filter_map(|group| group.method.warning())
+        let of_methods = self.groups.iter().filter_map(|group| group.method.warning());
+        self.notes.iter().map(String::as_str).chain(of_methods)
+    }
+
+    /// Adds a warning of whoever has built it.
+    pub fn add_warning(&mut self, warning: String) {
+        self.notes.push(warning);
     }
 
     /// Names of the extra columns: of the methods, with the number of the group if there are several, and of the

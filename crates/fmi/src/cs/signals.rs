@@ -265,7 +265,8 @@ impl Signals {
                 VariableType::Float64 if variable.variability == Variability::Continuous => {
                     Variation::Continuous
                 }
-                VariableType::Float64 | VariableType::Float32 => Variation::Stepwise,
+                VariableType::Float64 => Variation::Stepwise,
+                VariableType::Float32 if variable.causality == Causality::Output => Variation::Stepwise,
                 _ => Variation::Discrete,
             };
             for element in 0..count {

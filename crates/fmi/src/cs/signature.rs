@@ -1,6 +1,6 @@
 //! What an FMU for Co-Simulation looks like from outside, by its model description alone.
 
-use costep_core::{Capabilities, Description, Linearisation, Port, Result, StepLengths, Variation};
+use costep_core::{Capabilities, Description, Linearisation, Port, Result, StepLengths};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{CoSimulation, ModelDescription};
 
@@ -74,11 +74,6 @@ impl Signature {
             step_lengths: step_lengths(kind),
         };
         options.variations.apply(&mut description)?;
-        // What is converted on its way, as Float32 is, has one value per step.
-        let converted = description.inputs[inputs.width()..].iter_mut();
-        converted
-            .filter(|port| port.variation == Variation::Continuous)
-            .for_each(|port| port.variation = Variation::Stepwise);
         Ok(Self { settings, inputs, declared, outputs, follows, linear, promised, description })
     }
 }

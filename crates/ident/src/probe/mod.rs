@@ -49,6 +49,7 @@ pub(crate) const ENTRY: SourceEntry = SourceEntry {
         current: true,
         learning: Learning::Nothing,
         micro_samples: false,
+        trial_steps: true,
     },
     build: |options| {
         let options = ProbeOptions::read(options);

@@ -3,17 +3,33 @@
 use std::sync::Arc;
 
 #[cfg(target_os = "linux")]
-use costep_core::{Code, Error};
+use costep_core::{Code, Error, Port};
 use costep_core::{Description, Result, Subsystem};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuEquations};
 use costep_fmi::{ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::Use;
 use costep_integrate::{Equations, Ode, Solver};
 #[cfg(target_os = "linux")]
-use costep_supervise::{IsolatedUse, isolate_fmu};
-use costep_system::Component;
+use costep_supervise::{IsolatedUse, isolate_fmu, try_fmu};
+use costep_system::{Component, TrialPart};
 
+#[cfg(target_os = "linux")]
+use crate::fmus::start_of_port;
 use crate::fmus::{FmuFile, Isolation};
+
+/// An instance for trials with start values of its inputs: what the FMU says is not passed on.
+#[cfg(target_os = "linux")]
+fn for_trials(file: &FmuFile, description: &Description, usage: IsolatedUse) -> Option<Result<TrialPart>> {
+    let program = costep_supervise::worker_program()?;
+    let parameters = match &usage {
+        IsolatedUse::CoSimulation(options) => &options.parameters,
+        IsolatedUse::ModelExchange(options) => &options.parameters,
+    };
+    let start = |port: &Port| start_of_port(&file.description, &port.name, parameters).unwrap_or(0.0);
+    let inputs = description.inputs.iter().map(start).collect();
+    let isolated = try_fmu(program, &file.path, &file.description, &description.name, usage);
+    Some(isolated.map(|isolated| (Box::new(isolated) as Box<dyn Subsystem>, inputs)))
+}
 
 /// A process for one instance of an FMU.
 #[cfg(target_os = "linux")]
@@ -51,6 +67,12 @@ impl CoSimulationComponent {
 impl Component for CoSimulationComponent {
     fn description(&self) -> &Description {
         &self.description
+    }
+
+    #[cfg(target_os = "linux")]
+    fn for_trials(&self) -> Option<Result<TrialPart>> {
+        let usage = IsolatedUse::CoSimulation(CoSimulationOptions::clone(&self.options));
+        for_trials(&self.file, &self.description, usage)
     }
 
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
@@ -106,6 +128,12 @@ impl ModelExchangeComponent {
 impl Component for ModelExchangeComponent {
     fn description(&self) -> &Description {
         &self.description
+    }
+
+    #[cfg(target_os = "linux")]
+    fn for_trials(&self) -> Option<Result<TrialPart>> {
+        let usage = IsolatedUse::ModelExchange(ModelExchangeOptions::clone(&self.options));
+        for_trials(&self.file, &self.description, usage)
     }
 
     /// The solver is its own: that of the project is for native parts, whose time scales are others.

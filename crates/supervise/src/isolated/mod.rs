@@ -28,6 +28,7 @@ use crate::hand_over::Program;
 pub use host::host;
 pub(crate) use mailbox::Control;
 pub use proxy::{Isolated, Outline};
+pub(crate) use worker::Hear;
 pub use worker::late_failures;
 
 /// The flag by which a program is told that it hosts a subsystem.

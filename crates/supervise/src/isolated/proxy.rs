@@ -35,6 +35,8 @@ pub struct Isolated {
     samples: Option<MicroBuffer>,
     /// Steps are trials, whose micro samples nobody wants.
     paused: bool,
+    /// It is killed at its end, without a word.
+    abandoned: bool,
     _kept: Box<dyn Any + Send>,
 }
 
@@ -59,7 +61,14 @@ impl Isolated {
         }
         description.input_order = sizes.order.min(facts.input_order);
         description.step_lengths = facts.step_lengths;
-        Ok(Self { worker, description, facts, samples: None, paused: false, _kept: kept })
+        Ok(Self { worker, description, facts, samples: None, paused: false, abandoned: false, _kept: kept })
+    }
+
+    /// Has the process killed at the end of the subsystem: whatever it would still do does not count.
+    #[must_use]
+    pub fn abandoned(mut self) -> Self {
+        self.abandoned = true;
+        self
     }
 
     /// Takes over the micro samples of the step just done, `count` of them.
@@ -291,6 +300,8 @@ impl Persistence for Isolated {
 
 impl Drop for Isolated {
     fn drop(&mut self) {
-        self.worker.ask_at_end(Request::End);
+        if !self.abandoned {
+            self.worker.ask_at_end(Request::End);
+        }
     }
 }

@@ -34,7 +34,7 @@ pub fn late_failures() -> Vec<Error> {
 const NEWS: usize = 16 << 10;
 
 /// Is told what a process has to say.
-pub(super) type Hear = Box<dyn Fn(&[u8]) + Send>;
+pub(crate) type Hear = Box<dyn Fn(&[u8]) + Send>;
 
 /// A started process.
 pub(super) struct Worker {

@@ -12,7 +12,7 @@ use costep_fmi::{
 use costep_fmu_file::{Fmu, ModelDescription, PrivateFolder, Use};
 
 use crate::hand_over::Program;
-use crate::isolated::{Isolated, Outline, host};
+use crate::isolated::{Hear, Isolated, Outline, host};
 use hosted_fmu::HostedFmu;
 
 /// How an isolated FMU is used.
@@ -43,6 +43,29 @@ pub fn isolate_fmu(
     name: &str,
     usage: IsolatedUse,
 ) -> Result<Isolated> {
+    let instance = name.to_owned();
+    let hear = Box::new(move |bytes: &[u8]| messages::tell_of(&instance, bytes));
+    start(program, path, fmu, (name, usage), hear)
+}
+
+/// The same for trials: nobody is told what the FMU says, or does at its end.
+pub fn try_fmu(
+    program: &Program,
+    path: &Path,
+    fmu: &ModelDescription,
+    name: &str,
+    usage: IsolatedUse,
+) -> Result<Isolated> {
+    start(program, path, fmu, (name, usage), Box::new(|_| ())).map(Isolated::abandoned)
+}
+
+fn start(
+    program: &Program,
+    path: &Path,
+    fmu: &ModelDescription,
+    (name, usage): (&str, IsolatedUse),
+    hear: Hear,
+) -> Result<Isolated> {
     let not_possible = |cause: std::io::Error| {
         let message = format!("`{name}` cannot run in its own process");
         Error::new(Code::FileNotReadable, message).in_file(path).because(cause)
@@ -57,8 +80,6 @@ pub fn isolate_fmu(
         name: name.to_owned(),
         usage,
     };
-    let instance = name.to_owned();
-    let hear = Box::new(move |bytes: &[u8]| messages::tell_of(&instance, bytes));
     Isolated::start(program, outline, &order.write(), Box::<PrivateFolder>::new(folder), hear)
 }
 

@@ -1,0 +1,136 @@
+//! Offers of FMUs that do not hold, found out before a run relies on them: the FMU is tried in a process of its own, and what turns
+//! out to be wrong is hidden from the coupling methods. Where no such processes can be started, everybody is believed.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use costep_analysis::{Offer, contradiction};
+use costep_core::{AfterStep, Code, Error, Experiment, Restricted, Subsystem};
+use costep_methods::{MethodSpec, auto};
+use costep_project::Project;
+
+/// An FMU as it is used, and an offer of it.
+#[derive(Clone, PartialEq)]
+struct Tried {
+    path: PathBuf,
+    changed: Option<SystemTime>,
+    /// Interface and values that are set.
+    usage: String,
+    step: u64,
+    offer: Offer,
+}
+
+/// What was found in earlier trials, so that a comparison does not try the same FMU for each of its runs.
+static FOUND: Mutex<Vec<(Tried, Option<String>)>> = Mutex::new(Vec::new());
+
+/// Which offers of which parts are not to be used.
+#[derive(Default)]
+pub(crate) struct Distrust {
+    found: Vec<(usize, Offer, String)>,
+}
+
+impl Distrust {
+    /// Tries what these methods may make use of.
+    pub(crate) fn find<'a>(
+        project: &Project,
+        methods: impl Iterator<Item = &'a MethodSpec>,
+        experiment: &Experiment,
+    ) -> Self {
+        let mut wanted: Vec<Offer> = Vec::new();
+        if !project.given.fmus.is_empty() {
+            wanted.extend(methods.flat_map(offers_used));
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut found = Vec::new();
+        for (part, component) in project.model.parts.iter().enumerate() {
+            // What costep integrates itself it also evaluates.
+            let matters = |offer: &&Offer| **offer != Offer::InputPolynomials || !component.has_equations();
+            for offer in wanted.iter().filter(matters) {
+                found.extend(tried(project, part, *offer, experiment).map(|reason| (part, *offer, reason)));
+            }
+        }
+        Self { found }
+    }
+
+    /// The subsystem of a part without what is wrong.
+    pub(crate) fn restrict(&self, part: usize, subsystem: Box<dyn Subsystem>) -> Box<dyn Subsystem> {
+        if self.found.iter().all(|(of, _, _)| *of != part) {
+            return subsystem;
+        }
+        let mut restricted = Restricted::new(subsystem);
+        for (_, offer, _) in self.found.iter().filter(|(of, _, _)| *of == part) {
+            restricted = match offer {
+                Offer::LocalModel => restricted.without_linearisation(),
+                Offer::InputPolynomials => restricted.describe(|description| description.input_order = 0),
+                Offer::Rollback => restricted.without_rollback(),
+            };
+        }
+        restricted.boxed()
+    }
+
+    /// What was found, in words.
+    pub(crate) fn reasons<'a>(&'a self, project: &'a Project) -> impl Iterator<Item = String> + 'a {
+        self.found.iter().map(|found| in_words(found, project))
+    }
+
+    /// An error with the reason, if something was found that it may be about. Nobody fails without input polynomials.
+    pub(crate) fn explain(&self, error: Error, project: &Project) -> Error {
+        let mut needed = self.found.iter().filter(|(_, offer, _)| *offer != Offer::InputPolynomials);
+        match needed.next().filter(|_| error.code() == Code::NeedsMissing) {
+            Some(found) => {
+                let message = format!("{}; {}", error.details().message, in_words(found, project));
+                Error::new(error.code(), message).hint(error.help())
+            }
+            None => error,
+        }
+    }
+}
+
+fn in_words((part, _, reason): &(usize, Offer, String), project: &Project) -> String {
+    format!("`{}`: {reason}", project.model.parts[*part].description().name)
+}
+
+/// What a method may use of what subsystems offer, as far as is known before it sees them.
+fn offers_used(method: &MethodSpec) -> Vec<Offer> {
+    let request = method.build().request();
+    let is_open = method.entry.id == auto::ENTRY.id;
+    let takes_trial_steps = request.models.is_any() && method.models.offer().trial_steps;
+    let mut used = Vec::new();
+    if takes_trial_steps || request.after_step == AfterStep::Judge {
+        used.push(Offer::Rollback);
+    }
+    if is_open || request.models.is_full() && !takes_trial_steps {
+        used.push(Offer::LocalModel);
+    }
+    if is_open || request.models.is_full() || request.inputs.order() > 0 {
+        used.push(Offer::InputPolynomials);
+    }
+    used
+}
+
+/// Why an offer of a part does not hold; nothing if it does, or nobody can tell.
+fn tried(project: &Project, part: usize, offer: Offer, experiment: &Experiment) -> Option<String> {
+    let component = &project.model.parts[part];
+    let name = &component.description().name;
+    let spec = project.given.fmus.iter().find(|fmu| fmu.name == *name)?;
+    let key = Tried {
+        changed: spec.path.metadata().and_then(|file| file.modified()).ok(),
+        path: spec.path.clone(),
+        usage: format!("{} {:?} {:?}", spec.interface.word(), spec.set, spec.variations),
+        step: experiment.step.to_bits(),
+        offer,
+    };
+    let known = || FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, found)) = known().iter().find(|(tried, _)| *tried == key) {
+        return found.clone();
+    }
+    let make = || {
+        let missing = || Error::new(Code::NeedsMissing, "there are no processes for trials");
+        component.for_trials().unwrap_or_else(|| Err(missing()))
+    };
+    let found = contradiction(offer, &make, experiment);
+    known().push((key, found.clone()));
+    found
+}

@@ -8,8 +8,9 @@ mod python;
 mod registry;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use common::{Sandbox, table};
+use common::{Done, Sandbox, finished, table};
 
 /// The folder of files of other tools, if it is beside the checkout or the folder around that.
 fn real_files(part: &str) -> Option<PathBuf> {
@@ -63,6 +64,12 @@ fn a_truck_whose_signals_are_declared_discrete_is_coupled_by_methods() {
     assert_eq!(held("zoh"), held("foh"));
 }
 
+/// An interpreter with FMPy and PythonFMU.
+fn interpreter() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmu-export/tests/python");
+    python::environment("python", &here.join("requirements.txt"))
+}
+
 /// Largest error of two integrators in a ring, of amplitude 1.
 fn ring_error(sandbox: &Sandbox, run: &str) -> f64 {
     sandbox.run(&format!("export {run} --to {run}.csv")).exits(0);
@@ -79,8 +86,7 @@ fn two_openmodelica_integrators_in_a_ring_keep_their_amplitude() {
     if python::skipped() {
         return;
     }
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmu-export/tests/python");
-    let interpreter = python::environment("python", &here.join("requirements.txt"));
+    let interpreter = interpreter();
     let fmu = registry::fetched(&interpreter).join("cosimtlk-fmus-ModSim.Examples.InputTest.fmu");
     let sandbox = Sandbox::new();
     for (interface, method, bar) in [("me", "auto", 0.02), ("me", "monolithic", 1e-5), ("cs", "auto", 0.02)] {
@@ -109,4 +115,65 @@ fn two_openmodelica_integrators_in_a_ring_keep_their_amplitude() {
             done.says("`a`: its inputs are held: what it is told about their derivatives has no effect");
         }
     }
+}
+
+/// Makes `NAME/Part.fmu` of Python code, whose output rises by what `head` calls GAIN.
+fn build_part(sandbox: &Sandbox, interpreter: &Path, name: &str, head: &str, helper: &str) {
+    sandbox.write(&format!("{name}/helper.py"), helper);
+    sandbox.write(
+        &format!("{name}/part.py"),
+        format!(
+            "{head}\nfrom pythonfmu import Fmi2Causality, Fmi2Slave, Real\n\n\nclass Part(Fmi2Slave):\n    \
+             def __init__(self, **kwargs):\n        super().__init__(**kwargs)\n        self.y = 0.0\n        \
+             self.register_variable(Real(\"y\", causality=Fmi2Causality.output))\n\n    \
+             def do_step(self, current_time, step_size):\n        self.y += step_size * GAIN\n        return True\n"
+        ),
+    );
+    let folder = sandbox.path(name);
+    let mut build = Command::new(interpreter);
+    build.args(["-m", "pythonfmu", "build", "-f", "part.py", "helper.py", "-d", "."]);
+    python::run(build.current_dir(&folder).env("PYTHONPATH", &folder).env("PYTHONDONTWRITEBYTECODE", "1"));
+}
+
+/// Runs parts side by side, with these variables in the environment.
+fn run_parts(sandbox: &Sandbox, parts: &[&str], variables: &[(&str, &str)]) -> Done {
+    let fmus: String =
+        parts.iter().map(|part| format!("[fmu.{part}]\nfile = \"{part}/Part.fmu\"\n")).collect();
+    sandbox.write("rig.toml", format!("[system]\nstop = \"1 s\"\n[step]\nsize = \"0.125 s\"\n{fmus}"));
+    let line = "run rig.toml --method zoh --out out";
+    let mut command = sandbox.command(line.split(' '));
+    command.env_remove("VIRTUAL_ENV").env_remove("PYTHONPATH").envs(variables.iter().copied());
+    finished(command, line)
+}
+
+#[test]
+fn fmus_of_python_code_are_kept_apart_and_find_their_modules() {
+    if python::skipped() {
+        return;
+    }
+    let (sandbox, interpreter) = (Sandbox::new(), interpreter());
+    for (name, gain) in [("one", "1.0"), ("two", "2.0")] {
+        build_part(&sandbox, &interpreter, name, "from helper import GAIN", &format!("GAIN = {gain}\n"));
+    }
+    build_part(&sandbox, &interpreter, "three", "import pythonfmu3\n\nGAIN = 3.0", "");
+    // The library of this very Python.
+    let script = "import sysconfig as s, sys; v = s.get_config_var; n = 'libpython%d.%d.so.1.0' % sys.version_info[:2]; \
+                  print(v('LIBDIR') + '/' + v('INSTSONAME') if v('Py_ENABLE_SHARED') else n)";
+    let library = python::run(Command::new(&interpreter).args(["-c", script]));
+    let library = ("COSTEP_PYTHON_LIBRARY", library.trim());
+    run_parts(&sandbox, &["one", "two"], &[library])
+        .exits(0)
+        .says("warning[W0208]: `two` carries Python code: it runs in its own process");
+    sandbox.run("export out --to out.csv").exits(0);
+    let text = std::fs::read_to_string(sandbox.path("out.csv")).unwrap();
+    let (names, rows) = table(&text);
+    assert_eq!((names, rows.last().unwrap()), (vec!["t", "one.y", "two.y"], &vec![1.0, 1.0, 2.0]));
+    // A module that is in the virtual environment alone.
+    run_parts(&sandbox, &["three"], &[library])
+        .exits(2)
+        .says("error[E0113]: `three` could not be instantiated")
+        .says("its Python code imports `pythonfmu3`, which is not found")
+        .says("pip install pythonfmu3");
+    let folder = interpreter.parent().and_then(Path::parent).unwrap().to_str().unwrap();
+    run_parts(&sandbox, &["three"], &[("VIRTUAL_ENV", folder)]).exits(0);
 }

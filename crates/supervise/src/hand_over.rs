@@ -35,12 +35,15 @@ pub struct Program {
     pub path: PathBuf,
     /// What comes behind the flag by which it is told its role.
     pub arguments: Vec<OsString>,
+    /// Variables of its environment that differ from those here.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 impl Program {
     /// The present program once more, even if its file has been replaced meanwhile.
     pub fn this(arguments: impl IntoIterator<Item = OsString>) -> Self {
-        Self { path: "/proc/self/exe".into(), arguments: arguments.into_iter().collect() }
+        let arguments = arguments.into_iter().collect();
+        Self { path: "/proc/self/exe".into(), arguments, environment: Vec::new() }
     }
 }
 
@@ -52,6 +55,7 @@ pub(crate) fn start(program: &Program, flag: &str, files: &[BorrowedFd<'_>]) -> 
     let name = std::env::args_os().next().unwrap_or_else(|| "costep".into());
     let mut command = Command::new(&program.path);
     command.arg0(name).arg(format!("{flag}={}", numbers.join(","))).args(&program.arguments);
+    command.envs(program.environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).process_group(0);
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let inheritable = |flags: FdFlags| all.iter().try_for_each(|file| fcntl_setfd(file, flags));

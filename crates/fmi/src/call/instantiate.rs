@@ -53,10 +53,10 @@ impl Instance {
         let owned = Shared::new(Environment::showing(name, slot.messages(), library.version() == 1));
         let environment = owned.address().cast::<c_void>();
         live::enter(environment, &owned.log);
-        let request = Request { library, slot: &slot, name: &c_name, logging, environment };
+        let mut request = Request { library, slot: &slot, name: &c_name, logging, environment };
         let mut callbacks = None;
         let mut has_event_mode = library.uses_event_mode();
-        let handle = match &library.functions {
+        let mut handle = match &library.functions {
             Functions::V1(_) => request.instantiate_1(),
             Functions::V2(f) => request.instantiate_2(f, &mut callbacks),
             Functions::V3(f) => {
@@ -74,6 +74,15 @@ impl Instance {
                 handle
             }
         };
+        if handle.is_null() && !logging && owned.log.last().is_none() {
+            // Once more, for the reason: some FMUs keep silent otherwise.
+            request.logging = true;
+            handle = match &library.functions {
+                Functions::V1(_) => request.instantiate_1(),
+                Functions::V2(f) => request.instantiate_2(f, &mut callbacks),
+                Functions::V3(_) => handle,
+            };
+        }
         if handle.is_null() {
             library.leave();
             return Err(refused(library, name, logging, &owned));
@@ -213,12 +222,31 @@ fn tell_of_refusal(name: &str) {
     tell(name, Notice::Logged(&message));
 }
 
+/// The module that Python code could not import, by its words.
+fn missing_module(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("No module named ")?;
+    let module: String = rest
+        .trim_start_matches(['\'', '"'])
+        .chars()
+        .take_while(|c| c.is_alphanumeric() || "._".contains(*c))
+        .collect();
+    (!module.is_empty()).then_some(module)
+}
+
 #[cold]
 fn refused(library: &FmuLibrary, name: &str, logging: bool, environment: &Environment) -> Error {
     let error = Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"));
     let error = error.in_file(library.path());
     match environment.log.last() {
-        Some(text) => error.because(text),
+        Some(text) => match environment.log.messages().iter().find_map(|message| missing_module(&message.text)) {
+            Some(module) => error.because(format!("its Python code imports `{module}`, which is not found")).hint(
+                format!(
+                    "install it, `pip install {module}`, in the virtual environment that is active, or name its folder in \
+                     PYTHONPATH"
+                ),
+            ),
+            None => error.because(text),
+        },
         None if !logging => error.because("the FMU gave no reason").hint("switch its logging on"),
         None => error
             .because("the FMU gave no reason")

@@ -13,9 +13,9 @@ use costep_integrate::{Equations, Ode, Solver};
 use costep_supervise::{IsolatedUse, isolate_fmu, try_fmu};
 use costep_system::{Component, TrialPart};
 
-#[cfg(target_os = "linux")]
-use crate::fmus::start_of_port;
 use crate::fmus::{FmuFile, Isolation};
+#[cfg(target_os = "linux")]
+use crate::fmus::{python, start_of_port};
 
 /// An instance for trials with start values of its inputs: what the FMU says is not passed on.
 #[cfg(target_os = "linux")]
@@ -27,6 +27,7 @@ fn for_trials(file: &FmuFile, description: &Description, usage: IsolatedUse) -> 
     };
     let start = |port: &Port| start_of_port(&file.description, &port.name, parameters).unwrap_or(0.0);
     let inputs = description.inputs.iter().map(start).collect();
+    let program = &python::with_environment(program, file);
     let isolated = try_fmu(program, &file.path, &file.description, &description.name, usage);
     Some(isolated.map(|isolated| (Box::new(isolated) as Box<dyn Subsystem>, inputs)))
 }
@@ -39,6 +40,7 @@ fn isolated(file: &FmuFile, name: &str, usage: IsolatedUse) -> Result<Box<dyn Su
         return Err(Error::new(Code::NeedsMissing, message)
             .because("this program cannot host FMUs in separate processes"));
     };
+    let program = &python::with_environment(program, file);
     Ok(Box::new(isolate_fmu(program, &file.path, &file.description, name, usage)?))
 }
 
@@ -162,7 +164,7 @@ impl Component for ModelExchangeComponent {
     }
 
     fn has_equations(&self) -> bool {
-        self.isolation == Isolation::None
+        self.isolation != Isolation::Process
     }
 
     fn ode(&self) -> Option<Box<dyn Ode>> {

@@ -18,6 +18,8 @@ pub(crate) struct FmuFile {
     pub(crate) description: ModelDescription,
     /// What is wrong with it by the rules of FMI.
     pub(crate) findings: Vec<Finding>,
+    /// Whether it is Python code inside, which the interpreter of the process would run.
+    pub(crate) carries_python: bool,
     loaded: Mutex<Loaded>,
 }
 
@@ -33,8 +35,12 @@ impl FmuFile {
     fn open(path: &Path) -> Result<Self> {
         let fmu = Fmu::open(path)?;
         let (description, findings) = (fmu.description().clone(), fmu.validate());
+        let is_module = |entry: costep_fmu_file::Entry<'_>| {
+            entry.name.starts_with("resources/") && entry.name.ends_with(".py")
+        };
+        let carries_python = fmu.archive().entries().any(is_module);
         let loaded = Mutex::new(Loaded { fmu, checked: HashMap::new(), libraries: Vec::new() });
-        Ok(Self { path: path.into(), description, findings, loaded })
+        Ok(Self { path: path.into(), description, findings, carries_python, loaded })
     }
 
     /// An error if it has no binary for this platform, or one that cannot be loaded by what its header says.
@@ -53,6 +59,9 @@ impl FmuFile {
         if isolation == Isolation::Process {
             return Ok(true);
         }
+        if isolation == Isolation::Auto && self.carries_python {
+            return Ok(costep_supervise::worker_program().is_some());
+        }
         let is_taken = self.library(usage)?.is_taken();
         Ok(is_taken && costep_supervise::worker_program().is_some())
     }
@@ -61,7 +70,7 @@ impl FmuFile {
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn needs_process(&self, isolation: Isolation, _usage: Use) -> Result<bool> {
         match isolation {
-            Isolation::None => Ok(false),
+            Isolation::Auto | Isolation::None => Ok(false),
             Isolation::Process => Err(Error::new(
                 costep_core::Code::NeedsMissing,
                 "FMUs can run in their own process on Linux only",

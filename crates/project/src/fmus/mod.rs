@@ -5,6 +5,8 @@
 
 mod component;
 mod file;
+#[cfg(target_os = "linux")]
+mod python;
 mod read;
 mod value;
 mod variations;
@@ -41,8 +43,10 @@ impl FmuInterface {
 /// In which process an FMU runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// With the engine and the other FMUs.
+    /// In a process of its own if it carries Python code, of which one process has room for one FMU; else with the others.
     #[default]
+    Auto,
+    /// With the engine and the other FMUs.
     None,
     /// In a process of its own.
     Process,
@@ -50,11 +54,12 @@ pub enum Isolation {
 
 impl Isolation {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::None, Self::Process];
+    pub const ALL: [Self; 3] = [Self::Auto, Self::None, Self::Process];
 
     /// The word in project files.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::None => "none",
             Self::Process => "process",
         }

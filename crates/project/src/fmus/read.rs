@@ -80,6 +80,13 @@ pub(crate) fn read(
         part = make(variations.clone()).map_err(|error| problems.report(section.origin, || error)).ok()?;
     }
     variations::tell_assumed(&entry.key, part.description(), &section, problems);
+    if cfg!(target_os = "linux") && isolation == Isolation::Auto && file.carries_python {
+        problems.warn(section.origin_of("file"), || {
+            let message =
+                format!("`{}` carries Python code: it runs in its own process", shortened(&entry.key));
+            Error::new(Code::PythonIsolated, message)
+        });
+    }
     let interface_given = section.get("interface").is_some();
     if interface == FmuInterface::ModelExchange && !interface_given {
         problems.warn(section.origin_of("file"), || by_model_exchange(&entry.key, solver));

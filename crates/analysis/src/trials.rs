@@ -1,5 +1,5 @@
-//! Offers of a subsystem that are tried before anybody relies on them: local models, input polynomials, rollback. Some FMUs
-//! declare what they do not do.
+//! Offers of a subsystem that are tried before anybody relies on them: local models, input polynomials,
+//! rollback. Some FMUs declare what they do not do.
 
 use costep_core::{
     Capabilities, Experiment, InputPolynomials, Linearisation, LocalModel, Result, Subsystem, Variation,
@@ -12,7 +12,8 @@ use crate::probe::response;
 const STEPS: u64 = 3;
 /// Change of an input, relative to its size.
 const CHANGE: f64 = 1e-4;
-/// Difference between a local model and a step, relative to the response, that no nonlinearity and no inner solver explains.
+/// Difference between a local model and a step, relative to the response, that no nonlinearity and no inner
+/// solver explains.
 const CONTRADICTION: f64 = 0.25;
 
 /// Something that a subsystem may offer.
@@ -26,8 +27,8 @@ pub enum Offer {
     Rollback,
 }
 
-/// Why an offer cannot be relied on, if a trial shows that. `make` gives a fresh instance with inputs for it; one that cannot be
-/// tried is not accused of anything. Instances are dropped without being terminated.
+/// Why an offer cannot be relied on, if a trial shows that. `make` gives a fresh instance with inputs for
+/// it; one that cannot be tried is not accused of anything. Instances are dropped without being terminated.
 pub fn contradiction(
     offer: Offer,
     make: &dyn Fn() -> Result<TrialPart>,

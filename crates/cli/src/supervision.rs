@@ -164,8 +164,8 @@ mod system {
         }
     }
 
-    /// The same for a command that goes on whatever an FMU does: those that end the process get one of their own, and the
-    /// command is repeated, so that they end no more than what they are used for.
+    /// The same for a command that goes on whatever an FMU does: those that end the process get one of their
+    /// own, and the command is repeated, so that they end no more than what they are used for.
     pub(crate) fn elsewhere_at_any_cost(
         project: &Project,
         output: Output,
@@ -215,8 +215,8 @@ mod system {
         if part.contains(['.', '\'']) { format!("\"{part}\"") } else { part.into() }
     }
 
-    /// Has the present command, with further flags, done by a process of its own, which leaves its results in files; an error if
-    /// it did not come to its end.
+    /// Has the present command, with further flags, done by a process of its own, which leaves its results
+    /// in files; an error if it did not come to its end.
     pub(crate) fn in_own_process(more: &[OsString], output: Output) -> Result<()> {
         supervised(more.iter().cloned(), None, output)?.error().map_or(Ok(()), Err)
     }

@@ -1,4 +1,5 @@
-//! FMUs as other tools write them, used as a user does. Tests skip where the folder of such files is missing.
+//! FMUs as other tools write them, used as a user does. Tests skip where the folder of such files is
+//! missing.
 #![cfg(target_os = "linux")]
 
 mod common;

@@ -54,10 +54,11 @@ pub enum Variation {
     /// Coupling methods form it. As an input it follows polynomials of the order that its subsystem takes.
     #[default]
     Continuous,
-    /// Coupling methods form it, with one value per step: what they give is applied by its mean over the step.
+    /// Coupling methods form it, with one value per step: what they give is applied by its mean over the
+    /// step.
     Stepwise,
-    /// There is nothing between two values. As an input it keeps its last value over a step, whatever the coupling
-    /// method, and so does every input that it feeds.
+    /// There is nothing between two values. As an input it keeps its last value over a step, whatever the
+    /// coupling method, and so does every input that it feeds.
     Discrete,
 }
 
@@ -118,7 +119,8 @@ pub struct Description {
     pub outputs: Vec<Port>,
     /// Direct feedthrough: for each output the inputs it depends on without delay.
     pub feedthrough: Vec<Vec<usize>>,
-    /// Highest order of an input polynomial it takes; 0 = held inputs only. See [`Description::order_of_input`].
+    /// Highest order of an input polynomial it takes; 0 = held inputs only. See
+    /// [`Description::order_of_input`].
     pub input_order: usize,
     /// The lengths of the steps that it can do beside its macro steps.
     pub step_lengths: StepLengths,

@@ -1,5 +1,6 @@
-//! Offers of FMUs that do not hold, found out before a run relies on them: the FMU is tried in a process of its own, and what turns
-//! out to be wrong is hidden from the coupling methods. Where no such processes can be started, everybody is believed.
+//! Offers of FMUs that do not hold, found out before a run relies on them: the FMU is tried in a process of
+//! its own, and what turns out to be wrong is hidden from the coupling methods. Where no such processes can
+//! be started, everybody is believed.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -75,10 +76,12 @@ impl Distrust {
         self.found.iter().map(|found| in_words(found, project))
     }
 
-    /// An error with the reason, if something was found that it may be about. Nobody fails without input polynomials.
+    /// An error with the reason, if something was found that it may be about: seldom input polynomials, without
+    /// which most methods work.
     pub(crate) fn explain(&self, error: Error, project: &Project) -> Error {
-        let mut needed = self.found.iter().filter(|(_, offer, _)| *offer != Offer::InputPolynomials);
-        match needed.next().filter(|_| error.code() == Code::NeedsMissing) {
+        let is_needed = |found: &&(usize, Offer, String)| found.1 != Offer::InputPolynomials;
+        let found = self.found.iter().find(is_needed).or(self.found.first());
+        match found.filter(|_| error.code() == Code::NeedsMissing) {
             Some(found) => {
                 let message = format!("{}; {}", error.details().message, in_words(found, project));
                 Error::new(error.code(), message).hint(error.help())

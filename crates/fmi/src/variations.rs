@@ -2,8 +2,8 @@
 
 use costep_core::{Code, Description, Error, Port, PortKind, Result, Variation};
 
-/// Signals that are continuous or discrete whatever the model description says, by the names of variables or of elements
-/// of arrays.
+/// Signals that are continuous or discrete whatever the model description says, by the names of variables or
+/// of elements of arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SignalVariations {
     /// Coupling methods form them, with polynomials where the FMU takes them.
@@ -16,8 +16,8 @@ impl SignalVariations {
     /// Changes the ports of a subsystem.
     ///
     /// # Errors
-    /// Names that are no port or stand for both; continuous signals that are not Float64 or, in Model Exchange, change at
-    /// events only.
+    /// Names that are no port or stand for both; continuous signals that are not Float64 or, in Model
+    /// Exchange, change at events only.
     pub fn apply(&self, description: &mut Description) -> Result<()> {
         for (names, variation) in
             [(&self.continuous, Variation::Continuous), (&self.discrete, Variation::Discrete)]

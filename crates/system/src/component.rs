@@ -33,8 +33,8 @@ pub trait Component: Send + Sync {
         false
     }
 
-    /// An instance for trials, in a process of its own, and start values of its inputs: whatever it does, others do not notice.
-    /// Nothing where that is not possible, or not needed.
+    /// An instance for trials, in a process of its own, and start values of its inputs: whatever it does,
+    /// others do not notice. Nothing where that is not possible, or not needed.
     fn for_trials(&self) -> Option<Result<TrialPart>> {
         None
     }

@@ -1,5 +1,5 @@
-//! `costep check --probe`: every part called on its own. FMUs are called in processes of their own, one after the other: none can
-//! disturb another one, and whoever fails is the one to blame.
+//! `costep check --probe`: every part called on its own. FMUs are called in processes of their own, one
+//! after the other: none can disturb another one, and whoever fails is the one to blame.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

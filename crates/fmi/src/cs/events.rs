@@ -50,8 +50,8 @@ pub(crate) enum Kept {
 }
 
 impl Events {
-    /// Nothing for an instance that completes all its steps and handles its events by itself. The inputs are as its model
-    /// description declares them: that is what it treats as events.
+    /// Nothing for an instance that completes all its steps and handles its events by itself. The inputs are
+    /// as its model description declares them: that is what it treats as events.
     pub(crate) fn of(instance: &Instance, inputs: &[Port]) -> Option<Box<Self>> {
         let library = &instance.library;
         if !instance.has_event_mode && !library.might_return_early() {

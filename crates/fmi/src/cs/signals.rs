@@ -255,8 +255,8 @@ impl Signals {
         variables.copied().zip(self.elements.iter().chain(others.1).copied())
     }
 
-    /// One port per element, as the model description declares it. What changes at communication points only, but is
-    /// a real number, is left to the coupling methods.
+    /// One port per element, as the model description declares it. What changes at communication points
+    /// only, but is a real number, is left to the coupling methods.
     pub(crate) fn ports(&self, description: &ModelDescription, sizes: &[(usize, u64)]) -> Vec<Port> {
         let mut ports = Vec::with_capacity(self.total());
         for (index, count) in self.all() {

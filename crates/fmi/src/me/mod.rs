@@ -40,7 +40,8 @@ pub struct ModelExchangeOptions {
     pub step_timeout: Option<Duration>,
     /// How inputs reach it.
     pub routing: InputRouting,
-    /// What is continuous or discrete against its description. Inputs that change at events only stay discrete.
+    /// What is continuous or discrete against its description. Inputs that change at events only stay
+    /// discrete.
     pub variations: SignalVariations,
 }
 

@@ -43,7 +43,8 @@ impl FmuInterface {
 /// In which process an FMU runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// In a process of its own if it carries Python code, of which one process has room for one FMU; else with the others.
+    /// In a process of its own if it carries Python code, of which one process has room for one FMU; else
+    /// with the others.
     #[default]
     Auto,
     /// With the engine and the other FMUs.

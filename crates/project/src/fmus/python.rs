@@ -1,4 +1,5 @@
-//! FMUs that carry Python code: in the process that hosts one, the virtual environment that is active here is used.
+//! FMUs that carry Python code: in the process that hosts one, the virtual environment that is active here
+//! is used.
 
 use std::env;
 use std::ffi::OsString;
@@ -25,8 +26,8 @@ pub(super) fn with_environment(program: &Program, file: &FmuFile) -> Program {
     program
 }
 
-/// The library of Python that an environment was made with, and a path on which its interpreter is the first. Python looks from there
-/// for the modules of the environment.
+/// The library of Python that an environment was made with, and a path on which its interpreter is the
+/// first. Python looks from there for the modules of the environment.
 fn variables(folder: &Path, path: OsString) -> Vec<(OsString, OsString)> {
     let mut paths = vec![folder.join("bin")];
     paths.extend(env::split_paths(&path));
@@ -42,8 +43,8 @@ fn variables(folder: &Path, path: OsString) -> Vec<(OsString, OsString)> {
     found
 }
 
-/// The library of the Python that a configuration file names: beside its interpreter if it is there, else as the system
-/// finds it.
+/// The library of the Python that a configuration file names: beside its interpreter if it is there, else as
+/// the system finds it.
 fn library(configuration: &str) -> Option<PathBuf> {
     let value = |wanted: &str| {
         let mut pairs = configuration.lines().filter_map(|line| line.split_once('='));

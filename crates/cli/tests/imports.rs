@@ -298,3 +298,28 @@ fn the_crane_of_libcosim_has_the_parameters_of_its_structure() {
     assert_eq!(rows.len(), 101);
     assert!(rows[1..].iter().all(|row| (row[limit] - 69.0).abs() < 1e-6), "{:?}", rows[1]);
 }
+
+#[test]
+fn the_crane_of_libcosim_moves_as_in_libcosim() {
+    let Some(folder) = real_files("libcosim/tests/data/ssp/demo") else { return };
+    let sandbox = Sandbox::new();
+    let file = folder.join("SystemStructure.ssd");
+    let line = format!("run {} --method zoh --step 1e-4s --t-end 0.5s --out crane", file.display());
+    sandbox.run(&line).exits(0).says("KnuckleBoomCrane: warning [W0114]: `Act_Limits[1]` is 69");
+    let (names, rows) = recorded(&sandbox, "crane");
+    // By libcosim with its fixed-step algorithm after 1 and 5000 steps. Both FMUs set outputs on leaving
+    // their initialisation.
+    for (name, values) in [
+        ("CraneController.p_Crane.e[2]", [352812.3758439413, -483902.9958635185]),
+        ("KnuckleBoomCrane.p_Crane.f[2]", [0.0004522876859775041, 0.11519352450645022]),
+        ("KnuckleBoomCrane.p_Crane.f[3]", [0.006328605945908474, -0.47244384798585815]),
+        ("KnuckleBoomCrane.Act_Limits[1]", [68.99999999999999, 69.00000000010232]),
+    ] {
+        let column =
+            names.iter().position(|known| known == name).unwrap_or_else(|| panic!("{name} in {names:?}"));
+        for (row, value) in [1, 5000].into_iter().zip(values) {
+            let deviation = (rows[row][column] / value - 1.0_f64).abs();
+            assert!(deviation < 1e-6, "{name} in row {row}: {deviation:e}");
+        }
+    }
+}

@@ -11,8 +11,8 @@ pub struct StepOutcome {
 
 /// A simulator of one part.
 ///
-/// Call order: `initialise`, `initial_outputs` (any number of times), then `step` with intervals that join;
-/// `terminate` last. What it can do beyond that is behind the handles of [`Capable`].
+/// Call order: `initialise`, `initial_outputs` (any number of times), `begin` (not by everybody), then `step` with
+/// intervals that join; `terminate` last. What it can do beyond that is behind the handles of [`Capable`].
 pub trait Subsystem: Capable + Send {
     /// Ports, direct feedthrough, orders and lengths it takes. Never changes.
     fn description(&self) -> &Description;
@@ -22,6 +22,12 @@ pub trait Subsystem: Capable + Send {
 
     /// The outputs of the initial state under these inputs.
     fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()>;
+
+    /// The inputs at the start are settled, those of the last `initial_outputs`. Changes the outputs that differ once the
+    /// initialisation is left, as some FMUs set theirs only then.
+    fn begin(&mut self, _y: &mut [f64]) -> Result<()> {
+        Ok(())
+    }
 
     /// Advances over `interval` under the inputs `u` and gives the outputs at its end, under the input that
     /// is active there.

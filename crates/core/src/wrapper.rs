@@ -29,6 +29,11 @@ pub trait Wrapper: Send + 'static {
         self.inner_mut().initial_outputs(u, y)
     }
 
+    /// [`Subsystem::begin`].
+    fn begin(&mut self, y: &mut [f64]) -> Result<()> {
+        self.inner_mut().begin(y)
+    }
+
     /// [`Subsystem::step`].
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         self.inner_mut().step(interval, u, y)
@@ -81,6 +86,10 @@ impl<W: Wrapper> Subsystem for W {
 
     fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
         Wrapper::initial_outputs(self, u, y)
+    }
+
+    fn begin(&mut self, y: &mut [f64]) -> Result<()> {
+        Wrapper::begin(self, y)
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {

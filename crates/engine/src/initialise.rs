@@ -41,6 +41,7 @@ pub(crate) fn initialise(plant: &mut Plant, plan: &Plan, exchange: &mut Exchange
             outcome.map_err(|error| place(subsystem, start, 0, error))?;
         }
         if at_rest {
+            plant.try_each((start, 0), |i, subsystem| subsystem.begin(&mut y[layout.output_range(i)]))?;
             coupling.apply(y, coupled);
             coupled.iter_mut().zip(external).for_each(|(u, r)| *u += *r);
             return Ok(());

@@ -6,10 +6,12 @@ mod fmus;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use costep_core::{Experiment, InputPolynomials, Result, Subsystem};
+use costep_core::{Connection, Experiment, InputPolynomials, NoModels, Result, Subsystem};
+use costep_engine::{Engine, System};
 use costep_fmi::{CoSimulationSubsystem, FmuLibrary, Notice, listen};
 use costep_fmu_file::Fmu;
-use fmus::{EVERY, Fmi, Variant, build_as, instance};
+use costep_methods::MethodSpec;
+use fmus::{BOTH, EVERY, Fmi, Variant, build_as, instance};
 
 /// What FMUs of this process have said, with the names of their instances.
 static SAID: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
@@ -109,4 +111,26 @@ fn no_step_leads_behind_the_stop_time_that_an_fmu_was_told() {
         }
     }
     assert!(behind >= 9, "{behind}");
+}
+
+#[test]
+fn outputs_set_on_leaving_the_initialisation_are_those_of_the_first_exchange() {
+    keep_notices();
+    for fmi in BOTH {
+        let variant = Variant { flag: "-DLATE_OUTPUTS", ..Variant::default() };
+        let library = build_as(fmi, "Lag", "Lag", variant).load();
+        let names = ["first", "second"].map(|name| format!("{name} of {fmi:?}"));
+        let parts = names.each_ref().map(|name| Box::new(instance(&library, name)) as Box<dyn Subsystem>);
+        let connections = [(0, 1), (1, 0)].map(|(output, input)| Connection { output, input, gain: 1.0 });
+        let method = (MethodSpec::parse("zoh").unwrap().build(), Box::new(NoModels) as _);
+        let experiment = Experiment { start: 0.0, stop: 1.0, step: 0.125 };
+        let mut engine =
+            Engine::new(System::new(parts.into(), connections.into(), method, experiment)).unwrap();
+        assert_eq!(engine.outputs(), [0.5, 0.5], "{fmi:?}");
+        engine.step().unwrap();
+        // y' = u - y: each is at rest under the output of the other.
+        assert_eq!(engine.outputs(), [0.5, 0.5], "{fmi:?}");
+        let said = said(&names[0]);
+        assert_eq!(said, ["W0114 `y` is 0.5 once it has been initialised, 0 before"], "{fmi:?}");
+    }
 }

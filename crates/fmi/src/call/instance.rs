@@ -139,6 +139,13 @@ impl Instance {
         Err(self.error(code, &format!("{}{call} returned {word}", self.prefix())))
     }
 
+    /// Tells of something about the FMU that is worth a warning.
+    #[cold]
+    pub(crate) fn warn(&self, code: Code, text: String) {
+        let message = Message { status: Status::Warning, category: code.entry().id.into(), text };
+        tell(&self.name.to_string_lossy(), Notice::Logged(&message));
+    }
+
     /// An error of this instance, with its last message as cause.
     #[cold]
     pub(crate) fn error(&self, code: Code, what: &str) -> Error {

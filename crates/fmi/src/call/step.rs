@@ -12,8 +12,6 @@ use crate::call::ffi3::Functions3;
 use crate::call::floating_point;
 use crate::call::instance::{Instance, OK};
 use crate::call::library::Functions;
-use crate::call::log::{Message, Status};
-use crate::notice::{Notice, tell};
 use crate::trace::Call;
 
 const DISCARD: c_int = 2;
@@ -107,9 +105,7 @@ impl Instance {
                 true => format!("after the step from {start} s to {end} s it is {by:.3e} s {side} its end"),
                 false => format!("it completes the step from {start} s to {end} s without saying its time"),
             };
-            let category = Code::ClockDiffers.entry().id.into();
-            let message = Message { status: Status::Warning, category, text };
-            tell(&self.name.to_string_lossy(), Notice::Logged(&message));
+            self.warn(Code::ClockDiffers, text);
         }
         counts
     }

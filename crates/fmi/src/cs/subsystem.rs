@@ -2,8 +2,8 @@
 
 use costep_core::{
     Batch, Capable, Code, Description, EnvironmentStep, Experiment, InputSegment, Interval, Linearisation,
-    Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Result,
-    Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry, unsupported,
+    Linearised, LocalModel, MicroRecorder, MicroSamples, MicroSampling, ModelOrigin, Persistence, Port,
+    Result, Rollback, SolverCounts, StateReader, StateWriter, StepOutcome, Subsystem, Telemetry, unsupported,
 };
 use costep_fmu_file::settings::Moment;
 
@@ -65,6 +65,19 @@ impl Subsystem for CoSimulationSubsystem {
         }
         self.instance.begin(false)?;
         self.get_outputs(y)
+    }
+
+    fn begin(&mut self, y: &mut [f64]) -> Result<()> {
+        let before = y.to_vec();
+        self.start()?;
+        self.get_outputs(y)?;
+        // With an event mode that is what it is for.
+        if let (None, Some(at)) = (&self.events, (0..y.len()).find(|at| before[*at] != y[*at])) {
+            let Port { name, .. } = &self.description.outputs[at];
+            let text = format!("`{name}` is {} once it has been initialised, {} before", y[at], before[at]);
+            self.instance.warn(Code::LateOutputs, text);
+        }
+        Ok(())
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {

@@ -138,6 +138,10 @@ int common_exit(Instance *i) {
     if (i->d.fault == ERROR_EXIT) { i->log(i, ERROR, "did not converge"); return ERROR; }
     i->stepping = 1;
     i->dirty = 0;
+#ifdef LATE_OUTPUTS
+    i->d.x[0] += 0.5;
+    outputs(i);
+#endif
     return OK;
 }
 

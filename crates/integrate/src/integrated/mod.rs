@@ -308,6 +308,14 @@ impl<E: Equations + 'static> Subsystem for Integrated<E> {
         }
     }
 
+    fn begin(&mut self, y: &mut [f64]) -> Result<()> {
+        if !self.extra.has_lifecycle {
+            return Ok(());
+        }
+        self.start()?;
+        self.equations.outputs(self.t, &self.x, &self.u, y)
+    }
+
     fn step(&mut self, interval: Interval, input: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         match &mut self.integrator {
             Chosen::Euler(euler) if self.sampler.is_none() => {

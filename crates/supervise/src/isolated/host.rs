@@ -160,6 +160,11 @@ impl Host {
                 subsystem.initial_outputs(u, y)?;
                 area.store_outputs(mailbox, y);
             }
+            Request::Begin => {
+                area.load_outputs(mailbox, y);
+                subsystem.begin(y)?;
+                area.store_outputs(mailbox, y);
+            }
             Request::MoreSamples => self.show_samples(self.mailbox.word(0) as usize),
             Request::Snapshot => subsystem.demand_rollback()?.snapshot()?,
             Request::Restore => subsystem.demand_rollback()?.restore()?,

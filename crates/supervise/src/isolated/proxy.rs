@@ -114,6 +114,14 @@ impl Subsystem for Isolated {
         Ok(())
     }
 
+    fn begin(&mut self, y: &mut [f64]) -> Result<()> {
+        let Worker { mailbox, area, .. } = &self.worker;
+        area.store_outputs(mailbox, y);
+        self.worker.ask(Request::Begin)?;
+        area.load_outputs(mailbox, y);
+        Ok(())
+    }
+
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
         let Worker { mailbox, area, .. } = &self.worker;
         if u.order() > area.sizes.order {

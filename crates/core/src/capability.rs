@@ -45,6 +45,9 @@ pub trait Rollback {
 
     /// Goes back to the last snapshot.
     fn restore(&mut self) -> Result<()>;
+
+    /// Nobody will go back to the last snapshot any more.
+    fn release(&mut self) {}
 }
 
 /// The linearisation of a subsystem at its present point.
@@ -221,7 +224,9 @@ impl dyn Subsystem + '_ {
         self.pause_micro_samples(true);
         let outcome = trial(self);
         self.pause_micro_samples(false);
-        self.demand_rollback()?.restore()?;
+        let rollback = self.demand_rollback()?;
+        rollback.restore()?;
+        rollback.release();
         Ok(outcome)
     }
 

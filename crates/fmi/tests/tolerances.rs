@@ -6,9 +6,9 @@ mod fmus;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use costep_core::{Connection, Experiment, InputPolynomials, NoModels, Result, Subsystem};
+use costep_core::{Capable, Connection, Experiment, InputPolynomials, NoModels, Result, Subsystem};
 use costep_engine::{Engine, System};
-use costep_fmi::{CoSimulationSubsystem, FmuLibrary, Notice, listen};
+use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Notice, listen};
 use costep_fmu_file::Fmu;
 use costep_methods::MethodSpec;
 use fmus::{BOTH, EVERY, Fmi, Variant, build_as, instance};
@@ -132,5 +132,34 @@ fn outputs_set_on_leaving_the_initialisation_are_those_of_the_first_exchange() {
         assert_eq!(engine.outputs(), [0.5, 0.5], "{fmi:?}");
         let said = said(&names[0]);
         assert_eq!(said, ["W0114 `y` is 0.5 once it has been initialised, 0 before"], "{fmi:?}");
+    }
+}
+
+#[test]
+fn fmus_that_stand_still_while_they_may_have_to_go_back_move() {
+    let experiment = Experiment { start: 0.0, stop: 1.0, step: 0.125 };
+    for fmi in BOTH {
+        let rows = ["", "-DSTANDS_STILL"].map(|flag| {
+            let library = build_as(fmi, "Lag", "Lag", Variant { flag, ..Variant::default() }).load();
+            let x0 = fmus::options(&[("x0", 1.0)]);
+            let options = CoSimulationOptions { retry_discarded: true, ..x0.clone() };
+            let mut retrying = CoSimulationSubsystem::new(&library, "retrying", &options).unwrap();
+            let mut tried = CoSimulationSubsystem::new(&library, "tried", &x0).unwrap();
+            let (u, mut y) = (InputPolynomials::new(1, 0), [0.0]);
+            tried.initialise(&experiment).unwrap();
+            tried.initial_outputs(&[0.0], &mut y).unwrap();
+            let handle: &mut dyn Subsystem = &mut tried;
+            handle
+                .trial(|tried| tried.step(experiment.interval(0), u.segment(0..1, 0), &mut [0.0]).map(|_| ()))
+                .unwrap()
+                .unwrap();
+            for k in 0..experiment.steps() {
+                tried.step(experiment.interval(k), u.segment(0..1, 0), &mut y).unwrap();
+            }
+            assert!(tried.rollback().unwrap().restore().is_err(), "the trial is over");
+            (run(&mut retrying, experiment).unwrap(), y)
+        });
+        assert_eq!(rows[0], rows[1], "{fmi:?}");
+        assert!(rows[0].0.iter().map(|row| row[0]).is_sorted_by(|before, after| before > after));
     }
 }

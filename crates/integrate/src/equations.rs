@@ -136,6 +136,9 @@ pub trait Lifecycle {
     /// Goes back to the last snapshot.
     fn restore(&mut self) -> Result<()>;
 
+    /// Nobody will go back to the last snapshot any more.
+    fn release(&mut self) {}
+
     /// Writes what it holds beside its states to a checkpoint.
     fn save(&self, out: &mut StateWriter) -> Result<()>;
 

@@ -37,10 +37,11 @@ impl InputDerivatives {
 }
 
 impl CoSimulationSubsystem {
-    /// No state before the start of this interval will be put back.
+    /// No state before the start of this interval will be put back. That at its start may be: it is the present one, of
+    /// which the FMU is not told. Some FMUs stand still as long as they may have to go back.
     #[inline]
     fn no_return(&self, interval: Interval) -> bool {
-        !self.retries && (self.saved.time.is_nan() || self.saved.time >= interval.start)
+        self.saved.time.is_nan() || self.saved.time >= interval.start
     }
 
     /// Whether the next step needs no more than to set inputs, to step and to get outputs.
@@ -243,7 +244,8 @@ impl CoSimulationSubsystem {
                 self.instance.goes_on()?;
             }
             self.give_inputs(piece.start, held)?;
-            reached = self.advance(piece, false)?;
+            let no_return = piece.start == interval.start && self.no_return(piece);
+            reached = self.advance(piece, no_return)?;
             if reached != piece.end {
                 break;
             }

@@ -174,6 +174,10 @@ impl Rollback for CoSimulationSubsystem {
         self.given = self.saved.given;
         Ok(())
     }
+
+    fn release(&mut self) {
+        self.saved.time = f64::NAN;
+    }
 }
 
 impl Linearised for CoSimulationSubsystem {

@@ -35,7 +35,7 @@ pub(super) struct Saved {
     /// Time at which the FMU had asked for the end by then; not a number = it had not.
     end: f64,
     state: FmuState,
-    /// There has been one in this run: the FMU may be put back.
+    /// The FMU may be put back to it.
     pub(super) may_be_used: bool,
 }
 
@@ -264,6 +264,10 @@ impl Lifecycle for FmuEquations {
         self.instance.set_end(self.saved.end);
         self.nominal.copy_from_slice(&self.saved.nominal);
         Ok(())
+    }
+
+    fn release(&mut self) {
+        (self.saved.t, self.saved.may_be_used) = (f64::NAN, false);
     }
 
     fn save(&self, out: &mut StateWriter) -> Result<()> {

@@ -69,6 +69,13 @@ int is_input(uint32_t reference);
 /* A variable that must not be set (-DREFUSED=...). */
 int refuses(uint32_t reference);
 
+/* Whether a step is done by an FMU that stands still while it may have to go back (-DSTANDS_STILL). */
+#ifdef STANDS_STILL
+#define MOVES(no_return) (no_return)
+#else
+#define MOVES(no_return) 1
+#endif
+
 /* Called after Fatal: the importer must not do that. */
 extern int dead;
 #define ALIVE do { if (dead) abort(); } while (0)

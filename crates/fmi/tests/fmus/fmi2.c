@@ -94,7 +94,11 @@ EXPORT int fmi2SetRealInputDerivatives(void *c, const uint32_t *vr, size_t n, co
     return OK;
 }
 #ifndef NO_STEP
-EXPORT int fmi2DoStep(void *c, double start, double h, int no_return) { ALIVE; (void)no_return; return common_step(c, start, h); }
+EXPORT int fmi2DoStep(void *c, double start, double h, int no_return) {
+    ALIVE;
+    (void)no_return;
+    return MOVES(no_return) ? common_step(c, start, h) : OK;
+}
 #endif
 EXPORT int fmi2CancelStep(void *c) { ALIVE; (void)c; return OK; }
 EXPORT int fmi2GetRealStatus(void *c, int kind, double *v) {

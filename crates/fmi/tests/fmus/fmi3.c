@@ -102,7 +102,7 @@ EXPORT int fmi3DoStep(void *c, double start, double h, bool no_return, bool *eve
     ALIVE;
     (void)no_return;
     Instance *i = c;
-    int status = common_step(i, start, h);
+    int status = MOVES(no_return) ? common_step(i, start, h) : (i->reached = start + h, OK);
     int now = start >= i->d.r[12] - 1e-9;
     *event = i->event;
     *end = (i->d.fault == END_SIMULATION || i->d.fault == END_AT_POINT) && now;

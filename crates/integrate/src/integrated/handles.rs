@@ -95,6 +95,12 @@ impl<E: Equations> Rollback for Integrated<E> {
         }
         Ok(())
     }
+
+    fn release(&mut self) {
+        if let Some(life) = self.equations.lifecycle() {
+            life.release();
+        }
+    }
 }
 
 impl<E: Equations> Linearised for Integrated<E> {

@@ -168,6 +168,7 @@ impl Host {
             Request::MoreSamples => self.show_samples(self.mailbox.word(0) as usize),
             Request::Snapshot => subsystem.demand_rollback()?.snapshot()?,
             Request::Restore => subsystem.demand_rollback()?.restore()?,
+            Request::Release => subsystem.demand_rollback()?.release(),
             Request::LocalModel => {
                 let (states, sizes) = (self.states[0].len(), area.sizes);
                 let model =

@@ -34,7 +34,7 @@ macro_rules! requests {
 }
 
 requests! {
-    Start Initialise InitialOutputs Begin Step MoreSamples Snapshot Restore LocalModel ReadState Record
+    Start Initialise InitialOutputs Begin Step MoreSamples Snapshot Restore Release LocalModel ReadState Record
     Save MoreBytes TakeBytes Load Terminate End
 }
 

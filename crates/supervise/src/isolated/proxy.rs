@@ -188,6 +188,11 @@ impl Rollback for Isolated {
     fn restore(&mut self) -> Result<()> {
         self.worker.ask(Request::Restore)
     }
+
+    fn release(&mut self) {
+        // If that fails, so does the next request.
+        let _ = self.worker.ask(Request::Release);
+    }
 }
 
 impl Linearised for Isolated {

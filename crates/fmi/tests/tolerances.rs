@@ -6,12 +6,15 @@ mod fmus;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use costep_core::{Capable, Connection, Experiment, InputPolynomials, NoModels, Result, Subsystem};
+use costep_core::{
+    Capable, Connection, Experiment, InputPolynomials, LocalModel, NoModels, Result, Subsystem,
+};
 use costep_engine::{Engine, System};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuLibrary, Notice, listen};
 use costep_fmu_file::Fmu;
+use costep_integrate::Solver;
 use costep_methods::MethodSpec;
-use fmus::{BOTH, EVERY, Fmi, Variant, build_as, instance};
+use fmus::{BOTH, EVERY, Fmi, Variant, build_as, build_exchange, exchange, instance};
 
 /// What FMUs of this process have said, with the names of their instances.
 static SAID: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
@@ -161,5 +164,26 @@ fn fmus_that_stand_still_while_they_may_have_to_go_back_move() {
         });
         assert_eq!(rows[0], rows[1], "{fmi:?}");
         assert!(rows[0].0.iter().map(|row| row[0]).is_sorted_by(|before, after| before > after));
+    }
+}
+
+#[test]
+fn outputs_that_are_stale_after_derivatives_have_the_right_slopes() {
+    let experiment = Experiment { start: 0.0, stop: 0.02, step: 1e-3 };
+    for fmi in EVERY {
+        let models = ["", "-DSTALE_OUTPUTS"].map(|flag| {
+            let library = build_exchange(fmi, "S2", true, flag).load_exchange();
+            let mut part = exchange(&library, "stale", Solver::Dopri5(1e-10), &[("x0", 0.1), ("v0", 2.0)]);
+            let (u, mut y) = (InputPolynomials::new(2, 0), [0.0; 3]);
+            part.initialise(&experiment).unwrap();
+            part.initial_outputs(&[0.0; 2], &mut y).unwrap();
+            part.begin(&mut y).unwrap();
+            part.step(experiment.interval(0), u.segment(0..2, 0), &mut y).unwrap();
+            let mut model = LocalModel::new(2, 2, 3);
+            part.linearised().unwrap().local_model(&[0.05, 1.0], &mut model).unwrap();
+            (y, model.c, model.d, model.a)
+        });
+        assert_eq!(models[0], models[1], "{fmi:?}");
+        assert!((models[0].1[0].abs() / 1e5 - 1.0).abs() < 1e-6, "the stiffness of the coupling spring");
     }
 }

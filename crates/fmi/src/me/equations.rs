@@ -244,12 +244,7 @@ impl FmuEquations {
                 nominal_x.copy_from_slice(&self.nominal);
                 let outcome =
                     differences.fill((x, u), (nominal_x, nominal_u), (model, y), |x, u, x_dot, y| {
-                        self.derivatives(t, x, u, x_dot)?;
-                        if y.is_empty() {
-                            return Ok(());
-                        }
-                        let outcome = self.outputs.get(&self.instance, y);
-                        self.evaluated(outcome, y)
+                        self.evaluate(t, x, u, x_dot, y)
                     });
                 self.forget_slopes_of_others(model);
                 outcome
@@ -257,6 +252,16 @@ impl FmuEquations {
         };
         self.slopes = Some(slopes);
         outcome
+    }
+
+    /// Derivatives and outputs. The outputs come first: FMUs of OpenModelica count as up to date once they have been asked
+    /// for derivatives, and then give outputs of an earlier point.
+    fn evaluate(&mut self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64], y: &mut [f64]) -> Result<()> {
+        if !y.is_empty() {
+            let outcome = self.outputs(t, x, u, y);
+            self.evaluated(outcome, y)?;
+        }
+        self.derivatives(t, x, u, x_dot)
     }
 
     /// Differences of what is not smooth, or rounded to 32 bits, are not derivatives.

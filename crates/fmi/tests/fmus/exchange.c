@@ -221,6 +221,7 @@ int common_set_states(Instance *i, const double *x, size_t n) {
     if (i->d.fault == DISCARD_ABOVE && x[0] > 0.25) { i->log(i, DISCARD, "beyond the range"); return DISCARD; }
     memcpy(i->d.x, x, n * sizeof *x);
     outputs(&i->d);
+    i->current = 0;
     return OK;
 }
 int common_get_states(Instance *i, double *x, size_t n) {
@@ -232,6 +233,7 @@ int common_rates(Instance *i, double *rate, size_t n) {
     REQUIRE(i->d.mode != INSTANTIATED && n == (size_t)states, "derivatives cannot be read now");
     outputs(&i->d);
     memcpy(rate, i->d.r + 20, n * sizeof *rate);
+    i->current = 1;
     if (i->d.time > 0.5) {
         if (i->d.fault == NAN_RATE) rate[0] = NAN;
         if (i->d.fault == DISCARD_RATE) { i->log(i, DISCARD, "division by zero"); return DISCARD; }
@@ -254,10 +256,15 @@ int common_nominals(Instance *i, double *nominals, size_t n) {
 }
 int common_get(Instance *i, const uint32_t *vr, size_t n, double *values) {
     if (i->d.mode != INSTANTIATED) outputs(&i->d);
+    if (!i->current) memcpy(i->shown, i->d.r, sizeof i->shown);
     for (size_t k = 0; k < n; k++) {
         if (vr[k] >= REALS) return ERROR;
         values[k] = vr[k] == 25 ? indicator(&i->d) : i->d.r[vr[k]];
+#ifdef STALE_OUTPUTS
+        if (vr[k] != 25) values[k] = i->shown[vr[k]];
+#endif
     }
+    i->current = 1;
     return OK;
 }
 int common_set(Instance *i, const uint32_t *vr, size_t n, const double *values) {
@@ -267,6 +274,7 @@ int common_set(Instance *i, const uint32_t *vr, size_t n, const double *values) 
         REQUIRE(i->d.mode != CONTINUOUS || !is_discrete(vr[k]), "discrete inputs can be set at events only");
         i->d.r[vr[k]] = values[k];
     }
+    i->current = 0;
     return OK;
 }
 int common_directional(Instance *i, const uint32_t *y, size_t ny, const uint32_t *x, size_t nx, const double *seed, double *out) {

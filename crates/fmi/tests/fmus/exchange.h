@@ -42,6 +42,8 @@ typedef struct {
     void (*log)(void *instance, int status, const char *message);
     void *callbacks;
     char name[64];
+    double shown[REALS]; /* outputs of an FMU that gives old ones after derivatives (-DSTALE_OUTPUTS) */
+    int current;         /* it counts as up to date */
 } Instance;
 
 /* The model. */

@@ -316,7 +316,7 @@ fn statuses_of_steps_lead_to_codes() {
             (10, 2, "error[E0118]: `bad`: "),
             (6, 2, "error[E0115]: `bad`: the FMU did not complete the step"),
             (15, 2, "the unknown status 42"),
-            (8, 2, "%s%s%n%n%s 100 %"),
+            (8, 2, "%n%n%y%s 100 %"),
             (1, 2, "no initial state"),
             (2, 2, "did not converge"),
             (4, 2, "get failed"),

@@ -254,7 +254,7 @@ fn failures_name_fmu_call_and_time_and_keep_every_row() {
         // A child that the FMU left.
         rig.fault(45, "").exits(0);
         // What an FMU reports by itself comes over in its own words.
-        rig.fault(8, "").exits(2).says("%s%s%n%n%s 100 %");
+        rig.fault(8, "").exits(2).says("%n%n%y%s 100 %");
         rig.fault(6, "").exits(2).says("error[E0115]: `bad`: the FMU did not complete the step");
         let done = rig.fault(36, "--memory-limit 256MiB").exits(2);
         done.says("error[E0407]: more than 256 MiB of memory were used: `bad` in its own process");

@@ -57,13 +57,18 @@ fn faults_of_calls_become_coded_errors() {
             Fmi::V1 => &["reached t = 2.25 s"],
             _ => &["asked to end the simulation at t = 2.25 s", "--t-end"],
         };
+        // Formats with arguments, in which variables are named, up to what cannot be understood.
+        let formatted: &[&str] = match fmi {
+            Fmi::V3 => &["#r1#: %d %g %s%n%n%y%s 100 %"],
+            _ => &["y: 1 2 three%n%n%y%s 100 %"],
+        };
         for (fault, code, words) in [
             (1, Code::FmuError, &[enter, "returned Error", "no initial state"][..]),
             (2, Code::FmuError, &[exit, "did not converge"]),
             (3, Code::FmuError, &["`faulty`", step, "the solver failed"]),
             (4, Code::FmuError, &["Get", "get failed"]),
             (6, Code::FmuDiscard, &["did not complete", "reached t = 2.25 s"]),
-            (8, Code::FmuError, &["%s%s%n%n%s 100 %"]),
+            (8, Code::FmuError, formatted),
             (10, Code::FmuPending, &[step, "Pending"]),
             (11, Code::FmuError, &["Set", "set failed"]),
             (13, end, asked),

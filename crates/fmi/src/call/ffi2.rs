@@ -20,10 +20,8 @@ pub(crate) const LAST_SUCCESSFUL_TIME: c_int = 2;
 /// `fmi2Terminated` of `fmi2StatusKind`.
 pub(crate) const TERMINATED: c_int = 3;
 
-/// The logger of the standard is variadic. A function with the named arguments only can stand in for it: by the
-/// calling conventions of all platforms of FMI the caller places the named arguments as usual and removes the
-/// others itself.
-pub(crate) type Logger = unsafe extern "C" fn(*mut c_void, Text, Status, Text, Text);
+/// The logger of the standard: the text is a C format, its arguments follow.
+pub(crate) type Logger = unsafe extern "C" fn(*mut c_void, Text, Status, Text, Text, ...);
 
 /// `fmi2CallbackFunctions`.
 #[repr(C)]
@@ -43,6 +41,15 @@ pub(crate) type GetReal = unsafe extern "C" fn(Component, *const u32, usize, *mu
 pub(crate) type DoStep = unsafe extern "C" fn(Component, f64, f64, Boolean) -> Status;
 
 unsafe extern "C" {
+    /// The logger of FMI 1 and 2, in C (`logger.c`): formats a message and hands it to `costep_keep_message`.
+    pub(crate) fn costep_logger(
+        environment: *mut c_void,
+        instance: Text,
+        status: Status,
+        category: Text,
+        message: Text,
+        ...
+    );
     /// Memory for FMUs, from the C library.
     pub(crate) fn calloc(count: usize, size: usize) -> *mut c_void;
     /// Gives it back.

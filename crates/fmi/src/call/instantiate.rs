@@ -19,7 +19,7 @@ use crate::call::instance::{Instance, fatal, lock, watched};
 use crate::call::intermediate::{Environment, Exchanged, intermediate_update};
 use crate::call::library::{Exchange as ExchangeFunctions, FmuLibrary, Functions};
 use crate::call::live;
-use crate::call::log::{Message, Status, log2, log3};
+use crate::call::log::{Message, Status, log3};
 use crate::call::shared::Shared;
 use crate::notice::{Notice, tell};
 use crate::trace::{Call, Slot};
@@ -50,7 +50,7 @@ impl Instance {
         }
         library.enter()?;
         let slot = library.slot(name, limit);
-        let owned = Shared::new(Environment::showing(name, slot.messages(), library.version() == 1));
+        let owned = Shared::new(Environment::showing(name, slot.messages(), library.shared_description()));
         let environment = owned.address().cast::<c_void>();
         live::enter(environment, &owned.log);
         let mut request = Request { library, slot: &slot, name: &c_name, logging, environment };
@@ -134,7 +134,7 @@ impl Request<'_> {
 
     fn instantiate_1(&self) -> *mut c_void {
         let callbacks = ffi1::Callbacks {
-            logger: log2,
+            logger: ffi2::costep_logger,
             allocate_memory: ffi2::calloc,
             free_memory: ffi2::free,
             step_finished: None,
@@ -158,7 +158,7 @@ impl Request<'_> {
     /// The callbacks are left to the caller: the FMU keeps a pointer to them.
     fn instantiate_2(&self, f: &Functions2, callbacks: &mut Option<Shared<Callbacks>>) -> *mut c_void {
         let callbacks = callbacks.insert(Shared::new(Callbacks {
-            logger: log2,
+            logger: ffi2::costep_logger,
             allocate_memory: ffi2::calloc,
             free_memory: ffi2::free,
             step_finished: None,

@@ -6,6 +6,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex};
 
 use costep_core::{InputSegment, Interval, MicroBuffer, MicroSamples, MicroSampling};
+use costep_fmu_file::ModelDescription;
 
 use crate::call::ffi3::{Flag, Functions3};
 use crate::call::live;
@@ -34,11 +35,8 @@ impl Drop for Environment {
 impl Environment {
     /// An environment whose last message is shown to whoever watches this process; and whether the FMU hands
     /// its component to the logger in its place.
-    pub(crate) fn showing(instance: &str, messages: MessageSlot, hands_components: bool) -> Self {
-        Self {
-            log: Arc::new(LogSink::showing(instance, messages, hands_components)),
-            exchange: Mutex::default(),
-        }
+    pub(crate) fn showing(instance: &str, messages: MessageSlot, fmu: Arc<ModelDescription>) -> Self {
+        Self { log: Arc::new(LogSink::showing(instance, messages, fmu)), exchange: Mutex::default() }
     }
 }
 

@@ -50,7 +50,7 @@ pub struct FmuLibrary {
     /// Those of Model Exchange, if that is what it is used for.
     pub(crate) exchange: Option<Exchange>,
     shared: ManuallyDrop<SharedLibrary>,
-    description: ModelDescription,
+    description: Arc<ModelDescription>,
     path: PathBuf,
     pub(crate) token: CString,
     pub(crate) resources: Option<CString>,
@@ -93,7 +93,7 @@ impl FmuLibrary {
             FmiVersion::V3 => Functions3::load(&shared).map(Functions::V3),
         };
         let exchange = exchange(&shared, version, usage).map_err(placed)?;
-        let description = fmu.description().clone();
+        let description = Arc::new(fmu.description().clone());
         let text = |text: String| {
             CString::new(text).map_err(|_| {
                 let message = "a string of the FMU cannot be handed over because it holds a zero byte";
@@ -117,6 +117,11 @@ impl FmuLibrary {
     /// What the FMU says about itself.
     pub fn description(&self) -> &ModelDescription {
         &self.description
+    }
+
+    /// The same for those that may outlive the library.
+    pub(crate) fn shared_description(&self) -> Arc<ModelDescription> {
+        Arc::clone(&self.description)
     }
 
     /// The FMU file.

@@ -1,15 +1,16 @@
 //! Messages of FMUs, kept per instance.
 //!
-//! Texts are taken as they are. The logger of FMI 1 and 2 hands over a C format with arguments; it is never
-//! formatted, because a wrong one would read or write foreign memory.
+//! In FMI 1 and 2 they are C formats with arguments, which `logger.c` makes texts of, and name variables by their
+//! references.
 #![allow(unsafe_code)]
 
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::Code;
+use costep_fmu_file::{FmiVersion, ModelDescription, VariableType};
 
 use crate::call::live;
 use crate::notice::{Notice, tell};
@@ -76,7 +77,7 @@ pub struct Message {
     pub status: Status,
     /// Its category, one of those in the model description.
     pub category: String,
-    /// Its text. Before FMI 3 this is a C format whose arguments are not kept.
+    /// Its text.
     pub text: String,
 }
 
@@ -89,8 +90,8 @@ pub(crate) struct LogSink {
     shown: Option<MessageSlot>,
     /// The FMU has handed over another environment than it was given, which has been said.
     strange: AtomicBool,
-    /// In FMI 1 FMUs hand over their component.
-    hands_components: bool,
+    /// What the FMU says about itself.
+    fmu: Option<Arc<ModelDescription>>,
 }
 
 #[derive(Debug, Default)]
@@ -101,9 +102,22 @@ struct Ring {
 
 impl LogSink {
     /// A sink whose last message is shown to whoever watches this process.
-    pub(crate) fn showing(instance: &str, messages: MessageSlot, hands_components: bool) -> Self {
+    pub(crate) fn showing(instance: &str, messages: MessageSlot, fmu: Arc<ModelDescription>) -> Self {
         let instance = instance.to_owned();
-        Self { instance, shown: Some(messages), hands_components, ..Self::default() }
+        Self { instance, shown: Some(messages), fmu: Some(fmu), ..Self::default() }
+    }
+
+    /// In FMI 1 FMUs hand over their component in the place of an environment.
+    fn hands_components(&self) -> bool {
+        self.fmu.as_ref().is_some_and(|fmu| fmu.fmi_version == FmiVersion::V1)
+    }
+
+    /// A text of FMI 1 or 2 with the names of the variables in the place of their references.
+    fn with_names(&self, text: String) -> String {
+        match &self.fmu {
+            Some(fmu) if fmu.fmi_version != FmiVersion::V3 && text.contains('#') => with_names(&text, fmu),
+            _ => text,
+        }
     }
 
     /// Name of the instance.
@@ -154,12 +168,13 @@ impl LogSink {
     }
 }
 
-/// The logger of FMI 1 and 2. The arguments of the format are not looked at. FMI 1 has the component of the
-/// FMU in the place of an environment.
+/// Keeps a message of FMI 1 or 2, whose text `logger.c` has formatted. FMI 1 has the component of the FMU in the
+/// place of an environment.
 ///
 /// # Safety
 /// Texts are null or end with a zero byte.
-pub(crate) unsafe extern "C" fn log2(
+#[unsafe(no_mangle)]
+unsafe extern "C" fn costep_keep_message(
     environment: *mut c_void,
     instance: *const c_char,
     status: c_int,
@@ -173,7 +188,7 @@ pub(crate) unsafe extern "C" fn log2(
 /// The logger of FMI 3.
 ///
 /// # Safety
-/// As for [`log2`].
+/// As for [`costep_keep_message`].
 pub(crate) unsafe extern "C" fn log3(
     environment: *mut c_void,
     status: c_int,
@@ -188,7 +203,7 @@ pub(crate) unsafe extern "C" fn log3(
 /// the same.
 ///
 /// # Safety
-/// As for [`log2`].
+/// As for [`costep_keep_message`].
 unsafe fn keep(
     (environment, instance): (*mut c_void, *const c_char),
     status: c_int,
@@ -199,16 +214,40 @@ unsafe fn keep(
     let (name, category, text) = unsafe {
         (text(instance, CATEGORY_LIMIT), text(category, CATEGORY_LIMIT), text(message, TEXT_LIMIT))
     };
-    let message = Message { status: Status::from_raw(status), category, text };
+    let mut message = Message { status: Status::from_raw(status), category, text };
     match live::find(environment, &name) {
         Some((sink, is_known)) => {
-            if !is_known && !sink.hands_components {
+            if !is_known && !sink.hands_components() {
                 sink.note_strange();
             }
+            message.text = sink.with_names(message.text);
             sink.add(message);
         }
         None => tell(&name, Notice::Logged(&message)),
     }
+}
+
+/// Puts names in the place of references such as `#r123#`; `##` stands for `#`.
+fn with_names(text: &str, fmu: &ModelDescription) -> String {
+    let (mut named, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('#') {
+        named += before;
+        let name = after.split_once('#').and_then(|(inside, behind)| {
+            let kind = match inside.get(..1)? {
+                "r" => VariableType::Float64,
+                "i" => VariableType::Int32,
+                "b" => VariableType::Boolean,
+                "s" => VariableType::String,
+                _ => return None,
+            };
+            let variable = fmu.by_value_reference(kind, inside[1..].parse().ok()?)?;
+            Some((fmu.variables()[variable].name.as_str(), behind))
+        });
+        let (word, behind) = name.unwrap_or(("#", after.strip_prefix('#').unwrap_or(after)));
+        named += word;
+        rest = behind;
+    }
+    named + rest
 }
 
 /// A text of C, as far as it is kept. Nothing behind the limit is read.
@@ -231,12 +270,11 @@ pub(crate) unsafe fn text(start: *const c_char, limit: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
+    use crate::call::ffi2::costep_logger;
 
     #[test]
-    fn messages_are_bounded_and_kept_as_they_are() {
+    fn messages_are_bounded() {
         let sink = &Arc::new(LogSink { instance: "talkative".into(), ..LogSink::default() });
         let environment = Arc::as_ptr(sink).cast_mut().cast();
         live::enter(environment, sink);
@@ -246,26 +284,25 @@ mod tests {
             unsafe { log3(environment, 3, c"logStatusError".as_ptr(), long.as_ptr()) };
         }
         // SAFETY: as above.
-        unsafe { log2(environment, c"a".as_ptr(), 1, std::ptr::null(), c"%s%n \xff\n".as_ptr()) };
+        unsafe { costep_logger(environment, c"a".as_ptr(), 1, std::ptr::null(), c"%q \xff\n".as_ptr()) };
         assert_eq!((sink.messages().len(), sink.total()), (KEPT, 1_001));
         assert_eq!(sink.messages()[0].text.len(), TEXT_LIMIT);
-        assert_eq!(sink.last().unwrap(), "%s%n \u{fffd}");
+        assert_eq!(sink.last().unwrap(), "%q \u{fffd}");
         assert_eq!(sink.messages()[KEPT - 1].status, Status::Warning);
         live::leave(environment);
     }
 
     #[test]
     fn an_environment_that_is_not_ours_is_never_followed() {
-        let sinks = ["one", "two", "two"].map(|name| {
-            Arc::new(LogSink { instance: name.into(), hands_components: true, ..LogSink::default() })
-        });
+        let sinks = ["one", "two", "two"]
+            .map(|name| Arc::new(LogSink { instance: name.into(), ..LogSink::default() }));
         let address = |k: usize| Arc::as_ptr(&sinks[k]).cast_mut().cast::<c_void>();
         (0..3).for_each(|k| live::enter(address(k), &sinks[k]));
         live::name_handle(address(1), std::ptr::without_provenance(16));
         let log = |pointer: usize, name: &std::ffi::CStr| {
             let pointer = std::ptr::without_provenance_mut(pointer);
             // SAFETY: the texts end with a zero byte; the pointer is one of nobody.
-            unsafe { log2(pointer, name.as_ptr(), 0, std::ptr::null(), c"hello".as_ptr()) };
+            unsafe { costep_logger(pointer, name.as_ptr(), 0, std::ptr::null(), c"hello".as_ptr()) };
             [0, 1, 2].map(|k| sinks[k].total())
         };
         assert_eq!(log(8, c"one"), [1, 0, 0]);
@@ -274,5 +311,75 @@ mod tests {
         assert_eq!(log(16, c"none of them"), [1, 2, 1]);
         assert_eq!(log(24, c"none of them"), [1, 2, 1], "nobody's");
         (0..3).for_each(|k| live::leave(address(k)));
+    }
+
+    /// What a message of FMI 2 is shown as.
+    macro_rules! formatted {
+        ($format:literal $(, $argument:expr)*) => {{
+            let sink = &Arc::new(LogSink { instance: "formats".into(), ..LogSink::default() });
+            let environment = Arc::as_ptr(sink).cast_mut().cast();
+            live::enter(environment, sink);
+            // SAFETY: the sink lives, and texts end with a zero byte.
+            unsafe {
+                costep_logger(environment, c"formats".as_ptr(), 0, c"all".as_ptr(), $format.as_ptr() $(, $argument)*)
+            };
+            live::leave(environment);
+            sink.last().unwrap()
+        }};
+    }
+
+    #[test]
+    fn formats_are_filled_in() {
+        let name = c"tank".as_ptr();
+        assert_eq!(formatted!(c"plain, 100 %% of it"), "plain, 100 % of it");
+        assert_eq!(formatted!(c"%s: level %g m in step %d", name, 0.25, 7), "tank: level 0.25 m in step 7");
+        assert_eq!(
+            formatted!(c"[%-6s|%6.2f|%+05d|%x|%c]", name, 2.71, 42, 255, 65),
+            "[tank  |  2.71|+0042|ff|A]"
+        );
+        assert_eq!(formatted!(c"%*.*f %.2s", 8, 3, 2.5, name), "   2.500 ta");
+        assert_eq!(formatted!(c"%lu %lld %zu %ld", 1_u64, -2_i64, 3_usize, -4_i64), "1 -2 3 -4");
+        assert_eq!(formatted!(c"%e after %i of %u", 1e-3, 1, 2_u32), "1.000000e-03 after 1 of 2");
+        assert_eq!(formatted!(c"%.*d %*d|", -1, 5, -3, 6), "5 6  |");
+    }
+
+    #[test]
+    fn formats_that_are_wrong_do_no_harm() {
+        let mut target = 5_u64;
+        let place = &raw mut target;
+        assert_eq!(formatted!(c"%n%hhn%s", place, place, c"end".as_ptr()), "%n%hhnend");
+        assert_eq!(target, 5, "nothing is written");
+        let nowhere = std::ptr::without_provenance::<c_char>(4096);
+        assert_eq!(formatted!(c"%s and %s", nowhere, std::ptr::null::<c_char>()), "%s and (null)");
+        assert_eq!(formatted!(c"%ls %d", c"wide".as_ptr(), 3), "%ls 3");
+        assert_eq!(formatted!(c"%y %d", 3), "%y %d", "what follows is not known");
+        assert_eq!(formatted!(c"%999999999d %d", 3, 4), "%999999999d %d");
+        assert_eq!(formatted!(c"ends with %"), "ends with %");
+        assert_eq!(formatted!(c"%-+ #0-+ #0-+5.3ld|", 7_i64), "+007 |");
+        // More arguments than there are: something is shown.
+        formatted!(c"%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s");
+        formatted!(c"%d%f%Lf%p%s%n%c%llx%d%f%Lf%p%s%n%c%llx%d%f%Lf%p%s%n%c%llx%d%f%Lf%p%s%n%c%llx");
+        let long = std::ffi::CString::new(vec![b'y'; 3 * TEXT_LIMIT]).unwrap();
+        assert_eq!(formatted!(c"%s", long.as_ptr()).len(), TEXT_LIMIT);
+        assert_eq!(formatted!(c"%500f", 1e300).len(), 500);
+    }
+
+    #[test]
+    fn references_become_names() {
+        let text = r#"<fmiModelDescription fmiVersion="2.0" modelName="m" guid="g"><CoSimulation modelIdentifier="m"/>
+            <ModelVariables>
+            <ScalarVariable name="level" valueReference="7" causality="output"><Real/></ScalarVariable>
+            <ScalarVariable name="open" valueReference="7"><Boolean/></ScalarVariable>
+            </ModelVariables><ModelStructure/></fmiModelDescription>"#;
+        let fmu = ModelDescription::parse(text).unwrap();
+        for (text, named) in [
+            ("#r7# is too high, #b7#", "level is too high, open"),
+            ("a ## b #", "a # b #"),
+            ("#r8# #i7# #x7# #r# #r7", "#r8# #i7# #x7# #r# #r7"),
+            ("####r7##", "##r7#"),
+            ("#", "#"),
+        ] {
+            assert_eq!(with_names(text, &fmu), named);
+        }
     }
 }

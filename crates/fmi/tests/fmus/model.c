@@ -200,7 +200,7 @@ int common_step(Instance *i, double start, double h) {
     }
     if (start >= i->d.r[12] - 1e-9) switch (i->d.fault) {
     case ERROR_STEP: i->log(i, ERROR, "the solver failed"); return ERROR;
-    case FORMAT_TEXT: i->log(i, ERROR, "%s%s%n%n%s 100 %"); return ERROR;
+    case FORMAT_TEXT: i->log(i, ERROR, "#r1#: %d %g %s%n%n%y%s 100 %"); return ERROR;
     case FATAL_STEP: i->log(i, FATAL, "memory is corrupt"); dead = 1; return FATAL;
     case PENDING_STEP: return PENDING;
     case STRANGE_STATUS: return 42;

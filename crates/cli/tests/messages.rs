@@ -18,7 +18,7 @@ fn causes_are_named_and_not_their_consequences() {
         ("run pair --set s1.m1=text", 1, "E0114", "help: `costep inspect FILE` lists"),
         ("run pair --set s1.interface=me", 1, "E0208", "`--set fmu.PART.interface=...`"),
         (
-            "run pair --memory-limit 1MB",
+            "run pair --method zoh --memory-limit 1MB",
             2,
             "E0407",
             "more than 1 MB of memory were used: while no FMU was being called",

@@ -73,6 +73,30 @@ fn signals_of_every_type_are_coupled_by_holding_them() {
     }
 }
 
+/// The water tank of INTO-CPS has a Boolean valve at one end and a number at the other.
+#[test]
+fn truth_counts_what_the_gain_says() {
+    let sandbox = Sandbox::new();
+    let text = |gain: &str| {
+        format!(
+            "[system]\nstop = 1\n[step]\nsize = 0.1\n[method]\nid = \"zoh\"\n[schedule]\nkind = \"parallel\"\n\
+             [fmu.a]\nfile = \"Types.fmu\"\n[fmu.b]\nfile = \"Types.fmu\"\n\
+             [[connect]]\nfrom = \"a.y_truth\"\nto = \"b.u_i32\"\n{gain}\n\
+             [[external]]\nto = \"a.u_truth\"\nstep = {{ value = 1, start = 0.45 }}\n"
+        )
+    };
+    sandbox.write("types/system.toml", text(""));
+    fs::copy(build_types(Fmi::V2).path, sandbox.path("types/Types.fmu")).unwrap();
+    sandbox.run("run types --out out").exits(1).says("E0217").says("`gain = 1.0`");
+    sandbox.write("types/system.toml", text("gain = 3"));
+    sandbox.run("run types --out out").exits(0);
+    let csv = csv(&sandbox, "out");
+    let (columns, rows) = table(&csv);
+    let at = columns.iter().position(|column| *column == "b.y_i32").unwrap();
+    let expected: Vec<f64> = (0..=10).map(|k| if k < 7 { 0.0 } else { 3.0 }).collect();
+    assert_eq!(rows.iter().map(|row| row[at]).collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn messages_of_fmus_are_shown_with_their_status_and_counted() {
     for fmi in BOTH {

@@ -56,7 +56,8 @@ fn the_page_has_a_line_for_every_case() {
     let page = std::fs::read_to_string(sandbox.path("page.md")).unwrap();
     assert_eq!(page.lines().filter(|line| line.starts_with("| s")).count(), 4);
     assert!(
-        page.contains("`costep survey files`") && page.contains("| s1.fmu | FMI 3.0 ME | yes | yes | - |  |")
+        page.contains("`costep survey files --steps 5 --time-limit 60s`")
+            && page.contains("| s1.fmu | FMI 3.0 ME | yes | yes | - |  |")
     );
 }
 

@@ -26,12 +26,18 @@ pub(crate) fn check_connection(
         refuse_beside_map(section, (gain, offset, sum), problems);
         return;
     }
-    if !from.feeds(to) {
+    // A factor says what `true` counts.
+    let counts =
+        from == PortKind::Boolean && matches!(to, PortKind::Real | PortKind::Integer) && gain.is_some();
+    if !from.feeds(to) && !counts {
         problems.report(section.origin_of("to"), || {
             let message = format!("`{}` cannot feed `{}`", names.0, names.1);
             let cause = format!("`{}` takes {to}, `{}` gives {from}", names.1, names.0);
             let hint = match (from, to) {
                 (PortKind::Real, PortKind::Integer) => "values are not rounded: convert them in a model",
+                (PortKind::Boolean, PortKind::Real | PortKind::Integer) => {
+                    "`gain = 1.0` passes true on as 1 and false as 0"
+                }
                 _ => "both ends must be of the same type; integers may also feed real inputs",
             };
             Error::new(Code::PortType, message).because(cause).hint(hint)

@@ -80,7 +80,10 @@ impl Words {
 
     /// The share of words that both have of all words that one of them has.
     pub(crate) fn share(&self, other: &Self) -> f64 {
-        let common = self.0.iter().filter(|word| other.0.contains(word)).count();
+        let common: Vec<_> = self.0.iter().filter(|word| other.0.contains(word)).collect();
+        // A number in common says nothing.
+        let telling = common.iter().any(|word| word.contains(char::is_alphabetic));
+        let common = if telling { common.len() } else { 0 };
         let all = self.0.len() + other.0.len() - common;
         if all == 0 { 0.0 } else { common as f64 / all as f64 }
     }
@@ -104,6 +107,7 @@ mod tests {
         assert_eq!(share("vel", "Velocity"), 1.0);
         assert_eq!(share("x1", "x2"), 1.0 / 3.0);
         assert_eq!(share("u", "y"), 0.0);
+        assert_eq!(share("s1", "u1"), 0.0);
         assert_eq!(Words::of("load").with("brake").share(&Words::of("brakeLoad")), 1.0);
     }
 }

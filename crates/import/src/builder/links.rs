@@ -25,6 +25,11 @@ impl Builder {
             Err(why) => return self.unsupported(line, why),
         };
         self.compare_units(from, to, line);
+        let kinds = [&output, &input].map(|variable| variable.kind.port_kind());
+        if let [Some(PortKind::Boolean), Some(target @ (PortKind::Real | PortKind::Integer))] = kinds {
+            let (name, end) = (short(&output.name), short(&input.name));
+            self.warning(line, format!("`{end}` takes {target}: true of `{name}` is passed on as 1"));
+        }
         let mut settings = Vec::new();
         if passage.sum {
             settings.push(("sum".to_owned(), "true".to_owned()));
@@ -107,6 +112,10 @@ impl Builder {
         };
         let is_whole = |kind| matches!(kind, PortKind::Integer | PortKind::Enumeration);
         if source.feeds(target) {
+            return Ok(Vec::new());
+        }
+        // As the tools of these formats do it: true is 1.
+        if source == PortKind::Boolean && matches!(target, PortKind::Real | PortKind::Integer) {
             return Ok(Vec::new());
         }
         if !is_whole(source) || !is_whole(target) {

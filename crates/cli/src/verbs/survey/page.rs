@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use costep_core::quantity::format_time;
+
 use super::peer::Peer;
 use super::trial::{Outcome, Row};
 use crate::args::SurveyArgs;
@@ -14,10 +16,12 @@ const HEADER: [&str; 6] = ["file", "kind", "reads", "runs", "FMPy", "remarks"];
 pub(super) fn markdown(args: &SurveyArgs, rows: &[Row], peer: Option<&Peer>) -> String {
     let mut page = String::from("# Compatibility\n\n");
     let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str()).to_string_lossy();
+    let limit = format_time(args.time_limit.as_secs_f64()).replace(' ', "");
+    let with = if peer.is_some() { " --fmpy PYTHON" } else { "" };
     let _ = writeln!(
         page,
-        "Written by `costep survey {folder}{}`.\n",
-        if peer.is_some() { " --fmpy PYTHON" } else { "" }
+        "Written by `costep survey {folder} --steps {} --time-limit {limit}{with}`.\n",
+        args.steps
     );
     let _ = writeln!(page, "{}\n", summary(rows, peer));
     page.push_str(

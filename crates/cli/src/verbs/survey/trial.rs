@@ -71,8 +71,7 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn differs(&self) -> bool {
-        // What is no number is no agreement.
-        matches!(&self.peer, Some(Ok(deviation)) if !(*deviation <= self.tolerance))
+        matches!(&self.peer, Some(Ok(deviation)) if *deviation > self.tolerance)
             && matches!(self.outcome, Outcome::Runs(_))
     }
 
@@ -194,7 +193,8 @@ fn brief(code: &str, message: &str) -> String {
     format!("{code} {}", message.lines().next().unwrap_or_default())
 }
 
-/// The largest difference of an output, as a share of its largest value; 1 where there is nothing to compare.
+/// The largest difference of an output, as a share of its largest value; infinite where one of both is no number, or there
+/// is nothing to compare.
 fn deviation(ours: Option<&Table>, theirs: &Trajectories) -> f64 {
     let Some(ours) = ours else { return f64::INFINITY };
     let mut worst = 0.0_f64;

@@ -247,6 +247,12 @@ fn proposals_for_fmus_of_others_are_what_their_author_connects() {
     sandbox.run(&format!("import {} --out theirs", folder.join("OspSystemStructure.xml").display()));
     let theirs = connections(&sandbox, "theirs/system.toml");
     assert_eq!(connections(&sandbox, "rig/system.toml"), theirs);
+    // Its FMUs take no values after a reset.
+    let system = folder.join("OspSystemStructure.xml");
+    let done = sandbox.run(&format!("run {} --t-end 5s --no-record", system.display())).exits(0);
+    assert!(done.stdout.contains("STABLE"), "{}", done.story());
+    // Neither does its author say when it ends: what is imported runs all the same.
+    sandbox.run("run theirs --no-record").exits(0);
     assert_eq!(theirs.len(), 8);
 }
 

@@ -1,4 +1,4 @@
-//! `costep survey`: what it says of a folder, whatever is in it, and that FMUs of others run as in FMPy.
+//! `costep survey`: what it says of a folder, whatever is in it, and that FMUs of other tools run as in FMPy.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -43,6 +43,9 @@ fn files_that_are_broken_end_their_row_only() {
     ];
     assert_eq!(said, expected);
     assert!(rows(&document)[4]["remark"].as_str().unwrap().starts_with("E0101"));
+    sandbox.write("names/-x\u{1b}[31m\n.fmu", "not an archive");
+    let table = sandbox.run("survey names").exits(0).stdout;
+    assert!(table.lines().count() == 2 && !table.contains('\u{1b}'), "{table:?}");
     sandbox.write("none/readme.txt", "nothing");
     sandbox.run("survey none").exits(1).says("no FMU and no system");
     sandbox.run("survey files --fmpy /nowhere/python").exits(1).says("has no FMPy");
@@ -63,7 +66,7 @@ fn the_page_has_a_line_for_every_case() {
 
 /// FMUs of Ecos, libcosim and MasterSim in FMI 1.0, 2.0 and 3.0. Those of the ship take minutes; others look at them.
 #[test]
-fn fmus_of_others_run_as_in_fmpy() {
+fn fmus_of_other_tools_run_as_in_fmpy() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let real = ["..", "../.."].map(|up| root.join(up).join("shared/real")).into_iter().find(|f| f.is_dir());
     let Some(real) = real.filter(|_| !python::skipped()) else {

@@ -21,6 +21,9 @@ impl System {
     }
 }
 
+/// Pairs of direct feedthrough of a block; more are a black box.
+const MOST_LINES: usize = 200;
+
 /// What of a system is drawn.
 struct Drawing<'a> {
     project: &'a Project,
@@ -71,6 +74,12 @@ impl<'a> Drawing<'a> {
                 }
             }
         }
+        let mut rest = rest(&self.inputs[inputs.clone()], &self.outputs[outputs.clone()]);
+        if feedthrough.len() > MOST_LINES {
+            feedthrough.clear();
+            rest += if rest.is_empty() { "" } else { "; " };
+            rest += "direct feedthrough not drawn";
+        }
         Block {
             name: description.name.clone(),
             kind: self.kind(&description.name),
@@ -79,7 +88,7 @@ impl<'a> Drawing<'a> {
             }),
             outputs: pins(&description.outputs, &self.outputs[outputs.clone()], &|_| false),
             feedthrough,
-            rest: rest(&self.inputs[inputs], &self.outputs[outputs]),
+            rest,
         }
     }
 

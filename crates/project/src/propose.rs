@@ -1,6 +1,9 @@
 //! Which output may feed which input of FMUs that nobody has connected yet: by terminals, names, units, and pairs of effort
 //! and flow. Every proposal has a score from 0 to 1 and says why.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use costep_core::{Description, Port, PortKind};
 use costep_fmu_file::{ModelDescription, Terminal};
 
@@ -112,13 +115,33 @@ impl Signal<'_> {
 pub(crate) fn propose(fmus: &[Candidate<'_>]) -> Vec<Proposal> {
     let outputs = signals(fmus, |ports| &ports.outputs);
     let inputs = signals(fmus, |ports| &ports.inputs);
-    let all = Signals { inputs: &inputs, outputs: &outputs };
-    inputs.iter().map(|input| proposal(input, &all, &fmus[input.part])).collect()
+    let all = Signals::new(&inputs, &outputs);
+    inputs.iter().enumerate().map(|(at, input)| proposal((at, input), &all, &fmus[input.part])).collect()
 }
 
 struct Signals<'a> {
     inputs: &'a [Signal<'a>],
     outputs: &'a [Signal<'a>],
+    /// How many outputs could feed each input by their unit, and how many inputs each output.
+    feeders: Vec<usize>,
+    fed: Vec<usize>,
+    /// Whether power flows between two parts through a signal of a unit, where that has been asked.
+    power: RefCell<HashMap<(usize, usize, String), bool>>,
+}
+
+impl<'a> Signals<'a> {
+    fn new(inputs: &'a [Signal<'a>], outputs: &'a [Signal<'a>]) -> Self {
+        let (mut feeders, mut fed) = (vec![0; inputs.len()], vec![0; outputs.len()]);
+        for (i, input) in inputs.iter().enumerate().filter(|(_, input)| input.has_telling_unit()) {
+            for (o, output) in outputs.iter().enumerate().filter(|(_, output)| output.has_telling_unit()) {
+                if output.can_feed(input) {
+                    feeders[i] += 1;
+                    fed[o] += 1;
+                }
+            }
+        }
+        Self { inputs, outputs, feeders, fed, power: RefCell::default() }
+    }
 }
 
 fn signals<'a>(fmus: &'a [Candidate<'_>], ports: impl Fn(&Description) -> &[Port]) -> Vec<Signal<'a>> {
@@ -156,13 +179,15 @@ fn signals<'a>(fmus: &'a [Candidate<'_>], ports: impl Fn(&Description) -> &[Port
     all
 }
 
-fn proposal(input: &Signal<'_>, all: &Signals<'_>, fmu: &Candidate<'_>) -> Proposal {
+fn proposal((at, input): (usize, &Signal<'_>), all: &Signals<'_>, fmu: &Candidate<'_>) -> Proposal {
     let mut sources: Vec<SourcePort> = all
         .outputs
         .iter()
-        .filter(|output| output.can_feed(input))
-        .filter_map(|output| {
-            let (score, reason) = score(output, input, all);
+        .enumerate()
+        .filter(|(_, output)| output.can_feed(input))
+        .filter_map(|(place, output)| {
+            let is_only = all.feeders[at] == 1 && all.fed[place] == 1;
+            let (score, reason) = score(output, input, is_only, all);
             let converted = matches!(output.relation(input), Relation::Converted(_));
             (score >= LEAST).then(|| SourcePort { name: output.full.clone(), converted, score, reason })
         })
@@ -183,14 +208,14 @@ fn proposal(input: &Signal<'_>, all: &Signals<'_>, fmu: &Candidate<'_>) -> Propo
 }
 
 /// How well two ports fit, and why.
-fn score(output: &Signal<'_>, input: &Signal<'_>, all: &Signals<'_>) -> (f64, String) {
+fn score(output: &Signal<'_>, input: &Signal<'_>, is_only: bool, all: &Signals<'_>) -> (f64, String) {
     let mut reasons: Vec<&str> = Vec::new();
     let (mut score, reason) = score_of_names(output, input);
     reasons.extend(reason);
     if output.has_telling_unit() && input.has_telling_unit() {
         reasons.push("the same unit");
         score += if score > 0.0 { UNIT_BESIDE_NAME } else { UNIT };
-        if are_only_of_their_unit(output, input, all) {
+        if is_only {
             score += ONLY_OF_ITS_UNIT;
         }
         if carries_power(output, input, all) {
@@ -217,15 +242,14 @@ fn score_of_names(output: &Signal<'_>, input: &Signal<'_>) -> (f64, Option<&'sta
     }
 }
 
-/// Whether no other output could feed the input, and no other input could be fed.
-fn are_only_of_their_unit(output: &Signal<'_>, input: &Signal<'_>, all: &Signals<'_>) -> bool {
-    let others = all.outputs.iter().filter(|other| other.has_telling_unit() && other.can_feed(input));
-    let rivals = all.inputs.iter().filter(|other| other.has_telling_unit() && output.can_feed(other));
-    others.count() == 1 && rivals.count() == 1
-}
-
 /// Whether something comes back whose product with this is power.
 fn carries_power(output: &Signal<'_>, input: &Signal<'_>, all: &Signals<'_>) -> bool {
+    let unit = output.unit.as_ref().map_or("", PortUnit::name).to_owned();
+    let key = (output.part, input.part, unit);
+    *all.power.borrow_mut().entry(key).or_insert_with(|| power_comes_back(output, input, all))
+}
+
+fn power_comes_back(output: &Signal<'_>, input: &Signal<'_>, all: &Signals<'_>) -> bool {
     let is_conjugate = |back: &Signal<'_>| match (&output.unit, &back.unit) {
         (Some(one), Some(other)) => one.gives_power_with(other),
         _ => false,

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use costep_core::quantity::format_time;
+use costep_core::quantity::{format_time, parse_time};
 use costep_core::{Code, Error, Place};
 use costep_fmu_file::{Fmu, PrivateFolder, Values};
 use costep_import::{ColumnSignal, Format, Interpolation};
@@ -38,8 +38,7 @@ pub(crate) fn load(
     if !errors.is_empty() {
         return Err(Refusal { errors, warnings });
     }
-    let is_given = |key: &str| overrides.iter().any(|given| given.path == key);
-    warnings.extend(complete_times(&mut flat, is_given).map(|warning| warning.in_file(path)));
+    warnings.extend(complete_times(&mut flat, overrides).map(|warning| warning.in_file(path)));
     let mut project = draft(&flat, path).load(registry, overrides)?;
     project.warnings.splice(0..0, warnings);
     project.unpacked = Some(Arc::new(unpacked));
@@ -47,9 +46,14 @@ pub(crate) fn load(
 }
 
 /// Gives a system a stop and a step that its author left to the caller. A warning where nobody gives one here either.
-fn complete_times(flat: &mut Flat, is_given: impl Fn(&str) -> bool) -> Option<Error> {
-    let has_step = flat.settings.iter().any(|(key, _)| key == "step") || is_given("step.size");
-    let has_stop = flat.stop.is_some() || is_given("system.stop");
+fn complete_times(flat: &mut Flat, overrides: &[Override]) -> Option<Error> {
+    let given = |key: &str| overrides.iter().rev().find(|given| given.path == key);
+    let time_of = |key: &str| {
+        let text = &given(key)?.value;
+        parse_time(text).ok().or_else(|| text.parse().ok())
+    };
+    let has_step = flat.settings.iter().any(|(key, _)| key == "step") || given("step.size").is_some();
+    let has_stop = flat.stop.is_some() || given("system.stop").is_some();
     if has_step && has_stop {
         return None;
     }
@@ -59,28 +63,31 @@ fn complete_times(flat: &mut Flat, is_given: impl Fn(&str) -> bool) -> Option<Er
         .filter_map(|component| Some((component.name.as_str(), Fmu::open(&component.file).ok()?)))
         .collect();
     let described = || fmus.iter().map(|(name, fmu)| (*name, fmu.description()));
-    let (start, mut said) = (flat.start.unwrap_or(0.0), Vec::new());
+    let (start, mut said) = (time_of("system.start").or(flat.start).unwrap_or(0.0), Vec::new());
     let by = |name: &str| format!("as `{name}` proposes");
     let nobody = || "no FMU proposes one".to_owned();
-    let mut stop = flat.stop.unwrap_or(start + 1.0);
+    let mut stop = time_of("system.stop").or(flat.stop).unwrap_or(start + 1.0);
     if !has_stop {
         let proposed = latest_stop(described()).filter(|(_, stop)| *stop > start);
         let why = proposed.map_or_else(nobody, |(name, _)| by(name));
         stop = proposed.map_or(start + 1.0, |(_, stop)| stop);
         said.push(format!("the run stops at {} ({why})", format_time(stop)));
     }
-    let step = (!has_step).then(|| {
+    // Times that make no sense are for others to refuse.
+    let step = (!has_step && stop > start).then(|| {
         let proposed = shortest_step(described());
         let why = proposed.map_or_else(nobody, |(name, _)| by(name));
-        let step = proposed.map_or_else(|| usual_step(stop - start), |(_, step)| step);
+        let step = proposed.map_or_else(|| usual_step(stop - start), |(_, step)| step).min(stop - start);
         said.push(format!("the step is {} ({why})", format_time(step)));
         step
     });
     drop(fmus);
     flat.stop.get_or_insert(stop);
     flat.settings.extend(step.map(|step| ("step".into(), format!("{{ size = {step:?} }}"))));
-    let message = format!("{}: the file says nothing about it", said.join(", "));
-    Some(Error::new(Code::TimesProposed, message).hint("`--t-end` and `--step` give others"))
+    (!said.is_empty()).then(|| {
+        let message = format!("{}: the file says nothing about it", said.join(", "));
+        Error::new(Code::TimesProposed, message).hint("`--t-end` and `--step` give others")
+    })
 }
 
 /// How far references lead: below the first folder of the path that the user wrote, or anywhere.
@@ -212,7 +219,8 @@ pub fn import(path: &Path, folder: &Path, outside: bool) -> Result<Imported, Err
         return Err(Error::new(Code::FileNotReadable, message)
             .hint("known: .ssp, .ssd, OspSystemStructure.xml, .msim of MasterSim, multi-models in JSON"));
     };
-    let flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))?;
+    let mut flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))?;
+    let proposed = complete_times(&mut flat, &[]);
     let file = folder.join("system.toml");
     if file.exists() {
         let message = format!("`{}` exists already", file.display());
@@ -229,6 +237,9 @@ pub fn import(path: &Path, folder: &Path, outside: bool) -> Result<Imported, Err
     for note in &flat.notes {
         text += &format!("# {}\n", note.to_string().replace(['\n', '\r'], " "));
     }
+    text.extend(
+        proposed.map(|warning| format!("# {}\n", warning.details().message.replace(['\n', '\r'], " "))),
+    );
     text += &flat.to_toml(|path| copies.get(path).cloned().unwrap_or_default());
     fs::write(&file, text).map_err(|cause| unwritable(&file, &cause))?;
     Ok(Imported { file, flat })

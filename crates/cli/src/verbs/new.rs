@@ -60,7 +60,8 @@ fn open_all(paths: &[PathBuf]) -> Result<Vec<Fmu>, Failure> {
 
 fn terminals_or_warning(fmu: &mut Fmu) -> Vec<Terminal> {
     costep_import::terminals(fmu).unwrap_or_else(|error| {
-        print_error(&error);
+        let message = format!("its terminals are not used: {}", error.details().message);
+        print_error(&Error::new(Code::FmuRule, message).in_file(fmu.path()));
         Vec::new()
     })
 }

@@ -100,6 +100,18 @@ impl Instance {
         Ok(true)
     }
 
+    /// Takes a new instance in place of one that was put back and takes no values since. False after a fatal error.
+    pub(crate) fn replace_after_reset(&mut self) -> Result<bool> {
+        if self.library.is_fatal() {
+            return Ok(false);
+        }
+        let startup = self.startup.get();
+        self.make_anew()?;
+        self.ended.set(false);
+        self.startup.set(startup);
+        Ok(true)
+    }
+
     /// The inputs are set: initialises an instance of FMI 1.0, if that has not been done. In Model Exchange
     /// inputs that change afterwards make another event.
     pub(crate) fn begin(&self, inputs_changed: bool) -> Result<()> {

@@ -3,6 +3,7 @@
  *
  * Each conversion is done alone, by its own type, so that a format that asks for more than it was given does no more than
  * show what lies there: texts are read by a way that reports memory that is not there, and nothing is ever written (%n). */
+#define _GNU_SOURCE
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #ifdef _WIN32
 #include <windows.h>
 #else
+#include <fcntl.h>
 #include <unistd.h>
 #endif
 
@@ -39,7 +41,11 @@ static int copy(char *to, const char *from, size_t count) {
 #else
     /* The system says EFAULT where reading here would be a crash. A page always fits into a pipe. */
     int ends[2], good = 0;
+#ifdef __linux__
+    if (pipe2(ends, O_CLOEXEC)) return 0;
+#else
     if (pipe(ends)) return 0;
+#endif
     if (write(ends[1], from, count) == (ssize_t)count) good = read(ends[0], to, count) == (ssize_t)count;
     close(ends[0]);
     close(ends[1]);
@@ -104,9 +110,11 @@ static void format(Message *message, const char *f, va_list arguments) {
             /* A negative one counts as none. */
             if (value >= 0) longest = (size_t)value; else n = before;
         }
-        for (; *f && strchr("hlLqjzt", *f); f++) size = size == 'l' && *f == 'l' ? 'q' : *f;
+        for (; *f && strchr("hlLqjzt", *f); f++)
+            size = size == 'l' && *f == 'l' ? 'q' : size == 'h' && *f == 'h' ? 'b' : *f;
         if (size == 'q') { one[n++] = 'l'; one[n++] = 'l'; }
-        else if (size && size != 'h') one[n++] = size;
+        else if (size == 'b') { one[n++] = 'h'; one[n++] = 'h'; }
+        else if (size) one[n++] = size;
         one[n++] = *f;
         one[n] = 0;
         taken++;
@@ -118,7 +126,11 @@ static void format(Message *message, const char *f, va_list arguments) {
             WRITE(double);
         case 'c':
             if (size) goto verbatim;
-            WRITE(int);
+            value = va_arg(arguments, int);
+            /* The end of the text, which it is not. */
+            if (value % 256) written = snprintf(number, sizeof number, one, value);
+            else written = 0;
+            break;
         case 'p': WRITE(void *);
         case 's': {
             const char *from = va_arg(arguments, const char *);

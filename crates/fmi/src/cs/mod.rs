@@ -263,6 +263,13 @@ impl CoSimulationSubsystem {
         Ok(())
     }
 
+    /// What has to be set again on an instance that was put back.
+    fn set_up_again(&mut self, u: &[f64]) -> Result<()> {
+        self.set(Moment::Before)?;
+        self.set(Moment::Within)?;
+        self.set_inputs(u)
+    }
+
     #[inline]
     fn set_inputs(&self, u: &[f64]) -> Result<()> {
         if self.mixed {

@@ -50,9 +50,13 @@ impl Subsystem for CoSimulationSubsystem {
         if !self.instance.takes_initial_inputs()
             && *self.active.get_mut() != u
             && self.instance.begin_again()?
+            && let Err(error) = self.set_up_again(u)
         {
-            self.set(Moment::Before)?;
-            self.set(Moment::Within)?;
+            // Some FMUs take no values after a reset.
+            if !self.instance.replace_after_reset()? {
+                return Err(error);
+            }
+            self.set_up_again(u)?;
         }
         if self.instance.takes_initial_inputs() {
             self.set_inputs(u)?;

@@ -1,6 +1,7 @@
 //! The files of a folder that are FMUs or systems.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
@@ -65,7 +66,8 @@ impl Subject {
 pub(super) fn find(root: &Path) -> Result<Vec<Subject>> {
     let mut paths = Vec::new();
     if root.is_dir() {
-        collect(root, DEEPEST, &mut paths)?;
+        list(root)?;
+        collect(root, DEEPEST, &mut paths);
     } else {
         paths.push(root.to_path_buf());
     }
@@ -73,20 +75,22 @@ pub(super) fn find(root: &Path) -> Result<Vec<Subject>> {
     Ok(paths.iter().flat_map(|path| subjects(path, root)).collect())
 }
 
-fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) -> Result<()> {
-    let unreadable = |cause: std::io::Error| {
-        Error::new(Code::FileNotReadable, "cannot be listed").in_file(folder).because(cause)
-    };
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
+fn list(folder: &Path) -> Result<Vec<fs::DirEntry>> {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    entries
+        .map_err(|cause| Error::new(Code::FileNotReadable, "cannot be listed").in_file(folder).because(cause))
+}
+
+/// Folders below that may not be looked into are left out.
+fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
+    for entry in list(folder).unwrap_or_default() {
         // Links are not followed: they may lead in circles.
-        match entry.file_type().map_err(unreadable)? {
-            kind if kind.is_dir() && depth > 0 => collect(&entry.path(), depth - 1, paths)?,
-            kind if kind.is_file() => paths.push(entry.path()),
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth > 0 => collect(&entry.path(), depth - 1, paths),
+            Ok(kind) if kind.is_file() => paths.push(entry.path()),
             _ => {}
         }
     }
-    Ok(())
 }
 
 fn subjects(path: &Path, root: &Path) -> Vec<Subject> {
@@ -116,7 +120,14 @@ fn system(path: &Path) -> Option<Format> {
     const ENDINGS: [&str; 5] = ["ssp", "ssd", "msim", "xml", "json"];
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     let format = Format::of(path).filter(|_| ENDINGS.contains(&ending.as_str()))?;
-    let is_one = format != Format::MultiModel
-        || ending == "json" && fs::read_to_string(path).is_ok_and(|text| text.contains("\"fmus\""));
+    let is_one = format != Format::MultiModel || ending == "json" && names_fmus(path);
     is_one.then_some(format)
+}
+
+fn names_fmus(path: &Path) -> bool {
+    // Those of systems are small.
+    const MOST: u64 = 4 << 20;
+    let mut text = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut text));
+    read.is_ok() && String::from_utf8_lossy(&text).contains("\"fmus\"")
 }

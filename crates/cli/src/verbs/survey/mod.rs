@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SurveyArgs, output: Output) -> Result<ExitCode, Failure
     let bar = many_runs(output, subjects.len());
     let mut rows = Vec::new();
     for subject in &subjects {
-        bar.set_message(subject.name.clone());
+        bar.set_message(page::shown(&subject.name));
         rows.push(trial::row(subject, &limits, peer.as_ref())?);
         bar.inc(1);
     }

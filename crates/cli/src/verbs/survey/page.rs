@@ -32,7 +32,7 @@ pub(super) fn markdown(args: &SurveyArgs, rows: &[Row], peer: Option<&Peer>) -> 
     );
     let _ = writeln!(page, "| {} |\n|{}", HEADER.join(" | "), "---|".repeat(HEADER.len()));
     for row in rows {
-        let cells = cells(row).map(|cell| cell.replace('|', "\\|"));
+        let cells = cells(row).map(|cell| cell.replace('|', "\\|").replace('<', "&lt;"));
         let _ = writeln!(page, "| {} |", cells.join(" | "));
     }
     page
@@ -52,13 +52,12 @@ pub(super) fn table(rows: &[Row], with_peer: bool) -> String {
 
 fn cells(row: &Row) -> [String; HEADER.len()] {
     let word = |yes: bool| if yes { "yes" } else { "NO" }.to_owned();
-    let (runs, said) = match &row.outcome {
-        Outcome::Runs(remark) => (true, remark.clone()),
-        Outcome::Fails(reason) => (false, Some(reason.clone())),
-    };
+    let (runs, said) = row.outcome.said();
     let (peer, theirs) = match &row.peer {
         None => ("-".into(), None),
         Some(Err(reason)) => ("fails".into(), Some(format!("FMPy: {reason}"))),
+        // As far as it came it was not compared.
+        Some(Ok(_)) if matches!(row.outcome, Outcome::Stopped(_)) => ("-".into(), None),
         Some(Ok(deviation)) if runs => {
             let mark = if row.differs() { " !" } else { "" };
             (format!("{}{mark}", number(Some(*deviation))), None)
@@ -66,13 +65,20 @@ fn cells(row: &Row) -> [String; HEADER.len()] {
         Some(Ok(_)) => ("runs".into(), None),
     };
     let warnings = (!row.warnings.is_empty()).then(|| row.warnings.join(" "));
-    let remarks: Vec<String> = [said, theirs, warnings].into_iter().flatten().collect();
-    [row.name.clone(), row.kind.clone(), word(row.reads), word(runs), peer, remarks.join("; ")]
+    let remarks: Vec<String> = [said.cloned(), theirs, warnings].into_iter().flatten().collect();
+    let cells = [row.name.clone(), row.kind.clone(), word(row.reads), word(runs), peer, remarks.join("; ")];
+    cells.map(|cell| shown(&cell))
+}
+
+/// Text on one line that changes nothing of a terminal: names of files are somebody else's.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// How many of what.
 pub(super) fn summary(rows: &[Row], peer: Option<&Peer>) -> String {
-    let runs = |row: &&Row| matches!(row.outcome, Outcome::Runs(_));
+    let runs = |row: &&Row| row.outcome.said().0;
+    let compared = |row: &&Row| matches!(row.outcome, Outcome::Runs(_));
     let total = |wanted: &dyn Fn(&&Row) -> bool| rows.iter().filter(wanted).count();
     let mut text = format!("{}: {} run", count(rows.len(), "case"), total(&|row| runs(row)));
     if let Some(peer) = peer {
@@ -82,7 +88,7 @@ pub(super) fn summary(rows: &[Row], peer: Option<&Peer>) -> String {
             "; FMPy {} simulates {}, of which {} run in costep with the same results",
             peer.version,
             total(&|row| simulated(row)),
-            total(&|row| simulated(row) && runs(row) && !row.differs())
+            total(&|row| simulated(row) && compared(row) && !row.differs())
         );
     }
     text + "."

@@ -50,10 +50,23 @@ impl Horizon {
 
 /// How a file fared in costep.
 pub(super) enum Outcome {
-    /// To the end, or until this was said, which is no failure.
+    /// To the end, or until the FMU asked for it.
     Runs(Option<String>),
+    /// Until the time was up.
+    Stopped(String),
     /// Codes and first messages of errors.
     Fails(String),
+}
+
+impl Outcome {
+    /// Whether it ran as far as it was let, and what is to be said about that.
+    pub(super) fn said(&self) -> (bool, Option<&String>) {
+        match self {
+            Self::Runs(remark) => (true, remark.as_ref()),
+            Self::Stopped(remark) => (true, Some(remark)),
+            Self::Fails(reason) => (false, Some(reason)),
+        }
+    }
 }
 
 /// A line of the page.
@@ -76,10 +89,7 @@ impl Row {
     }
 
     pub(super) fn to_json(&self) -> Value {
-        let (runs, remark) = match &self.outcome {
-            Outcome::Runs(remark) => (true, remark.as_ref()),
-            Outcome::Fails(reason) => (false, Some(reason)),
-        };
+        let (runs, remark) = self.outcome.said();
         json!({
             "file": self.name,
             "kind": self.kind,
@@ -125,7 +135,9 @@ pub(super) fn row(subject: &Subject, limits: &Limits, peer: Option<&Peer>) -> Re
             if let Some(peer) = peer {
                 let theirs = peer.simulate(&subject.path, *interface, &horizon, limits.time, folder.path());
                 let ours = Table::open(&folder.path().join("results.arrows")).ok();
-                row.peer = Some(theirs.map(|theirs| deviation(ours.as_ref(), &theirs)));
+                let name = costep_project::component_name(&subject.path);
+                let ended = matches!(&row.outcome, Outcome::Runs(Some(_)));
+                row.peer = Some(theirs.map(|theirs| deviation(ours.as_ref(), &name, &theirs, ended)));
             }
         }
     }
@@ -152,10 +164,12 @@ fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row
     let own = std::env::current_exe()
         .map_err(|cause| Error::new(Code::FileNotReadable, "this program is not found").because(cause))?;
     let mut command = Command::new(own);
-    command.arg("run").arg(path).args(extra).arg("--out").arg(out);
+    command.arg("run").args(extra).arg("--out").arg(out);
     command
         .args(["--json", "--reference", "none", "--time-limit"])
-        .arg(format!("{}s", limits.time.as_secs()));
+        .arg(format!("{}s", limits.time.as_secs_f64()));
+    // Names of files may begin like a flag.
+    command.arg("--").arg(path);
     let ended = command.stdin(Stdio::null()).output();
     let ended =
         ended.map_err(|cause| Error::new(Code::FileNotReadable, "cannot be started").because(cause))?;
@@ -166,13 +180,13 @@ fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row
     let text = first.map(|error| {
         brief(error["code"].as_str().unwrap_or("-"), error["message"].as_str().unwrap_or("no message"))
     });
-    // A run that is stopped by the limit, or asks for its own end, has run.
-    let is_end = |id: &str| [Code::TimeLimit, Code::FmuEnds].iter().any(|code| code.entry().id == id);
-    let is_fine =
-        said["rows"].is_u64() && first.is_none_or(|error| error["code"].as_str().is_some_and(is_end));
+    let is = |code: Code| first.is_some_and(|error| error["code"] == code.entry().id);
     row.reads = said["rows"].is_u64() || !said["errors"].is_array();
+    let has_rows = said["rows"].is_u64();
     row.outcome = match text {
-        text if is_fine => Outcome::Runs(text),
+        None if has_rows => Outcome::Runs(None),
+        text if has_rows && is(Code::FmuEnds) => Outcome::Runs(text),
+        Some(text) if has_rows && is(Code::TimeLimit) => Outcome::Stopped(text),
         Some(text) => Outcome::Fails(text),
         None => Outcome::Fails(format!("ended with {} and without a message", ended.status)),
     };
@@ -193,22 +207,31 @@ fn brief(code: &str, message: &str) -> String {
     format!("{code} {}", message.lines().next().unwrap_or_default())
 }
 
-/// The largest difference of an output, as a share of its largest value; infinite where one of both is no number, or there
-/// is nothing to compare.
-fn deviation(ours: Option<&Table>, theirs: &Trajectories) -> f64 {
-    let Some(ours) = ours else { return f64::INFINITY };
-    let mut worst = 0.0_f64;
+/// The largest difference of an output, as a share of its largest value; infinite where one of both is no number, has not
+/// come as far as the other or does not have the output.
+fn deviation(ours: Option<&Table>, component: &str, theirs: &Trajectories, ended: bool) -> f64 {
+    let Some(times) = ours.and_then(|ours| ours.values("t").ok()) else { return f64::INFINITY };
+    // An FMU that asks for its end gets it at a communication point here, and at its event there.
+    let rows = if ended { times.len().min(theirs.rows.len()) } else { theirs.rows.len() };
+    if times.len() < rows || !ended && times.len() != rows || theirs.rows.is_empty() {
+        return f64::INFINITY;
+    }
+    let theirs_at = |column: usize| theirs.rows[..rows].iter().map(move |row| row[column]);
+    let mut worst = difference(times, theirs_at(0));
     for (column, name) in theirs.names.iter().enumerate() {
-        let ending = format!(".{name}");
-        let found = ours.columns().iter().find(|column| column.name.ends_with(&ending));
-        let Some(values) = found.and_then(|column| ours.values(&column.name).ok()) else { continue };
-        let pairs = || values.iter().zip(theirs.rows.iter().map(|row| row[column + 1]));
-        let scale = pairs().map(|(_, theirs)| theirs.abs()).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-        for (ours, theirs) in pairs() {
-            let same = *ours == theirs || ours.is_nan() && theirs.is_nan();
-            let difference = if same { 0.0 } else { (ours - theirs).abs() / scale };
-            worst = if difference.is_nan() { f64::INFINITY } else { worst.max(difference) };
-        }
+        let values = ours.and_then(|ours| ours.values(&format!("{component}.{name}")).ok());
+        let share = values.map_or(f64::INFINITY, |values| difference(values, theirs_at(column + 1)));
+        worst = worst.max(share);
     }
     worst
+}
+
+fn difference(ours: &[f64], theirs: impl Iterator<Item = f64> + Clone) -> f64 {
+    let scale = theirs.clone().map(f64::abs).fold(f64::MIN_POSITIVE, f64::max);
+    let share = |(ours, theirs): (&f64, f64)| match *ours == theirs || ours.is_nan() && theirs.is_nan() {
+        true => 0.0,
+        false if (ours - theirs).is_nan() => f64::INFINITY,
+        false => (ours - theirs).abs() / scale,
+    };
+    ours.iter().zip(theirs).map(share).fold(0.0, f64::max)
 }

@@ -90,3 +90,15 @@ fn fmus_of_other_tools_run_as_in_fmpy() {
         assert!(rows(&document).len() >= least, "{document}");
     }
 }
+
+/// An input without a source is never set: that a change of it has no effect says nothing of derivatives.
+#[test]
+fn open_inputs_do_not_make_derivatives_look_wrong() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out files").exits(0);
+    sandbox.run("new rig files/s1.fmu").exits(0);
+    let probed = sandbox.run("check rig --probe").exits(0);
+    assert!(probed.stdout.contains("derivatives agree"), "{}", probed.story());
+    let run = sandbox.run("run rig --no-record").exits(0);
+    assert!(!run.stderr.contains("W0303"), "{}", run.story());
+}

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use costep_core::{Code, Error, Result};
+use costep_core::{Description, Variation};
 use costep_fmu_file::ModelDescription;
 
 use super::signals::Signals;
@@ -22,6 +23,13 @@ impl InputRouting {
     /// Whether all inputs are set as they are.
     pub fn is_default(&self) -> bool {
         self.open.is_empty() && self.maps.is_empty()
+    }
+
+    /// Inputs without a source keep their value: nobody forms them, and it is of no use to change one.
+    pub(crate) fn describe_open(&self, description: &mut Description) {
+        for port in description.inputs.iter_mut().filter(|port| self.open.contains(&port.name)) {
+            port.variation = Variation::Discrete;
+        }
     }
 }
 

@@ -74,6 +74,7 @@ impl Signature {
             step_lengths: step_lengths(kind),
         };
         options.variations.apply(&mut description)?;
+        options.routing.describe_open(&mut description);
         Ok(Self { settings, inputs, declared, outputs, follows, linear, promised, description })
     }
 }

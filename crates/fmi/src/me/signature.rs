@@ -88,6 +88,7 @@ impl Signature {
             step_lengths: StepLengths::Any,
         };
         options.variations.apply(&mut description)?;
+        options.routing.describe_open(&mut description);
         Ok(Self {
             settings,
             state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),

@@ -7,6 +7,7 @@ use costep_core::{
     Variation,
 };
 use costep_integrate::Solver;
+use costep_linalg::{Exponential, Matrix};
 use costep_system::Component;
 
 /// Macro steps that are tried.
@@ -17,8 +18,8 @@ const STORED_AT: u64 = 7;
 const CHANGE: f64 = 1e-4;
 /// Difference between derivatives and a step that is more than the errors of inner solvers.
 const TOLERATED: f64 = 0.05;
-/// Inner steps for the response of a local model over a macro step.
-const RESPONSE_STEPS: usize = 1000;
+/// Relative error of a response, by round-off alone, with which nothing can be compared.
+const LOST_DIGITS: f64 = 1e-3;
 
 /// What was found out.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +31,7 @@ pub struct ProbeReport {
     /// Median wall time of a step in s.
     pub step_s: f64,
     /// Largest difference between the change of the outputs over a step under changed inputs, and that change by the
-    /// local model, relative to the change. Nothing if it gives no local model.
+    /// local model, relative to the change. Nothing if it gives no local model; not a number if that cannot be judged.
     pub derivative_error: Option<f64>,
     /// The part cannot have two instances at a time.
     pub only_one_instance: bool,
@@ -39,7 +40,7 @@ pub struct ProbeReport {
 impl ProbeReport {
     /// Whether the derivatives contradict the steps.
     pub fn derivatives_differ(&self) -> bool {
-        self.derivative_error.is_some_and(|error| error.is_nan() || error > TOLERATED)
+        self.derivative_error.is_some_and(|error| error > TOLERATED)
     }
 }
 
@@ -161,6 +162,7 @@ fn derivative_error(
         trial.subsystem.demand_linearised()?.local_model(u, &mut model)?;
         (model, trial.step(0, u)?)
     };
+    let Some(expected) = responses(&model, experiment.step) else { return Ok(Some(f64::NAN)) };
     let nominal: Vec<f64> =
         part.description().inputs.iter().map(|port| port.nominal.unwrap_or(1.0)).collect();
     let mut worst: f64 = 0.0;
@@ -170,14 +172,16 @@ fn derivative_error(
         let mut changed = u.to_vec();
         changed[j] += delta;
         let moved = Trial::start(part, solver, experiment, u)?.step(0, &changed)?;
-        let expected = response(&model, j, experiment.step);
         let (mut error, mut size) = (0.0, 0.0);
         for (i, (moved, base)) in moved.iter().zip(&base).enumerate() {
             let measured = (moved - base) / delta;
+            if !measured.is_finite() {
+                return Ok(Some(f64::NAN));
+            }
             // What round-off alone makes of the difference is not a difference.
             let noise = 1e3 * f64::EPSILON * base.abs().max(moved.abs()) / delta;
-            error += ((measured - expected[i]).abs() - noise).max(0.0).powi(2);
-            size += measured.abs().max(expected[i].abs()).powi(2);
+            error += ((measured - expected[(i, j)]).abs() - noise).max(0.0).powi(2);
+            size += measured.abs().max(expected[(i, j)].abs()).powi(2);
         }
         if size > 0.0 {
             worst = worst.max((error / size).sqrt());
@@ -186,26 +190,72 @@ fn derivative_error(
     Ok(Some(worst))
 }
 
-/// Change of the outputs over a step of length h under a unit change of input j: x' = A x + B e_j, y = C x + D e_j, by
-/// Runge-Kutta steps of order 4.
-pub(crate) fn response(model: &LocalModel, j: usize, h: f64) -> Vec<f64> {
+/// Change of the outputs (rows) over a step of length h under a unit change of each input (columns) that is
+/// held: x' = A x + B u, y = C x + D u. Nothing where numbers of this size leave no digit that counts.
+pub(crate) fn responses(model: &LocalModel, h: f64) -> Option<Matrix> {
     let (n, m) = (model.states, model.inputs);
-    let rate = |x: &[f64]| -> Vec<f64> {
-        (0..n).map(|i| model.b[i * m + j] + (0..n).map(|k| model.a[i * n + k] * x[k]).sum::<f64>()).collect()
+    let mut rates = Matrix::zeros(n + m, n + m);
+    for i in 0..n {
+        (0..n).for_each(|k| rates[(i, k)] = h * model.a[i * n + k]);
+    }
+    // Each input in a unit in which it does no more than the states do: squarings cost digits.
+    let size = rates.norm_1();
+    let unit = |j: usize| {
+        let column: f64 = (0..n).map(|i| (h * model.b[i * m + j]).abs()).sum();
+        if column > size && size > 0.0 { size / column } else { 1.0 }
     };
-    let mut x = vec![0.0; n];
-    let dt = h / RESPONSE_STEPS as f64;
-    let moved = |x: &[f64], k: &[f64], by: f64| x.iter().zip(k).map(|(x, k)| x + by * k).collect::<Vec<_>>();
-    for _ in 0..RESPONSE_STEPS {
-        let k1 = rate(&x);
-        let k2 = rate(&moved(&x, &k1, 0.5 * dt));
-        let k3 = rate(&moved(&x, &k2, 0.5 * dt));
-        let k4 = rate(&moved(&x, &k3, dt));
-        for i in 0..n {
-            x[i] += dt / 6.0 * (k1[i] + 2.0 * (k2[i] + k3[i]) + k4[i]);
+    let units: Vec<f64> = (0..m).map(unit).collect();
+    for i in 0..n {
+        (0..m).for_each(|j| rates[(i, n + j)] = units[j] * h * model.b[i * m + j]);
+    }
+    let mut states = Matrix::zeros(n + m, n + m);
+    let has_digits = size * f64::EPSILON < LOST_DIGITS;
+    if !has_digits || !Exponential::new(n + m).compute(&rates, &mut states) {
+        return None;
+    }
+    let mut y = Matrix::from_rows(model.outputs, m, &model.d);
+    for i in 0..model.outputs {
+        for j in 0..m {
+            y[(i, j)] += (0..n).map(|k| model.c[i * n + k] * (states[(k, n + j)] / units[j])).sum::<f64>();
         }
     }
-    (0..model.outputs)
-        .map(|i| model.d[i * m + j] + (0..n).map(|k| model.c[i * n + k] * x[k]).sum::<f64>())
-        .collect()
+    y.is_finite().then_some(y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn responses_of_stiff_models_are_those_of_their_equations() {
+        // A lag of 1e-9 s beside one of 1 s, each with a gain of 3, and a direct share.
+        let mut model = LocalModel::new(2, 2, 2);
+        model.a.copy_from_slice(&[-1e9, 0.0, 0.0, -1.0]);
+        model.b.copy_from_slice(&[3e9, 0.0, 0.0, 3.0]);
+        model.c.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
+        model.d.copy_from_slice(&[0.0, 0.5, 0.0, 0.0]);
+        let y = responses(&model, 0.1).unwrap();
+        let slow = 3.0 * (1.0 - f64::exp(-0.1));
+        for (found, expected) in y.data().iter().zip([3.0, 0.5, 0.0, slow]) {
+            assert!((found - expected).abs() < 1e-6, "{y:?}");
+        }
+        // Nobody can tell what comes of this.
+        for rate in [1e6, -1e16, f64::NAN] {
+            model.a[0] = rate;
+            assert!(responses(&model, 0.1).is_none(), "{rate}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_judged_neither_agrees_nor_differs() {
+        let report = ProbeReport {
+            repeatable: None,
+            taken_back: None,
+            step_s: 0.0,
+            derivative_error: Some(f64::NAN),
+            only_one_instance: false,
+        };
+        assert!(!report.derivatives_differ());
+        assert!(ProbeReport { derivative_error: Some(f64::INFINITY), ..report }.derivatives_differ());
+    }
 }

@@ -252,6 +252,22 @@ fn local_models_that_a_step_contradicts_are_not_used() {
 }
 
 #[test]
+fn local_models_of_stiff_fmus_are_used() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --fmi 2 --out pair --quiet").exits(0);
+    let text = PAIR.replace("0.1 ms", "1 ms").replace("S1", "s1").replace("S2", "s2");
+    let text = text.replace("s2.u1", "s2.x").replace("s2.u2", "s2.v");
+    for damping in ["2.9e7", "2.9e12"] {
+        let stiff = format!("s2.fmu\"\ninterface = \"me\"\nsolver = \"bdf\"\nset = {{ d2 = {damping} }}");
+        sandbox.write("pair/system.toml", text.replace("s2.fmu\"", &stiff));
+        let done = sandbox.run("run pair --method predictive --no-record").exits(0);
+        assert!(!done.stderr.contains("W0303"), "{}", done.story());
+        let card = &sandbox.run("check pair --probe --json").exits(0).json()["probes"][1];
+        assert!(card["derivative_error"].as_f64().unwrap() < 0.05, "{card}");
+    }
+}
+
+#[test]
 fn input_derivatives_without_effect_are_not_used() {
     let sandbox = pair(Fmi::V2);
     let done = sandbox.run("run pair --method foh --out good").exits(0);

@@ -167,6 +167,7 @@ fn words(report: &ProbeReport) -> String {
     };
     let derivatives = match report.derivative_error {
         None => "not offered".into(),
+        Some(error) if error.is_nan() => paint(WARN, "cannot be judged: not a finite response"),
         Some(error) if report.derivatives_differ() => {
             paint(BAD, format!("DIFFER by {} from a step", number(Some(error))))
         }

@@ -16,6 +16,15 @@ const CHANGE: f64 = 1e-4;
 /// solver explains.
 const CONTRADICTION: f64 = 0.25;
 
+/// The other change that is tried: a wrong model is wrong there by that share too, while curvature goes with the
+/// square, and a kink is at one side.
+const BACK: f64 = -0.5;
+/// Ratios of the differences, relative to that of the changes, which only a wrong model explains.
+const IN_PROPORTION: std::ops::RangeInclusive<f64> = 0.7..=1.5;
+/// Size of a response that passes several states, in what is expected of it: a single Euler step makes nothing or twice
+/// as much of it.
+const PASSED_ON: f64 = 4.5;
+
 /// Something that a subsystem may offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Offer {
@@ -105,31 +114,30 @@ impl Bench<'_> {
         let mut model = LocalModel::new(can.states, u.len(), outputs);
         subsystem.demand_linearised()?.local_model(&u, &mut model)?;
         let changes = Self::changes(&*subsystem, &u);
+        let names: Vec<String> =
+            subsystem.description().outputs.iter().map(|port| port.name.clone()).collect();
         let base = self.step(&mut *subsystem, 0, &u, &[])?;
         drop(subsystem);
-        let (mut other, _) = self.start()?;
-        let moved = self.step(&mut *other, 0, &Self::changed(&u, &changes), &[])?;
-        let Some(responses) = responses(&model, self.experiment.step) else { return Ok(None) };
-        let (mut expected, mut sizes) = (vec![0.0; outputs], vec![0.0; outputs]);
-        for i in 0..outputs {
-            for (response, change) in responses.row(i).iter().zip(&changes) {
-                expected[i] += response * change;
-                // Where responses cancel each other, they are not expected to do so to the last digit.
-                sizes[i] += 0.1 * (response * change).abs();
-            }
+        let Some(expected) = Expected::new(&model, &changes, self.experiment.step) else { return Ok(None) };
+        let moved = |part: f64| {
+            let (mut subsystem, _) = self.start()?;
+            let changes: Vec<f64> = changes.iter().map(|change| part * change).collect();
+            self.step(&mut *subsystem, 0, &Self::changed(&u, &changes), &[])
+        };
+        let forth = expected.deviations(&base, &moved(1.0)?, 1.0);
+        let suspects: Vec<usize> = (0..outputs).filter(|i| forth[*i].share > CONTRADICTION).collect();
+        if suspects.is_empty() {
+            return Ok(None);
         }
-        let (mut error, mut size) = (0.0, 0.0);
-        for i in 0..outputs {
-            let measured = moved[i] - base[i];
-            let noise = 1e3 * f64::EPSILON * base[i].abs().max(moved[i].abs());
-            error += ((measured - expected[i]).abs() - noise).max(0.0).powi(2);
-            size += measured.abs().max(expected[i].abs()).max(sizes[i]).powi(2);
-        }
-        let difference = if size > 0.0 { f64::sqrt(error / size) } else { 0.0 };
-        Ok((difference > CONTRADICTION).then(|| {
+        let back = expected.deviations(&base, &moved(BACK)?, BACK);
+        let is_wrong = |i: &usize| IN_PROPORTION.contains(&(back[*i].error / (BACK * forth[*i].error)));
+        let wrong = suspects.into_iter().filter(is_wrong);
+        let worst = wrong.max_by(|i, j| forth[*i].share.total_cmp(&forth[*j].share));
+        Ok(worst.map(|i| {
             format!(
-                "its local model is not used: over a step with changed inputs it differs from the outputs by {:.0} %",
-                100.0 * difference
+                "its local model is not used: over a step with changed inputs it differs from the output `{}` by {:.0} %",
+                names[i],
+                100.0 * forth[i].share
             )
         }))
     }
@@ -188,6 +196,179 @@ impl Bench<'_> {
     }
 }
 
+/// What a local model says about the outputs after a step under changed inputs.
+struct Expected {
+    responses: Vec<f64>,
+    /// With what errors are compared at least.
+    sizes: Vec<f64>,
+}
+
+/// How far an output is from what is expected of it.
+struct Deviation {
+    error: f64,
+    /// Relative to the response, without round-off.
+    share: f64,
+}
+
+impl Expected {
+    /// Nothing if the local model does not say anything.
+    fn new(model: &LocalModel, changes: &[f64], h: f64) -> Option<Self> {
+        let (n, m) = (model.states, model.inputs);
+        let by_inputs = responses(model, h)?;
+        let (mut responses, mut sizes) = (Vec::new(), Vec::new());
+        for i in 0..model.outputs {
+            let row = || by_inputs.row(i).iter().zip(changes).map(|(response, change)| response * change);
+            let response: f64 = row().sum();
+            let at_once = |j: usize| {
+                let by_states: f64 = (0..n).map(|k| model.c[i * n + k] * model.b[k * m + j]).sum();
+                ((model.d[i * m + j] + h * by_states) * changes[j]).abs()
+            };
+            let is_passed_on = (0..m).map(at_once).sum::<f64>() < 0.1 * response.abs();
+            let size = if is_passed_on { PASSED_ON } else { 1.0 } * response.abs();
+            // Where responses cancel each other, they are not expected to do so to the last digit.
+            sizes.push(size.max(0.1 * row().map(f64::abs).sum::<f64>()));
+            responses.push(response);
+        }
+        Some(Self { responses, sizes })
+    }
+
+    /// Of each output, under a part of the changes.
+    fn deviations(&self, base: &[f64], moved: &[f64], part: f64) -> Vec<Deviation> {
+        let deviation = |i: usize| {
+            let measured = moved[i] - base[i];
+            let error = measured - part * self.responses[i];
+            let noise = 1e3 * f64::EPSILON * base[i].abs().max(moved[i].abs());
+            let size = measured.abs().max((part * self.sizes[i]).abs());
+            let beyond = (error.abs() - noise).max(0.0);
+            Deviation { error, share: if size > 0.0 { beyond / size } else { 0.0 } }
+        };
+        (0..base.len()).map(deviation).collect()
+    }
+}
+
 fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.iter().map(|a| a.to_bits()).eq(b.iter().map(|b| b.to_bits()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use costep_core::{Description, InputSegment, Interval, Linearised, ModelOrigin, Port, StepOutcome};
+
+    /// Outputs by a function of one held input, beside a local model.
+    #[derive(Clone)]
+    struct Claim {
+        description: Description,
+        outputs: fn(f64) -> Vec<f64>,
+        model: LocalModel,
+    }
+
+    impl Subsystem for Claim {
+        fn description(&self) -> &Description {
+            &self.description
+        }
+
+        fn initialise(&mut self, _experiment: &Experiment) -> Result<()> {
+            Ok(())
+        }
+
+        fn initial_outputs(&mut self, u: &[f64], y: &mut [f64]) -> Result<()> {
+            y.copy_from_slice(&(self.outputs)(u[0]));
+            Ok(())
+        }
+
+        fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+            y.copy_from_slice(&(self.outputs)(u.coefficients(0)[0]));
+            Ok(StepOutcome { reached: interval.end })
+        }
+
+        fn terminate(&mut self) {}
+    }
+
+    costep_core::handles!(Claim {
+        rollback: none,
+        linearised: some,
+        micro_recorder: none,
+        environment: none,
+        persistence: none,
+        telemetry: none
+    });
+
+    impl Linearised for Claim {
+        fn level(&self) -> Linearisation {
+            Linearisation::Full
+        }
+
+        fn states(&self) -> usize {
+            self.model.states
+        }
+
+        fn origin(&self) -> ModelOrigin {
+            ModelOrigin::Exact
+        }
+
+        fn local_model(&mut self, _u: &[f64], model: &mut LocalModel) -> Result<()> {
+            model.clone_from(&self.model);
+            Ok(())
+        }
+
+        fn read_state(&mut self, _u: &[f64], _x: &mut [f64], _x_dot: &mut [f64]) -> Result<bool> {
+            Ok(false)
+        }
+    }
+
+    fn verdict(model: LocalModel, outputs: fn(f64) -> Vec<f64>) -> Option<String> {
+        let ports = |name: &str, count| {
+            (0..count).map(|i| Port { name: format!("{name}{i}"), ..Port::default() }).collect::<Vec<_>>()
+        };
+        let description = Description {
+            inputs: ports("u", 1),
+            outputs: ports("y", model.outputs),
+            ..Description::default()
+        };
+        let claim = Claim { description, outputs, model };
+        let make = || -> Result<TrialPart> { Ok((Box::new(claim.clone()), vec![0.0])) };
+        contradiction(Offer::LocalModel, &make, &Experiment { start: 0.0, stop: 1.0, step: 0.1 })
+    }
+
+    /// The verdict about y = f(u) with these slopes at u = 0.
+    fn verdict_on_slopes(slopes: &[f64], outputs: fn(f64) -> Vec<f64>) -> Option<String> {
+        let mut model = LocalModel::new(0, 1, slopes.len());
+        model.d.copy_from_slice(slopes);
+        verdict(model, outputs)
+    }
+
+    #[test]
+    fn curvature_and_kinks_are_not_wrong_models() {
+        assert_eq!(verdict_on_slopes(&[0.0], |u| vec![u * u.abs()]), None);
+        assert_eq!(verdict_on_slopes(&[0.0], |u| vec![7.0 + u * u]), None);
+        assert_eq!(verdict_on_slopes(&[0.0], |u| vec![u.max(0.0)]), None);
+        assert_eq!(verdict_on_slopes(&[1.0], |u| vec![u.max(0.0)]), None);
+        let wrong = verdict_on_slopes(&[0.0], |u| vec![u + u * u]).unwrap();
+        assert!(wrong.contains("from the output `y0` by 100 %"), "{wrong}");
+        assert!(verdict_on_slopes(&[2.0], |u| vec![u]).unwrap().contains("50 %"));
+    }
+
+    #[test]
+    fn each_output_is_judged_alone() {
+        assert_eq!(verdict_on_slopes(&[1e5, 1.0], |u| vec![1e5 * u, u]), None);
+        let wrong = verdict_on_slopes(&[1e5, -1.0], |u| vec![1e5 * u, u]).unwrap();
+        assert!(wrong.contains("`y1`"), "{wrong}");
+    }
+
+    #[test]
+    fn what_an_euler_step_makes_of_a_position_is_not_a_wrong_model() {
+        // u is the acceleration; the step is 0.1 s long.
+        let model = || {
+            let mut model = LocalModel::new(2, 1, 1);
+            model.a.copy_from_slice(&[0.0, 1.0, 0.0, 0.0]);
+            model.b.copy_from_slice(&[0.0, 1.0]);
+            model.c.copy_from_slice(&[1.0, 0.0]);
+            model
+        };
+        assert_eq!(verdict(model(), |u| vec![0.005 * u]), None);
+        assert_eq!(verdict(model(), |_| vec![0.0]), None);
+        assert_eq!(verdict(model(), |u| vec![0.01 * u]), None);
+        assert!(verdict(model(), |u| vec![-0.005 * u]).is_some());
+    }
 }

@@ -76,19 +76,32 @@ impl Distrust {
         self.found.iter().map(|found| in_words(found, project))
     }
 
-    /// An error with the reason, if something was found that it may be about: seldom input polynomials, without
-    /// which most methods work.
+    /// An error with the reason among its causes, if it is about something that was found.
     pub(crate) fn explain(&self, error: Error, project: &Project) -> Error {
-        let is_needed = |found: &&(usize, Offer, String)| found.1 != Offer::InputPolynomials;
-        let found = self.found.iter().find(is_needed).or(self.found.first());
-        match found.filter(|_| error.code() == Code::NeedsMissing) {
+        let name = |part: usize| &project.model.parts[part].description().name;
+        match self.found.iter().find(|(part, offer, _)| is_about(&error, *offer, name(*part))) {
             Some(found) => {
-                let message = format!("{}; {}", error.details().message, in_words(found, project));
-                Error::new(error.code(), message).hint(error.help())
+                let reason = in_words(found, project);
+                let causes = error.details().cause.iter().chain([&reason]).map(String::as_str);
+                let causes = causes.collect::<Vec<_>>().join("; ");
+                error.because(causes)
             }
             None => error,
         }
     }
+}
+
+/// Whether an error says that a part lacks an offer, by the words of the checks that say so.
+fn is_about(error: &Error, offer: Offer, part: &str) -> bool {
+    let words: &[&str] = match offer {
+        Offer::LocalModel => &["local model", "Jacobian", "reading its states", "states that can be read"],
+        Offer::InputPolynomials => &["input polynomials"],
+        Offer::Rollback => &["rollback"],
+    };
+    let message = &error.details().message;
+    error.code() == Code::NeedsMissing
+        && message.contains(&format!("`{part}`"))
+        && words.iter().any(|word| message.contains(word))
 }
 
 fn in_words((part, _, reason): &(usize, Offer, String), project: &Project) -> String {
@@ -136,4 +149,41 @@ fn tried(project: &Project, part: usize, offer: Offer, experiment: &Experiment) 
     let found = contradiction(offer, &make, experiment);
     known().push((key, found.clone()));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use costep_core::{Description, Place, unsupported};
+
+    #[test]
+    fn errors_are_explained_by_what_they_are_about() {
+        let text = "[system]\nmodel = \"dual-mass\"\n";
+        let project = costep_project::load_text(text, "rig.toml".as_ref(), &[]).unwrap();
+        let found = vec![
+            (1, Offer::InputPolynomials, "held".to_owned()),
+            (0, Offer::LocalModel, "wrong".to_owned()),
+            (1, Offer::LocalModel, "wrong too".to_owned()),
+        ];
+        let distrust = Distrust { found };
+        let name = |part: usize| project.model.parts[part].description().name.clone();
+        let lacks = |part, what| {
+            let description = Description { name: name(part), ..Description::default() };
+            unsupported(&description, what)
+        };
+        let place = Place::Run { subsystem: None, signal: None, time: 1.0, step: 2 };
+        let error = lacks(1, "a local model").at(place.clone()).because("so it says").hint("none");
+        let explained = distrust.explain(error, &project);
+        let details = explained.details();
+        assert_eq!(details.cause, Some(format!("so it says; `{}`: wrong too", name(1))));
+        assert_eq!((&details.place, details.hint.as_deref()), (&place, Some("none")));
+        for other in [
+            lacks(0, "rollback"),
+            lacks(1, "checkpoints"),
+            Error::new(Code::NeedsMissing, "the steps of this run vary"),
+            Error::new(Code::Bug, lacks(1, "a local model").details().message.clone()),
+        ] {
+            assert_eq!(distrust.explain(other.clone(), &project), other);
+        }
+    }
 }

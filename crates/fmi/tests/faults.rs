@@ -273,6 +273,11 @@ fn instances_that_are_refused_say_why() {
         let library = build(fmi, "Fault").load();
         expect(&new(&library, "null"), Code::FmuNotInstantiated, &["`null`", "gave no reason"]);
         expect(&new(&library, "a\0b"), Code::FmuValue, &["zero byte"]);
+        if fmi == Fmi::V2 {
+            // Made at the second try, which is for the reason only.
+            expect(&new(&library, "shy"), Code::FmuNotInstantiated, &["`shy`", "gave no reason", "logging"]);
+            assert_eq!(library.instances(), 0);
+        }
         let wrong = Variant { wrong_token: true, ..Variant::default() };
         let library = build_as(fmi, "Fault", "Fault", wrong).load();
         expect(&new(&library, "a"), Code::FmuNotInstantiated, &["is wrong", "Fault.fmu"]);

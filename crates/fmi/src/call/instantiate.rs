@@ -74,7 +74,8 @@ impl Instance {
                 handle
             }
         };
-        if handle.is_null() && !logging && owned.log.last().is_none() {
+        let tried_again = handle.is_null() && !logging && owned.log.last().is_none();
+        if tried_again {
             // Once more, for the reason: some FMUs keep silent otherwise.
             request.logging = true;
             handle = match &library.functions {
@@ -88,7 +89,7 @@ impl Instance {
             return Err(refused(library, name, logging, &owned));
         }
         live::name_handle(environment, handle);
-        Ok(Self {
+        let instance = Self {
             handle,
             library: Arc::clone(library),
             name: c_name,
@@ -102,7 +103,12 @@ impl Instance {
             has_event_mode,
             startup: Cell::new(Startup::No),
             logging,
-        })
+        };
+        match tried_again {
+            // It was asked for the reason only: what it is like now nobody knows. Dropping it frees it.
+            true => Err(without_reason(not_instantiated(library, name), logging)),
+            false => Ok(instance),
+        }
     }
 
     /// Gives the instance back to its FMU and makes a new one in its place (FMI 1).
@@ -222,34 +228,54 @@ fn tell_of_refusal(name: &str) {
     tell(name, Notice::Logged(&message));
 }
 
-/// The module that Python code could not import, by its words.
+/// The package of the module that Python code could not import, by its words.
 fn missing_module(text: &str) -> Option<String> {
     let (_, rest) = text.split_once("No module named ")?;
     let module: String = rest
         .trim_start_matches(['\'', '"'])
         .chars()
-        .take_while(|c| c.is_alphanumeric() || "._".contains(*c))
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
         .collect();
     (!module.is_empty()).then_some(module)
 }
 
+fn not_instantiated(library: &FmuLibrary, name: &str) -> Error {
+    Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"))
+        .in_file(library.path())
+}
+
+fn without_reason(error: Error, logging: bool) -> Error {
+    error.because("the FMU gave no reason").hint(match logging {
+        false => "switch its logging on",
+        true => "the binary may not match the model description, or a licence or file is missing",
+    })
+}
+
 #[cold]
 fn refused(library: &FmuLibrary, name: &str, logging: bool, environment: &Environment) -> Error {
-    let error = Error::new(Code::FmuNotInstantiated, format!("`{name}` could not be instantiated"));
-    let error = error.in_file(library.path());
-    match environment.log.last() {
-        Some(text) => match environment.log.messages().iter().find_map(|message| missing_module(&message.text)) {
-            Some(module) => error.because(format!("its Python code imports `{module}`, which is not found")).hint(
-                format!(
-                    "install it, `pip install {module}`, in the virtual environment that is active, or name its folder in \
-                     PYTHONPATH"
-                ),
+    let error = not_instantiated(library, name);
+    let Some(text) = environment.log.last() else { return without_reason(error, logging) };
+    match environment.log.messages().iter().find_map(|message| missing_module(&message.text)) {
+        Some(module) => error.because(format!("its Python code imports `{module}`, which is not found")).hint(
+            format!(
+                "install it, `pip install {module}`, in the virtual environment that is active, or name its folder in \
+                 PYTHONPATH"
             ),
-            None => error.because(text),
-        },
-        None if !logging => error.because("the FMU gave no reason").hint("switch its logging on"),
-        None => error
-            .because("the FMU gave no reason")
-            .hint("the binary may not match the model description, or a licence or file is missing"),
+        ),
+        None => error.because(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_module;
+
+    #[test]
+    fn packages_are_named_not_their_modules() {
+        let of = |text| missing_module(text);
+        assert_eq!(of("ModuleNotFoundError: No module named 'scipy.signal'").as_deref(), Some("scipy"));
+        assert_eq!(of("No module named numpy_financial").as_deref(), Some("numpy_financial"));
+        assert_eq!(of("No module named ''"), None);
+        assert_eq!(of("division by zero"), None);
     }
 }

@@ -27,7 +27,8 @@ EXPORT const char *fmi2GetVersion(void) { return "2.0"; }
 EXPORT void *fmi2Instantiate(const char *name, int kind, const char *guid, const char *resources, const Callbacks *c,
                              int visible, int logging) {
     ALIVE;
-    (void)visible; (void)logging;
+    (void)visible;
+    if (strncmp(name, "shy", 3) == 0 && !logging) return NULL;
     Instance *i = c->allocate(1, sizeof(Instance));
     i->callbacks = (void *)c;
     i->log = write_log;

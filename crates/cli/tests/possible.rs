@@ -46,6 +46,16 @@ fn check_knows_which_methods_need_equations() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn equations_beside_python_code_are_those_of_another_process() {
+    let sandbox = pair("me", "[method]\nid = \"monolithic\"");
+    fmus::add_python(&sandbox.path("pair/s1.fmu"));
+    sandbox.run("check pair").exits(1).says("E0304").says("`s1`").says("W0208");
+    sandbox.run("run pair --no-record").exits(1).says("E0304").says("isolation = \"none\"");
+    sandbox.run("run pair --no-record --set fmu.s1.isolation=none").exits(0);
+}
+
+#[test]
 fn monolithic_by_the_solver_of_the_project_needs_one() {
     let sandbox = pair("me", "");
     sandbox

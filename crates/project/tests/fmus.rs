@@ -130,6 +130,16 @@ fn fmus_for_model_exchange_are_integrated() {
 }
 
 #[test]
+fn python_code_stays_here_where_there_are_no_processes_for_it() {
+    let folder = folder(&["Exchange", "S2"]);
+    fmus::add_python(&folder.path().join("Exchange.fmu"));
+    // This program offers none.
+    let project = good(&folder, &RIG.replace("S1.fmu\"", "Exchange.fmu\"\ninterface = \"me\""));
+    assert_eq!(project.warnings, []);
+    assert!(project.model.parts[0].has_equations() && project.model.parts[0].equations().is_ok());
+}
+
+#[test]
 fn the_effective_project_is_read_back_to_the_same() {
     let folder = folder(&["S1", "S2", "Fault", "Wide", "Celsius", "Kelvin"]);
     let more = "[fmu.c]\nfile = \"Fault.fmu\"\nset = { fault = 3, flag = true, text = \"a \\\"b\\\"\" }\n\

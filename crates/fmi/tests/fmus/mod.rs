@@ -636,6 +636,14 @@ impl TestFmu {
     }
 }
 
+/// Puts Python code into an FMU.
+pub(crate) fn add_python(fmu: &Path) {
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(fmu).unwrap();
+    let mut archive = zip::ZipWriter::new_append(file).unwrap();
+    archive.start_file("resources/helper.py", SimpleFileOptions::default()).unwrap();
+    archive.finish().unwrap();
+}
+
 /// Parameters by name.
 pub(crate) fn options(parameters: &[(&str, f64)]) -> CoSimulationOptions {
     let parameters =

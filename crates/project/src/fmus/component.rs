@@ -153,18 +153,18 @@ impl Component for ModelExchangeComponent {
     }
 
     fn equations(&self) -> Result<Box<dyn Equations>> {
-        if self.isolation == Isolation::Process {
+        if self.file.is_isolated(self.isolation) {
             let message =
                 format!("`{}` runs in its own process: nothing else can integrate it", self.description.name);
             return Err(costep_core::Error::new(costep_core::Code::NeedsMissing, message)
-                .hint("leave `isolation` out"));
+                .hint("leave `isolation` out, or for Python code write `isolation = \"none\"`"));
         }
         let library = self.file.library(Use::ModelExchange)?;
         Ok(Box::new(FmuEquations::new(&library, &self.description.name, &self.options)?))
     }
 
     fn has_equations(&self) -> bool {
-        self.isolation != Isolation::Process
+        !self.file.is_isolated(self.isolation)
     }
 
     fn ode(&self) -> Option<Box<dyn Ode>> {

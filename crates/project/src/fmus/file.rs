@@ -52,18 +52,25 @@ impl FmuFile {
         }
     }
 
+    /// Whether all its instances run in processes of their own: because they are to, or, where processes can be had,
+    /// because of its Python code.
+    pub(crate) fn is_isolated(&self, isolation: Isolation) -> bool {
+        match isolation {
+            Isolation::Process => true,
+            Isolation::Auto => self.carries_python && has_workers(),
+            Isolation::None => false,
+        }
+    }
+
     /// Whether the next instance runs in a process of its own: because it is to, or because the one instance that this
     /// process may have is there.
     #[cfg(target_os = "linux")]
     pub(crate) fn needs_process(&self, isolation: Isolation, usage: Use) -> Result<bool> {
-        if isolation == Isolation::Process {
+        if self.is_isolated(isolation) {
             return Ok(true);
         }
-        if isolation == Isolation::Auto && self.carries_python {
-            return Ok(costep_supervise::worker_program().is_some());
-        }
         let is_taken = self.library(usage)?.is_taken();
-        Ok(is_taken && costep_supervise::worker_program().is_some())
+        Ok(is_taken && has_workers())
     }
 
     /// Elsewhere there is one process, and nothing else can be asked for.
@@ -88,6 +95,16 @@ impl FmuFile {
         loaded.libraries.push(Arc::clone(&library));
         Ok(library)
     }
+}
+
+#[cfg(target_os = "linux")]
+fn has_workers() -> bool {
+    costep_supervise::worker_program().is_some()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_workers() -> bool {
+    false
 }
 
 /// The files opened so far, so that two instances of a file share it.

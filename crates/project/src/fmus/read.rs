@@ -80,7 +80,7 @@ pub(crate) fn read(
         part = make(variations.clone()).map_err(|error| problems.report(section.origin, || error)).ok()?;
     }
     variations::tell_assumed(&entry.key, part.description(), &section, problems);
-    if cfg!(target_os = "linux") && isolation == Isolation::Auto && file.carries_python {
+    if isolation == Isolation::Auto && file.is_isolated(isolation) {
         problems.warn(section.origin_of("file"), || {
             let message =
                 format!("`{}` carries Python code: it runs in its own process", shortened(&entry.key));

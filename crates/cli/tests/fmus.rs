@@ -248,6 +248,9 @@ fn local_models_that_a_step_contradicts_are_not_used() {
             .exits(1)
             .says("`s1`: its local model is not used")
             .says("E0");
+        // Who knows better is believed.
+        let done = sandbox.run("run pair --method auto --out believed --set fmu.s1.trust=true");
+        assert!(!done.exits(0).says(chosen).stderr.contains("W0303"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Offers of FMUs that do not hold, found out before a run relies on them: the FMU is tried in a process of
 //! its own, and what turns out to be wrong is hidden from the coupling methods. Where no such processes can
-//! be started, everybody is believed.
+//! be started, everybody is believed, as are FMUs with `trust = true`.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -130,7 +130,7 @@ fn offers_used(method: &MethodSpec) -> Vec<Offer> {
 fn tried(project: &Project, part: usize, offer: Offer, experiment: &Experiment) -> Option<String> {
     let component = &project.model.parts[part];
     let name = &component.description().name;
-    let spec = project.given.fmus.iter().find(|fmu| fmu.name == *name)?;
+    let spec = project.given.fmus.iter().find(|fmu| fmu.name == *name && !fmu.trust)?;
     let key = Tried {
         changed: spec.path.metadata().and_then(|file| file.modified()).ok(),
         path: spec.path.clone(),

@@ -105,6 +105,9 @@ impl Project {
             if !fmu.validate {
                 out.key("validate", "false");
             }
+            if fmu.trust {
+                out.key("trust", "true");
+            }
             if !fmu.set.is_empty() {
                 let pairs = fmu.set.iter().map(|(name, values)| (name.as_str(), written(values, quoted)));
                 out.key("set", inline_text(pairs));

@@ -147,9 +147,11 @@ fn the_effective_project_is_read_back_to_the_same() {
                 [fmu.e]\nfile = \"Celsius.fmu\"\n[fmu.f]\nfile = \"Kelvin.fmu\"\n\
                 [[connect]]\nfrom = \"e.y\"\nto = \"f.u\"\nunit = \"convert\"\n\
                 [[connect]]\nfrom = \"f.y\"\nto = \"e.u\"\ngain = 2\noffset = -3\n";
-    let rig = RIG.replace("interface = \"cs\"", "continuous = [\"u1\"]\ndiscrete = [\"u2\", \"F\"]");
+    let rig =
+        RIG.replace("interface = \"cs\"", "trust = true\ncontinuous = [\"u1\"]\ndiscrete = [\"u2\", \"F\"]");
     let project = good(&folder, &format!("{rig}{more}"));
     assert_eq!(project.given.fmus[1].variations.discrete, ["u2", "F"]);
+    assert!(project.given.fmus[1].trust && !project.given.fmus[0].trust);
     let again = good(&folder, &project.to_toml());
     assert_eq!(again.to_toml(), project.to_toml());
     assert_eq!(again.given.fmus, project.given.fmus);

@@ -92,6 +92,8 @@ pub struct FmuSpec {
     pub retry_discarded: bool,
     /// Whether it is refused if its model description breaks a rule that importers rely on.
     pub validate: bool,
+    /// Whether what it offers is believed without a trial.
+    pub trust: bool,
     /// Signals that are continuous or discrete against the model description.
     pub variations: SignalVariations,
 }
@@ -106,6 +108,7 @@ pub(crate) const FMU_KEYS: &[&str] = &[
     "step_timeout",
     "retry_discarded",
     "validate",
+    "trust",
     "continuous",
     "discrete",
 ];

@@ -39,6 +39,7 @@ pub(crate) fn read(
     let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     let care = read_care(&section, problems);
+    let trust = section.get("trust").map(|_| section.truth("trust", problems));
     let retry = section.get("retry_discarded").map(|_| section.truth("retry_discarded", problems));
     section.require("file", "name an FMU, `file = \"engine.fmu\"`, relative to this file", problems);
     let written = section.text("file", problems)?;
@@ -53,6 +54,7 @@ pub(crate) fn read(
     check_binary(&file, interface, &section, problems)?;
     let (isolation, step_timeout) = care.filter(|_| named && valid)?;
     let retry_discarded = retry.unwrap_or(Some(false))?;
+    let trust = trust.unwrap_or(Some(false))?;
     if retry_discarded && interface == FmuInterface::ModelExchange {
         problems.report(section.origin_of("retry_discarded"), || {
             let message = "`retry_discarded` has no effect here: costep chooses the steps of this FMU itself";
@@ -113,6 +115,7 @@ pub(crate) fn read(
         step_timeout,
         retry_discarded,
         validate,
+        trust,
         variations,
     };
     Some(Fmu { spec, file, part })

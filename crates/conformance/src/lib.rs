@@ -1,8 +1,8 @@
 //! What every coupling method has to keep to, as checks for methods of any crate: constants are fixed
-//! points, the order of convergence is the one that is claimed, a saved run goes on bit by bit, the result
-//! depends neither on threads nor on the order in which parts are listed, a repeated step is the same step,
-//! what is not a number ends the run, bad options are refused, and nothing is allocated while steps are
-//! done.
+//! points, the order of convergence is the one that is claimed, a short last step does no harm, a saved run
+//! goes on bit by bit, the result depends neither on threads nor on the order in which parts are listed, a
+//! repeated step is the same step, what is not a number ends the run, bad options are refused, and nothing is
+//! allocated while steps are done.
 //!
 //! ```no_run
 //! // In a test of the crate that has the method.
@@ -18,6 +18,7 @@ mod bad_values;
 mod determinism;
 mod fixed_points;
 mod groups;
+mod last_step;
 mod options;
 pub mod order;
 pub mod rollback;
@@ -66,6 +67,7 @@ checks![
     fixed_points::two_lags_in_a_loop_keep_their_equilibrium,
     fixed_points::a_dual_mass_keeps_its_equilibrium_under_a_constant_force,
     groups::two_groups_with_the_same_method_are_as_one,
+    last_step::a_short_last_step_is_as_good_as_the_others,
     options::values_out_of_range_or_of_another_type_are_refused,
     options::unknown_options_are_refused,
     options::defaults_may_be_given,

@@ -31,6 +31,7 @@ checks![
     two_lags_in_a_loop_keep_their_equilibrium,
     a_dual_mass_keeps_its_equilibrium_under_a_constant_force,
     two_groups_with_the_same_method_are_as_one,
+    a_short_last_step_is_as_good_as_the_others,
     values_out_of_range_or_of_another_type_are_refused,
     unknown_options_are_refused,
     defaults_may_be_given,

@@ -229,13 +229,16 @@ impl Corrector {
 
     fn write_inputs(&mut self, step: &StepContext, signals: &mut Signals<'_>) {
         let (h, h_before) = (step.h, step.h_before_or_now());
+        // A shorter step pays back its share only: all of it would take an offset that grows without bound
+        // as the step, such as the last one before the stop time, gets shorter.
+        let share = (h_before / h).min(1.0);
         for j in self.inputs.iter() {
             let row = |y: &[f64]| signals.coupling.row(j, y) + signals.external[j];
             let (before, now) = (row(&self.memory.corrected), row(&self.next.corrected));
             let slope = if self.order == 1 { (now - before) / h_before } else { 0.0 };
             self.next.bar_end[j] = now + h * slope;
             self.next.bar_mean[j] = now + 0.5 * h * slope;
-            let offset = self.alpha * (0.5 * (before + now) - self.memory.bar_mean[j]) * (h_before / h);
+            let offset = self.alpha * (0.5 * (before + now) - self.memory.bar_mean[j]) * share;
             signals.inputs.coefficients_mut(0)[j] = now + offset;
             if self.order == 1 {
                 signals.inputs.coefficients_mut(1)[j] = slope;

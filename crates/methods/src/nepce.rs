@@ -14,6 +14,10 @@
 //! points is used. Needs one mean per output and step; otherwise as cheap as a hold.
 //!
 //! An input whose source has already stepped needs no correction: its mean over the step is known.
+//!
+//! Steps of other lengths: a longer step pays back all of the integral, at a lower rate; a shorter one only its
+//! share, at the same rate, and leaves the rest to the steps after it. To pay all of it back at once would take
+//! a c^k that grows without bound as the step, such as the last one before the stop time, gets shorter.
 
 use costep_core::{
     AfterStep, Arrival, CouplingMethod, Deviations, InputSet, KnownInputs, Layout, MethodEntry, ModelKind,
@@ -82,8 +86,12 @@ struct Nepce {
     layout: Layout,
     /// c^k, per input.
     correction: Vec<f64>,
-    /// c^(k+1): of the last try of step k, so that a step that is repeated starts from the same c^k.
+    /// How long it has to be applied until all is paid back, in s.
+    duration: f64,
+    /// c^(k+1) and its duration: of the last try of step k, so that a step that is repeated starts from the
+    /// same c^k.
     next_correction: Vec<f64>,
+    next_duration: f64,
     /// Mean of y over the last step, per output.
     mean: Vec<f64>,
 }
@@ -107,7 +115,9 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         inputs: InputSet::All(0),
         layout: Layout::default(),
         correction: Vec::new(),
+        duration: 0.0,
         next_correction: Vec::new(),
+        next_duration: 0.0,
         mean: Vec::new(),
     })
 }
@@ -132,6 +142,7 @@ impl CouplingMethod for Nepce {
         self.layout = system.layout.clone();
         self.correction = vec![0.0; system.layout.inputs()];
         self.next_correction = vec![0.0; system.layout.inputs()];
+        (self.duration, self.next_duration) = (0.0, 0.0);
         self.mean = vec![0.0; system.layout.outputs()];
         self.outputs.prepare(system);
         Ok(())
@@ -144,9 +155,10 @@ impl CouplingMethod for Nepce {
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         if step.repetition == 0 {
             self.correction.copy_from_slice(&self.next_correction);
+            self.duration = self.next_duration;
         }
-        // What the last step lacks is given back over this one.
-        let share = step.h_before / step.h;
+        // What the last step lacks is given back over this one, as far as this one goes.
+        let share = (self.duration / step.h).min(1.0);
         let held = signals.inputs.coefficients_mut(0);
         for j in self.inputs.iter() {
             held[j] = signals.coupled[j] + self.correction[j] * share;
@@ -154,7 +166,7 @@ impl CouplingMethod for Nepce {
         Ok(())
     }
 
-    fn post_step(&mut self, _step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+    fn post_step(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
         mean_outputs(
             self.sampling,
             (signals.micro, &self.layout),
@@ -162,12 +174,16 @@ impl CouplingMethod for Nepce {
             (signals.y, signals.y_next),
             &mut self.mean,
         );
+        // After equal steps nothing is left.
+        let left = (self.duration - step.h).max(0.0);
+        self.next_duration = left.max(step.h);
+        let (new, old) = (step.h / self.next_duration, left / self.next_duration);
         let applied = signals.inputs.coefficients(0);
         for j in self.inputs.iter() {
             let mean_external = 0.5 * (signals.external[j] + signals.external_next[j]);
             let mean = signals.coupling.row(j, &self.mean) + mean_external;
             let reference = if self.correct_applied { applied[j] } else { signals.coupled[j] };
-            self.next_correction[j] = self.alpha * (mean - reference);
+            self.next_correction[j] = new * self.alpha * (mean - reference) + old * self.correction[j];
         }
         Ok(Verdict::Accept)
     }
@@ -182,9 +198,12 @@ impl CouplingMethod for Nepce {
 
     fn save(&self, out: &mut StateWriter) {
         out.reals(&self.next_correction);
+        out.real(self.next_duration);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        from.reals(&mut self.next_correction)
+        from.reals(&mut self.next_correction)?;
+        self.next_duration = from.real()?;
+        Ok(())
     }
 }

@@ -21,6 +21,8 @@ const TIME_TOLERANCE: f64 = 1e-9;
 /// Part of a step by which an FMU of FMI 3 may say to have missed its end. Such a shift of its outputs is small beside what
 /// they change over a step, and thus beside the error of the coupling.
 const MOST_MISSED: f64 = 0.05;
+/// Steps for which an FMU may wait until a fixed step inside of it fits, whatever length of that it declares.
+const MOST_WAITED: f64 = 1000.0;
 
 impl Instance {
     /// Advances over an interval; gives the time reached. `no_return`: no state before its start will be put back.
@@ -94,9 +96,7 @@ impl Instance {
     fn is_almost_there(&self, interval: Interval, last: f64) -> bool {
         let missed = last - interval.end;
         let inner = self.library.co_simulation().fixed_internal_step_size.unwrap_or(0.0);
-        let most = (MOST_MISSED * interval.length).max(inner) * (1.0 + TIME_TOLERANCE);
-        // Not so for a time that is not a number.
-        let is_near = missed.abs() <= most;
+        let is_near = is_near_end(missed, interval.length, inner);
         let counts = is_near || last == 0.0;
         if counts && !self.misses_ends.replace(true) {
             let (start, end, by) = (interval.start, interval.end, missed.abs());
@@ -156,8 +156,32 @@ impl Instance {
     }
 }
 
+/// Whether an FMU that missed the end of a step by so much, before it if negative, was near. One with fixed steps
+/// inside, which may be longer than those of the run, waits until the next of them fits. Not so if it is not a number.
+fn is_near_end(missed: f64, length: f64, inner: f64) -> bool {
+    let most = MOST_MISSED * length;
+    let before = if inner > most { inner.min(MOST_WAITED * length) } else { most };
+    (-before..=most).contains(&(missed / (1.0 + TIME_TOLERANCE)))
+}
+
 /// Whether a time is the end of a step, but for round-off of the FMU's own clock.
 pub(super) fn is_end_of(interval: Interval, time: f64) -> bool {
     let near = TIME_TOLERANCE * interval.length + 4.0 * f64::EPSILON * interval.end.abs();
     (time - interval.end).abs() <= near
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inner_step_allows_to_be_early_not_late() {
+        let is_near = |missed: f64, inner: f64| is_near_end(missed, 0.1, inner);
+        assert!(is_near(-0.005, 0.0) && is_near(0.005, 0.0) && !is_near(-0.006, 0.0) && !is_near(0.006, 0.0));
+        assert!(is_near(-0.3, 0.3) && !is_near(-0.31, 0.3) && !is_near(0.3, 0.3));
+        for absurd in [1e300, f64::INFINITY] {
+            assert!(is_near(-100.0, absurd) && !is_near(-101.0, absurd) && !is_near(0.006, absurd));
+        }
+        assert!(!is_near(f64::NAN, 1e300) && !is_near(-0.01, f64::NAN) && !is_near(-0.01, -1.0));
+    }
 }

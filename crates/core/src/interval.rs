@@ -41,6 +41,14 @@ impl Experiment {
         Self { stop: if is_whole { self.stop } else { self.time(self.steps()) }, ..self }
     }
 
+    /// The latest time of those who add the length of a step to its start, if the last macro step is done in so
+    /// many pieces. It may be a rounding behind the stop time.
+    pub fn latest_sum(&self, pieces: usize) -> f64 {
+        let last = self.steps().checked_sub(1).map(|k| self.interval(k));
+        let pieces = last.into_iter().flat_map(|last| last.split(pieces));
+        pieces.map(|piece| piece.start + piece.length).fold(self.stop, f64::max)
+    }
+
     /// Time of communication point k of equal steps. Always computed from k: adding h step by step would drift.
     #[inline]
     pub fn time(&self, k: u64) -> f64 {
@@ -139,6 +147,23 @@ mod tests {
             let longer = run.with_equal_steps();
             assert_eq!((longer.steps(), longer.last_step()), (steps, step), "{run:?}");
         }
+    }
+
+    #[test]
+    fn no_piece_adds_up_to_more_than_the_latest_sum() {
+        let mut behind = 0;
+        for (stop, step, pieces) in [(3.0, 0.1, 4), (0.3, 0.02, 2), (1.7, 0.05, 5), (1.0, 0.3, 3)] {
+            let run = Experiment { start: 0.0, stop, step };
+            let latest = run.latest_sum(pieces);
+            assert!((stop..stop * (1.0 + 1e-14)).contains(&latest));
+            for piece in run.interval(run.steps() - 1).split(pieces) {
+                assert!(piece.start + piece.length <= latest);
+            }
+            let counted = Experiment { step: step / pieces as f64, ..run };
+            behind += u32::from(counted.latest_sum(1) < latest);
+        }
+        assert!(behind >= 3, "counted from the start they seem to end earlier: {behind}");
+        assert_eq!(Experiment { start: 1.0, stop: 1.0, step: 0.1 }.latest_sum(3), 1.0);
     }
 
     #[test]

@@ -81,6 +81,15 @@ impl Draft {
         Ok(())
     }
 
+    /// Whether all subsystems can do the last step, also in parts where a method may want that.
+    pub(crate) fn can_end(&self, requests: &[Request]) -> bool {
+        let last = self.experiment.last_step();
+        let parts = self.division.parts().filter(|_| requests.iter().any(|request| request.divides));
+        let part = last / parts.unwrap_or(1) as f64;
+        let lengths = || self.descriptions.iter().map(|description| description.step_lengths);
+        last == self.experiment.step || lengths().all(|lengths| lengths.allow(last) && lengths.allow(part))
+    }
+
     /// Checks that everybody can do what is asked, and lets the methods take their memory.
     pub(crate) fn prepare(
         &mut self,

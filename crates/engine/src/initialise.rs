@@ -18,7 +18,11 @@ const TOLERANCE: f64 = 1e-13;
 pub(crate) fn initialise(plant: &mut Plant, plan: &Plan, exchange: &mut Exchange) -> Result<()> {
     let (layout, coupling, start) = (&plan.layout, &plan.coupling, plan.experiment.start);
     let Exchange { y, coupled, external, .. } = exchange;
-    plant.try_each((start, 0), |_, subsystem| subsystem.initialise(&plan.experiment))?;
+    let mut experiment = plan.experiment;
+    if !plan.roles.dividing.is_empty() {
+        experiment.stop = experiment.latest_sum(plan.parts);
+    }
+    plant.try_each((start, 0), |_, subsystem| subsystem.initialise(&experiment))?;
     let (order, has_loops) = feedthrough_order(plan);
     let mut moving = 0;
     for sweep in 0..MAX_SWEEPS {

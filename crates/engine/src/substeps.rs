@@ -3,7 +3,8 @@
 
 use costep_core::{
     Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
-    MicroRecorder, MicroSamples, Result, SolverCounts, StepOutcome, Subsystem, Telemetry, Variation, Wrapper,
+    MicroRecorder, MicroSamples, Result, SolverCounts, StepLengths, StepOutcome, Subsystem, Telemetry,
+    Variation, Wrapper,
 };
 
 /// Divides the steps of the chosen subsystems that take less than the method gives.
@@ -59,6 +60,9 @@ impl Divided {
     fn new(inner: Box<dyn Subsystem>, order: usize, steps: usize) -> Self {
         let mut description = inner.description().clone();
         description.input_order = order;
+        if let StepLengths::MultiplesOf(inner) = &mut description.step_lengths {
+            *inner *= steps as f64;
+        }
         // Each part of a step is a step of its own to the subsystem.
         for port in description.inputs.iter_mut().filter(|port| port.variation == Variation::Stepwise) {
             port.variation = Variation::Continuous;
@@ -82,7 +86,9 @@ impl Wrapper for Divided {
     }
 
     fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        self.inner.initialise(&Experiment { step: experiment.step / self.steps as f64, ..*experiment })
+        // The last part begins in the last macro step: at another rounding than counted from the start of the run.
+        let (stop, step) = (experiment.latest_sum(self.steps), experiment.step / self.steps as f64);
+        self.inner.initialise(&Experiment { stop, step, ..*experiment })
     }
 
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {

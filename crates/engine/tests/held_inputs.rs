@@ -2,13 +2,15 @@
 
 use costep_conformance::systems::{coupled, method, model};
 use costep_core::{
-    Code, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem, Variation, Wrapper,
+    Code, Experiment, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem,
+    Variation, Wrapper,
 };
 use costep_engine::Engine;
 use costep_integrate::Solver;
 
-/// A subsystem that is held to its description: orders of inputs and lengths of steps.
-struct Strict(Box<dyn Subsystem>);
+/// A subsystem that is held to its description, orders of inputs and lengths of steps, and to the stop time as
+/// FMUs are told.
+struct Strict(Box<dyn Subsystem>, f64);
 
 impl Wrapper for Strict {
     fn inner(&self) -> &dyn Subsystem {
@@ -19,7 +21,13 @@ impl Wrapper for Strict {
         &mut *self.0
     }
 
+    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
+        self.1 = experiment.latest_sum(1);
+        self.0.initialise(experiment)
+    }
+
     fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        assert!(interval.start + interval.length <= self.1, "{interval:?} {}", self.1);
         assert!(u.order() <= self.0.description().input_order);
         assert!(self.0.description().can_step_by(interval.length));
         self.0.step(interval, u, y)
@@ -30,15 +38,24 @@ const STEP: f64 = 1e-3;
 
 /// An engine over the dual mass oscillator whose parts take inputs of these orders and steps of this length.
 fn limited(label: &str, orders: [usize; 2], least: f64) -> Result<Engine> {
+    limited_over(label, orders, StepLengths::MultiplesOf(least), (0.1, STEP))
+}
+
+fn limited_over(
+    label: &str,
+    orders: [usize; 2],
+    lengths: StepLengths,
+    (stop, step): (f64, f64),
+) -> Result<Engine> {
     let linear = model("dual-mass", &[]);
-    let mut system = coupled(&linear, &Solver::Exact, &method(label), 0.1, STEP);
+    let mut system = coupled(&linear, &Solver::Exact, &method(label), stop, step);
     let parts = std::mem::take(&mut system.subsystems).into_iter().zip(orders);
     let limit = |(inner, order): (Box<dyn Subsystem>, usize)| -> Box<dyn Subsystem> {
         let limited = Restricted::new(inner).without_micro_samples().without_environment();
         let limited = limited.describe(|description| {
-            (description.input_order, description.step_lengths) = (order, StepLengths::MultiplesOf(least));
+            (description.input_order, description.step_lengths) = (order, lengths);
         });
-        Box::new(Strict(limited.boxed()))
+        Box::new(Strict(limited.boxed(), 0.0))
     };
     system.subsystems = parts.map(limit).collect();
     Engine::new(system)
@@ -144,6 +161,27 @@ fn parts_of_a_step_that_a_subsystem_cannot_do_are_refused() {
     assert!(limited("predictive:substeps=4", [0, 0], 2.5e-4).is_ok());
     let error = limited("predictive:substeps=3", [0, 0], 2.5e-4).err().unwrap();
     assert!(error.to_string().contains("cannot do steps of"), "{error}");
+}
+
+#[test]
+fn no_part_of_a_step_leads_behind_the_stop_time_that_was_told() {
+    for (stop, step, parts) in [(3.0, 0.1, 4), (0.3, 0.02, 2), (1.7, 0.05, 5)] {
+        let label = format!("predictive:substeps={parts}");
+        let mut engine = limited_over(&label, [0, 0], StepLengths::Any, (stop, step)).unwrap();
+        engine.run(&mut []).unwrap();
+        assert_eq!(engine.time(), stop);
+    }
+}
+
+#[test]
+fn a_last_step_whose_parts_a_subsystem_cannot_do_is_a_whole_one() {
+    // Of 10.5 steps the last is 0.5 ms: two inner steps of 0.25 ms, but not four.
+    let over = (0.0105, STEP);
+    for (label, end) in [("predictive:substeps=2", 0.0105), ("predictive:substeps=4", 0.011)] {
+        let mut engine = limited_over(label, [0, 0], StepLengths::MultiplesOf(2.5e-4), over).unwrap();
+        engine.run(&mut []).unwrap();
+        assert!((engine.time() - end).abs() < 1e-12, "{label}: {}", engine.time());
+    }
 }
 
 #[test]

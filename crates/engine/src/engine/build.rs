@@ -1,6 +1,6 @@
 //! From a description of a system to an engine that stands at its start.
 
-use costep_core::{ModelDemand, Result, Subsystem};
+use costep_core::{ModelDemand, Result};
 
 use super::Engine;
 use crate::checks::check_experiment;
@@ -17,27 +17,25 @@ use crate::system::System;
 impl Engine {
     /// Checks the system, takes all memory and finds consistent initial values. All steps are those of its experiment. If
     /// its stop time is no multiple of the step and a subsystem cannot do a shorter one, the run ends at the next point.
-    pub fn new(mut system: System) -> Result<Self> {
-        let last = system.experiment.last_step();
-        let can_end = |part: &dyn Subsystem| part.description().step_lengths.allow(last);
-        if last != system.experiment.step && !system.subsystems.iter().all(|part| can_end(&**part)) {
-            system.experiment = system.experiment.with_equal_steps();
-        }
-        let steps = FixedSteps::new(system.experiment);
-        Self::with_pace(system, Pace::Fixed(steps))
+    pub fn new(system: System) -> Result<Self> {
+        Self::build(system, None)
     }
 
     /// As [`Engine::new`], with steps that are as long as the control says.
     pub fn with_control(system: System, control: Box<dyn StepControl>) -> Result<Self> {
-        Self::with_pace(system, Pace::Controlled(control))
+        Self::build(system, Some(control))
     }
 
-    fn with_pace(mut system: System, pace: Pace) -> Result<Self> {
-        let control = pace.control();
+    fn build(mut system: System, control: Option<Box<dyn StepControl>>) -> Result<Self> {
         check_experiment(&system.experiment)?;
         let mut draft = Draft::new(&mut system)?;
         let requests = draft.ask(&mut system.groups)?;
         draft.equip(&mut system, &requests)?;
+        if control.is_none() && !draft.can_end(&requests) {
+            draft.experiment = draft.experiment.with_equal_steps();
+        }
+        let pace = control.map_or_else(|| Pace::Fixed(FixedSteps::new(draft.experiment)), Pace::Controlled);
+        let control = pace.control();
         draft.prepare(&mut system.groups, &requests, control)?;
         let demand = requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models));
         draft.prepare_models(&mut *system.models, demand)?;

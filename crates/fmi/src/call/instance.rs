@@ -341,8 +341,7 @@ impl Instance {
 /// The stop time as FMUs are told: what those get that add the length of the last step to its start, which may be a rounding
 /// behind the stop time. Some refuse to go further than they were told. Lengths stay as they are: others refuse to change them.
 pub(super) fn told_stop(experiment: &Experiment) -> f64 {
-    let last = experiment.interval(experiment.steps().saturating_sub(1));
-    experiment.stop.max(last.start + last.length)
+    experiment.latest_sum(1)
 }
 
 #[inline(always)]

@@ -73,18 +73,18 @@ impl Reference {
         method: &str,
     ) -> Result<Self> {
         let refinement = refinement.next_multiple_of(2).max(2);
+        // A run that cannot do a shorter last step passes its stop time, and so has its reference to.
+        let is_whole = experiment.last_step() == experiment.step;
+        let stop = if is_whole { experiment.stop } else { engine(experiment)?.experiment().stop };
         let fine = |refinement: u64| {
             let step = experiment.step / refinement as f64;
-            let mut run = engine(&Experiment { step, ..*experiment })?;
-            if run.experiment().stop != experiment.stop {
-                // It cannot do a shorter last step: it ends where the macro steps do.
-                run = engine(&Experiment { step, ..experiment.with_equal_steps() })?;
-            }
+            let mut run = engine(&Experiment { step, stop, ..*experiment })?;
             let (trace, amplitudes) = sampled(&mut run, refinement)?;
             Ok((trace, amplitudes, step, run))
         };
         let (trace, amplitudes, step, engine) = fine(refinement)?;
         let half = fine(refinement / 2)?.0;
+        check_times(&half, &trace)?;
         let own_error = mean_error(engine.descriptions(), &half, &trace);
         Ok(Self {
             kind: ReferenceKind::FineStep { step, method: method.into(), own_error },
@@ -92,6 +92,25 @@ impl Reference {
             amplitudes,
         })
     }
+
+    /// Refuses runs that were not sampled when it was, such as one that passed its stop time.
+    pub fn check_times(&self, run: &Trace) -> Result<()> {
+        check_times(run, &self.trace)
+    }
+}
+
+/// Samples of different times say nothing about errors.
+fn check_times(run: &Trace, reference: &Trace) -> Result<()> {
+    let ends = [run, reference].map(|trace| trace.times.last().copied().unwrap_or(f64::NAN));
+    // Far more than round-off, and far less than a step.
+    let near = 1e-6 * (ends[1] - reference.times[0]) / reference.times.len() as f64;
+    let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= near.max(4.0 * f64::EPSILON * b.abs());
+    if run.times.len() == reference.times.len() && run.times.iter().zip(&reference.times).all(is_near) {
+        return Ok(());
+    }
+    let message =
+        format!("the run, up to {} s, and its reference, up to {} s, have other times", ends[0], ends[1]);
+    Err(Error::new(Code::NeedsMissing, message).hint("choose a stop time that is a multiple of the step"))
 }
 
 /// The outputs at every `refinement`-th communication point and at the last, and the amplitudes at all of them.

@@ -231,6 +231,7 @@ fn try_measured_run(
     outcome.map_err(|error| at_start.blame(error, &engine))?;
     report.judge(watch.can_judge(), (watch.looks_unstable(), "growth"));
     if let Some(reference) = reference {
+        reference.check_times(&trace)?;
         report.add(&measure(engine.descriptions(), &trace, reference));
         report.errors.max_abs_error = paper_error(&project.model, project.model.experiment.stop, &trace)?;
     }

@@ -436,6 +436,7 @@ impl Simulation {
         report.judge(watch.can_judge(), self.is_unstable(self.by_twin && is_whole)?);
         let reference = self.reference.as_ref().filter(|_| is_whole);
         if let (Some(reference), Some(trace)) = (reference, &self.watchers.trace) {
+            reference.check_times(trace)?;
             report.add(&measure(self.engine.descriptions(), trace, reference));
             let stop = self.engine.experiment().stop;
             report.errors.max_abs_error = paper_error(&self.project.model, stop, trace)?;

@@ -349,3 +349,22 @@ fn fmus_of_fmi_1_are_used_by_every_verb() {
     std::fs::copy(build_edited(Fmi::V1, "Lag", tool).path, sandbox.path("Tool.fmu")).unwrap();
     sandbox.run("inspect Tool.fmu").exits(1).says("E0119").says("CoSimulation_Tool");
 }
+
+/// FMUs that cannot do a shorter last step pass the stop time: so does what they are compared with, and it is said for
+/// every step.
+#[test]
+fn runs_that_pass_their_stop_time_are_compared_where_they_end() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --fmi 2 --kind cs --without variable-step --out fmus --quiet").exits(0);
+    sandbox.run("new nvp fmus/s1.fmu fmus/s2.fmu --quiet").exits(0);
+    // 1 ms is a multiple of the step of the reference, 8 us.
+    let done = sandbox.run("compare nvp --steps 0.4ms --methods auto --t-end 1ms --json").exits(0);
+    let error = done.json()["runs"][0]["eps_mono"].as_f64().unwrap();
+    let whole = sandbox.run("compare nvp --steps 0.4ms --methods auto --t-end 1.2ms --json").exits(0).json();
+    assert_eq!(Some(error), whole["runs"][0]["eps_mono"].as_f64(), "{}", done.story());
+    let done = sandbox.run("compare nvp --steps 0.5ms,0.3ms --methods zoh,foh --t-end 1ms").exits(0);
+    let done = done.says(
+        "warning[W0207]: the run ends at 1.2 ms: its stop time, 1 ms, is no multiple of the step, 300 us",
+    );
+    assert_eq!(done.story().matches("W0207").count(), 1, "{}", done.story());
+}

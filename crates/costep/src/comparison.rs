@@ -8,7 +8,7 @@ use costep_core::quantity::exact_time;
 use costep_core::{Code, Error, Result};
 use costep_engine::{Engine, Flow, Observer, StopFlag};
 use costep_methods::{MethodSpec, auto, monolithic};
-use costep_project::{Project, Registry};
+use costep_project::{Project, Registry, stop_passed};
 use costep_supervise::stopping_exceptions;
 
 use crate::assemble::{self, Choice};
@@ -112,6 +112,8 @@ pub struct Compared {
     pub reports: Vec<RunReport>,
     /// One per step.
     pub references: Vec<ReferenceKind>,
+    /// Runs that passed their stop times, as far as the project does not say so already.
+    pub warnings: Vec<Error>,
     /// If the comparison was stopped before its end.
     pub stopped: Option<Error>,
 }
@@ -157,15 +159,25 @@ impl Compared {
                 progress(ComparisonEvent::Run(method, *step));
                 let choice = Choice { method, step: *step };
                 let file = comparison.record.as_ref().map(|folder| recording_file(folder.path(), &choice));
-                let report =
+                let mut report =
                     one_run(project, &choice, reference.as_ref(), file.as_deref(), &comparison.cancel)?;
                 // The run that was stopped says nothing.
                 comparison.cancel.check()?;
+                self.warn(project, report.passed_stop.take());
                 progress(ComparisonEvent::Done(&report));
                 self.reports.push(report);
             }
         }
         Ok(())
+    }
+
+    /// Keeps a warning, once.
+    fn warn(&mut self, project: &Project, warning: Option<Error>) {
+        let Some(warning) = warning else { return };
+        let mut said = project.warnings.iter().chain(&self.warnings);
+        if !said.any(|said| said.details().message == warning.details().message) {
+            self.warnings.push(warning);
+        }
     }
 }
 
@@ -220,6 +232,10 @@ fn try_measured_run(
     report: &mut RunReport,
 ) -> Result<()> {
     let mut engine = assemble::engine(project, choice, true)?;
+    let asked = choice.experiment(project);
+    if engine.experiment().stop != asked.stop {
+        report.passed_stop = Some(stop_passed(&project.model, &asked));
+    }
     let mut trace = Trace::new(engine.outputs().len(), true);
     let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);
     let (mut stop, mut watch) = (StopFlag(cancel.flag()), GrowthWatch::default());

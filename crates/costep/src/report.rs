@@ -202,6 +202,9 @@ pub struct RunReport {
     /// Exit code of a program that does nothing but this run.
     #[serde(skip)]
     pub exit: u8,
+    /// The warning that it passed its stop time.
+    #[serde(skip)]
+    pub(crate) passed_stop: Option<Error>,
 }
 
 impl RunReport {
@@ -231,6 +234,7 @@ impl RunReport {
             error: None,
             ended: None,
             exit: 0,
+            passed_stop: None,
         }
     }
 

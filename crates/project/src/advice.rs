@@ -2,6 +2,7 @@
 
 use costep_core::quantity::format_time;
 use costep_core::{Code, Connection, Error, Experiment, PortKind};
+use costep_system::SystemDescription;
 
 use crate::components::Components;
 use crate::fmus::FmuInterface;
@@ -37,20 +38,30 @@ pub(crate) fn warn_of_inner_steps(parts: &Components, step: f64, problems: &mut 
 
 /// FMUs that cannot do the shorter step that the stop time asks for.
 pub(crate) fn warn_of_stop(parts: &Components, run: &Experiment, problems: &mut Problems<'_>) {
-    let last = run.last_step();
-    if last == run.step {
+    if run.last_step() == run.step {
         return;
     }
-    let all = &parts.model.parts;
-    let Some(part) = all.iter().position(|part| !part.description().step_lengths.allow(last)) else { return };
+    let Some(part) = cannot_end(&parts.model, run) else { return };
     let origin = parts.origins.get(part).copied().unwrap_or(crate::document::Origin::Nowhere);
-    problems.warn(origin, || {
-        let name = &parts.signals.parts()[part];
-        let [step, end, stop] = [run.step, run.with_equal_steps().stop, run.stop].map(format_time);
-        let message =
-            format!("the run ends at {end}: its stop time, {stop}, is no multiple of the step, {step}");
-        Error::new(Code::StopPassed, message).because(format!("`{name}` cannot do a shorter last step"))
-    });
+    problems.warn(origin, || stop_passed(&parts.model, run));
+}
+
+/// The first part that cannot do the last step.
+fn cannot_end(model: &SystemDescription, run: &Experiment) -> Option<usize> {
+    let last = run.last_step();
+    model.parts.iter().position(|part| !part.description().step_lengths.allow(last))
+}
+
+/// The warning that a run goes on to the end of its last whole step.
+pub fn stop_passed(model: &SystemDescription, run: &Experiment) -> Error {
+    let [step, end, stop] = [run.step, run.with_equal_steps().stop, run.stop].map(format_time);
+    let message = format!("the run ends at {end}: its stop time, {stop}, is no multiple of the step, {step}");
+    Error::new(Code::StopPassed, message).because(match cannot_end(model, run) {
+        Some(part) => {
+            format!("`{}` cannot do a shorter last step", model.parts[part].description().name)
+        }
+        None => "a shorter last step cannot be done in the parts that the method needs".into(),
+    })
 }
 
 /// Loops of outputs that depend on themselves without delay, by what the parts say about direct feedthrough.

@@ -35,6 +35,7 @@ pub mod ssp;
 mod units;
 mod write;
 
+pub use advice::stop_passed;
 pub use components::NativeSpec;
 pub use connections::ExternalSpec;
 pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};

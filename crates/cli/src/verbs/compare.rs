@@ -73,6 +73,7 @@ fn exit_code(reports: &[RunReport], output: Output) -> u8 {
 }
 
 fn show(compared: &Compared, project: &Project, output: Output) -> Result<(), Error> {
+    compared.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
     if output.json {
         let mut object = head(project, compared.references.first());
         if let [_, _, ..] = &compared.references[..] {

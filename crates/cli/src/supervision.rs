@@ -175,9 +175,9 @@ mod system {
         }
         let mut isolated: Vec<String> = Vec::new();
         loop {
-            let flags = isolated.iter().flat_map(|part| {
-                ["--set".into(), format!("fmu.{}.isolation=process", argument_key(part)).into()]
-            });
+            let flags = isolated
+                .iter()
+                .flat_map(|part| ["--set".into(), format!("fmu.{part}.isolation=process").into()]);
             let report = supervised(flags, None, output)?;
             let culprits = match &report.ending {
                 Ending::Finished(code) => return Ok(Some(ExitCode::from(*code))),
@@ -208,11 +208,6 @@ mod system {
             parts.join("`, `")
         );
         Error::new(Code::IsolatedAfterCrash, message)
-    }
-
-    /// The name of a part in a path of `--set`.
-    fn argument_key(part: &str) -> String {
-        if part.contains(['.', '\'']) { format!("\"{part}\"") } else { part.into() }
     }
 
     /// Has the present command, with further flags, done by a process of its own, which leaves its results

@@ -5,11 +5,14 @@
 mod common;
 #[path = "../../fmi/tests/fmus/mod.rs"]
 mod fmus;
+#[path = "../../import/tests/common/real.rs"]
+mod real;
 
 use std::path::{Path, PathBuf};
 
 use common::{Sandbox, table};
 use fmus::{Fmi, build};
+use real::real_files;
 
 const OSP: &str = r#"<?xml version="1.0"?>
 <OspSystemStructure xmlns="http://opensimulationplatform.com/MSMI/OSPSystemStructure" version="0.1">
@@ -180,19 +183,6 @@ fn files_of_values_that_cannot_be_used_are_refused() {
         sandbox.write("data/fmus/x.toml", driven(shape));
         sandbox.run("check data/fmus/x.toml").exits(1).says(says);
     }
-}
-
-/// The folder of files of other tools, if it is beside the checkout or the folder around that.
-fn real_files(part: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = ["..", "../.."]
-        .iter()
-        .map(|up| root.join(up).join("shared/real").join(part))
-        .find(|path| path.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: there is no folder shared/real/{part} beside the checkout");
-    }
-    found.and_then(|path| path.canonicalize().ok())
 }
 
 /// Largest difference between columns of a run and of reference results of MasterSim, relative to the range

@@ -5,6 +5,8 @@
 mod common;
 #[path = "../../fmu-export/tests/common/python.rs"]
 mod python;
+#[path = "../../import/tests/common/real.rs"]
+mod real;
 #[path = "../../fmu-export/tests/common/registry.rs"]
 mod registry;
 
@@ -12,19 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{Done, Sandbox, finished, table};
-
-/// The folder of files of other tools, if it is beside the checkout or the folder around that.
-fn real_files(part: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = ["..", "../.."]
-        .iter()
-        .map(|up| root.join(up).join("shared/real").join(part))
-        .find(|path| path.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: there is no folder shared/real/{part} beside the checkout");
-    }
-    found.and_then(|path| path.canonicalize().ok())
-}
+use real::real_files;
 
 #[test]
 fn a_truck_whose_signals_are_declared_discrete_is_coupled_by_methods() {

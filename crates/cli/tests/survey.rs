@@ -5,10 +5,13 @@ mod common;
 #[path = "../../fmu-export/tests/common/python.rs"]
 #[allow(dead_code, reason = "made for several tests")]
 mod python;
+#[path = "../../import/tests/common/real.rs"]
+mod real;
 
 use std::path::{Path, PathBuf};
 
 use common::{Sandbox, finished};
+use real::real_files;
 use serde_json::Value;
 
 fn interpreter() -> PathBuf {
@@ -67,12 +70,7 @@ fn the_page_has_a_line_for_every_case() {
 /// FMUs of Ecos, libcosim and MasterSim in FMI 1.0, 2.0 and 3.0. Those of the ship take minutes; others look at them.
 #[test]
 fn fmus_of_other_tools_run_as_in_fmpy() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let real = ["..", "../.."].map(|up| root.join(up).join("shared/real")).into_iter().find(|f| f.is_dir());
-    let Some(real) = real.filter(|_| !python::skipped()) else {
-        eprintln!("SKIPPED: there is no folder shared/real beside the checkout");
-        return;
-    };
+    let Some(real) = real_files("").filter(|_| !python::skipped()) else { return };
     let (sandbox, python) = (Sandbox::new(), interpreter());
     for (folder, least) in [
         ("ecos/data/fmus", 13),

@@ -1,4 +1,5 @@
-//! A subsystem that shows less than it can do: black boxes, held inputs and fixed steps, for tests and comparisons.
+//! A subsystem that shows less than it can do: black boxes, held inputs and fixed steps, for
+//! tests and comparisons, and for offers of FMUs that a trial contradicts.
 
 use crate::{
     Description, EnvironmentStep, Linearised, MicroRecorder, Persistence, Rollback, Subsystem, Wrapper,

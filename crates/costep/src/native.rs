@@ -188,12 +188,19 @@ type Factory = Arc<dyn Fn(&str) -> Result<Box<dyn Subsystem>> + Send + Sync>;
 
 /// A subsystem of any kind as a part: whatever implements [`Subsystem`], made anew for every run.
 ///
-/// ```no_run
-/// use costep::{CustomPart, Subsystem};
+/// ```
+/// use costep::{Component, CustomPart, NativePart, Solver, Subsystem};
 ///
-/// # fn my_simulator(_name: &str) -> costep_core::Result<Box<dyn Subsystem>> { unimplemented!() }
+/// // A simulator of one's own implements `Subsystem`; here it is a clock that costep integrates.
+/// fn my_simulator(name: &str) -> costep_core::Result<Box<dyn Subsystem>> {
+///     let clock = NativePart::new(name, &[0.0]).output("time", "s", 1.0).derivatives(|_, _, _, dx| dx[0] = 1.0);
+///     clock.outputs(|_, x, _, y| y.copy_from_slice(x)).subsystem(&Solver::Dopri5(1e-9))
+/// }
 /// let part = CustomPart::new("engine", my_simulator)?;
 /// let system = costep::System::builder().native(part).stop(1.0).step(1e-3).build()?;
+/// let mut run = system.start(costep::Run::new().method("zoh"))?;
+/// run.run_until(1.0)?;
+/// assert!((run.output("engine.time")? - 1.0).abs() < 1e-9);
 /// # Ok::<(), costep::Errors>(())
 /// ```
 #[derive(Clone)]

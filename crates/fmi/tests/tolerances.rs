@@ -2,8 +2,10 @@
 #![cfg(unix)]
 
 mod fmus;
+#[path = "../../import/tests/common/real.rs"]
+mod real;
 
-use std::path::{Path, PathBuf};
+use real::real_files;
 use std::sync::Mutex;
 
 use costep_core::{
@@ -32,17 +34,6 @@ fn keep_notices() {
 fn said(instance: &str) -> Vec<String> {
     let of = |(name, text): &(String, String)| (name == instance).then(|| text.clone());
     SAID.lock().unwrap().iter().filter_map(of).collect()
-}
-
-/// Files of other tools that lie beside the checkout.
-fn real_file(part: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = ["..", "../.."].map(|up| root.join(up).join("shared/real").join(part));
-    let found = found.into_iter().find(|path| path.exists());
-    if found.is_none() {
-        eprintln!("skipped: there is no shared/real/{part} beside the checkout");
-    }
-    found
 }
 
 /// Runs an FMU without inputs, or with inputs at zero; gives its outputs at all communication points.
@@ -81,7 +72,7 @@ fn steps_that_are_done_without_a_time_have_reached_their_ends() {
 fn fixed_inner_steps_may_be_longer_than_those_of_the_run() {
     keep_notices();
     for (name, inner) in [("Dahlquist", 0.1), ("Stair", 0.2)] {
-        let Some(path) = real_file(&format!("ecos/data/fmus/3.0/ref/{name}.fmu")) else { return };
+        let Some(path) = real_files(&format!("ecos/data/fmus/3.0/ref/{name}.fmu")) else { return };
         let library = FmuLibrary::load(&mut Fmu::open(path).unwrap()).unwrap();
         let rows = [inner, inner / 4.0].map(|step| {
             let name = format!("{name} {step}");

@@ -2,6 +2,8 @@
 #![cfg(target_os = "linux")]
 
 mod common;
+#[path = "../../import/tests/common/real.rs"]
+mod real;
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -13,16 +15,12 @@ use common::{
 use costep_fmi::CoSimulationOptions;
 use costep_fmu_file::{FmiVersion, Fmu};
 use costep_integrate::Solver;
+use real::real_files;
 use serde_json::json;
 
 /// FMUs of others that lie beside the checkout, if they do.
 fn found() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = ["..", "../.."].map(|up| root.join(up).join("shared/real")).into_iter().find(|f| f.is_dir());
-    let Some(folder) = folder else {
-        eprintln!("SKIPPED: there is no folder shared/real beside the checkout");
-        return Vec::new();
-    };
+    let Some(folder) = real_files("") else { return Vec::new() };
     let (mut folders, mut fmus) = (vec![folder], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {

@@ -1,9 +1,10 @@
 //! System structures as other tools write them: each tolerance is a rule of its own, and leaves a warning.
 
 mod common;
+#[path = "../../import/tests/common/real.rs"]
+mod real;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use common::{
     Files, binding, bindings, component, connections, connectors, elements, expect_error, fmu, good, links,
@@ -11,6 +12,7 @@ use common::{
 };
 use costep_core::Code;
 use costep_ssp::{Flat, Reach, Severity, Value};
+use real::real_files;
 
 /// The warnings, of a system without errors.
 fn warnings(flat: &Flat) -> Vec<&str> {
@@ -173,18 +175,6 @@ fn references_of_an_ssd_lead_as_far_as_they_may() {
         Code::SspReference,
         "another machine",
     );
-}
-
-fn real_files(part: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = ["..", "../.."]
-        .iter()
-        .map(|up| root.join(up).join("shared/real").join(part))
-        .find(|path| path.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: there is no folder shared/real/{part} beside the checkout");
-    }
-    found
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Entries of which nothing is made: the folder `./` of the archive itself, and what is packed twice. Some build scripts do that with files that nobody runs; anything else that is there twice
-//! is refused, because two readers of the archive could see two contents.
+//! Entries of which nothing is made: the folder `./` of the archive itself, and what is packed twice. Some build scripts do
+//! that with files that nobody runs; anything else that is there twice is refused, because two readers of the archive could
+//! see two contents.
 
 use std::collections::HashSet;
 

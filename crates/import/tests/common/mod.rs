@@ -1,9 +1,13 @@
 //! Systems for tests: FMUs that are descriptions without binaries, and a folder to put files into.
 #![allow(dead_code, reason = "each test program uses another part")]
 
+mod real;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+pub(crate) use real::real_files;
 
 use costep_core::{Code, Result};
 use costep_import::{Format, open};
@@ -107,17 +111,4 @@ pub(crate) fn fmu(model: &str) -> Vec<u8> {
     archive.start_file("modelDescription.xml", zip::write::SimpleFileOptions::default()).unwrap();
     archive.write_all(text.as_bytes()).unwrap();
     archive.finish().unwrap().into_inner()
-}
-
-/// The folder of files of other tools, if it is beside the checkout or the folder around that.
-pub(crate) fn real_files(part: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = ["..", "../.."]
-        .iter()
-        .map(|up| root.join(up).join("shared/real").join(part))
-        .find(|path| path.is_dir());
-    if found.is_none() {
-        eprintln!("skipped: there is no folder shared/real/{part} beside the checkout");
-    }
-    found
 }

@@ -2,6 +2,7 @@
 
 mod amplitude_windows;
 mod bohl;
+mod companion;
 mod coupled_loop;
 mod identify;
 mod law;
@@ -12,20 +13,22 @@ mod probe;
 mod reference;
 mod samples;
 mod stability;
+mod tally;
 mod trace;
 mod trials;
 mod watch;
 
 pub use amplitude_windows::{AmplitudeWindows, Amplitudes};
 pub use bohl::{BohlExponent, bohl_exponent};
+pub use companion::Companion;
 pub use identify::Identification;
 pub use law::LoopLaw;
 pub use loop_recorder::{LoopRecorder, Plant, RecordedLoop};
-pub use measures::{Measures, SignalError, measure, paper_error};
+pub use measures::{Accuracy, Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;
 pub use probe::{ProbeReport, probe};
-pub use reference::{Reference, ReferenceKind, Twin, outputs_at};
+pub use reference::{Reference, ReferenceKind, outputs_at};
 pub use stability::Growth;
 pub use trace::{MicroTrace, Trace};
 pub use trials::{Offer, contradiction};
-pub use watch::GrowthWatch;
+pub use watch::{RunWatch, Sign, Suspicion};

@@ -38,6 +38,14 @@ pub struct Measures {
     pub inaccurate: bool,
 }
 
+impl Measures {
+    /// Whether a verdict on accuracy could be another one if the reference is wrong by this mean error.
+    pub fn is_doubtful(&self, own_error: f64) -> bool {
+        let is_inaccurate = |eps: f64| eps > LARGE_MEAN_ERROR;
+        !self.unstable && is_inaccurate(self.eps_mono - own_error) != is_inaccurate(self.eps_mono + own_error)
+    }
+}
+
 /// A mean error of so much of the range of the signals is large: the curves are visibly other ones.
 const LARGE_MEAN_ERROR: f64 = 0.1;
 /// One signal is wrong if its error is so much of it, whatever the others are.
@@ -55,6 +63,50 @@ pub struct SignalError {
     pub rel_rms: f64,
 }
 
+/// How far outputs are from those of a reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accuracy {
+    /// `eps_mono`: RMS over the points of the mean over all outputs of |y - y_ref| / range(y_ref).
+    pub mean: f64,
+    /// `rel_rms` of each output, and its greatest error relative to its nominal value.
+    signals: Vec<f64>,
+    greatest: Vec<f64>,
+}
+
+impl Accuracy {
+    /// Of rows of outputs with these nominal values.
+    pub(crate) fn of(rows: &[f64], reference: &[f64], nominal: &[f64]) -> Self {
+        let outputs = nominal.len();
+        Self {
+            mean: mean_relative_error(rows, reference, nominal),
+            signals: relative_rms(rows, reference, nominal),
+            greatest: (0..outputs)
+                .map(|i| worst_error(rows, reference, outputs, i) / nominal[i].abs().max(f64::MIN_POSITIVE))
+                .collect(),
+        }
+    }
+
+    /// All errors times a factor.
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
+        self.mean *= factor;
+        self.signals.iter_mut().chain(&mut self.greatest).for_each(|error| *error *= factor);
+        self
+    }
+
+    /// Outputs that are wrong, whatever the others are, the worst first.
+    pub fn wrong(&self) -> Vec<usize> {
+        let is_wrong = |i: &usize| self.signals[*i] > LARGE_SIGNAL_ERROR && self.greatest[*i] > NEGLIGIBLE;
+        let mut wrong: Vec<_> = (0..self.signals.len()).filter(is_wrong).collect();
+        wrong.sort_by(|a, b| self.signals[*b].total_cmp(&self.signals[*a]));
+        wrong
+    }
+
+    /// So far off that nobody should trust the result. An error that is not a number is not a small one.
+    pub fn is_inaccurate(&self) -> bool {
+        self.mean.is_nan() || self.mean > LARGE_MEAN_ERROR || !self.wrong().is_empty()
+    }
+}
+
 /// Measures a run that went to its end.
 pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference) -> Measures {
     let mono = &reference.trace;
@@ -62,20 +114,12 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
     let names = descriptions
         .iter()
         .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
-    let rel_rms = relative_rms(&run.rows, &mono.rows, &nominal);
+    let accuracy = Accuracy::of(&run.rows, &mono.rows, &nominal);
     let amplitudes = Amplitudes::of(&run.rows, run.outputs);
-    let eps_mono = mean_relative_error(&run.rows, &mono.rows, &nominal);
     let judged = run.times.len() as u64 > FEWEST_STEPS;
-    let is_wrong = |(i, relative): (usize, &f64)| {
-        *relative > LARGE_SIGNAL_ERROR
-            && worst_error(&run.rows, &mono.rows, run.outputs, i) > NEGLIGIBLE * nominal[i]
-    };
     Measures {
-        // An error that is not a number is not a small one.
-        inaccurate: eps_mono.is_nan()
-            || eps_mono > LARGE_MEAN_ERROR
-            || rel_rms.iter().enumerate().any(is_wrong),
-        eps_mono,
+        inaccurate: accuracy.is_inaccurate(),
+        eps_mono: accuracy.mean,
         eps_mean: norm_over_subsystems(descriptions, &mean_errors(&run.rows, &mono.rows, &nominal)),
         sigma_mono: means_of_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)).sum(),
         eps_mono_micro: match (&run.micro, &mono.micro) {
@@ -84,7 +128,7 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
             }
             _ => None,
         },
-        signals: names.zip(rel_rms).map(|(name, rel_rms)| SignalError { name, rel_rms }).collect(),
+        signals: names.zip(accuracy.signals).map(|(name, rel_rms)| SignalError { name, rel_rms }).collect(),
         energy_drift: energy_drift(&run.energy, &mono.energy),
         amplitude_ratio: amplitudes.ratio(),
         judged,
@@ -100,7 +144,7 @@ pub(crate) fn mean_error(descriptions: &[Description], run: &Trace, reference: &
 }
 
 /// Typical sizes of all outputs.
-fn nominal(descriptions: &[Description]) -> Vec<f64> {
+pub(crate) fn nominal(descriptions: &[Description]) -> Vec<f64> {
     descriptions.iter().flat_map(|d| &d.outputs).map(|port| port.nominal.unwrap_or(1.0)).collect()
 }
 
@@ -166,8 +210,9 @@ fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
             most[i] = most[i].max(*y);
         }
     }
-    // Beyond the normal numbers there are only signals that are not numbers.
-    let moves = |i: usize| most[i] - least[i] >= f64::MIN_POSITIVE;
+    // Beyond the normal numbers there are only signals that are not numbers, and round-off is no movement.
+    let round_off = |i: usize| 1e-12 * most[i].abs().max(least[i].abs());
+    let moves = |i: usize| most[i] - least[i] >= round_off(i).max(f64::MIN_POSITIVE);
     let range = |i: usize| if moves(i) { most[i] - least[i] } else { nominal[i] };
     (0..nominal.len()).map(range).collect()
 }

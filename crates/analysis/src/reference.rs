@@ -8,7 +8,6 @@ use costep_system::SystemDescription;
 use crate::amplitude_windows::Amplitudes;
 use crate::measures::mean_error;
 use crate::trace::Trace;
-use crate::watch::GrowthWatch;
 
 /// What a run is compared with, sampled at the same communication points.
 #[derive(Clone, Debug)]
@@ -35,6 +34,16 @@ pub enum ReferenceKind {
         /// By how much a run half as fine differs from it, as `eps_mono`: what the reference itself may be wrong by.
         own_error: f64,
     },
+}
+
+impl ReferenceKind {
+    /// What the reference itself may be wrong by, where that is known.
+    pub fn own_error(&self) -> Option<f64> {
+        match self {
+            Self::FineStep { own_error, .. } => Some(*own_error),
+            Self::Monolithic(_) => None,
+        }
+    }
 }
 
 impl Reference {
@@ -132,41 +141,12 @@ fn sampled(engine: &mut Engine, refinement: u64) -> Result<(Trace, Amplitudes)> 
     Ok((trace, amplitudes))
 }
 
-/// The monolithic system beside a run that has ended: what a verdict on stability rests on if no other reference is asked for.
-#[derive(Clone, Debug)]
-pub struct Twin {
-    pub(crate) amplitudes: Amplitudes,
-    /// Of the difference between run and twin, at the communication points of which the run has kept samples.
-    pub(crate) errors: Amplitudes,
-}
-
-impl Twin {
-    /// Solves the whole model as one, beside the samples of a run.
-    pub fn new(
-        model: &SystemDescription,
-        solver: Solver,
-        experiment: &Experiment,
-        run: &GrowthWatch,
-    ) -> Result<Self> {
-        let (outputs, steps) = (model.layout().outputs(), experiment.steps());
-        let mut errors = Amplitudes::new(outputs);
-        let mut difference = vec![0.0; outputs];
-        let mut sample = run.samples().map(|samples| samples.reader(steps, outputs));
-        let amplitudes = solve(model, solver, experiment, |k, y, _| {
-            let Some(row) = sample.as_mut().and_then(|sample| sample(k)) else { return };
-            difference.iter_mut().zip(row).zip(y).for_each(|((difference, own), y)| *difference = own - y);
-            errors.add(share(k, steps), &difference);
-        })?;
-        Ok(Self { amplitudes, errors })
-    }
-}
-
 fn share(k: u64, steps: u64) -> f64 {
     k as f64 / steps.max(1) as f64
 }
 
 /// Solves the whole model as one, shows every communication point, and gives the amplitudes.
-fn solve(
+pub(crate) fn solve(
     model: &SystemDescription,
     solver: Solver,
     experiment: &Experiment,

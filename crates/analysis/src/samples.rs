@@ -2,6 +2,8 @@
 
 use costep_core::{Result, StateReader, StateWriter};
 
+use crate::watch::{ALL_AT_FIRST, CYCLE, LOOKED_AT};
+
 /// Most points that are kept, most values, and how many points at least: ten per fifth of the run.
 const MOST_POINTS: usize = 250;
 const MOST_VALUES: usize = 1_000_000;
@@ -60,7 +62,9 @@ fn wanted(outputs: usize) -> usize {
 }
 
 fn is_kept(k: u64, steps: u64, outputs: usize) -> bool {
-    (k as f64 * GOLDEN_RATIO).fract() * (steps + 1) as f64 <= wanted(outputs) as f64
+    let share = if steps > ALL_AT_FIRST { LOOKED_AT as f64 / CYCLE as f64 } else { 1.0 };
+    (share == 1.0 || k % CYCLE < LOOKED_AT)
+        && (k as f64 * GOLDEN_RATIO).fract() * (steps + 1) as f64 * share <= wanted(outputs) as f64
 }
 
 #[cfg(test)]

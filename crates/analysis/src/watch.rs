@@ -3,14 +3,30 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use costep_core::{Port, Result, StateReader, StateWriter};
+use costep_core::{Error, Port, Result, StateReader, StateWriter};
 use costep_engine::divergence::limits;
 use costep_engine::{Engine, Flow, Observer};
 
 use crate::amplitude_windows::{AmplitudeWindows, Amplitudes, WINDOWS, windows_at};
-use crate::reference::Twin;
 use crate::samples::Samples;
-use crate::stability::{FEWEST_STEPS, Growth};
+use crate::stability::FEWEST_STEPS;
+use crate::tally::Tally;
+
+/// Steps of a block: after each the newest points are put into their windows.
+const BLOCK: u64 = 16;
+/// So many steps at the start of a run are all looked at. Of those that follow, so many of each cycle: a run that is that long shows
+/// growth and oscillation in a part of its steps too, and a step may be as short as a look at it.
+pub(crate) const ALL_AT_FIRST: u64 = 4096;
+pub(crate) const CYCLE: u64 = 128;
+pub(crate) const LOOKED_AT: u64 = 32;
+/// Blocks one after the other that have to explode for a run to be ended.
+const EXPLOSIONS: u32 = 3;
+
+/// Defects of so much of the range of their signal, in one of the windows, are too large to believe the result.
+const LARGE_DEFECT: f64 = 0.25;
+/// Defects that change their sign at every step show an oscillation of the coupling from this part of the range on.
+const ZIGZAG_DEFECT: f64 = 0.05;
+const ZIGZAG_CORRELATION: f64 = -0.5;
 
 /// What a signal is measured by to be compared with the others of its group.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,195 +50,231 @@ fn yardsticks<'a>(ports: impl Iterator<Item = &'a Port>) -> Vec<Yardstick> {
     ports.enumerate().map(yardstick).collect()
 }
 
-/// So many values are looked at one by one: they have just been written one by one, and a processor that wants several of
-/// them at once has to wait until they have left its store buffer.
-const FEW: usize = 8;
+/// Why a run is not to be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Signals and their defects grow.
+    Growth,
+    /// Inputs go to and fro from step to step.
+    Zigzag,
+    /// Inputs do not follow what they are connected to.
+    Defect,
+}
 
-/// Greatest absolute values of some signals. Those of the newest points are kept apart, one number per signal, until the
-/// windows change: five for each would be too much for every step.
+/// Inputs that show it, and when: as shares of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspicion {
+    /// What was seen.
+    pub sign: Sign,
+    /// The inputs, the worst first.
+    pub inputs: Vec<usize>,
+    /// The part of the run in which it is worst.
+    pub between: (f64, f64),
+}
+
+/// Watches a run: amplitudes of outputs, to be compared with those of a reference, and amplitudes and defects of coupled inputs,
+/// to judge a run that has none.
 #[derive(Clone, Debug, Default)]
-struct Peaks {
-    fifths: Vec<AmplitudeWindows>,
-    /// Of the points that are not in `fifths` yet.
-    newest: Vec<f64>,
-}
-
-impl Peaks {
-    fn of(fifths: Vec<AmplitudeWindows>) -> Self {
-        Self { newest: vec![0.0; fifths.len()], fifths }
-    }
-
-    /// Takes a value of every signal. What is no number, such as text, is smaller than all that are, so that it is enough
-    /// to sort it out when the newest points are put into their windows.
-    #[inline(always)]
-    fn add(&mut self, values: impl Iterator<Item = f64>) {
-        if self.newest.len() > FEW {
-            return self.add_many(values);
-        }
-        for (peak, value) in self.newest.iter_mut().zip(values.map(f64::abs)) {
-            if value > *peak {
-                *peak = value;
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn add_many(&mut self, values: impl Iterator<Item = f64>) {
-        let each = self.newest.iter_mut().zip(values.map(f64::abs));
-        each.for_each(|(peak, value)| *peak = if value > *peak { value } else { *peak });
-    }
-
-    /// With the newest points, which belong to these windows.
-    fn settled(&self, windows: &RangeInclusive<usize>) -> impl Iterator<Item = AmplitudeWindows> {
-        self.fifths.iter().zip(&self.newest).map(|(fifths, newest)| {
-            let mut settled = *fifths;
-            settled.add(windows.clone(), *newest);
-            settled
-        })
-    }
-
-    /// Puts the newest points into their windows.
-    fn settle(&mut self, windows: &RangeInclusive<usize>) {
-        for (fifths, newest) in self.fifths.iter_mut().zip(&mut self.newest) {
-            fifths.add(windows.clone(), std::mem::take(newest));
-        }
-    }
-}
-
-/// Watches amplitudes while a run goes: of outputs, to be compared with those of a reference, and of inputs with
-/// their coupling errors, to judge a run that has none.
-#[derive(Clone, Debug)]
-pub struct GrowthWatch {
-    outputs: Peaks,
-    /// Coupled inputs, and their coupling errors; inputs from outside only stay zero.
-    signals: Peaks,
-    errors: Peaks,
+pub struct RunWatch {
+    outputs: Vec<AmplitudeWindows>,
+    newest_outputs: Vec<f64>,
+    /// Of every input; those from outside only have none.
+    inputs: Vec<Tally>,
     /// Inputs from outside only.
     outside: Vec<usize>,
     /// What each input is measured by; made new from the system, not saved.
     yardsticks: Vec<Yardstick>,
-    /// Outputs to be compared with a twin, if there will be one.
-    samples: Option<Samples>,
-    /// Inputs at the end of the last step, where they were not held.
+    samples: Samples,
+    /// Means of inputs over the last step.
     u: Vec<f64>,
     steps: u64,
+    /// Steps that were looked at, by window.
+    looks: [f64; WINDOWS],
+    newest_looks: f64,
     /// The windows of the newest points, and the first communication point that may belong to others.
-    windows: RangeInclusive<usize>,
+    windows: Option<RangeInclusive<usize>>,
     until: u64,
+    /// The next communication point that begins a block or a window, and up to which none is looked at.
+    turn: u64,
+    pause: u64,
+    /// The last point that was looked at, plus one.
+    next: u64,
 }
 
-impl Default for GrowthWatch {
-    fn default() -> Self {
-        Self {
-            outputs: Peaks::default(),
-            signals: Peaks::default(),
-            errors: Peaks::default(),
-            outside: Vec::new(),
-            yardsticks: Vec::new(),
-            samples: None,
-            u: Vec::new(),
-            steps: 0,
-            windows: 0..=0,
-            until: 0,
-        }
-    }
-}
-
-impl GrowthWatch {
-    /// One that keeps what [`Twin`] needs.
-    pub fn with_samples() -> Self {
-        Self { samples: Some(Samples::default()), ..Self::default() }
-    }
-
+impl RunWatch {
     /// Whether the run is long enough to be judged.
     pub fn can_judge(&self) -> bool {
         self.steps >= FEWEST_STEPS
     }
 
-    /// Whether the run is unstable by its twin, the same system solved as one.
-    pub fn is_unstable_against(&self, twin: &Twin) -> bool {
-        let each = self.outputs.settled(&self.windows).zip(&twin.amplitudes.0).zip(&twin.errors.0);
-        each.map(|((own, reference), error)| Growth { own, reference: *reference, error: *error })
-            .any(|growth| growth.is_unstable(self.can_judge()))
-    }
-
     /// The samples that were kept.
-    pub(crate) fn samples(&self) -> Option<&Samples> {
-        self.samples.as_ref()
+    pub(crate) fn samples(&self) -> &Samples {
+        &self.samples
     }
 
-    /// A guess without reference: unstable if an input and its coupling error grow and the error is a large part of
-    /// the signal. A driven system grows too, but its coupling error stays a small part.
+    fn newest_windows(&self) -> RangeInclusive<usize> {
+        self.windows.clone().unwrap_or(0..=0)
+    }
+
+    /// All tallies with the newest points.
+    fn settled(&self) -> Vec<Tally> {
+        let windows = self.newest_windows();
+        let mut settled: Vec<_> = self.inputs.iter().map(|tally| tally.settled(&windows)).collect();
+        self.outside.iter().for_each(|j| settled[*j].forget());
+        settled
+    }
+
+    fn looks(&self) -> [f64; WINDOWS] {
+        let mut looks = self.looks;
+        looks[*self.newest_windows().start()] += self.newest_looks;
+        looks
+    }
+
+    /// Unstable by its signals alone: an input and its defect grow, and the defect is a large part of the signal. A driven system
+    /// grows too, but its defect stays a small part.
     ///
     /// Signals that have hardly begun do not count: what reaches the far end of a chain grows by powers of time, from
     /// nothing, and says nothing about the coupling before it is of a size with the others. Only what can be compared
     /// is: the verdict does not depend on units.
-    pub fn looks_unstable(&self) -> bool {
-        let signals = || self.yardsticks.iter().zip(self.signals.settled(&self.windows));
+    pub fn growth(&self) -> Option<Suspicion> {
+        let tallies = self.settled();
+        let signals = || self.yardsticks.iter().zip(&tallies);
         let mut largest = vec![0.0_f64; self.yardsticks.len()];
-        for (yardstick, signal) in signals() {
+        for (yardstick, tally) in signals() {
             let largest = &mut largest[yardstick.group];
-            *largest = largest.max(signal.last() / yardstick.size);
+            *largest = largest.max(tally.peaks.last() / yardstick.size);
         }
-        self.can_judge()
-            && signals().zip(self.errors.settled(&self.windows)).any(|((yardstick, signal), error)| {
-                signal.last() / yardstick.size > limits::NEGLIGIBLE * largest[yardstick.group]
-                    && signal.grows()
-                    && error.grows()
-                    && error.last() > limits::COUPLING_ERROR * signal.last()
-            })
+        let grows = |(yardstick, Tally { peaks, defects, .. }): (&Yardstick, &Tally)| {
+            peaks.last() / yardstick.size > limits::NEGLIGIBLE * largest[yardstick.group]
+                && peaks.grows()
+                && defects.grows()
+                && defects.last() > limits::COUPLING_ERROR * peaks.last()
+        };
+        if !self.can_judge() {
+            return None;
+        }
+        let shares = signals().map(|at| match grows(at) {
+            true => (at.1.defects.last() / at.1.peaks.last(), WINDOWS - 1),
+            false => (0.0, 0),
+        });
+        suspicion(Sign::Growth, shares)
+    }
+
+    /// Defects so large, or inputs that oscillate so much from step to step, that the result is not to be believed without a look
+    /// at it. Single large defects are jumps.
+    pub fn doubt(&self) -> Option<Suspicion> {
+        let (tallies, looks) = (self.settled(), self.looks());
+        let worst = |of: &dyn Fn(&Tally, usize) -> f64| {
+            let each = tallies.iter().map(|tally| {
+                let shares = (0..WINDOWS).map(|window| (of(tally, window), window));
+                shares.max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default()
+            });
+            each.collect::<Vec<_>>()
+        };
+        let share = |tally: &Tally, window: usize| match tally.moves() {
+            true => tally.rms(window, looks[window]) / tally.range(),
+            false => 0.0,
+        };
+        let zigzag = |tally: &Tally, window: usize| match tally.correlation(window) < ZIGZAG_CORRELATION {
+            true => share(tally, window),
+            false => 0.0,
+        };
+        let above = |limit: f64| {
+            move |(share, window): (f64, usize)| if share > limit { (share, window) } else { (0.0, 0) }
+        };
+        suspicion(Sign::Zigzag, worst(&zigzag).into_iter().map(above(ZIGZAG_DEFECT)))
+            .or_else(|| suspicion(Sign::Defect, worst(&share).into_iter().map(above(LARGE_DEFECT))))
+    }
+
+    /// An estimate of the error of the outputs relative to their ranges, from defects alone: the mean over all coupled inputs of the
+    /// root mean square of their defects as a share of their range. Nothing where nothing is coupled.
+    pub fn defect(&self) -> Option<f64> {
+        let (tallies, steps) = (self.settled(), self.looks().iter().sum());
+        let coupled = tallies.len() - self.outside.len();
+        let share = |tally: &Tally| match tally.moves() {
+            true => tally.rms_of_all(steps) / tally.range(),
+            false => 0.0,
+        };
+        (coupled > 0).then(|| tallies.iter().map(share).sum::<f64>() / coupled as f64)
     }
 
     /// Amplitudes of the outputs.
     pub fn amplitudes(&self) -> Amplitudes {
-        Amplitudes(self.outputs.settled(&self.windows).collect())
+        let settle = |(mut windows, newest): (AmplitudeWindows, &f64)| {
+            windows.add(self.newest_windows(), *newest);
+            windows
+        };
+        Amplitudes(self.outputs.iter().copied().zip(&self.newest_outputs).map(settle).collect())
     }
 
-    /// Coupling error |z - u| at the communication point of the engine, the last one that was seen, relative to the
-    /// largest value of the signal so far: the worst input. Zero before a point was seen.
+    /// Difference of what inputs should be at the communication point of the engine and what they were, relative to the largest
+    /// value of the signal so far: the worst input. Zero before a point was seen.
     pub fn coupling_error(&self, engine: &Engine) -> f64 {
-        if self.until == 0 {
+        if self.next == 0 || engine.k() == 0 {
             return 0.0;
         }
-        let u = engine.held_inputs().unwrap_or(&self.u);
-        let each = engine.coupled().iter().zip(u).zip(self.signals.settled(&self.windows)).enumerate();
+        let mut u = vec![0.0; engine.coupled().len()];
+        engine.inputs_at_end(&mut u);
+        let each = engine.coupled().iter().zip(u).zip(self.settled()).enumerate();
         each.filter(|(j, _)| engine.coupling().sources(*j).next().is_some())
-            .map(|(_, ((z, u), signal))| ((z - u).abs(), signal.first().max(signal.last()).max(z.abs())))
+            .map(|(_, ((z, u), tally))| ((z - u).abs(), tally.peaks.peak().max(z.abs())))
             .filter(|(_, scale)| *scale >= f64::MIN_POSITIVE)
             .fold(0.0, |largest, (error, scale)| largest.max(error / scale))
     }
 
+    /// The input that explodes, with its value, if one does: then whatever else ends a run is a consequence of that.
+    pub fn exploding(&self) -> Option<(usize, f64)> {
+        let explodes = |(j, tally): &(usize, &Tally)| !self.outside.contains(j) && tally.explodes_now();
+        let found = self.inputs.iter().enumerate().filter(explodes);
+        found.map(|(j, tally)| (j, tally.value())).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+    }
+
     /// What a resumed run needs to be judged as if it had never stopped.
     pub fn save(&self, out: &mut StateWriter) {
-        let all = [&self.outputs, &self.signals, &self.errors];
-        let windows = all.into_iter().flat_map(|peaks| peaks.settled(&self.windows));
-        out.reals(&windows.flat_map(|fifths| fifths.0).collect::<Vec<_>>());
-        self.samples.iter().for_each(|samples| samples.save(out));
+        let mut settled = self.clone();
+        settled.settle_outputs();
+        out.reals(&settled.outputs.iter().flat_map(|windows| windows.0).collect::<Vec<_>>());
+        self.inputs.iter().for_each(|tally| tally.save(out));
+        out.reals(&self.looks);
+        out.real(self.newest_looks);
+        out.integer(self.next);
+        let windows = self.newest_windows();
+        [*windows.start(), *windows.end()].iter().for_each(|window| out.integer(*window as u64));
+        self.samples.save(out);
     }
 
     /// Goes on from what was saved, for a system with so many outputs and inputs.
     pub fn load(&mut self, (outputs, inputs): (usize, usize), from: &mut StateReader<'_>) -> Result<()> {
-        let mut values = vec![0.0; WINDOWS * (outputs + 2 * inputs)];
+        let mut values = vec![0.0; WINDOWS * outputs];
         from.reals(&mut values)?;
-        let windows: Vec<_> = values.as_chunks().0.iter().map(|values| AmplitudeWindows(*values)).collect();
+        self.outputs = values.as_chunks().0.iter().map(|values| AmplitudeWindows(*values)).collect();
+        self.newest_outputs = vec![0.0; outputs];
+        self.inputs = (0..inputs).map(|_| Tally::load(from)).collect::<Result<_>>()?;
         self.u = vec![0.0; inputs];
-        self.outputs = Peaks::of(windows[..outputs].to_vec());
-        self.signals = Peaks::of(windows[outputs..outputs + inputs].to_vec());
-        self.errors = Peaks::of(windows[outputs + inputs..].to_vec());
-        self.until = 0;
-        self.samples.iter_mut().try_for_each(|samples| samples.load(outputs, from))
+        from.reals(&mut self.looks)?;
+        self.newest_looks = from.real()?;
+        self.next = from.integer()?;
+        (self.until, self.turn, self.pause) = (0, 0, 0);
+        let (first, last) = (from.index(WINDOWS)?, from.index(WINDOWS)?);
+        self.windows = (self.next > 0).then_some(first..=last);
+        self.samples.load(outputs, from)
     }
 
-    /// Learns about the system, if that is new, and turns to the windows of the present communication point.
-    #[cold]
-    #[inline(never)]
-    fn turn_to(&mut self, engine: &Engine) {
+    fn settle_outputs(&mut self) {
+        let windows = self.newest_windows();
+        for (outputs, newest) in self.outputs.iter_mut().zip(&mut self.newest_outputs) {
+            outputs.add(windows.clone(), std::mem::take(newest));
+        }
+    }
+
+    /// Learns about the system, if that is new.
+    fn learn(&mut self, engine: &Engine) {
         let (outputs, inputs) = (engine.outputs().len(), engine.coupled().len());
-        if self.outputs.fifths.len() != outputs || self.u.len() != inputs {
+        if self.outputs.len() != outputs || self.inputs.len() != inputs {
+            self.outputs = vec![AmplitudeWindows::default(); outputs];
+            self.newest_outputs = vec![0.0; outputs];
+            self.inputs = vec![Tally::default(); inputs];
             self.u = vec![0.0; inputs];
-            self.outputs = Peaks::of(vec![AmplitudeWindows::default(); outputs]);
-            self.signals = Peaks::of(vec![AmplitudeWindows::default(); inputs]);
-            self.errors = self.signals.clone();
         }
         if self.yardsticks.len() != inputs {
             let ports = engine.descriptions().iter().flat_map(|description| &description.inputs);
@@ -231,14 +283,57 @@ impl GrowthWatch {
             self.outside = (0..inputs).filter(is_outside).collect();
         }
         self.steps = engine.experiment().steps();
+    }
+
+    /// Puts the newest points into their windows, at the end of a block or of a window.
+    fn settle(&mut self, is_block: bool) {
+        let windows = self.newest_windows();
+        self.settle_outputs();
+        self.inputs.iter_mut().for_each(|tally| tally.settle(&windows, is_block));
+        self.outside.iter().for_each(|j| self.inputs[*j].forget());
+        self.looks[*windows.start()] += std::mem::take(&mut self.newest_looks);
+    }
+
+    /// Turns to the next block or to the windows of the present communication point.
+    #[cold]
+    #[inline(never)]
+    fn turn_to(&mut self, engine: &Engine) -> Result<()> {
+        let k = engine.k();
+        self.learn(engine);
+        // The last point of a block is the first of the next one, and is counted there.
+        let is_block = k.is_multiple_of(BLOCK);
         let windows = windows_at(engine.progress());
-        if windows != self.windows {
-            for peaks in [&mut self.outputs, &mut self.signals, &mut self.errors] {
-                peaks.settle(&self.windows);
-            }
+        if self.windows.as_ref().is_some_and(|now| is_block || *now != windows) {
+            self.settle(is_block);
+            self.check(engine)?;
         }
-        self.until = self.last_point_of(&windows, engine) + 1;
-        self.windows = windows;
+        if k >= self.until {
+            self.until = self.last_point_of(&windows, engine) + 1;
+        }
+        self.windows = Some(windows);
+        let pauses = k >= ALL_AT_FIRST && k % CYCLE >= LOOKED_AT;
+        self.pause = if pauses { k.next_multiple_of(CYCLE) } else { 0 };
+        self.turn = self.until.min((k + 1).next_multiple_of(BLOCK)).max(self.pause);
+        Ok(())
+    }
+
+    /// Ends a run that explodes: what is no number in the end may be anything before.
+    fn check(&self, engine: &Engine) -> Result<()> {
+        let Some(j) = self.inputs.iter().position(|tally| tally.has_exploded(EXPLOSIONS)) else {
+            return Ok(());
+        };
+        let names = engine.descriptions().iter().flat_map(|description| {
+            description.inputs.iter().map(move |port| format!("{}.{}", description.name, port.name))
+        });
+        let (name, value) = (names.into_iter().nth(j).unwrap_or_default(), self.inputs[j].value());
+        let message =
+            format!("`{name}` = {value:.1e} grows without bound, and no input follows it: the run diverged");
+        Err(Error::diverged(message).at(costep_core::Place::Run {
+            subsystem: None,
+            signal: Some(name),
+            time: engine.time(),
+            step: engine.k(),
+        }))
     }
 
     /// The last communication point from the present one on that is known to belong to the same windows.
@@ -251,66 +346,53 @@ impl GrowthWatch {
         }
         last
     }
-}
 
-impl Observer for GrowthWatch {
+    /// Takes the signals at a communication point.
     #[inline(always)]
-    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        if engine.k() >= self.until {
-            self.turn_to(engine);
+    fn look(&mut self, engine: &Engine) {
+        for (peak, y) in self.newest_outputs.iter_mut().zip(engine.outputs()) {
+            *peak = if y.abs() > *peak { y.abs() } else { *peak };
         }
-        let (outputs, coupled) = (engine.outputs(), engine.coupled());
-        self.outputs.add(outputs.iter().copied());
-        self.signals.add(coupled.iter().copied());
-        let u = engine.held_inputs().unwrap_or_else(|| {
-            engine.inputs_at_end(&mut self.u);
-            &self.u
-        });
-        self.errors.add(coupled.iter().zip(u).map(|(z, u)| z - u));
-        for j in self.outside.iter().copied() {
-            (self.signals.newest[j], self.errors.newest[j]) = (0.0, 0.0);
+        let each = self.inputs.iter_mut().zip(engine.coupled());
+        let k = engine.k();
+        if self.next != k || k == 0 {
+            each.for_each(|(tally, z)| tally.newest.begin(*z, k == 0));
+        } else if let Some(u) = engine.held_inputs() {
+            each.zip(u).for_each(|((tally, z), u)| tally.newest.step(*z, *u));
+            self.newest_looks += 1.0;
+        } else {
+            let has_means = engine.mean_inputs(&mut self.u);
+            for ((tally, z), u) in each.zip(&self.u) {
+                if has_means { tally.newest.step(*z, *u) } else { tally.newest.step_to(*z, *u) }
+            }
+            self.newest_looks += 1.0;
         }
-        if let Some(samples) = &mut self.samples {
-            samples.add(engine.k(), self.steps, outputs);
-        }
-        Ok(Flow::Continue)
+        self.next = k + 1;
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The inputs with their shares and windows, if there are any that are not zero.
+fn suspicion(sign: Sign, shares: impl Iterator<Item = (f64, usize)>) -> Option<Suspicion> {
+    let mut found: Vec<_> = shares.enumerate().filter(|(_, (share, _))| *share > 0.0).collect();
+    found.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0));
+    let (_, (_, window)) = *found.first()?;
+    let share = |window: usize| window as f64 / WINDOWS as f64;
+    let inputs = found.into_iter().map(|(j, _)| j).collect();
+    Some(Suspicion { sign, inputs, between: (share(window), share(window + 1)) })
+}
 
-    /// A signal grows with its coupling error beside a large one that rests: unstable in whatever units both are, unless
-    /// it has hardly begun.
-    #[test]
-    fn the_guess_does_not_depend_on_units() {
-        let still = |size: f64| AmplitudeWindows([size; WINDOWS]);
-        let growing = |size: f64| AmplitudeWindows([0.1, 0.2, 0.4, 0.6, 1.0].map(|share| share * size));
-        let looks_unstable = |ports: [Port; 2], large: f64, small: f64| {
-            GrowthWatch {
-                signals: Peaks::of(vec![still(large), growing(small)]),
-                errors: Peaks::of(vec![still(0.0), growing(small)]),
-                yardsticks: yardsticks(ports.iter()),
-                steps: 100,
-                ..GrowthWatch::default()
-            }
-            .looks_unstable()
-        };
-        let port = |unit: Option<&str>, nominal: Option<f64>| Port {
-            unit: unit.map(str::to_owned),
-            nominal,
-            ..Port::new("u", "1", 1.0)
-        };
-        // 1e9 Pa and 1 um, in other units, and beside 1e-14 of its nominal value.
-        let metres = |unit, nominal| [port(Some("Pa"), Some(1e9)), port(Some(unit), Some(nominal))];
-        assert!(looks_unstable(metres("m", 1e-6), 1e9, 1e-6));
-        assert!(looks_unstable(metres("km", 1e-9), 1e9, 1e-9));
-        assert!(!looks_unstable(metres("m", 1e-6), 1e9, 1e-20));
-        // Without nominal values only what has the same unit is compared.
-        let units = |first, second| [port(first, None), port(second, None)];
-        assert!(looks_unstable(units(Some("Pa"), Some("m")), 1e9, 1e-6));
-        assert!(!looks_unstable(units(Some("m"), Some("m")), 1e9, 1e-6));
-        assert!(looks_unstable(units(None, None), 1e9, 1e-6));
+impl Observer for RunWatch {
+    #[inline(always)]
+    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        let k = engine.k();
+        if k < self.pause {
+            return Ok(Flow::Continue);
+        }
+        if k >= self.turn {
+            self.turn_to(engine)?;
+        }
+        self.look(engine);
+        self.samples.add(k, self.steps, engine.outputs());
+        Ok(Flow::Continue)
     }
 }

@@ -1,7 +1,7 @@
 //! Verdicts on stability over a grid of coupling springs, dampers, steps, lengths of runs and methods, against what the coupling does in
 //! the long run: the growth per step of a linear system once all else has decayed.
 
-use costep_analysis::{GrowthWatch, Measures, Reference, Trace, Twin, measure};
+use costep_analysis::{Companion, Measures, Reference, RunWatch, Trace, measure};
 use costep_core::Experiment;
 use costep_engine::{Engine, Scheduling, System};
 use costep_integrate::Solver;
@@ -79,13 +79,13 @@ fn judged(
 ) -> Option<Judged> {
     let mut engine = engine(model, label, experiment);
     let mut trace = Trace::new(engine.outputs().len(), false);
-    let mut watch = GrowthWatch::with_samples();
+    let mut watch = RunWatch::default();
     engine.run(&mut [&mut trace, &mut watch]).ok()?;
-    let twin = Twin::new(model, Solver::Exact, &experiment, &watch).unwrap();
+    let twin = Companion::monolithic(model, Solver::Exact, &experiment, &watch).unwrap();
     Some(Judged {
         measures: measure(engine.descriptions(), &trace, reference),
-        by_twin: watch.is_unstable_against(&twin),
-        guess: watch.looks_unstable(),
+        by_twin: twin.says_unstable(&watch),
+        guess: watch.growth().is_some(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use costep::{Code, Errors, Override, Source, System};
+use costep::{Code, Errors, Override, Source, System, Verify};
 use costep_core::quantity::parse_time;
 
 use crate::examples;
@@ -270,6 +270,23 @@ pub(crate) struct LimitArgs {
     /// Memory limit of a run with FMUs, with unit: `2GiB`
     #[arg(long, value_name = "SIZE", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) memory_limit: Option<u64>,
+    /// Repeat the run at half its step to estimate its error, however long that takes [default: if it takes about 2 s or
+    /// less and there is no reference]
+    #[arg(long, overrides_with = "no_verify")]
+    pub(crate) verify: bool,
+    /// Judge the run without repeating it
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+}
+
+impl LimitArgs {
+    pub(crate) fn verification(&self) -> Verify {
+        match (self.no_verify, self.verify) {
+            (true, _) => Verify::Never,
+            (false, true) => Verify::Always,
+            (false, false) => Verify::Cheap,
+        }
+    }
 }
 
 #[derive(Args)]

@@ -157,7 +157,12 @@ mod system {
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }
-        let report = supervised(std::iter::empty(), limits, output)?;
+        let mut report = supervised(std::iter::empty(), limits, output)?;
+        if let (true, Some(error)) = (report.was_verifying(), report.error()) {
+            // The run itself was good to its end; only the second one was not.
+            output.remark(&format!("not verified: at half the step, {}", error.details().message));
+            report = supervised(std::iter::once("--no-verify".into()), limits, output)?;
+        }
         match &report.ending {
             Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),
             _ => tell(&report, folder, output).map(Some),

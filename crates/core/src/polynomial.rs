@@ -100,6 +100,18 @@ impl InputPolynomials {
         self.coefficients[j] = mean;
     }
 
+    /// The means of all inputs over a step of this length.
+    #[inline]
+    pub fn means(&self, length: f64, out: &mut [f64]) {
+        out.copy_from_slice(self.coefficients(0));
+        let mut power = 1.0;
+        for a in 1..=self.order {
+            power *= length;
+            let share = power / (a + 1) as f64;
+            out.iter_mut().zip(self.coefficients(a)).for_each(|(mean, c)| *mean += c * share);
+        }
+    }
+
     /// The values of all inputs at `s` seconds after the start of the step.
     #[inline]
     pub fn evaluate(&self, s: f64, out: &mut [f64]) {

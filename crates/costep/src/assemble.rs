@@ -49,6 +49,20 @@ pub(crate) fn watched_engine(
     engine_over(project, choice.method, choice.experiment(project), micro_samples, watch)
 }
 
+/// An engine that does each macro step of an experiment as so many steps, with the same trust in its parts.
+pub(crate) fn refined(
+    project: &Project,
+    choice: &Choice<'_>,
+    experiment: Experiment,
+    refinement: u32,
+) -> Result<Engine> {
+    let fine = Experiment { step: experiment.step / f64::from(refinement), ..experiment };
+    if monolithic::is_monolithic(choice.method) {
+        return whole(project, whole_solver(project, choice.method)?, &fine, false);
+    }
+    trusting((project, choice.method), &experiment, fine, false, |models| models)
+}
+
 /// The same over any span.
 pub(crate) fn engine_over(
     project: &Project,
@@ -60,9 +74,20 @@ pub(crate) fn engine_over(
     if monolithic::is_monolithic(method) {
         return whole(project, whole_solver(project, method)?, &experiment, micro_samples);
     }
+    trusting((project, method), &experiment, experiment, micro_samples, watch)
+}
+
+/// The same with parts of which is known what they can do in the steps of a trial.
+fn trusting(
+    (project, method): (&Project, &MethodSpec),
+    trial: &Experiment,
+    experiment: Experiment,
+    micro_samples: bool,
+    watch: impl FnOnce(Box<dyn ModelSource>) -> Box<dyn ModelSource>,
+) -> Result<Engine> {
     let others = project.groups[1..].iter().map(|group| &group.method);
     let methods = std::iter::once(method).chain(others);
-    let distrust = Distrust::find(project, methods.clone(), &experiment);
+    let distrust = Distrust::find(project, methods.clone(), trial);
     let models = watch(costep_methods::models(methods)?);
     let system = coupled(project, (method, experiment), (models, micro_samples), &distrust)?;
     let mut engine = Engine::new(system).map_err(|error| distrust.explain(error, project))?;

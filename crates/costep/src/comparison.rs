@@ -1,9 +1,10 @@
 //! A matrix of runs against a reference.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
-use costep_analysis::{GrowthWatch, Reference, ReferenceKind, Trace, measure, paper_error};
+use costep_analysis::{Reference, ReferenceKind, RunWatch, Trace, measure, paper_error};
 use costep_core::quantity::exact_time;
 use costep_core::{Code, Error, Result};
 use costep_engine::{Engine, Flow, Observer, StopFlag};
@@ -14,12 +15,14 @@ use costep_supervise::stopping_exceptions;
 use crate::assemble::{self, Choice};
 use crate::cancel::Cancel;
 use crate::folder::RunFolder;
+use crate::names::Names;
 use crate::recorder::Recorder;
 use crate::reference::ReferenceChoice;
 use crate::report::RunReport;
 use crate::run::MethodChoice;
 use crate::supervised;
 use crate::system::System;
+use crate::verdict::{Beside, Evidence};
 use costep_engine::divergence::StartSignals;
 
 /// Which runs to compare: every method at every step.
@@ -238,17 +241,19 @@ fn try_measured_run(
     }
     let mut trace = Trace::new(engine.outputs().len(), true);
     let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);
-    let (mut stop, mut watch) = (StopFlag(cancel.flag()), GrowthWatch::default());
+    let (mut stop, mut watch) = (StopFlag(cancel.flag()), RunWatch::default());
     let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut obey, &mut stop, &mut watch];
     all.extend(recorder.map(|recorder| recorder as &mut dyn Observer));
     let (start, at_start) = (Instant::now(), StartSignals::of(&engine));
     let outcome = stopping_exceptions(|| engine.run(&mut all));
     report.count(&engine, start.elapsed().as_secs_f64());
-    outcome.map_err(|error| at_start.blame(error, &engine))?;
-    report.judge(watch.can_judge(), (watch.looks_unstable(), "growth"));
+    outcome.map_err(|error| at_start.blame(error, &engine, watch.exploding()))?;
+    let names = Arc::new(Names::new(engine.descriptions().iter()));
+    let evidence = Evidence { project, experiment: *engine.experiment(), watch: &watch, names: &names };
+    evidence.judge(&Beside::Nothing, report);
     if let Some(reference) = reference {
         reference.check_times(&trace)?;
-        report.add(&measure(engine.descriptions(), &trace, reference));
+        report.add(&measure(engine.descriptions(), &trace, reference), &reference.kind);
         report.errors.max_abs_error = paper_error(&project.model, project.model.experiment.stop, &trace)?;
     }
     report.explain(project.model.connections.len());

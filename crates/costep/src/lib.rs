@@ -60,6 +60,7 @@ mod step;
 mod supervised;
 mod system;
 mod trust;
+mod verdict;
 
 pub use builder::SystemBuilder;
 pub use cancel::Cancel;
@@ -79,6 +80,7 @@ pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
 pub use step::Step;
 pub use system::{Opening, System, default_folder};
+pub use verdict::{Doubt, ErrorEstimate, Verify};
 
 pub use costep_analysis::{ProbeReport, ReferenceKind};
 pub use costep_core::{Code, CouplingMethod, Error, ExitClass, External, MethodEntry, Subsystem};

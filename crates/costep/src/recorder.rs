@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use costep_analysis::GrowthWatch;
+use costep_analysis::RunWatch;
 use costep_core::pattern::matches;
 use costep_core::quantity::exact_time;
 use costep_core::{Error, Result, StateWriter};
@@ -166,7 +166,7 @@ impl Recorder {
     }
 
     /// Saves a checkpoint if one is due.
-    pub(crate) fn checkpoint_if_due(&mut self, engine: &Engine, watch: &GrowthWatch) -> Result<()> {
+    pub(crate) fn checkpoint_if_due(&mut self, engine: &Engine, watch: &RunWatch) -> Result<()> {
         match &self.checkpoints {
             Some(checkpoints) if checkpoints.due() => self.checkpoint(engine, watch),
             _ => Ok(()),
@@ -174,7 +174,7 @@ impl Recorder {
     }
 
     /// Saves a checkpoint. It is only worth something if the rows before it are on disk.
-    pub(crate) fn checkpoint(&mut self, engine: &Engine, watch: &GrowthWatch) -> Result<()> {
+    pub(crate) fn checkpoint(&mut self, engine: &Engine, watch: &RunWatch) -> Result<()> {
         let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
         self.recording.flush()?;
         let mut notes = StateWriter::default();

@@ -1,6 +1,6 @@
 //! What runs are compared with: `--reference`.
 
-use costep_analysis::{GrowthWatch, Reference, Twin};
+use costep_analysis::Reference;
 use costep_core::quantity::parse_time;
 use costep_core::{Code, Error, Experiment, Result};
 use costep_integrate::{Solver, Solvers};
@@ -140,25 +140,9 @@ fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> R
     })
 }
 
-/// What watches a run, for [`twin`] where there will be one.
-pub(crate) fn watch(project: &Project) -> GrowthWatch {
-    match twin_solver(project) {
-        Some(_) => GrowthWatch::with_samples(),
-        None => GrowthWatch::default(),
-    }
-}
-
-/// The monolithic twin, to judge a run by that asks for no other reference; nothing if there is none or it
-/// would take long.
-pub(crate) fn twin(project: &Project, watch: &GrowthWatch) -> Result<Option<Twin>> {
-    let experiment = assemble::experiment(project, project.model.experiment.step);
-    let twin = |solver| Twin::new(&project.model, solver, &experiment, watch);
-    twin_solver(project).map(twin).transpose()
-}
-
 /// The solver of the twin, if that is affordable. Depends on the project alone, so that a resumed run is
 /// judged like an uninterrupted one.
-fn twin_solver(project: &Project) -> Option<Solver> {
+pub(crate) fn twin_solver(project: &Project) -> Option<Solver> {
     let (model, experiment) = (&project.model, &project.model.experiment);
     let inner_steps = model.solver.inner_step().map_or(20.0, |step| (experiment.step / step).max(1.0));
     let states: usize = model.parts.iter().filter_map(|part| Some(part.ode()?.states())).sum();

@@ -9,6 +9,8 @@ use costep_project::Project;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use crate::verdict::{Doubt, ErrorEstimate};
+
 /// How a run ended.
 ///
 /// ```
@@ -24,8 +26,10 @@ pub enum Verdict {
     NotJudged,
     /// Nothing grows that does not grow in the reference.
     Stable,
-    /// Not unstable, but far from the reference.
+    /// Not unstable, but far from the reference, or from a second run at half the step.
     Inaccurate,
+    /// Nothing grows, but inputs were so far from what they are connected to that the result is not to be believed unseen.
+    Suspect,
     /// Amplitudes grow.
     Unstable,
     /// It ended early because signals became too large.
@@ -182,9 +186,13 @@ pub struct RunReport {
     pub step: f64,
     /// How it ended.
     pub verdict: Verdict,
-    /// What the verdict rests on: `reference`, `twin` (the monolithic solution, of which only amplitudes are
-    /// looked at) or `growth`, a guess from the signals alone; nothing if there is none.
+    /// What the verdict rests on: `reference`, `twin` (the monolithic solution at some points), `half step` (a second run), `defect`
+    /// or `growth` (what was seen in the run alone); nothing if there is none.
     pub judged_by: Option<&'static str>,
+    /// About how large the error is, and what that rests on.
+    pub error_estimate: Option<ErrorEstimate>,
+    /// The signals that a bad verdict is about.
+    pub doubt: Option<Doubt>,
     /// Errors against the reference.
     #[serde(flatten)]
     pub errors: ErrorMeasures,
@@ -228,6 +236,8 @@ impl RunReport {
             step,
             verdict: Verdict::NotJudged,
             judged_by: None,
+            error_estimate: None,
+            doubt: None,
             errors: ErrorMeasures::default(),
             work,
             message: None,
@@ -260,8 +270,9 @@ impl RunReport {
     }
 
     /// Takes over what was measured.
-    pub(crate) fn add(&mut self, measures: &Measures) {
+    pub(crate) fn add(&mut self, measures: &Measures, reference: &ReferenceKind) {
         self.judged_by = Some("reference");
+        self.error_estimate = Some(ErrorEstimate { value: measures.eps_mono, by: "reference" });
         self.errors.eps_mono = Some(measures.eps_mono);
         self.errors.eps_mean = Some(measures.eps_mean);
         self.errors.sigma_mono = Some(measures.sigma_mono);
@@ -274,20 +285,13 @@ impl RunReport {
             Measures { judged: true, .. } => Verdict::Stable,
             _ => Verdict::NotJudged,
         };
+        if reference.own_error().is_some_and(|own| measures.is_doubtful(own)) {
+            self.verdict = Verdict::Suspect;
+            self.message = Some("the reference itself is too uncertain to judge by".into());
+        }
         for signal in &measures.signals {
             self.errors.signals.insert(signal.name.clone(), json!({ "rel_rms": signal.rel_rms }));
         }
-    }
-
-    /// Takes over a judgement by growth alone.
-    pub(crate) fn judge(&mut self, judged: bool, (unstable, by): (bool, &'static str)) {
-        self.judged_by = Some(by);
-        self.verdict = match (judged, unstable) {
-            // A few steps are enough to see that a run has blown up.
-            (_, true) => Verdict::Unstable,
-            (false, false) => Verdict::NotJudged,
-            (true, false) => Verdict::Stable,
-        };
     }
 
     /// Says what the verdict means where the word is not enough. Where nothing is coupled, nothing can be
@@ -295,20 +299,21 @@ impl RunReport {
     pub(crate) fn explain(&mut self, connections: usize) {
         if connections == 0 && self.verdict == Verdict::Stable {
             self.verdict = Verdict::NotJudged;
+            self.error_estimate = None;
         }
         self.message = match self.verdict {
             Verdict::NotJudged if connections == 0 => {
                 Some("nothing is connected, so there is no coupling to judge".into())
             }
             Verdict::NotJudged => Some("too few macro steps for a verdict on stability".into()),
-            _ => None,
+            _ => self.message.take(),
         };
     }
 
     /// Takes over that the run ended before its stop time, perhaps because an FMU asked for it. Growth is
     /// told from fifths of the whole run: without the last of them nothing can be called stable.
     pub(crate) fn end_early(&mut self, request: Option<&Error>) {
-        if self.verdict == Verdict::Stable {
+        if matches!(self.verdict, Verdict::Stable | Verdict::Suspect) {
             self.verdict = Verdict::NotJudged;
             self.message = Some("the run ended too early for a verdict on stability".into());
         }

@@ -9,6 +9,7 @@ use costep_project::Registry;
 
 use crate::cancel::Cancel;
 use crate::folder::RunFolder;
+use crate::verdict::Verify;
 
 /// Wall time between checkpoints if nothing is said.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
@@ -115,6 +116,7 @@ pub struct Run {
     pub(crate) step: Option<f64>,
     pub(crate) stop: Option<f64>,
     pub(crate) reference: String,
+    pub(crate) verify: Verify,
     pub(crate) record: Option<RecordTo>,
     pub(crate) keep_results: bool,
     pub(crate) time_limit: Option<Duration>,
@@ -129,6 +131,7 @@ impl Default for Run {
             step: None,
             stop: None,
             reference: "auto".into(),
+            verify: Verify::default(),
             record: None,
             keep_results: true,
             time_limit: None,
@@ -168,6 +171,12 @@ impl Run {
     /// solver such as `dopri5:1e-10`, or `step`, `step:10us` (the coupled system at a much smaller step).
     pub fn reference(mut self, reference: impl Into<String>) -> Self {
         self.reference = reference.into();
+        self
+    }
+
+    /// Whether a run without a reference is done a second time at half its step, for its verdict.
+    pub fn verify(mut self, verify: Verify) -> Self {
+        self.verify = verify;
         self
     }
 

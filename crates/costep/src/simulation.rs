@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use costep_analysis::{GrowthWatch, Reference, Trace, measure, paper_error};
+use costep_analysis::{Reference, RunWatch, Trace, measure, paper_error};
 use costep_core::{Code, Error, ExitClass, Experiment, Result, StateReader, StateWriter};
 use costep_engine::{Engine, Flow, Observer, StopFlag, TimeLimit};
 use costep_project::Project;
@@ -18,13 +18,14 @@ use crate::folder::RunFolder;
 use crate::names::Names;
 use crate::outcome::{Outcome, Recorded};
 use crate::recorder::Recorder;
-use crate::reference::{self, ReferenceChoice};
+use crate::reference::ReferenceChoice;
 use crate::report::{RunReport, Verdict};
 use crate::results::Results;
 use crate::run::Run;
 use crate::step::Step;
 use crate::supervised;
 use crate::system::System;
+use crate::verdict::{Beside, Evidence, Verify};
 use costep_engine::divergence::StartSignals;
 
 /// Looks at every communication point and may end the run; see [`Step`].
@@ -56,7 +57,7 @@ struct Watchers {
     seen: Option<u64>,
     trace: Option<Trace>,
     recorder: Option<Recorder>,
-    watch: GrowthWatch,
+    watch: RunWatch,
     limit: Option<TimeLimit>,
     cancel: Cancel,
 }
@@ -92,6 +93,16 @@ impl Watchers {
     }
 }
 
+/// How a run without a reference is judged.
+#[derive(Clone, Copy)]
+struct Verification {
+    /// By the monolithic solution, where that is affordable.
+    monolithic: bool,
+    second_run: Verify,
+    /// Wall time that all may take.
+    time_limit: Option<Duration>,
+}
+
 /// What is left of a recording that was closed.
 #[derive(Default)]
 struct Closed {
@@ -119,7 +130,7 @@ pub struct Simulation {
     engine: Engine,
     watchers: Watchers,
     reference: Option<Reference>,
-    by_twin: bool,
+    verification: Verification,
     keep_results: bool,
     folder: Option<RunFolder>,
     time_limit: Option<Duration>,
@@ -146,11 +157,8 @@ impl Simulation {
             .map(|folder| files::begin(folder, project, &system.registry, &engine, run.checkpoint))
             .transpose()?;
         let reference = compared.make(project, engine.experiment().step)?;
-        let by_twin = run.reference == "auto";
-        let watch = reference::watch(project);
-        let mut simulation = Self::ready(project.clone(), engine, recorder, watch, &run);
+        let mut simulation = Self::ready(project.clone(), engine, recorder, RunWatch::default(), &run);
         simulation.folder = folder;
-        simulation.by_twin = by_twin;
         simulation.watchers.trace = (run.keep_results || reference.is_some())
             .then(|| Trace::new(simulation.engine.outputs().len(), reference.is_some()));
         simulation.reference = reference;
@@ -161,7 +169,7 @@ impl Simulation {
         project: Arc<Project>,
         engine: Engine,
         recorder: Option<Recorder>,
-        watch: GrowthWatch,
+        watch: RunWatch,
         run: &Run,
     ) -> Self {
         let names = Arc::new(Names::new(engine.descriptions().iter()));
@@ -174,7 +182,11 @@ impl Simulation {
             engine,
             watchers,
             reference: None,
-            by_twin: true,
+            verification: Verification {
+                monolithic: run.reference == "auto" && run.verify != Verify::Never,
+                second_run: run.verify,
+                time_limit: run.time_limit,
+            },
             keep_results: run.keep_results,
             folder: None,
             time_limit: run.time_limit,
@@ -215,7 +227,7 @@ impl Simulation {
         let from = checkpoints
             .load(&mut engine)
             .map_err(|error| files::no_checkpoint(error, path, &engine, project))?;
-        let mut watch = reference::watch(project);
+        let mut watch = RunWatch::default();
         let sizes = (engine.outputs().len(), engine.coupled().len());
         watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
         supervised::show_checkpoint(engine.time());
@@ -328,7 +340,7 @@ impl Simulation {
         let outcome = outcome.map_err(|error| match error.code() {
             // To ask for the end is not a failure: what came before it counts.
             Code::FmuEnds => error,
-            _ => self.at_start.blame(error, &self.engine),
+            _ => self.at_start.blame(error, &self.engine, self.watchers.watch.exploding()),
         });
         self.ended = outcome.as_ref().err().cloned();
         outcome
@@ -398,48 +410,63 @@ impl Simulation {
     /// Judges what has been computed.
     pub fn finish(mut self) -> Result<Outcome> {
         self.close()?;
-        let experiment = *self.engine.experiment();
-        let mut report = RunReport::new(&self.project.groups[0].method, experiment.step);
-        report.count(&self.engine, self.wall.as_secs_f64());
-        let mut is_whole = false;
-        match &self.ended {
-            Some(error) if error.code() != Code::FmuEnds => {
-                report.fail(error);
-                is_whole = true;
-            }
-            request => {
-                is_whole |= request.is_none() && self.engine.k() >= experiment.steps();
-                self.judge(&mut report, is_whole)?;
-                if !is_whole {
-                    report.end_early(request.as_ref());
-                }
+        let Self { project, engine, watchers, reference, verification, keep_results, .. } = self;
+        let experiment = *engine.experiment();
+        let mut report = RunReport::new(&project.groups[0].method, experiment.step);
+        report.count(&engine, self.wall.as_secs_f64());
+        let (to, is_whole) = (engine.time(), self.ended.is_none() && engine.k() >= experiment.steps());
+        let failure = self.ended.as_ref().filter(|error| error.code() != Code::FmuEnds);
+        if let Some(error) = failure {
+            report.fail(error);
+        } else {
+            let ended = EndedRun { project: &project, watchers: &watchers, is_whole, wall: self.wall };
+            ended.judge(engine, (reference.as_ref(), verification), &mut report)?;
+            if !is_whole {
+                report.end_early(self.ended.as_ref());
             }
         }
-        let trace = self.watchers.trace.filter(|_| self.keep_results);
+        let trace = watchers.trace.filter(|_| keep_results);
         let closed = self.closed.unwrap_or_default();
+        let compared = reference.filter(|_| is_whole || failure.is_some());
         Ok(Outcome {
             report,
-            results: trace.map(|trace| Results::new(self.watchers.names, trace)),
-            reference: self.reference.filter(|_| is_whole).map(|reference| reference.kind),
+            results: trace.map(|trace| Results::new(watchers.names, trace)),
+            reference: compared.map(|reference| reference.kind),
             from: self.from,
-            to: self.engine.time(),
+            to,
             recorded: closed.recorded,
             can_be_resumed: closed.can_be_resumed,
             no_checkpoints: closed.no_checkpoints,
         })
     }
+}
 
-    /// Everything that can be said about a run that came to its end. References go on to the stop time.
-    fn judge(&self, report: &mut RunReport, is_whole: bool) -> Result<()> {
-        let watch = &self.watchers.watch;
-        report.errors.amplitude_ratio = Some(watch.amplitudes().ratio());
-        report.judge(watch.can_judge(), self.is_unstable(self.by_twin && is_whole)?);
-        let reference = self.reference.as_ref().filter(|_| is_whole);
-        if let (Some(reference), Some(trace)) = (reference, &self.watchers.trace) {
-            reference.check_times(trace)?;
-            report.add(&measure(self.engine.descriptions(), trace, reference));
-            let stop = self.engine.experiment().stop;
-            report.errors.max_abs_error = paper_error(&self.project.model, stop, trace)?;
+/// What is left of a run that ended without an error.
+struct EndedRun<'a> {
+    project: &'a Project,
+    watchers: &'a Watchers,
+    /// It came to its stop time.
+    is_whole: bool,
+    wall: Duration,
+}
+
+impl EndedRun<'_> {
+    /// Everything that can be said about it. References go on to the stop time.
+    fn judge(
+        &self,
+        engine: Engine,
+        (reference, verification): (Option<&Reference>, Verification),
+        report: &mut RunReport,
+    ) -> Result<()> {
+        report.errors.amplitude_ratio = Some(self.watchers.watch.amplitudes().ratio());
+        match reference.filter(|_| self.is_whole).zip(self.watchers.trace.as_ref()) {
+            Some((reference, trace)) => {
+                reference.check_times(trace)?;
+                report.add(&measure(engine.descriptions(), trace, reference), &reference.kind);
+                let stop = engine.experiment().stop;
+                report.errors.max_abs_error = paper_error(&self.project.model, stop, trace)?;
+            }
+            None => self.judge_alone(engine, verification, report),
         }
         report.explain(self.project.model.connections.len());
         if matches!(report.verdict, Verdict::Unstable | Verdict::Inaccurate) {
@@ -448,14 +475,23 @@ impl Simulation {
         Ok(())
     }
 
-    /// Against the monolithic twin where that is affordable, else by the growth of signals and coupling
-    /// errors.
-    fn is_unstable(&self, by_twin: bool) -> Result<(bool, &'static str)> {
-        let watch = &self.watchers.watch;
-        let twin = if by_twin { reference::twin(&self.project, watch)? } else { None };
-        Ok(match twin {
-            Some(twin) => (watch.is_unstable_against(&twin), "twin"),
-            None => (watch.looks_unstable(), "growth"),
-        })
+    /// Without a reference: by the monolithic solution or a second run, else by what was seen.
+    fn judge_alone(&self, engine: Engine, verification: Verification, report: &mut RunReport) {
+        let (experiment, steps_here) = (*engine.experiment(), engine.steps_here());
+        let Watchers { watch, names, cancel, .. } = self.watchers;
+        let evidence = Evidence { project: self.project, experiment, watch, names };
+        let mut beside = Beside::Nothing;
+        if self.is_whole && verification.monolithic {
+            beside = evidence.monolithic();
+        }
+        // A resumed run has done a part of its steps only.
+        let wall = self.wall.mul_f64(experiment.steps() as f64 / steps_here.max(1) as f64);
+        let is_alone = self.is_whole && matches!(beside, Beside::Nothing);
+        if is_alone && evidence.is_to_be_verified(verification.second_run, wall, verification.time_limit) {
+            // Some FMUs can have one instance at a time only.
+            drop(engine);
+            beside = evidence.half_step(cancel);
+        }
+        evidence.judge(&beside, report);
     }
 }

@@ -1,6 +1,6 @@
 //! What an observer sees of a run after each step.
 
-use costep_analysis::GrowthWatch;
+use costep_analysis::RunWatch;
 use costep_core::Result;
 use costep_engine::Engine;
 
@@ -23,7 +23,7 @@ use crate::names::Names;
 pub struct Step<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) names: &'a Names,
-    pub(crate) watch: &'a GrowthWatch,
+    pub(crate) watch: &'a RunWatch,
 }
 
 impl Step<'_> {

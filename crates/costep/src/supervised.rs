@@ -2,7 +2,7 @@
 //! the other can read them, and stops when the other says so. In a process of its own nothing of this
 //! happens.
 
-pub(crate) use system::{keep_row, obey, show_checkpoint};
+pub(crate) use system::{keep_row, obey, obey_stop, show_checkpoint, show_verification};
 
 #[cfg(not(target_os = "linux"))]
 mod system {
@@ -13,7 +13,13 @@ mod system {
 
     pub(crate) fn show_checkpoint(_time: f64) {}
 
+    pub(crate) fn show_verification() {}
+
     pub(crate) fn obey(_engine: &Engine) -> Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn obey_stop(_engine: &Engine) -> Result<()> {
         Ok(())
     }
 }
@@ -44,6 +50,21 @@ mod system {
         let Some(watched) = watched() else { return Ok(()) };
         watched.show_progress(engine.k(), engine.time());
         if watched.is_asked_to_stop() { Err(stopped(engine)) } else { Ok(()) }
+    }
+
+    /// An error if a second solution beside the run is to stop.
+    pub(crate) fn obey_stop(engine: &Engine) -> Result<()> {
+        match watched() {
+            Some(watched) if watched.is_asked_to_stop() => Err(stopped(engine)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the process that watches that the run is complete, and what follows is done to judge it.
+    pub(crate) fn show_verification() {
+        if let Some(watched) = watched() {
+            watched.show_verification();
+        }
     }
 
     #[cold]

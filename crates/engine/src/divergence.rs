@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | an output beyond its nominal value | [`limits::NOMINAL`] | every step (`guard.rs`) |
 //! | a subsystem fails under an input beyond its nominal value | [`limits::FAILING_INPUT`] | `blame` |
-//! | a signal without nominal value grows until something overflows | [`limits::HUGE`], [`limits::GROWN`] | [`StartSignals`] |
+//! | a signal grows a hundredfold in each of three blocks of 16 steps, and no input follows it | | the watch (`costep-analysis`) |
+//! | something fails while a signal grows like that, or after it has grown beyond all sizes | [`limits::HUGE`], [`limits::GROWN`] | [`StartSignals`] |
 //! | the interface system of local models becomes singular | | methods, [`Error::diverged`] |
 //! | amplitudes and coupling errors grow | the others | the judgement of a run that came to its end (`costep-analysis`) |
 
@@ -44,6 +45,11 @@ pub mod limits {
 /// they overflow, and an end that a subsystem asks for may be the answer to inputs that nothing could cope with.
 fn may_be_divergence(error: &Error) -> bool {
     matches!(error.code(), Code::StepTooSmall | Code::NotFinite | Code::FmuEnds)
+}
+
+/// Whether an error may be the consequence of signals that explode: whatever a subsystem returns for inputs that nothing could cope with.
+fn may_be_explosion(error: &Error) -> bool {
+    may_be_divergence(error) || matches!(error.code(), Code::FmuDiscard | Code::FmuError | Code::FmuFatal)
 }
 
 /// Turns the failure of a subsystem under coupled inputs far beyond their nominal values into a diverged run. `first` is the
@@ -92,12 +98,12 @@ impl StartSignals {
         Self(signals(engine).collect())
     }
 
-    /// Turns the error that ended the run into divergence, if a signal had grown without bound.
-    pub fn blame(&self, error: Error, engine: &Engine) -> Error {
-        if !may_be_divergence(&error) {
-            return error;
-        }
-        let Some(value) = grown(&self.0, signals(engine)) else { return error };
+    /// Turns the error that ended the run into divergence, if a signal had grown without bound. `exploding` is an input that was
+    /// about to, with its value.
+    pub fn blame(&self, error: Error, engine: &Engine, exploding: Option<(usize, f64)>) -> Error {
+        let grown = grown(&self.0, signals(engine)).filter(|_| may_be_divergence(&error));
+        let exploding = exploding.map(|(_, value)| value).filter(|_| may_be_explosion(&error));
+        let Some(value) = grown.or(exploding) else { return error };
         let details = error.details();
         let message =
             format!("the run diverged: a signal had grown to {value:.0e}, then {}", details.message);

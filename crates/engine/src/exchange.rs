@@ -230,10 +230,22 @@ impl Exchange {
         }
     }
 
-    /// The inputs at the end of a step, where all were held over it.
+    /// The means of the inputs over a macro step of this length; where they are not known, the inputs at its end, and false.
+    #[inline]
+    pub(crate) fn mean_inputs(&self, (plan, plant): (&Plan, &Plant), length: f64, u: &mut [f64]) -> bool {
+        let is_whole = self.last_length == length && self.own_ends.is_empty();
+        match is_whole {
+            true => self.inputs.means(length, u),
+            false => self.evaluate_inputs(plan, plant, self.last_length, u),
+        }
+        is_whole
+    }
+
+    /// The inputs over a macro step of this length, where all were held over the whole of it.
     #[inline(always)]
-    pub(crate) fn held_inputs(&self) -> Option<&[f64]> {
-        (self.inputs.order() == 0 && self.own_ends.is_empty()).then(|| self.inputs.coefficients(0))
+    pub(crate) fn held_inputs(&self, length: f64) -> Option<&[f64]> {
+        let is_held = self.inputs.order() == 0 && self.last_length == length && self.own_ends.is_empty();
+        is_held.then(|| self.inputs.coefficients(0))
     }
 
     /// Keeps u(T^k) at the end of a step of this length.

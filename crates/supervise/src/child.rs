@@ -104,6 +104,11 @@ impl Watched {
         header.checkpoints.fetch_add(1, Relaxed);
     }
 
+    /// Shows that the run is complete, and what follows is done to judge it.
+    pub fn show_verification(&self) {
+        self.page.header().verifies.store(1, Relaxed);
+    }
+
     /// Keeps a row of the recording until it is surely written. Rows are numbered from 0.
     pub fn keep_row(&self, number: u64, row: &[f64]) {
         self.page.keep_row(number, row);

@@ -38,7 +38,8 @@ pub(crate) struct Header {
     pub(crate) width: AtomicU64,
     /// Slots that have been used.
     pub(crate) slots: AtomicU32,
-    pub(crate) unused: AtomicU32,
+    /// 1 once the run is complete and only its verdict is to come.
+    pub(crate) verifies: AtomicU32,
 }
 
 /// A status page.

@@ -111,6 +111,11 @@ impl Report {
         (header.checkpoints.load(Relaxed) > 0).then(|| f64::from_bits(header.checkpoint.load(Relaxed)))
     }
 
+    /// Whether the run was complete and only its verdict was to come.
+    pub fn was_verifying(&self) -> bool {
+        self.page.header().verifies.load(Relaxed) == 1
+    }
+
     /// The error that the process could not report itself; nothing if it came to its own end.
     pub fn error(&self) -> Option<Error> {
         let (error, culprits) = describe(&self.ending, "the process of the run")?;

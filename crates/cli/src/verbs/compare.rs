@@ -201,6 +201,7 @@ pub(crate) fn verdict(verdict: Verdict) -> Cell {
         Verdict::NotJudged => Cell::styled("not judged", WARN),
         Verdict::Stable => Cell::styled("stable", GOOD),
         Verdict::Inaccurate => Cell::styled("INACCURATE", BAD),
+        Verdict::Suspect => Cell::styled("SUSPECT", WARN),
         Verdict::Unstable => Cell::styled("UNSTABLE", BAD),
         Verdict::Diverged => Cell::styled("DIVERGED", BAD),
         Verdict::Failed => Cell::styled("failed", WARN),

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use costep::{
-    Error, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder, Simulation, System, Verdict,
-    default_folder, head,
+    Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder, Simulation,
+    System, Verdict, default_folder, head,
 };
 use costep_core::quantity::format_time;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
 
 /// Settings that `run` and `resume` share.
 fn limited(limits: &LimitArgs) -> Run {
-    let run = Run::new().without_results().cancel(stop::flag());
+    let run = Run::new().without_results().cancel(stop::flag()).verify(limits.verification());
     run.time_limit(limits.time_limit).checkpoint_every(limits.checkpoint)
 }
 
@@ -159,10 +159,25 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
     if let Some(said) = messages::summary() {
         say!("FMUs     {said}")?;
     }
+    say!("{}", verdict_line(outcome))?;
+    if let Some(doubt) = &report.doubt {
+        say!("         {}", doubt_line(doubt))?;
+    }
+    if let Some(request) = report.ended.as_ref().map(|request| &request.details().message) {
+        let stop = project.model.experiment.stop;
+        say!("{}    {request}, before the stop time of {stop} s", paint(WARN, "ended"))?;
+    }
+    Ok(())
+}
+
+/// `verdict  STABLE   error about 3e-3 of range (half step)`.
+fn verdict_line(outcome: &Outcome) -> String {
+    let report = &outcome.report;
     let verdict = match report.verdict {
         Verdict::Stable => paint(GOOD, "STABLE"),
         Verdict::NotJudged => paint(WARN, "NOT JUDGED"),
         Verdict::Inaccurate => paint(BAD, "INACCURATE"),
+        Verdict::Suspect => paint(BAD, "SUSPECT"),
         _ => paint(BAD, "UNSTABLE"),
     };
     let mut line = format!("verdict  {verdict}");
@@ -172,21 +187,32 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
             number(report.errors.eps_mono),
             percent(report.errors.energy_drift)
         );
-    } else if report.verdict == Verdict::Unstable {
-        line += "   amplitudes grow: try a smaller step or `costep compare`";
-    } else if report.verdict == Verdict::Stable && report.judged_by == Some("growth") {
-        line += "   estimated from the signals only: `--reference same` measures the error";
+    } else if let Some(ErrorEstimate { value, by }) = report.error_estimate
+        && report.verdict != Verdict::NotJudged
+    {
+        line += &format!("   error about {value:.0e} of range ({by})");
     }
-    if report.verdict == Verdict::Inaccurate {
-        line += "   far from the reference: try a smaller step or `costep compare`";
-    }
+    line += match report.verdict {
+        Verdict::Unstable => "   amplitudes grow: try a smaller step or `costep compare`",
+        Verdict::Inaccurate => "   too far off: try a smaller step or `costep compare`",
+        Verdict::Suspect => {
+            "   not to be believed unseen: try a smaller step, or measure with `--reference same`"
+        }
+        _ => "",
+    };
     if let Some(message) = &report.message {
         line += &format!("   {message}");
     }
-    say!("{line}")?;
-    if let Some(request) = report.ended.as_ref().map(|request| &request.details().message) {
-        let stop = project.model.experiment.stop;
-        say!("{}    {request}, before the stop time of {stop} s", paint(WARN, "ended"))?;
+    line
+}
+
+/// `oscillates from step to step: plant.u, controller.y; worst between t = 3 s and 4 s`.
+fn doubt_line(doubt: &Doubt) -> String {
+    const SHOWN: usize = 4;
+    let mut names = doubt.signals.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if doubt.signals.len() > SHOWN {
+        names += &format!(" and {} others", doubt.signals.len() - SHOWN);
     }
-    Ok(())
+    let time = |time: f64| format_time((time * 1e9).round() * 1e-9);
+    format!("{}: {names}; worst between t = {} and {}", doubt.reason, time(doubt.from), time(doubt.to))
 }

@@ -86,10 +86,18 @@ impl Engine {
         exchange.evaluate_inputs(plan, plant, exchange.last_length, u);
     }
 
-    /// The same, where all inputs were held over the whole step.
+    /// The means of the inputs over the last macro step. False if only their values at its end can be told: it was done in parts,
+    /// or inputs end otherwise than their polynomials.
+    #[inline]
+    pub fn mean_inputs(&self, u: &mut [f64]) -> bool {
+        let Self { plan, plant, exchange, .. } = self;
+        exchange.mean_inputs((plan, plant), self.ledger.last.length, u)
+    }
+
+    /// The inputs over the last macro step, where all were held over the whole of it.
     #[inline]
     pub fn held_inputs(&self) -> Option<&[f64]> {
-        self.exchange.held_inputs()
+        self.exchange.held_inputs(self.ledger.last.length)
     }
 
     /// One per subsystem.

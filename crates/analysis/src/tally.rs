@@ -1,0 +1,243 @@
+//! What is kept of a coupled input while a run goes: how large it was, and how far its source went from what it was.
+//!
+//! The *defect* of an input over a step is d = 2 (mean(z) - mean(u)): how far the input was from what it is connected to. The mean of z
+//! is that of the parabola through the last three points, (5 z^(k+1) + 8 z^k - z^(k-1)) / 12. For a hold of a smooth signal d is the
+//! change of the signal in the step; an input that is held at the right mean has none.
+
+use std::ops::RangeInclusive;
+
+use costep_core::{Result, StateReader, StateWriter};
+
+use crate::amplitude_windows::{AmplitudeWindows, WINDOWS};
+
+/// Growth from one block of steps to the next that nothing but an explosion shows several times one after the other.
+const EXPLOSION: f64 = 100.0;
+/// Part of the signal that its defect is, at least, while it explodes.
+const UNFOLLOWED: f64 = 0.2;
+
+/// The newest steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Newest {
+    /// Greatest |z| and |d|.
+    peak: f64,
+    defect: f64,
+    /// Sums of d^2 and of d times the d before.
+    squares: f64,
+    products: f64,
+    /// Least and greatest z of the whole run.
+    low: f64,
+    high: f64,
+    /// z and d at the last point, and z at the one before.
+    z: f64,
+    d: f64,
+    before: f64,
+}
+
+impl Newest {
+    /// The first of some consecutive points: there is no step before it.
+    pub(crate) fn begin(&mut self, z: f64, is_start: bool) {
+        if is_start {
+            (self.low, self.high) = (z, z);
+        }
+        (self.z, self.d, self.before) = (z, 0.0, f64::NAN);
+        self.peak = self.peak.max(z.abs());
+    }
+
+    /// A point after a step over which the mean of the input was `u`. What is no number is smaller than all that are.
+    #[inline(always)]
+    pub(crate) fn step(&mut self, z: f64, u: f64) {
+        // After the first step there are two points only.
+        let curved = (5.0 * z + 8.0 * self.z - self.before) / 6.0;
+        let mean = if self.before.is_nan() { z + self.z } else { curved };
+        self.add(z, mean - 2.0 * u);
+    }
+
+    /// The same where only the input at the end of the step is known.
+    #[inline(always)]
+    pub(crate) fn step_to(&mut self, z: f64, u_end: f64) {
+        self.add(z, z - u_end);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, z: f64, d: f64) {
+        let greater = |a: f64, b: f64| if b > a { b } else { a };
+        self.peak = greater(self.peak, z.abs());
+        self.defect = greater(self.defect, d.abs());
+        self.squares += d * d;
+        self.products += d * self.d;
+        self.low = if z < self.low { z } else { self.low };
+        self.high = greater(self.high, z);
+        (self.z, self.d, self.before) = (z, d, self.z);
+    }
+}
+
+/// All of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) newest: Newest,
+    pub(crate) peaks: AmplitudeWindows,
+    pub(crate) defects: AmplitudeWindows,
+    /// Sums of d^2 and of d times the d before, by window.
+    squares: [f64; WINDOWS],
+    products: [f64; WINDOWS],
+    /// Greatest |z| of the last block, and how many blocks one after the other have exploded.
+    block: f64,
+    explosions: f64,
+}
+
+/// Number of values that a tally is saved as.
+const SAVED: usize = 9 + 4 * WINDOWS + 2;
+
+impl Tally {
+    /// Puts the newest points into their windows: the end of a block, or of a window.
+    pub(crate) fn settle(&mut self, windows: &RangeInclusive<usize>, is_block: bool) {
+        let Newest { peak, defect, squares, products, .. } = self.newest;
+        self.peaks.add(windows.clone(), peak);
+        self.defects.add(windows.clone(), defect);
+        if squares.is_finite() {
+            self.squares[*windows.start()] += squares;
+            self.products[*windows.start()] += products;
+        }
+        if is_block {
+            let explodes = self.block > 0.0 && peak > EXPLOSION * self.block && defect > UNFOLLOWED * peak;
+            self.explosions = if explodes { self.explosions + 1.0 } else { 0.0 };
+            self.block = peak;
+        }
+        (self.newest.peak, self.newest.defect) = (0.0, 0.0);
+        (self.newest.squares, self.newest.products) = (0.0, 0.0);
+    }
+
+    /// With the newest points, which belong to these windows.
+    pub(crate) fn settled(mut self, windows: &RangeInclusive<usize>) -> Self {
+        self.settle(windows, false);
+        self
+    }
+
+    /// Whether the last blocks, so many, have exploded one after the other.
+    pub(crate) fn has_exploded(&self, blocks: u32) -> bool {
+        self.explosions >= f64::from(blocks)
+    }
+
+    /// Whether the value now, with the newest points, goes on with an explosion, or is the beginning of one that ends the run:
+    /// far beyond all that came before, and nothing has followed it. From rest everything is far beyond.
+    pub(crate) fn explodes_now(&self) -> bool {
+        let Newest { peak, defect, .. } = self.newest;
+        let grown = peak > EXPLOSION * self.block && self.block > 1e-12 * peak;
+        self.explosions > 0.0 || (grown && defect > UNFOLLOWED * peak)
+    }
+
+    /// z at the last point.
+    pub(crate) fn value(&self) -> f64 {
+        self.newest.z
+    }
+
+    /// Whether it has changed by more than round-off.
+    pub(crate) fn moves(&self) -> bool {
+        self.range() > 1e-12 * self.newest.high.abs().max(self.newest.low.abs()).max(f64::MIN_POSITIVE)
+    }
+
+    /// Greatest less least value of the run.
+    pub(crate) fn range(&self) -> f64 {
+        self.newest.high - self.newest.low
+    }
+
+    /// Root mean square of the defect in a window of so many steps.
+    pub(crate) fn rms(&self, window: usize, steps: f64) -> f64 {
+        (self.squares[window] / steps.max(1.0)).sqrt()
+    }
+
+    /// Root mean square of the defect in the whole run.
+    pub(crate) fn rms_of_all(&self, steps: f64) -> f64 {
+        (self.squares.iter().sum::<f64>() / steps.max(1.0)).sqrt()
+    }
+
+    /// Correlation of the defects of neighbouring steps in a window: near -1 for one that changes its sign at every step.
+    pub(crate) fn correlation(&self, window: usize) -> f64 {
+        if self.squares[window] > 0.0 { self.products[window] / self.squares[window] } else { 0.0 }
+    }
+
+    /// An input from outside only has no defect.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn save(&self, out: &mut StateWriter) {
+        let n = &self.newest;
+        let newest = [n.peak, n.defect, n.squares, n.products, n.low, n.high, n.z, n.d, n.before];
+        let windows = [&self.peaks.0, &self.defects.0, &self.squares, &self.products];
+        let mut values = newest.into_iter().chain(windows.into_iter().flatten().copied());
+        let ends = [self.block, self.explosions];
+        let all: [f64; SAVED] = std::array::from_fn(|i| values.next().unwrap_or_else(|| ends[i + 2 - SAVED]));
+        out.reals(&all);
+    }
+
+    pub(crate) fn load(from: &mut StateReader<'_>) -> Result<Self> {
+        let mut values = [0.0; SAVED];
+        from.reals(&mut values)?;
+        let [peak, defect, squares, products, low, high, z, d, before, ..] = values;
+        let windows: [[f64; WINDOWS]; 4] =
+            std::array::from_fn(|i| std::array::from_fn(|w| values[9 + i * WINDOWS + w]));
+        Ok(Self {
+            newest: Newest { peak, defect, squares, products, low, high, z, d, before },
+            peaks: AmplitudeWindows(windows[0]),
+            defects: AmplitudeWindows(windows[1]),
+            squares: windows[2],
+            products: windows[3],
+            block: values[SAVED - 2],
+            explosions: values[SAVED - 1],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(points: usize, z: impl Fn(f64) -> f64, u: impl Fn(f64) -> f64) -> Tally {
+        let mut tally = Tally::default();
+        tally.newest.begin(z(0.0), true);
+        for k in 1..points {
+            tally.newest.step(z(k as f64), u(k as f64));
+            if k % 16 == 0 {
+                tally.settle(&(0..=0), true);
+            }
+        }
+        tally
+    }
+
+    #[test]
+    fn a_right_mean_has_no_defect_and_a_hold_that_of_its_step() {
+        let mean = tally(100, |k| k, |k| k - 0.5).settled(&(0..=0));
+        assert_eq!(mean.rms_of_all(99.0), 0.0);
+        let hold = tally(100, |k| k, |k| k - 1.0).settled(&(0..=0));
+        assert_eq!((hold.rms_of_all(99.0), hold.range()), (1.0, 99.0));
+    }
+
+    #[test]
+    fn what_goes_to_and_fro_is_told_from_what_runs_on() {
+        let sign = |k: f64| if k % 2.0 == 0.0 { 1.0 } else { -1.0 };
+        let zigzag = tally(100, sign, |k| sign(k - 1.0)).settled(&(0..=0));
+        assert!(zigzag.correlation(0) < -0.95);
+        let wave = |k: f64| (0.1 * k).sin();
+        assert!(tally(100, wave, |k| wave(k - 1.0)).settled(&(0..=0)).correlation(0) > 0.9);
+    }
+
+    #[test]
+    fn explosions_are_told_from_signals_that_begin() {
+        let explosion = tally(100, |k| (-1.5f64).powf(k), |k| (-1.5f64).powf(k - 1.0));
+        assert!(explosion.has_exploded(3));
+        // A push at one point: from nothing, but only once.
+        let pushed = |k: f64| if k < 50.0 { 1e-9 } else { 1.0 };
+        let begun = tally(100, pushed, |k| pushed(k - 1.0));
+        assert!(!begun.has_exploded(2));
+    }
+
+    #[test]
+    fn what_was_saved_is_loaded() {
+        let tally = tally(77, |k| (0.3 * k).cos() * k, |k| k);
+        let mut out = StateWriter::default();
+        tally.save(&mut out);
+        let bytes = out.into_bytes();
+        assert_eq!(Tally::load(&mut StateReader::new(&bytes)).unwrap(), tally);
+    }
+}

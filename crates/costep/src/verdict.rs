@@ -1,0 +1,212 @@
+//! The verdict on a run that came to its end: what it rests on, and the error that goes with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use costep_analysis::{Companion, RunWatch, Sign, Suspicion};
+use costep_core::{Code, Error, Experiment, Result};
+use costep_engine::{Engine, Flow, Observer, StopFlag};
+use costep_project::Project;
+use costep_supervise::stopping_exceptions;
+use serde::Serialize;
+
+use crate::assemble::{self, Choice};
+use crate::cancel::Cancel;
+use crate::names::Names;
+use crate::reference;
+use crate::report::{RunReport, Verdict};
+use crate::supervised;
+
+/// Runs that took no longer are verified by a second one, unless that is not wanted.
+const CHEAP: Duration = Duration::from_secs(1);
+
+/// Signals that grow and a mean defect of so much of their ranges: unstable. With less they may be driven.
+const CLEARLY_UNSTABLE: f64 = 0.1;
+
+/// Whether a run without a reference is done a second time at half its step.
+///
+/// ```
+/// use costep::{Run, System, Verify};
+///
+/// let run = Run::new().method("nepce").step(1e-3).reference("none").verify(Verify::Always);
+/// let report = System::open("dual-mass")?.run(run)?.report;
+/// assert_eq!(report.error_estimate.unwrap().by, "half step");
+/// # Ok::<(), costep::Errors>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verify {
+    /// If it takes no more than about two seconds.
+    #[default]
+    Cheap,
+    /// However long it takes.
+    Always,
+    /// The verdict rests on what was seen in the run alone, without a monolithic solution too.
+    Never,
+}
+
+/// About how large the error of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ErrorEstimate {
+    /// Mean over the outputs, root mean square over time, of their errors relative to their ranges: `eps_mono`, or an estimate of it.
+    pub value: f64,
+    /// What it rests on: `reference` (a better solution), `half step` (a second run), or `defect` (how far inputs were from what they
+    /// are connected to).
+    pub by: &'static str,
+}
+
+/// Which signals make a run suspect, and when.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Doubt {
+    /// What was seen.
+    pub reason: String,
+    /// Names of the signals, `part.port`, the worst first.
+    pub signals: Vec<String>,
+    /// Between these times in s it is worst.
+    pub from: f64,
+    /// See `from`.
+    pub to: f64,
+}
+
+/// What a verdict is reached from.
+pub(crate) struct Evidence<'a> {
+    pub(crate) project: &'a Project,
+    pub(crate) experiment: Experiment,
+    pub(crate) watch: &'a RunWatch,
+    pub(crate) names: &'a Arc<Names>,
+}
+
+/// The result of a second solution beside the run.
+pub(crate) enum Beside {
+    /// It was there, under this name.
+    Found(Companion, &'static str),
+    /// It failed.
+    Failed(Error),
+    /// There was none.
+    Nothing,
+}
+
+impl Beside {
+    fn of(found: Result<Companion>, by: &'static str) -> Self {
+        match found {
+            Ok(companion) => Self::Found(companion, by),
+            Err(error) => Self::Failed(error),
+        }
+    }
+}
+
+impl Evidence<'_> {
+    /// The monolithic solution, where there is one and it is affordable.
+    pub(crate) fn monolithic(&self) -> Beside {
+        match reference::twin_solver(self.project) {
+            Some(solver) => {
+                let model = &self.project.model;
+                Beside::of(Companion::monolithic(model, solver, &self.experiment, self.watch), "reference")
+            }
+            None => Beside::Nothing,
+        }
+    }
+
+    /// The same run at half the step.
+    pub(crate) fn half_step(&self, cancel: &Cancel) -> Beside {
+        supervised::show_verification();
+        let run = || {
+            let mut engine = assemble::refined(self.project, &Choice::of(self.project), self.experiment, 2)?;
+            stopping_exceptions(|| {
+                Companion::half_step(&mut engine, self.watch, |engine: &Engine| {
+                    StopFlag(cancel.flag()).observe(engine)?;
+                    supervised::obey_stop(engine)?;
+                    Ok(Flow::Continue)
+                })
+            })
+        };
+        Beside::of(run(), "half step")
+    }
+
+    /// Whether a run that took this wall time, of all that it may take, is to be done a second time with twice as many steps.
+    pub(crate) fn is_to_be_verified(&self, verify: Verify, wall: Duration, limit: Option<Duration>) -> bool {
+        let is_coupled = !self.project.model.connections.is_empty();
+        let has_time = limit.is_none_or(|limit| 3 * wall < limit);
+        is_coupled && has_time && (verify == Verify::Always || verify == Verify::Cheap && wall <= CHEAP)
+    }
+
+    /// Writes the verdict into a report.
+    pub(crate) fn judge(&self, beside: &Beside, report: &mut RunReport) {
+        let (watch, growth, doubt) = (self.watch, self.watch.growth(), self.watch.doubt());
+        let defect = watch.defect().map(|value| ErrorEstimate { value, by: "defect" });
+        let judged_stable = if watch.can_judge() { Verdict::Stable } else { Verdict::NotJudged };
+        let (verdict, by, estimate) = match beside {
+            Beside::Found(companion, by) => {
+                let estimate = ErrorEstimate { value: companion.accuracy.mean, by };
+                let verdict = self.beside(companion, by, growth.is_some(), judged_stable);
+                let by = if *by == "reference" { "twin" } else { by };
+                (verdict, by, Some(estimate))
+            }
+            _ if growth.is_some() && defect.is_some_and(|defect| defect.value > CLEARLY_UNSTABLE) => {
+                (Verdict::Unstable, "growth", defect)
+            }
+            _ if growth.is_some() => (Verdict::Suspect, "growth", defect),
+            _ if doubt.is_some() => (Verdict::Suspect, "defect", defect),
+            _ => (judged_stable, "defect", defect),
+        };
+        report.verdict = verdict;
+        report.judged_by = Some(by);
+        report.error_estimate = estimate;
+        report.doubt = match (verdict, beside) {
+            (Verdict::Stable | Verdict::NotJudged, _) => None,
+            (_, Beside::Found(companion, _)) => {
+                self.wrong_outputs(companion).or_else(|| self.explain(growth.or(doubt)))
+            }
+            _ => self.explain(growth.or(doubt)),
+        };
+        if let Beside::Failed(error) = beside {
+            report.warnings.push(not_verified(error));
+        }
+    }
+
+    fn beside(&self, companion: &Companion, by: &str, grows: bool, stable: Verdict) -> Verdict {
+        // A second run may be unstable as well: then the signals of the first one say more than their difference.
+        let is_far = companion.accuracy.is_inaccurate();
+        if companion.says_unstable(self.watch) || (by != "reference" && is_far && grows) {
+            return Verdict::Unstable;
+        }
+        if is_far { Verdict::Inaccurate } else { stable }
+    }
+
+    fn wrong_outputs(&self, companion: &Companion) -> Option<Doubt> {
+        let signals: Vec<_> =
+            companion.accuracy.wrong().into_iter().map(|i| self.names.outputs[i].clone()).collect();
+        let Experiment { start, stop, .. } = self.experiment;
+        let doubt =
+            Doubt { reason: "off by more than half of its size".into(), signals, from: start, to: stop };
+        (!doubt.signals.is_empty()).then_some(doubt)
+    }
+
+    fn explain(&self, suspicion: Option<Suspicion>) -> Option<Doubt> {
+        let Suspicion { sign, inputs, between } = suspicion?;
+        let reason = match sign {
+            Sign::Growth => "grows, and does not follow what it is connected to",
+            Sign::Zigzag => "oscillates from step to step",
+            Sign::Defect => "is far from what it is connected to",
+        };
+        let Experiment { start, stop, .. } = self.experiment;
+        let time = |share: f64| start + share * (stop - start);
+        Some(Doubt {
+            reason: reason.into(),
+            signals: inputs.into_iter().map(|j| self.names.inputs[j].clone()).collect(),
+            from: time(between.0),
+            to: time(between.1),
+        })
+    }
+}
+
+fn not_verified(error: &Error) -> String {
+    let details = error.details();
+    match details.code {
+        Code::Stopped => "not verified: stopped".into(),
+        _ => format!(
+            "not verified: the second solution failed: {} ({})",
+            details.message,
+            details.code.entry().id
+        ),
+    }
+}

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use costep_core::{Coupling, InterfaceModel, Layout, LocalModel};
-use costep_linalg::{Exponential, Lu, Matrix, PseudoInverse};
+use costep_linalg::{DirectLoop, Exponential, Matrix, PseudoInverse};
 use costep_methods::papers::{CUT, Phase};
 
 use crate::law::LoopLaw;
@@ -58,15 +58,15 @@ pub(crate) struct Identified {
     offset: Vec<f64>,
     /// S_p^+ of every subsystem.
     pub(crate) inverse: Matrix,
-    /// I - S_p L.
-    pub(crate) interface: Lu,
+    /// (I - S_p L)^-1: a discrete model answers with S_p at once, as a continuous one does with D.
+    pub(crate) interface: DirectLoop,
 }
 
 impl Identified {
     /// None if a model is missing or I - S_p L is singular. `sizes`: of outputs and inputs, for S_p^+.
     pub(crate) fn new(
         layout: &Layout,
-        l: &Matrix,
+        coupling: &Coupling,
         models: &[Option<InterfaceModel>],
         (outputs, inputs): (&[f64], &[f64]),
     ) -> Option<Self> {
@@ -83,10 +83,8 @@ impl Identified {
             let own = invert(model, &outputs[ys.clone()], &inputs[us.clone()]);
             put(&mut inverse, (us.start, ys.start), ys.len(), own.data());
         }
-        let mut interface = Lu::new(n);
-        interface.matrix_mut().set_identity();
-        interface.matrix_mut().add_product(-1.0, &s_p, l);
-        interface.factor().then_some(Self { s_y, s_u, s_p, offset, inverse, interface })
+        let mut interface = DirectLoop::new(n, coupling.links(0..m));
+        interface.close(|i, j| s_p[(i, j)]).then_some(Self { s_y, s_u, s_p, offset, inverse, interface })
     }
 }
 
@@ -282,11 +280,7 @@ impl Local {
 /// L as a matrix.
 pub(crate) fn coupling_matrix(coupling: &Coupling, layout: &Layout) -> Matrix {
     let mut l = Matrix::zeros(layout.inputs(), layout.outputs());
-    for j in 0..layout.inputs() {
-        for (output, gain) in coupling.sources(j) {
-            l[(j, output)] += gain;
-        }
-    }
+    coupling.links(0..layout.inputs()).into_iter().for_each(|(j, output, gain)| l[(j, output)] += gain);
     l
 }
 

@@ -14,7 +14,7 @@
 //! the signals are left out: they make nothing grow.
 
 use costep_core::{Code, Description, Error, ModelKind, Result};
-use costep_linalg::{Lu, Matrix};
+use costep_linalg::Matrix;
 use costep_methods::papers::{DiscreteForm, ErrorEquation, PhaseOptions};
 use costep_methods::{MethodSpec, mbcorr};
 
@@ -99,29 +99,22 @@ impl LoopLaw {
         }
     }
 
-    /// (I - L M) u = L [(y + S_y y + S_u u^k)/2 - ph S_p u^k] with M = (1/2 + ph) S_p.
+    /// u = L (I - M L)^-1 [(y + S_y y + S_u u^k)/2 - ph S_p u^k] with M = (1/2 + ph) S_p.
     fn predict(&self, models: &Identified, l: &Matrix, state: &State<'_>) -> Chosen {
         let (n, m) = (models.s_p.rows(), models.s_p.columns());
         let zero = vec![0.0; m];
         let free = plus(&models.advance(state.y, state.u, &zero), state.constant);
         let held = times(&models.s_p, state.u);
-        let mut gain = models.s_p.clone();
-        let mut middle = vec![0.0; n];
-        for i in 0..n {
-            let through = self.through[i];
-            gain.row_mut(i).iter_mut().for_each(|entry| *entry *= 0.5 + through);
-            middle[i] = 0.5 * (state.y[i] + free[i]) - through * held[i];
-        }
-        let mut whole = Lu::new(m);
-        whole.matrix_mut().set_identity();
-        whole.matrix_mut().add_product(-1.0, l, &gain);
-        let mut u = times(l, &middle);
+        let middle = |i: usize| 0.5 * (state.y[i] + free[i]) - self.through[i] * held[i];
+        let mut ahead: Vec<_> = (0..n).map(middle).collect();
+        let mut whole = models.interface.clone();
         // Without a solution the inputs are the signals.
-        if whole.factor() {
-            whole.solve(&mut u);
+        if whole.close(|i, j| (0.5 + self.through[i]) * models.s_p[(i, j)]) {
+            whole.solve(&mut ahead);
         } else {
-            u = times(l, state.y);
+            ahead.copy_from_slice(state.y);
         }
+        let u = times(l, &ahead);
         Chosen { u, delta: vec![0.0; n], bar: zero }
     }
 }

@@ -177,7 +177,7 @@ impl LoopRecorder {
         };
         let identified = Identified::new(
             engine.layout(),
-            &self.l,
+            engine.coupling(),
             &seen.identified,
             (&sizes(&self.ranges[1]), &sizes(&self.ranges[0])),
         );

@@ -3,7 +3,7 @@
 use crate::lu::Lu;
 use crate::matrix::Matrix;
 
-/// W = (I - D L)^-1 of coupled systems: with it their states follow x' = (A + B L W C) x + ... .
+/// W = (I - D L)^-1 of coupled systems; [`ClosedLoop`](crate::ClosedLoop) has their states too.
 #[derive(Clone, Debug, Default)]
 pub struct DirectLoop {
     /// L: input, output, gain.
@@ -55,20 +55,6 @@ impl DirectLoop {
             }
         }
     }
-
-    /// A += B L C, where A is given row by row.
-    pub fn add_between(&self, b: &Matrix, c: &Matrix, a: &mut [f64]) {
-        let n = c.columns();
-        for (input, output, gain) in &self.links {
-            for i in 0..b.rows() {
-                let factor = b[(i, *input)] * gain;
-                if factor != 0.0 {
-                    let row = a[i * n..(i + 1) * n].iter_mut();
-                    row.zip(c.row(*output)).for_each(|(a, c)| *a += factor * c);
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -85,11 +71,9 @@ mod tests {
         loops.solve_columns(&mut c);
         assert_eq!(c.data(), [2.0, 2.0]);
         let b = Matrix::from_rows(1, 2, &[3.0, 5.0]);
-        let (mut a, mut after) = ([7.0], Matrix::zeros(1, 2));
-        loops.add_between(&b, &c, &mut a);
+        let mut after = Matrix::zeros(1, 2);
         loops.add_after(&b, &mut after);
-        // B L = (5, 0.75).
-        assert_eq!((a, after.data()), ([7.0 + 11.5], &[5.0, 0.75][..]));
+        assert_eq!(after.data(), [5.0, 0.75]);
         let singular = [[4.0, 0.0], [0.0, 1.0]];
         assert!(!loops.close(|i, j| singular[i][j]));
     }

@@ -3,6 +3,7 @@
 //! allocate in these operations. Tested against nalgebra, which only these tests use.
 
 mod block_lu;
+mod closed_loop;
 mod direct_loop;
 mod expm;
 mod logm;
@@ -15,6 +16,7 @@ mod triangle;
 mod variable_order;
 
 pub use block_lu::{BlockLu, BlockPlace};
+pub use closed_loop::{ClosedLoop, StackPlace};
 pub use direct_loop::DirectLoop;
 pub use expm::Exponential;
 pub use logm::logarithm;

@@ -19,7 +19,7 @@ use costep_core::{
     InputShape, KnownInputs, Layout, LocalModel, MethodEntry, ModelDemand, ModelsSpec, Options, PaperOptions,
     Request, Result, Signals, StepContext, SystemView, choice, options,
 };
-use costep_linalg::{Lu, Matrix};
+use costep_linalg::ClosedLoop;
 
 use crate::shared::models::no_model;
 use crate::shared::seen_outputs::{SeenOutputs, singular_loop};
@@ -109,7 +109,8 @@ struct Rest {
     among: Vec<Link>,
     from_own: Vec<Link>,
     to_own: Vec<Link>,
-    room: Option<Workspace>,
+    /// The others as one system; those without a loop have none.
+    closed: Option<ClosedLoop>,
 }
 
 /// One of the others, and where its signals start in the stacked vectors.
@@ -117,15 +118,6 @@ struct Member {
     subsystem: usize,
     inputs: usize,
     outputs: usize,
-}
-
-/// Memory to assemble a rest in.
-struct Workspace {
-    /// I - K D, factored.
-    factors: Lu,
-    /// Inputs of the others per unit of xi and of dy.
-    answer: Matrix,
-    column: Vec<f64>,
 }
 
 impl CouplingMethod for Lis {
@@ -260,7 +252,8 @@ impl Rest {
         rest
     }
 
-    /// a = A + B G K C, b = B G K_os, c = K_so (C + D G K C), d = K_so D G K_os with G = (I - K D)^-1.
+    /// The others as one system that the subsystem drives: r of [`ClosedLoop`] is dy, E is K_os. a = A + B K W C,
+    /// b = B (I + K W D) K_os, c = K_so W C, d = K_so W D K_os.
     fn assemble(
         &mut self,
         own: usize,
@@ -272,102 +265,46 @@ impl Rest {
             return Ok(());
         }
         let models = signals.models;
-        let size = |(n, m): (usize, usize), member: &Member| {
-            let model = models.model(member.subsystem);
-            (n + model.map_or(0, |model| model.states), m + layout.input_range(member.subsystem).len())
-        };
-        let (states, inputs) = self.members.iter().fold((0, 0), size);
-        let (own_inputs, own_outputs) = (layout.input_range(own).len(), layout.output_range(own).len());
-        if states > MOST_STATES {
-            return Err(too_large(states));
+        let model = |k: usize| models.model(self.members[k].subsystem);
+        let states = |k: usize| model(k).map_or(0, |model| model.states);
+        let all: usize = (0..self.members.len()).map(states).sum();
+        if all > MOST_STATES {
+            return Err(too_large(all));
         }
         let environment = &mut signals.environments[own];
-        if environment.model.states != states || self.room.is_none() {
-            *environment = EnvironmentModel { form, model: LocalModel::new(states, own_outputs, own_inputs) };
-            self.room = Some(Workspace {
-                factors: Lu::new(inputs),
-                answer: Matrix::zeros(inputs, states + own_outputs),
-                column: vec![0.0; inputs],
+        let fits = |closed: &ClosedLoop| {
+            (0..self.members.len()).all(|k| closed.place(k).state + states(k) == closed.place(k + 1).state)
+        };
+        if !self.closed.as_ref().is_some_and(fits) {
+            let (inputs, outputs) = (layout.input_range(own).len(), layout.output_range(own).len());
+            *environment = EnvironmentModel { form, model: LocalModel::new(all, outputs, inputs) };
+            let sizes = self.members.iter().enumerate().map(|(k, Member { subsystem, .. })| {
+                [states(k), layout.input_range(*subsystem).len(), layout.output_range(*subsystem).len()]
             });
+            self.closed = Some(ClosedLoop::new(sizes, self.among.clone(), (self.from_own.clone(), outputs)));
         }
-        self.solve_inputs(models, states)?;
-        self.fill(models, environment);
-        let passes = |i: usize| models.model(i).is_some_and(|model| model.d.iter().any(|d| *d != 0.0));
-        if environment.model.d.iter().any(|d| *d != 0.0) && passes(own) {
-            let name = &signals.descriptions[own].name;
-            return Err(straight_loop(name));
-        }
-        Ok(())
-    }
-
-    /// G [K C, K_os]: inputs of the others per unit of xi and of dy.
-    fn solve_inputs(&mut self, models: &dyn costep_core::ModelSource, states: usize) -> Result<()> {
-        let Self { members, among, from_own, room, .. } = self;
-        let Some(Workspace { factors, answer, column }) = room else { return Ok(()) };
-        factors.matrix_mut().set_identity();
-        answer.fill(0.0);
-        for (input, output, gain) in among.iter() {
-            let mut state = 0;
-            for member in members.iter() {
-                let Some(model) = models.model(member.subsystem) else { continue };
-                if let Some(row) = output.checked_sub(member.outputs).filter(|row| *row < model.outputs) {
-                    for k in 0..model.states {
-                        answer[(*input, state + k)] += gain * model.c[row * model.states + k];
-                    }
-                    for k in 0..model.inputs {
-                        let d = model.d[row * model.inputs + k];
-                        factors.matrix_mut()[(*input, member.inputs + k)] -= gain * d;
-                    }
-                }
-                state += model.states;
-            }
-        }
-        for (input, output, gain) in from_own.iter() {
-            answer[(*input, states + output)] += gain;
-        }
-        if among.is_empty() {
-            return Ok(());
-        }
-        if !factors.factor() {
+        let Some(closed) = &mut self.closed else { return Ok(()) };
+        if !closed.close(|k| model(k).map_or([&[], &[]], |model| [&model.c, &model.d])) {
             return Err(singular_loop());
         }
-        factors.solve_columns(answer, column);
-        Ok(())
-    }
-
-    fn fill(&self, models: &dyn costep_core::ModelSource, environment: &mut EnvironmentModel) {
-        let Some(Workspace { answer, .. }) = &self.room else { return };
-        let LocalModel { states: n, inputs: m, a, b, c, d, nominal, .. } = &mut environment.model;
-        let (n, m) = (*n, *m);
-        [&mut *a, b, c, d].into_iter().for_each(|block| block.fill(0.0));
-        // Per unit of column j: the inputs of a member.
-        let input = |member: &Member, k: usize, j: usize| answer[(member.inputs + k, j)];
-        let mut at = 0;
-        for member in &self.members {
-            let Some(model) = models.model(member.subsystem) else { continue };
-            nominal[at..at + model.states].copy_from_slice(&model.nominal);
-            for i in 0..model.states {
-                let row = |j: usize| -> f64 {
-                    (0..model.inputs).map(|k| model.b[i * model.inputs + k] * input(member, k, j)).sum()
-                };
-                (0..n).for_each(|j| a[(at + i) * n + j] = row(j));
-                (0..m).for_each(|j| b[(at + i) * m + j] = row(n + j));
-                (0..model.states).for_each(|j| a[(at + i) * n + at + j] += model.a[i * model.states + j]);
-            }
-            for (own_input, output, gain) in &self.to_own {
-                let Some(row) = output.checked_sub(member.outputs).filter(|row| *row < model.outputs) else {
-                    continue;
-                };
-                let through = |j: usize| -> f64 {
-                    (0..model.inputs).map(|k| model.d[row * model.inputs + k] * input(member, k, j)).sum()
-                };
-                (0..n).for_each(|j| c[own_input * n + j] += gain * through(j));
-                (0..m).for_each(|j| d[own_input * m + j] += gain * through(n + j));
-                (0..model.states)
-                    .for_each(|j| c[own_input * n + at + j] += gain * model.c[row * model.states + j]);
-            }
-            at += model.states;
+        let LocalModel { a, b, c, d, nominal, .. } = &mut environment.model;
+        closed.couple(|k| model(k).map_or([&[], &[]], |model| [&model.a, &model.b]), a, b);
+        c.fill(0.0);
+        d.fill(0.0);
+        for (input, output, gain) in &self.to_own {
+            let (by_state, by_own) = closed.outputs().row(*output).split_at(all);
+            let add = |to: &mut f64, from: &f64| *to += gain * from;
+            c[input * all..].iter_mut().zip(by_state).for_each(|(to, from)| add(to, from));
+            d[input * by_own.len()..].iter_mut().zip(by_own).for_each(|(to, from)| add(to, from));
         }
+        for (k, model) in (0..self.members.len()).filter_map(|k| Some((k, model(k)?))) {
+            nominal[closed.place(k).state..][..model.states].copy_from_slice(&model.nominal);
+        }
+        let passes = models.model(own).is_some_and(|model| model.d.iter().any(|d| *d != 0.0));
+        if passes && environment.model.d.iter().any(|d| *d != 0.0) {
+            return Err(straight_loop(&signals.descriptions[own].name));
+        }
+        Ok(())
     }
 }
 

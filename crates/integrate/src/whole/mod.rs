@@ -2,7 +2,6 @@
 //! It has the state, time and step events of all parts, and jumps of r(t) as time events; or none of them,
 //! as a reference.
 
-mod jacobian;
 mod levels;
 mod member;
 
@@ -11,9 +10,9 @@ use std::ops::Range;
 use costep_core::{
     Code, Connection, Coupling, Description, Error, External, Layout, LocalModel, Port, Result,
 };
+use costep_linalg::ClosedLoop;
 
 use crate::equations::{AfterEvent, Equations, Events};
-use jacobian::ClosedLoop;
 use levels::levels;
 
 pub use member::members;
@@ -42,7 +41,9 @@ pub struct Whole {
     y: Vec<f64>,
     /// Inputs that the last round of an event was done with.
     seen: Vec<f64>,
-    closed_loop: Option<Box<ClosedLoop>>,
+    /// Local models of the parts, for the Jacobian of the whole.
+    models: Vec<LocalModel>,
+    closed_loop: ClosedLoop,
 }
 
 impl Whole {
@@ -59,7 +60,12 @@ impl Whole {
         let states = ranges(parts.iter().map(|part| part.states()));
         let indicators =
             ranges(parts.iter_mut().map(|part| part.events().map_or(0, |events| events.indicators())));
-        let closed_loop = Some(Box::new(ClosedLoop::new(&parts, &coupling, &layout)));
+        let model = |(states, of): (&Range<usize>, &Description)| {
+            LocalModel::new(states.len(), of.inputs.len(), of.outputs.len())
+        };
+        let models: Vec<_> = states.iter().zip(&descriptions).map(model).collect();
+        let sizes = models.iter().map(|model| [model.states, model.inputs, model.outputs]);
+        let closed_loop = ClosedLoop::new(sizes, coupling.links(0..layout.inputs()), (Vec::new(), 0));
         Ok(Self {
             next: vec![None; parts.len()],
             u: vec![0.0; layout.inputs()],
@@ -75,6 +81,7 @@ impl Whole {
             coupling,
             externals,
             levels,
+            models,
             closed_loop,
         })
     }
@@ -215,10 +222,15 @@ impl Equations for Whole {
 
     fn jacobians(&mut self, t: f64, x: &[f64], _u: &[f64], model: &mut LocalModel) -> Result<()> {
         self.resolve(t, x)?;
-        let Some(mut closed_loop) = self.closed_loop.take() else { return Ok(()) };
-        let outcome = closed_loop.fill(self, t, x, model);
-        self.closed_loop = Some(closed_loop);
-        outcome
+        let Self { parts, states, layout, u, models, closed_loop, .. } = self;
+        for (i, (part, own)) in parts.iter_mut().zip(models.iter_mut()).enumerate() {
+            part.jacobians(t, &x[states[i].clone()], &u[layout.input_range(i)], own)?;
+        }
+        // Regular, since there is no algebraic loop; with differences in place of derivatives nearly so.
+        let _ = closed_loop.close(|i| [&models[i].c, &models[i].d]);
+        closed_loop.couple(|i| [&models[i].a, &models[i].b], &mut model.a, &mut model.b);
+        model.c.copy_from_slice(closed_loop.outputs().data());
+        Ok(())
     }
 
     fn state_name(&self, state: usize) -> String {

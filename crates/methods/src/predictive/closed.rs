@@ -5,11 +5,11 @@
 //! x' = (A + B L W C) x + B (I + L W D) r + b + B L W beta
 //! ```
 //!
-//! Dense: for comparison, and for systems of up to 400 states. Subsystems are ordered by name in here, so that round-off
+//! This is [`Coupled`] with E = I, and constants. Dense: for comparison, and for systems of up to 400 states. Subsystems are ordered by name in here, so that round-off
 //! does not depend on how they are numbered.
 
 use costep_core::{Code, Error, Layout, LocalModel, Result, StepContext, SystemView};
-use costep_linalg::{DirectLoop, Matrix};
+use costep_linalg::{ClosedLoop as Coupled, StackPlace};
 
 use super::subsystem::SubsystemPredictor;
 use crate::shared::response::{Response, ResponseWorkspace};
@@ -23,19 +23,15 @@ pub(super) struct ClosedLoop {
     /// Subsystems by name.
     order: Vec<usize>,
     /// Places of the first state, input and output of each subsystem.
-    places: Vec<BlockRow>,
-    sizes: BlockRow,
+    places: Vec<StackPlace>,
     /// Inputs of the system in the order of the columns.
     inputs: Vec<usize>,
     /// Connections of the group: (input, output, gain).
     links: Vec<(usize, usize, f64)>,
-    /// The same by columns and rows.
-    direct: DirectLoop,
+    coupled: Coupled,
     model: LocalModel,
     response: Response,
     shop: ResponseWorkspace,
-    /// W C, W D and then L W C, L W D.
-    seen: Matrix,
     x: Vec<f64>,
     end: Vec<f64>,
     forcing: Vec<f64>,
@@ -44,13 +40,6 @@ pub(super) struct ClosedLoop {
     offset: Vec<f64>,
     known: Vec<f64>,
     c: Vec<f64>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct BlockRow {
-    state: usize,
-    input: usize,
-    output: usize,
 }
 
 impl ClosedLoop {
@@ -63,34 +52,27 @@ impl ClosedLoop {
 
     /// Takes room when the sizes of the models are known.
     fn take_room(&mut self, parts: &[SubsystemPredictor], layout: &Layout, width: usize) -> Result<()> {
-        let mut at = BlockRow::default();
-        self.places = vec![at; parts.len()];
         let (mut column_of, mut row_of) = (vec![0; layout.inputs()], vec![0; layout.outputs()]);
-        self.inputs.clear();
-        for i in self.order.iter().copied() {
-            self.places[i] = at;
-            for j in layout.input_range(i) {
-                column_of[j] = self.inputs.len();
-                self.inputs.push(j);
-            }
-            for (k, output) in layout.output_range(i).enumerate() {
-                row_of[output] = at.output + k;
-            }
-            at.state += parts[i].x.len();
-            at.input += layout.input_range(i).len();
-            at.output += layout.output_range(i).len();
-        }
-        let (n, m, r) = (at.state, at.input, at.output);
+        self.inputs = self.order.iter().flat_map(|i| layout.input_range(*i)).collect();
+        self.inputs.iter().enumerate().for_each(|(column, j)| column_of[*j] = column);
+        let outputs = self.order.iter().flat_map(|i| layout.output_range(*i));
+        outputs.enumerate().for_each(|(row, output)| row_of[output] = row);
+        let (m, r) = (layout.inputs(), layout.outputs());
+        let n = parts.iter().map(|part| part.x.len()).sum();
         if n > MOST_STATES {
             let message = format!("the closed loop of this fit is dense; {n} states are too many for it");
             return Err(Error::new(Code::NeedsMissing, message).hint("use `fit=galerkin` or `fit=sharp`"));
         }
-        self.sizes = at;
         let placed = |(j, output, gain): &(usize, usize, f64)| (column_of[*j], row_of[*output], *gain);
-        self.direct = DirectLoop::new(r, self.links.iter().map(placed).collect());
+        let links = self.links.iter().map(placed).collect();
+        let sizes =
+            |i: &usize| [parts[*i].x.len(), layout.input_range(*i).len(), layout.output_range(*i).len()];
+        let drives = (0..m).map(|j| (j, j, 1.0)).collect();
+        self.coupled = Coupled::new(self.order.iter().map(sizes), links, (drives, m));
+        self.places = vec![StackPlace::default(); parts.len()];
+        self.order.iter().enumerate().for_each(|(k, i)| self.places[*i] = self.coupled.place(k));
         self.model = LocalModel::new(n, m, m);
         self.response = Response::new(n, m, m, width);
-        self.seen = Matrix::zeros(r, n + m);
         (self.x, self.end, self.forcing) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         (self.beta, self.offset) = (vec![0.0; r], vec![0.0; m]);
         (self.known, self.c) = (vec![0.0; m * width], vec![0.0; m * width]);
@@ -104,11 +86,10 @@ impl ClosedLoop {
         (step, width): (&StepContext, usize),
     ) -> Result<()> {
         let states: usize = parts.iter().map(|part| part.x.len()).sum();
-        if self.places.len() != parts.len() || self.sizes.state != states {
+        if self.places.len() != parts.len() || self.x.len() != states {
             self.take_room(parts, layout, width)?;
         }
-        self.close_outputs(parts)?;
-        self.close_states(parts);
+        self.close(parts)?;
         if self.response.compute(&self.model, step.h, &mut self.shop) {
             return Ok(());
         }
@@ -116,56 +97,20 @@ impl ClosedLoop {
             .hint("try a smaller step, or `fit=galerkin`"))
     }
 
-    /// seen = W (C, D).
-    fn close_outputs(&mut self, parts: &[SubsystemPredictor]) -> Result<()> {
-        let n = self.sizes.state;
-        self.seen.fill(0.0);
-        for (part, at) in parts.iter().zip(&self.places) {
-            let LocalModel { states, inputs, outputs, .. } = part.model;
-            for i in 0..outputs {
-                for k in 0..states {
-                    self.seen[(at.output + i, at.state + k)] = part.model.c[i * states + k];
-                }
-                for q in 0..inputs {
-                    self.seen[(at.output + i, n + at.input + q)] = part.model.d[i * inputs + q];
-                }
-            }
-        }
-        if !self.direct.close(|row, column| self.seen[(row, n + column)]) {
+    /// The model x -> u, with r as input.
+    fn close(&mut self, parts: &[SubsystemPredictor]) -> Result<()> {
+        let Self { order, coupled, model: LocalModel { states, a, b, c, d, .. }, .. } = self;
+        let model = |k: usize| &parts[order[k]].model;
+        if !coupled.close(|k| [&model(k).c, &model(k).d]) {
             return Err(singular_loop());
         }
-        self.direct.solve_columns(&mut self.seen);
+        coupled.couple(|k| [&model(k).a, &model(k).b], a, b);
+        for j in 0..self.inputs.len() {
+            let (by_state, by_signal) = coupled.inputs().row(j).split_at(*states);
+            c[j * by_state.len()..][..by_state.len()].copy_from_slice(by_state);
+            d[j * by_signal.len()..][..by_signal.len()].copy_from_slice(by_signal);
+        }
         Ok(())
-    }
-
-    /// The model x -> u, with r as input.
-    fn close_states(&mut self, parts: &[SubsystemPredictor]) {
-        let (n, m) = (self.sizes.state, self.sizes.input);
-        let LocalModel { a, b, c, d, .. } = &mut self.model;
-        for values in [&mut *a, b, c, d] {
-            values.fill(0.0);
-        }
-        (0..m).for_each(|q| d[q * m + q] = 1.0);
-        for (to, row, gain) in self.direct.links() {
-            let from = self.seen.row(*row);
-            c[to * n..(to + 1) * n].iter_mut().zip(&from[..n]).for_each(|(c, from)| *c += gain * from);
-            d[to * m..(to + 1) * m].iter_mut().zip(&from[n..]).for_each(|(d, from)| *d += gain * from);
-        }
-        for (part, at) in parts.iter().zip(&self.places) {
-            let LocalModel { states, inputs, .. } = part.model;
-            for i in 0..states {
-                let row = at.state + i;
-                for k in 0..states {
-                    a[row * n + at.state + k] += part.model.a[i * states + k];
-                }
-                for q in 0..inputs {
-                    let gain = part.model.b[i * inputs + q];
-                    let from = at.input + q;
-                    (0..n).for_each(|k| a[row * n + k] += gain * c[from * n + k]);
-                    (0..m).for_each(|k| b[row * m + k] += gain * d[from * m + k]);
-                }
-            }
-        }
     }
 
     /// c of all inputs from the known r_hat in it, and the end states.
@@ -178,9 +123,9 @@ impl ClosedLoop {
         for (column, j) in self.inputs.iter().enumerate() {
             self.known[column * width..(column + 1) * width].copy_from_slice(&c[j * width..(j + 1) * width]);
         }
-        self.direct.solve(&mut self.beta);
+        self.coupled.direct().solve(&mut self.beta);
         self.offset.fill(0.0);
-        for (column, row, gain) in self.direct.links() {
+        for (column, row, gain) in self.coupled.direct().links() {
             self.offset[*column] += gain * self.beta[*row];
         }
         for (part, at) in parts.iter().zip(&self.places) {

@@ -7,7 +7,9 @@ use super::subsystem::SubsystemResponse;
 use crate::shared::response::{Response, ResponseWorkspace};
 use crate::shared::seen_outputs::singular_loop;
 
-/// y' = Ahat y + (I - D L)^-1 (S_u e + D e') for a line e(t): the coupled system as its outputs see it.
+/// y' = Ahat y + (I - D L)^-1 (S_u e + D e') for a line e(t): the coupled system as its outputs see it. Its
+/// states are the outputs, Ahat = (I - D L)^-1 (S_y + S_u L): not those of `ClosedLoop` in linalg, with which it has
+/// only (I - D L)^-1 in common.
 ///
 /// Subsystems are ordered by name in here, so that round-off does not depend on how they are numbered.
 #[derive(Default)]

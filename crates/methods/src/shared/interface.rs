@@ -3,7 +3,8 @@
 //!
 //! Each signal may stand for several numbers (`width`: the coefficients of a polynomial). Entry a of output i is
 //! at `i * width + a`; blocks are ordered alike. The system falls apart into the strongly connected components of
-//! the coupling, which are solved one after the other, so that feed-forward parts cost nothing.
+//! the coupling, which are solved one after the other, so that feed-forward parts cost nothing. Nothing is assembled
+//! from states here, and M L is never formed as a whole: it is not the closed loop of linalg.
 
 use costep_core::graph::Graph;
 use costep_core::{Layout, SystemView};

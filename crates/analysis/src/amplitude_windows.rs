@@ -23,6 +23,23 @@ pub(crate) fn windows_at(share: f64) -> RangeInclusive<usize> {
     first as usize..=((place + 1e-9).floor().clamp(0.0, last) as usize)
 }
 
+/// Steps that differ by less are equal, whatever the round-off of their times.
+const EQUAL: f64 = 1e-6;
+
+/// How much of a run is done at these communication points, from 0 to 1: as an engine tells it, by the number of steps
+/// where all but the last are equal, else by time.
+pub(crate) fn shares(times: &[f64]) -> impl Iterator<Item = f64> {
+    let last = times.len().max(2) - 1;
+    let step = |k: usize| times[k + 1] - times[k];
+    let are_equal = (1..last).all(|k| {
+        let (excess, round_off) = (step(k) - step(0), 4.0 * f64::EPSILON * times[k + 1].abs());
+        let least = EQUAL * step(0) + round_off;
+        excess <= least && (excess >= -least || k + 1 == last)
+    });
+    let by_time = move |k: usize| (times[k] - times[0]) / (times[last] - times[0]);
+    (0..times.len()).map(move |k| if are_equal { k as f64 / last as f64 } else { by_time(k) })
+}
+
 /// The absolute value of a number; zero for signals that are none, such as texts.
 fn amplitude(value: f64) -> f64 {
     if value.abs() >= f64::MIN_POSITIVE { value.abs() } else { 0.0 }
@@ -62,12 +79,11 @@ impl AmplitudeWindows {
 pub struct Amplitudes(pub Vec<AmplitudeWindows>);
 
 impl Amplitudes {
-    /// From rows of outputs at equally spaced instants.
-    pub fn of(rows: &[f64], outputs: usize) -> Self {
+    /// From rows of outputs at rising times.
+    pub fn of(times: &[f64], rows: &[f64], outputs: usize) -> Self {
         let mut amplitudes = Self::new(outputs);
-        let last = (rows.len() / outputs.max(1)).max(2) - 1;
-        for (k, row) in rows.chunks_exact(outputs.max(1)).enumerate() {
-            amplitudes.add(k as f64 / last as f64, row);
+        for (share, row) in shares(times).zip(rows.chunks_exact(outputs.max(1))) {
+            amplitudes.add(share, row);
         }
         amplitudes
     }
@@ -109,10 +125,28 @@ mod tests {
     #[test]
     fn windows_meet_at_points_of_both() {
         let rows: Vec<f64> = (0..=10).map(f64::from).collect();
-        assert_eq!(Amplitudes::of(&rows, 1).0, [AmplitudeWindows([2.0, 4.0, 6.0, 8.0, 10.0])]);
+        assert_eq!(Amplitudes::of(&rows, &rows, 1).0, [AmplitudeWindows([2.0, 4.0, 6.0, 8.0, 10.0])]);
         let falling: Vec<f64> = (0..=10).rev().map(f64::from).collect();
-        assert_eq!(Amplitudes::of(&falling, 1).0, [AmplitudeWindows([10.0, 8.0, 6.0, 4.0, 2.0])]);
+        assert_eq!(Amplitudes::of(&rows, &falling, 1).0, [AmplitudeWindows([10.0, 8.0, 6.0, 4.0, 2.0])]);
         assert_eq!((windows_at(0.0), windows_at(1.0), windows_at(0.3)), (0..=0, 4..=4, 1..=1));
         assert_eq!((windows_at(3.0 * 0.2), windows_at(1.0 - 0.8)), (2..=3, 0..=1));
+    }
+
+    #[test]
+    fn windows_are_fifths_of_the_time_where_steps_vary() {
+        // Most of the points are in the first second.
+        let times: Vec<f64> = (0..=10).map(|k| 0.1 * f64::from(k)).chain([2.0, 3.0, 4.0, 5.0]).collect();
+        assert_eq!(Amplitudes::of(&times, &times, 1).0, [AmplitudeWindows([1.0, 2.0, 3.0, 4.0, 5.0])]);
+    }
+
+    #[test]
+    fn equal_steps_are_counted_late_in_a_run_and_with_a_shorter_last_one() {
+        let late: Vec<f64> = (0..=700).map(|k| 1e5 + 1e-4 * f64::from(k)).collect();
+        assert!(shares(&late).enumerate().all(|(k, share)| share == k as f64 / 700.0));
+        assert!(shares(&[0.0, 0.3, 0.6, 0.9, 1.0]).eq([0.0, 0.25, 0.5, 0.75, 1.0]));
+        assert!(shares(&[0.0, 0.2, 0.6, 1.0]).eq([0.0, 0.2, 0.6, 1.0]));
+        assert!(
+            shares(&[3.0]).eq([0.0]) && shares(&[3.0, 4.0]).eq([0.0, 1.0]) && shares(&[]).next().is_none()
+        );
     }
 }

@@ -8,7 +8,8 @@ use costep_system::SystemDescription;
 
 use crate::amplitude_windows::Amplitudes;
 use crate::measures::{Accuracy, nominal};
-use crate::reference::solve;
+use crate::reference::{equal_steps, solve};
+use crate::samples::Samples;
 use crate::stability::Growth;
 use crate::watch::RunWatch;
 
@@ -34,9 +35,12 @@ impl Companion {
         experiment: &Experiment,
         run: &RunWatch,
     ) -> Result<Self> {
-        let (outputs, steps) = (model.layout().outputs(), experiment.steps());
-        let mut pairs = Pairs::new(run, steps, outputs);
-        let amplitudes = solve(model, solver, experiment, |k, y, _| pairs.add(k, y))?;
+        let mut pairs = Pairs::new(run.samples(), model.layout().outputs());
+        // At all points, for the amplitudes; where steps varied, at those of the samples.
+        let amplitudes = match run.samples().varying_steps() {
+            None => solve(model, solver, (experiment, equal_steps(experiment)), |t, y, _| pairs.add(t, y)),
+            Some(steps) => solve(model, solver, (experiment, steps), |t, y, _| pairs.add(t, y)),
+        }?;
         let descriptions: Vec<_> = model.parts.iter().map(|part| part.description().clone()).collect();
         Ok(pairs.compare(amplitudes, &descriptions, 1.0))
     }
@@ -47,14 +51,12 @@ impl Companion {
         run: &RunWatch,
         mut observe: impl FnMut(&Engine) -> Result<Flow>,
     ) -> Result<Self> {
-        let (outputs, steps) = (engine.outputs().len(), engine.experiment().steps().div_ceil(2));
-        let mut pairs = Pairs::new(run, steps, outputs);
+        let outputs = engine.outputs().len();
+        let mut pairs = Pairs::new(run.samples(), outputs);
         let mut amplitudes = Amplitudes::new(outputs);
         engine.run_with(|engine| {
             amplitudes.add(engine.progress(), engine.outputs());
-            if engine.k().is_multiple_of(2) {
-                pairs.add(engine.k() / 2, engine.outputs());
-            }
+            pairs.add(engine.time(), engine.outputs());
             observe(engine)
         })?;
         Ok(pairs.compare(amplitudes, engine.descriptions(), FROM_HALF_STEP))
@@ -69,38 +71,34 @@ impl Companion {
     }
 }
 
-/// Rows of the run and of its companion at the same points.
+/// Rows of the run and of its companion at the same times.
 struct Pairs<'a> {
-    sample: Box<dyn FnMut(u64) -> Option<&'a [f64]> + 'a>,
-    steps: u64,
-    own: Vec<f64>,
+    samples: &'a Samples,
+    /// Samples that have found their counterpart, in the order of time.
+    found: usize,
     other: Vec<f64>,
     errors: Amplitudes,
     difference: Vec<f64>,
 }
 
 impl<'a> Pairs<'a> {
-    fn new(run: &'a RunWatch, steps: u64, outputs: usize) -> Self {
-        Self {
-            sample: Box::new(run.samples().reader(steps, outputs)),
-            steps,
-            own: Vec::new(),
-            other: Vec::new(),
-            errors: Amplitudes::new(outputs),
-            difference: vec![0.0; outputs],
-        }
+    fn new(samples: &'a Samples, outputs: usize) -> Self {
+        let (other, errors) = (Vec::new(), Amplitudes::new(outputs));
+        Self { samples, found: 0, other, errors, difference: vec![0.0; outputs] }
     }
 
-    fn add(&mut self, k: u64, y: &[f64]) {
-        let Some(row) = (self.sample)(k) else { return };
+    fn add(&mut self, time: f64, y: &[f64]) {
+        let Some((row, share)) = self.samples.at(self.found, time, y.len()) else { return };
         self.difference.iter_mut().zip(row).zip(y).for_each(|((difference, own), y)| *difference = own - y);
-        self.errors.add(k as f64 / self.steps.max(1) as f64, &self.difference);
-        self.own.extend_from_slice(row);
+        self.errors.add(share, &self.difference);
         self.other.extend_from_slice(y);
+        self.found += 1;
     }
 
     fn compare(self, amplitudes: Amplitudes, descriptions: &[Description], factor: f64) -> Companion {
-        let accuracy = Accuracy::of(&self.own, &self.other, &nominal(descriptions)).scaled(factor);
+        let accuracy =
+            Accuracy::of(&self.samples.rows()[..self.other.len()], &self.other, &nominal(descriptions))
+                .scaled(factor);
         Companion { amplitudes, errors: self.errors, accuracy }
     }
 }

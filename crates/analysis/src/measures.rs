@@ -115,7 +115,7 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
         .iter()
         .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
     let accuracy = Accuracy::of(&run.rows, &mono.rows, &nominal);
-    let amplitudes = Amplitudes::of(&run.rows, run.outputs);
+    let amplitudes = Amplitudes::of(&run.times, &run.rows, run.outputs);
     let judged = run.times.len() as u64 > FEWEST_STEPS;
     Measures {
         inaccurate: accuracy.is_inaccurate(),
@@ -132,7 +132,7 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
         energy_drift: energy_drift(&run.energy, &mono.energy),
         amplitude_ratio: amplitudes.ratio(),
         judged,
-        unstable: growth(&run.rows, &mono.rows, &reference.amplitudes)
+        unstable: growth(&run.times, &run.rows, &mono.rows, &reference.amplitudes)
             .iter()
             .any(|growth| growth.is_unstable(judged)),
     }

@@ -5,7 +5,7 @@ use costep_engine::{Engine, Observer};
 use costep_integrate::{Integrated, Solver};
 use costep_system::SystemDescription;
 
-use crate::amplitude_windows::Amplitudes;
+use crate::amplitude_windows::{Amplitudes, shares};
 use crate::measures::mean_error;
 use crate::trace::Trace;
 
@@ -54,15 +54,29 @@ impl Reference {
         experiment: &Experiment,
         micro: bool,
     ) -> Result<Self> {
-        let outputs = model.layout().outputs();
-        let mut trace = Trace::new(outputs, micro);
-        let amplitudes = solve(model, solver, experiment, |k, y, twin| {
-            trace.push(
-                experiment.interval(k).start,
-                y,
-                twin[0].telemetry().and_then(|last| last.energy()),
-                twin,
-            );
+        Self::over(model, solver, experiment, (equal_steps(experiment), micro))
+    }
+
+    /// The same over the communication points of a run that has been done, whose steps may have any length.
+    pub fn along(
+        model: &SystemDescription,
+        solver: Solver,
+        experiment: &Experiment,
+        run: &Trace,
+    ) -> Result<Self> {
+        let steps = run.times.windows(2).map(|ends| Interval::new(ends[0], ends[1]));
+        Self::over(model, solver, experiment, (steps.zip(shares(&run.times).skip(1)), run.micro.is_some()))
+    }
+
+    fn over(
+        model: &SystemDescription,
+        solver: Solver,
+        experiment: &Experiment,
+        (steps, micro): (impl Iterator<Item = (Interval, f64)>, bool),
+    ) -> Result<Self> {
+        let mut trace = Trace::new(model.layout().outputs(), micro);
+        let amplitudes = solve(model, solver, (experiment, steps), |t, y, twin| {
+            trace.push(t, y, twin[0].telemetry().and_then(|last| last.energy()), twin);
         })?;
         Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
     }
@@ -124,33 +138,35 @@ fn check_times(run: &Trace, reference: &Trace) -> Result<()> {
 
 /// The outputs at every `refinement`-th communication point and at the last, and the amplitudes at all of them.
 fn sampled(engine: &mut Engine, refinement: u64) -> Result<(Trace, Amplitudes)> {
-    let steps = engine.experiment().steps();
     let mut trace = Trace::new(engine.outputs().len(), false);
     let mut amplitudes = Amplitudes::new(engine.outputs().len());
     trace.observe(engine)?;
     amplitudes.add(0.0, engine.outputs());
-    for k in 1..=steps {
+    while !engine.is_over() {
         engine.step()?;
-        let share = k as f64 / steps as f64;
+        let share = engine.progress();
         amplitudes.add(share, engine.outputs());
         amplitudes.add_inner(share, engine.layout(), engine.micro());
-        if k % refinement == 0 || k == steps {
+        if engine.k().is_multiple_of(refinement) || engine.is_over() {
             trace.observe(engine)?;
         }
     }
     Ok((trace, amplitudes))
 }
 
-fn share(k: u64, steps: u64) -> f64 {
-    k as f64 / steps.max(1) as f64
+/// The equal steps of a run, with how much of it is done after each.
+pub(crate) fn equal_steps(experiment: &Experiment) -> impl Iterator<Item = (Interval, f64)> {
+    let (run, steps) = (*experiment, experiment.steps());
+    (0..steps).map(move |k| (run.interval(k), (k + 1) as f64 / steps as f64))
 }
 
-/// Solves the whole model as one, shows every communication point, and gives the amplitudes.
+/// Solves the whole model as one over these steps, each with how much of the run is done after it, shows every
+/// communication point, and gives the amplitudes.
 pub(crate) fn solve(
     model: &SystemDescription,
     solver: Solver,
-    experiment: &Experiment,
-    mut show: impl FnMut(u64, &[f64], &Vec<Box<dyn Subsystem>>),
+    (experiment, steps): (&Experiment, impl Iterator<Item = (Interval, f64)>),
+    mut show: impl FnMut(f64, &[f64], &Vec<Box<dyn Subsystem>>),
 ) -> Result<Amplitudes> {
     let mut twin = Integrated::new(model.monolithic()?, &solver)?;
     if let Some(recorder) = twin.micro_recorder() {
@@ -161,17 +177,16 @@ pub(crate) fn solve(
     twin.initial_outputs(&[], &mut y)?;
     let layout = Layout::of(std::slice::from_ref(twin.description()));
     let mut twin: Vec<Box<dyn Subsystem>> = vec![Box::new(twin)];
-    let (mut amplitudes, steps) = (Amplitudes::new(y.len()), experiment.steps());
+    let mut amplitudes = Amplitudes::new(y.len());
     amplitudes.add(0.0, &y);
-    show(0, &y, &twin);
+    show(experiment.start, &y, &twin);
     let nothing = InputPolynomials::new(0, 0);
-    for k in 0..steps {
-        let interval = experiment.interval(k);
+    for (interval, share) in steps {
         twin[0].step(interval, nothing.segment(0..0, 0), &mut y)?;
         check_finite(&y, interval.end)?;
-        amplitudes.add(share(k + 1, steps), &y);
-        amplitudes.add_inner(share(k + 1, steps), &layout, &twin);
-        show(k + 1, &y, &twin);
+        amplitudes.add(share, &y);
+        amplitudes.add_inner(share, &layout, &twin);
+        show(interval.end, &y, &twin);
     }
     Ok(amplitudes)
 }

@@ -1,6 +1,7 @@
 //! Outputs of a run at a bounded number of its communication points, to be compared with a reference that is computed later.
 
-use costep_core::{Result, StateReader, StateWriter};
+use costep_core::{Interval, Result, StateReader, StateWriter};
+use costep_engine::Engine;
 
 use crate::watch::{ALL_AT_FIRST, CYCLE, LOOKED_AT};
 
@@ -13,48 +14,116 @@ const LEAST_POINTS: usize = 50;
 const GOLDEN_RATIO: f64 = 0.618_033_988_749_894_9;
 
 /// Rows of outputs at some communication points.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Samples {
     rows: Vec<f64>,
+    /// T^k of each row, and how much of the run was done.
+    times: Vec<f64>,
+    shares: Vec<f64>,
     /// The next point: a run that is resumed shows its first one again.
     next: u64,
+    /// Whether all steps are equal. Where they are not, nobody knows how many there will be: of the points that would be kept, one of
+    /// so many is.
+    equal_steps: bool,
+    one_of: u64,
+    candidates: u64,
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        let (rows, times, shares) = (Vec::new(), Vec::new(), Vec::new());
+        Self { rows, times, shares, next: 0, equal_steps: true, one_of: 1, candidates: 0 }
+    }
 }
 
 impl Samples {
-    /// Takes the outputs at communication point k of a run of so many steps, if it is one of those that are kept.
-    pub(crate) fn add(&mut self, k: u64, steps: u64, outputs: &[f64]) {
-        if self.rows.capacity() == 0 {
-            // Once, so that the run itself takes no memory.
-            self.rows.reserve(most_values(outputs.len()));
-        }
+    /// Takes the outputs at the communication point of an engine with so many steps, if it is one of those that are kept.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, engine: &Engine, steps: u64) {
+        let (k, outputs) = (engine.k(), engine.outputs());
         if k >= self.next && is_kept(k, steps, outputs.len()) {
-            self.rows.extend_from_slice(outputs);
+            self.keep(engine);
         }
         self.next = self.next.max(k + 1);
     }
 
-    /// Shows the rows one after the other, to whoever goes through the communication points of the same run.
-    pub(crate) fn reader<'a>(&'a self, steps: u64, outputs: usize) -> impl FnMut(u64) -> Option<&'a [f64]> {
-        let mut rows = self.rows.chunks_exact(outputs.max(1));
-        move |k| if is_kept(k, steps, outputs) { rows.next() } else { None }
+    #[inline(never)]
+    fn keep(&mut self, engine: &Engine) {
+        let outputs = engine.outputs();
+        if self.times.capacity() == 0 {
+            // Once, so that the run itself takes no memory.
+            self.rows.reserve(most_points(outputs.len()) * outputs.len());
+            self.times.reserve(most_points(outputs.len()));
+            self.shares.reserve(most_points(outputs.len()));
+        }
+        self.equal_steps = engine.progress_at(engine.k()).is_some();
+        self.candidates += 1;
+        if !(self.candidates - 1).is_multiple_of(self.one_of) {
+            return;
+        }
+        if self.times.len() + 1 > most_points(outputs.len()) {
+            self.thin_out(outputs.len());
+        }
+        self.rows.extend_from_slice(outputs);
+        self.times.push(engine.time());
+        self.shares.push(engine.progress());
+    }
+
+    /// Keeps every second row.
+    fn thin_out(&mut self, outputs: usize) {
+        self.one_of *= 2;
+        let left = self.times.len().div_ceil(2);
+        for i in 0..left {
+            self.rows.copy_within(2 * i * outputs..(2 * i + 1) * outputs, i * outputs);
+            (self.times[i], self.shares[i]) = (self.times[2 * i], self.shares[2 * i]);
+        }
+        self.rows.truncate(left * outputs);
+        self.times.truncate(left);
+        self.shares.truncate(left);
+    }
+
+    /// All rows.
+    pub(crate) fn rows(&self) -> &[f64] {
+        &self.rows
+    }
+
+    /// Sample number `i`, if it is of this time, and how much of the run was done.
+    pub(crate) fn at(&self, i: usize, time: f64, outputs: usize) -> Option<(&[f64], f64)> {
+        let own = *self.times.get(i)?;
+        let round_off = 16.0 * f64::EPSILON * own.abs().max(self.times.last()?.abs());
+        let is_it = (own - time).abs() <= round_off;
+        is_it.then(|| (&self.rows[i * outputs..(i + 1) * outputs], self.shares[i]))
+    }
+
+    /// The intervals from sample to sample, with how much of the run is done after each; nothing where all steps are equal.
+    pub(crate) fn varying_steps(&self) -> Option<impl Iterator<Item = (Interval, f64)> + '_> {
+        let intervals = self.times.windows(2).map(|pair| Interval::new(pair[0], pair[1]));
+        (!self.equal_steps).then(|| intervals.zip(self.shares[1..].iter().copied()))
     }
 
     pub(crate) fn save(&self, out: &mut StateWriter) {
-        out.integer(self.next);
-        out.integer(self.rows.len() as u64);
-        out.reals(&self.rows);
+        [self.next, self.one_of, self.candidates].iter().for_each(|count| out.integer(*count));
+        out.integer(u64::from(self.equal_steps));
+        out.integer(self.times.len() as u64);
+        [&self.times, &self.shares, &self.rows].iter().for_each(|values| out.reals(values));
     }
 
     pub(crate) fn load(&mut self, outputs: usize, from: &mut StateReader<'_>) -> Result<()> {
-        self.next = from.integer()?;
-        self.rows = vec![0.0; from.index(most_values(outputs).saturating_add(1))?];
+        (self.next, self.one_of, self.candidates) =
+            (from.integer()?, from.integer()?.max(1), from.integer()?);
+        self.equal_steps = from.integer()? == 1;
+        let points = from.index(most_points(outputs) + 1)?;
+        (self.times, self.shares) = (vec![0.0; points], vec![0.0; points]);
+        self.rows = vec![0.0; points * outputs];
+        from.reals(&mut self.times)?;
+        from.reals(&mut self.shares)?;
         from.reals(&mut self.rows)
     }
 }
 
 /// A few points more than asked for may be kept, by the unevenness of their choice.
-fn most_values(outputs: usize) -> usize {
-    outputs.saturating_mul(wanted(outputs) + MOST_POINTS / 10)
+fn most_points(outputs: usize) -> usize {
+    wanted(outputs) + MOST_POINTS / 10
 }
 
 fn wanted(outputs: usize) -> usize {
@@ -84,18 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_finds_every_row_again() {
-        let mut samples = Samples::default();
-        (0..=5_000).for_each(|k| samples.add(k, 5_000, &[k as f64, -(k as f64)]));
-        let mut read = samples.reader(5_000, 2);
-        let found: Vec<u64> = (0..=5_000)
-            .filter(|k| {
-                read(*k).is_some_and(|row| {
-                    assert_eq!(row, [*k as f64, -(*k as f64)]);
-                    true
-                })
-            })
-            .collect();
-        assert!(found.len() > 200 && found.len() * 2 == samples.rows.len(), "{}", found.len());
+    fn thinning_keeps_every_second_row() {
+        let mut samples = Samples { times: (0..7).map(f64::from).collect(), ..Samples::default() };
+        samples.shares = samples.times.iter().map(|t| t / 6.0).collect();
+        samples.rows = samples.times.iter().flat_map(|t| [*t, -t]).collect();
+        samples.thin_out(2);
+        assert_eq!(samples.times, [0.0, 2.0, 4.0, 6.0]);
+        assert_eq!(samples.rows, [0.0, -0.0, 2.0, -2.0, 4.0, -4.0, 6.0, -6.0]);
+        assert_eq!(samples.at(2, 4.0 + 1e-15, 2), Some((&[4.0, -4.0][..], 4.0 / 6.0)));
+        assert_eq!(samples.at(2, 4.1, 2), None);
     }
 }

@@ -61,11 +61,11 @@ impl Growth {
     }
 }
 
-/// The growth of all outputs over rows at equally spaced communication points.
-pub(crate) fn growth(rows: &[f64], mono: &[f64], reference: &Amplitudes) -> Vec<Growth> {
+/// The growth of all outputs over rows at these communication points.
+pub(crate) fn growth(times: &[f64], rows: &[f64], mono: &[f64], reference: &Amplitudes) -> Vec<Growth> {
     let outputs = reference.0.len();
     let differences: Vec<f64> = rows.iter().zip(mono).map(|(y, mono)| y - mono).collect();
-    let (own, error) = (Amplitudes::of(rows, outputs), Amplitudes::of(&differences, outputs));
+    let [own, error] = [rows, &differences].map(|rows| Amplitudes::of(times, rows, outputs));
     let each = own.0.iter().zip(&reference.0).zip(&error.0);
     each.map(|((own, reference), error)| Growth { own: *own, reference: *reference, error: *error }).collect()
 }
@@ -77,8 +77,8 @@ mod tests {
     /// At 101 points.
     fn judged(own: impl Fn(f64) -> f64, reference: impl Fn(f64) -> f64) -> bool {
         let rows = |signal: &dyn Fn(f64) -> f64| (0..=100).map(|k| signal(f64::from(k))).collect::<Vec<_>>();
-        let (own, reference) = (rows(&own), rows(&reference));
-        growth(&own, &reference, &Amplitudes::of(&reference, 1))[0].is_unstable(true)
+        let (times, own, reference) = (rows(&|k| k), rows(&own), rows(&reference));
+        growth(&times, &own, &reference, &Amplitudes::of(&times, &reference, 1))[0].is_unstable(true)
     }
 
     #[test]
@@ -113,8 +113,9 @@ mod tests {
     fn what_grows_below_a_decaying_signal_is_found_by_the_error() {
         let (decaying, growing) = (|k: f64| 0.9f64.powf(k), |k: f64| 1e-4 * (-1.08f64).powi(k as i32));
         let own = |k: f64| decaying(k) + growing(k);
-        let amplitudes: Vec<f64> = (0..=100).map(f64::from).map(own).collect();
-        assert!(!Amplitudes::of(&amplitudes, 1).0[0].grows());
+        let times: Vec<f64> = (0..=100).map(f64::from).collect();
+        let rows: Vec<f64> = times.iter().copied().map(own).collect();
+        assert!(!Amplitudes::of(&times, &rows, 1).0[0].grows());
         assert!(judged(own, decaying));
         // Where it has not reached the signal, it is not yet visible; what adds up with time is not exponential.
         assert!(!judged(|k| 1.0 + 1e-3 * growing(k), |_| 1.0));

@@ -392,7 +392,7 @@ impl Observer for RunWatch {
             self.turn_to(engine)?;
         }
         self.look(engine);
-        self.samples.add(k, self.steps, engine.outputs());
+        self.samples.add(engine, self.steps);
         Ok(Flow::Continue)
     }
 }

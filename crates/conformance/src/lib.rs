@@ -29,6 +29,7 @@ mod sources;
 pub mod systems;
 pub mod toys;
 mod variants;
+pub mod varying_steps;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

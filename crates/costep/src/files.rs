@@ -81,8 +81,8 @@ pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
 
 /// Whether the recording of a run goes to its stop time.
 pub(crate) fn is_complete(folder: &Path, engine: &Engine, project: &Project) -> bool {
-    let all = Plan::new(engine, &project.record).rows_after(engine.experiment().steps());
-    let is_whole = |table: Table| table.complete() && table.rows() as u64 >= all;
+    let plan = Plan::new(engine, &project.record);
+    let is_whole = |table: Table| table.complete() && plan.is_whole(engine, &table);
     Table::open(&folder.join(RECORDING)).is_ok_and(is_whole)
 }
 

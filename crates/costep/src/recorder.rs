@@ -8,7 +8,7 @@ use costep_core::quantity::exact_time;
 use costep_core::{Error, Result, StateWriter};
 use costep_engine::{Checkpoints, Engine, Flow, Observer};
 use costep_project::{Project, RecordSpec};
-use costep_results::{Column, Recording};
+use costep_results::{Column, Recording, Table};
 
 use crate::supervised;
 
@@ -23,8 +23,49 @@ pub(crate) struct Plan {
     outputs: Vec<usize>,
     inputs: Vec<usize>,
     has_energy: bool,
-    /// A row every so many macro steps.
-    every: u64,
+    rhythm: Rhythm,
+}
+
+/// When rows are written.
+#[derive(Clone, Copy, Debug)]
+enum Rhythm {
+    /// At every communication point.
+    All,
+    /// After every so many macro steps, which are equal.
+    Steps(u64),
+    /// Where steps vary: at the first communication point at or behind each multiple of a time, from the start on.
+    Times(f64),
+}
+
+impl Rhythm {
+    fn new(engine: &Engine, every: Option<f64>) -> Self {
+        let is_uniform = engine.progress_at(0).is_some();
+        let steps = |every: f64| (every / engine.experiment().step).round().max(1.0) as u64;
+        match every {
+            None => Self::All,
+            Some(every) if is_uniform => Self::Steps(steps(every)),
+            Some(every) => Self::Times(every),
+        }
+    }
+
+    /// Whether there is a row at the present point of an engine.
+    #[inline]
+    fn is_due(self, engine: &Engine) -> bool {
+        match self {
+            Self::All => true,
+            Self::Steps(every) => engine.k().is_multiple_of(every),
+            Self::Times(every) => {
+                let last = engine.last_step();
+                engine.k() == 0 || multiple(engine, every, last.end) > multiple(engine, every, last.start)
+            }
+        }
+    }
+}
+
+/// The number of the last multiple of a time that has come by `t`.
+fn multiple(engine: &Engine, every: f64, t: f64) -> f64 {
+    // Times that were added up miss a multiple by their round-off.
+    ((t - engine.experiment().start) / every + 1e-9).floor()
 }
 
 impl Plan {
@@ -57,8 +98,7 @@ impl Plan {
         }
         let diagnostics = engine.diagnostic_names();
         columns.extend(diagnostics.iter().map(|name| Column { name: name.clone(), unit: None }));
-        let every = spec.every.map_or(1, |every| (every / engine.experiment().step).round().max(1.0) as u64);
-        Self { columns, outputs, inputs, has_energy, every }
+        Self { columns, outputs, inputs, has_energy, rhythm: Rhythm::new(engine, spec.every) }
     }
 
     /// Writes a row. `inputs` has room for all inputs, chosen or not.
@@ -82,9 +122,34 @@ impl Plan {
         row[0] = engine.time();
     }
 
-    /// Number of rows after k macro steps.
-    pub(crate) fn rows_after(&self, k: u64) -> u64 {
-        k / self.every + 1
+    /// Whether a recording has all rows of a run that went to its end.
+    pub(crate) fn is_whole(&self, engine: &Engine, table: &Table) -> bool {
+        let experiment = engine.experiment();
+        if engine.progress_at(0).is_some() {
+            return table.rows() as u64 >= self.rows_of_equal_steps(experiment.steps());
+        }
+        let last = table.values("t").ok().and_then(|times| times.last());
+        last.is_some_and(|last| match self.rhythm {
+            Rhythm::Times(every) => {
+                multiple(engine, every, *last) >= multiple(engine, every, experiment.stop)
+            }
+            _ => *last >= experiment.stop,
+        })
+    }
+
+    /// Number of rows that a recording has up to the present point of an engine.
+    fn rows_at(&self, engine: &Engine, path: &Path) -> Result<u64> {
+        if engine.progress_at(0).is_some() {
+            return Ok(self.rows_of_equal_steps(engine.k()));
+        }
+        let table = Table::open(path)?;
+        let is_past = |t: &f64| *t <= engine.time();
+        Ok(table.values("t")?.partition_point(is_past) as u64)
+    }
+
+    fn rows_of_equal_steps(&self, k: u64) -> u64 {
+        let every = if let Rhythm::Steps(every) = self.rhythm { every } else { 1 };
+        k / every + 1
     }
 }
 
@@ -135,7 +200,7 @@ impl Recorder {
         checkpoints: Checkpoints,
     ) -> Result<Self> {
         let plan = Plan::new(engine, &project.record);
-        let recording = Recording::resume(path, &plan.columns, plan.rows_after(engine.k()))?;
+        let recording = Recording::resume(path, &plan.columns, plan.rows_at(engine, path)?)?;
         Ok(Self::new(plan, recording, engine, Some(checkpoints)))
     }
 
@@ -193,9 +258,104 @@ impl Recorder {
 
 impl Observer for Recorder {
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        if engine.k().is_multiple_of(self.plan.every) {
+        if self.plan.rhythm.is_due(engine) {
             self.write_row(engine)?;
         }
         Ok(Flow::Continue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use costep_conformance::systems::{coupled, method, model};
+    use costep_conformance::varying_steps::varying;
+    use costep_integrate::Solver;
+
+    use super::*;
+
+    /// A run of 0.1 s with steps of 2 ms at most.
+    fn engine(is_uniform: bool) -> Engine {
+        let system = coupled(&model("dual-mass", &[]), &Solver::Exact, &method("foh"), 0.1, 2e-3);
+        if is_uniform { Engine::new(system) } else { varying(system) }.unwrap()
+    }
+
+    fn every(time: Option<f64>) -> RecordSpec {
+        RecordSpec { every: time, signals: vec!["*.x*".into()] }
+    }
+
+    /// All communication points of a run.
+    fn points(is_uniform: bool) -> Vec<f64> {
+        let (mut engine, mut times) = (engine(is_uniform), Vec::new());
+        let mut note = |engine: &Engine| {
+            times.push(engine.time());
+            Ok(Flow::Continue)
+        };
+        engine.run(&mut [&mut note]).unwrap();
+        times
+    }
+
+    fn times(path: &Path) -> Vec<f64> {
+        Table::open(path).unwrap().values("t").unwrap().to_vec()
+    }
+
+    #[test]
+    fn rows_are_as_far_apart_as_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.arrows");
+        for (is_uniform, time) in [(true, None), (true, Some(9e-3)), (false, None), (false, Some(9e-3))] {
+            let (mut engine, all) = (engine(is_uniform), points(is_uniform));
+            let plan = Plan::new(&engine, &every(time));
+            let recording = Recording::create(&path, &plan.columns, &[]).unwrap();
+            let mut recorder = Recorder::new(plan, recording, &engine, None);
+            engine.run(&mut [&mut recorder]).unwrap();
+            recorder.finish().unwrap();
+            let expected = match (is_uniform, time) {
+                (_, None) => all,
+                // 4.5 steps are 5, as they have always been.
+                (true, Some(_)) => all.into_iter().step_by(5).collect::<Vec<_>>(),
+                (false, Some(time)) => {
+                    let from = |k: usize| all.iter().copied().find(|t| *t >= k as f64 * time - 1e-12);
+                    (0..12).filter_map(from).collect()
+                }
+            };
+            assert_eq!(times(&path), expected);
+            assert!(time.is_none() || (11..=12).contains(&expected.len()), "{expected:?}");
+            let plan = Plan::new(&engine, &every(time));
+            assert!(plan.is_whole(&engine, &Table::open(&path).unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_resumed_run_with_varying_steps_drops_the_rows_after_its_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.arrows");
+        let mut unbroken = engine(false);
+        let plan = Plan::new(&unbroken, &every(Some(9e-3)));
+        let recording = Recording::create(&path, &plan.columns, &[]).unwrap();
+        let (mut recorder, mut saved) = (Recorder::new(plan, recording, &unbroken, None), Vec::new());
+        let mut save = |engine: &Engine| {
+            if engine.k() == 37 {
+                saved = engine.save()?;
+            }
+            Ok(Flow::Continue)
+        };
+        unbroken.run(&mut [&mut recorder, &mut save]).unwrap();
+        recorder.finish().unwrap();
+        let whole = times(&path);
+        let mut resumed = engine(false);
+        resumed.load(&saved).unwrap();
+        let plan = Plan::new(&resumed, &every(Some(9e-3)));
+        let kept = plan.rows_at(&resumed, &path).unwrap();
+        assert!(
+            kept > 3 && whole[kept as usize - 1] <= resumed.time() && whole[kept as usize] > resumed.time()
+        );
+        let recording = Recording::resume(&path, &plan.columns, kept).unwrap();
+        let mut recorder = Recorder::new(plan, recording, &resumed, None);
+        recorder.recording.flush().unwrap();
+        let plan = Plan::new(&resumed, &every(Some(9e-3)));
+        assert!(!plan.is_whole(&resumed, &Table::open(&path).unwrap()));
+        resumed.run(&mut [&mut recorder]).unwrap();
+        recorder.finish().unwrap();
+        assert_eq!(times(&path), whole);
     }
 }

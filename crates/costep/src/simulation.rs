@@ -93,6 +93,25 @@ impl Watchers {
     }
 }
 
+/// How far a run is to go on.
+#[derive(Clone, Copy)]
+enum Until {
+    /// To this communication point.
+    Point(u64),
+    /// To the first communication point at or after this time.
+    Time(f64),
+}
+
+impl Until {
+    #[inline]
+    fn is_reached(self, engine: &Engine) -> bool {
+        match self {
+            Self::Point(k) => engine.k() >= k,
+            Self::Time(time) => engine.time() >= time,
+        }
+    }
+}
+
 /// How a run without a reference is judged.
 #[derive(Clone, Copy)]
 struct Verification {
@@ -254,7 +273,7 @@ impl Simulation {
 
     /// Whether the stop time is reached, or the run has ended with an error.
     pub fn is_done(&self) -> bool {
-        self.ended.is_some() || self.engine.k() >= self.engine.experiment().steps()
+        self.ended.is_some() || self.engine.is_over()
     }
 
     /// The output with this name, `part.port`.
@@ -289,23 +308,25 @@ impl Simulation {
 
     /// One macro step. Nothing happens at the end of the run.
     pub fn step(&mut self) -> Result<()> {
-        self.advance(self.engine.k() + 1, None)
+        self.advance(Until::Point(self.engine.k() + 1), None)
     }
 
     /// Goes on to the first communication point at or after this time, or to the end of the run.
     pub fn run_until(&mut self, time: f64) -> Result<()> {
+        // Equal steps are counted: the time of a communication point has its round-off.
         let steps = Experiment { stop: time, ..*self.engine.experiment() }.steps();
-        self.advance(steps, None)
+        let has_equal_steps = self.engine.progress_at(0).is_some();
+        self.advance(if has_equal_steps { Until::Point(steps) } else { Until::Time(time) }, None)
     }
 
     /// Goes on to the end of the run.
     pub fn run(&mut self) -> Result<()> {
-        self.advance(u64::MAX, None)
+        self.advance(Until::Point(u64::MAX), None)
     }
 
     /// Goes on to the end of the run, or until the observer says [`Flow::Stop`].
     pub fn run_with(&mut self, observer: &mut StepObserver<'_>) -> Result<()> {
-        self.advance(u64::MAX, Some(observer))
+        self.advance(Until::Point(u64::MAX), Some(observer))
     }
 
     /// Goes on to the end of the run and judges it. Errors that end the run are part of the outcome.
@@ -321,11 +342,11 @@ impl Simulation {
         self.finish()
     }
 
-    fn advance(&mut self, until: u64, mut observer: Option<&mut StepObserver<'_>>) -> Result<()> {
+    fn advance(&mut self, until: Until, mut observer: Option<&mut StepObserver<'_>>) -> Result<()> {
         if let Some(error) = &self.ended {
             return Err(error.clone());
         }
-        if self.watchers.seen == Some(self.engine.k()) && self.engine.k() >= until {
+        if self.watchers.seen == Some(self.engine.k()) && until.is_reached(&self.engine) {
             return Ok(());
         }
         let start = Instant::now();
@@ -333,7 +354,7 @@ impl Simulation {
         let watchers = &mut self.watchers;
         let look = |engine: &Engine| {
             let flow = watchers.look(engine, observer.as_deref_mut())?;
-            Ok(if engine.k() >= until { Flow::Stop } else { flow })
+            Ok(if until.is_reached(engine) { Flow::Stop } else { flow })
         };
         let outcome = stopping_exceptions(|| self.engine.run_with(look));
         self.wall += start.elapsed();
@@ -350,7 +371,7 @@ impl Simulation {
     /// state.
     pub fn snapshot(&mut self) -> Result<Snapshot> {
         // The start is looked at by the first step, else here.
-        self.advance(self.engine.k(), None)?;
+        self.advance(Until::Point(self.engine.k()), None)?;
         let mut watch = StateWriter::default();
         self.watchers.watch.save(&mut watch);
         Ok(Snapshot { engine: self.engine.save()?, watch: watch.into_bytes() })
@@ -414,7 +435,7 @@ impl Simulation {
         let experiment = *engine.experiment();
         let mut report = RunReport::new(&project.groups[0].method, experiment.step);
         report.count(&engine, self.wall.as_secs_f64());
-        let (to, is_whole) = (engine.time(), self.ended.is_none() && engine.k() >= experiment.steps());
+        let (to, is_whole) = (engine.time(), self.ended.is_none() && engine.is_over());
         let failure = self.ended.as_ref().filter(|error| error.code() != Code::FmuEnds);
         if let Some(error) = failure {
             report.fail(error);

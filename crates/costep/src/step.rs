@@ -39,10 +39,7 @@ impl Step<'_> {
 
     /// Part of the run that is done, from 0 to 1.
     pub fn progress(&self) -> f64 {
-        match self.engine.experiment().steps() {
-            0 => 1.0,
-            steps => self.engine.k() as f64 / steps as f64,
-        }
+        if self.engine.experiment().steps() == 0 { 1.0 } else { self.engine.progress() }
     }
 
     /// The output with this name, `part.port`.

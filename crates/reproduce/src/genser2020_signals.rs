@@ -251,8 +251,8 @@ impl Scene {
     }
 
     fn growth(&self, k: usize) -> String {
-        let amplitudes =
-            costep_analysis::Amplitudes::of(&self.runs[k].trace.rows, self.runs[k].trace.outputs);
+        let trace = &self.runs[k].trace;
+        let amplitudes = costep_analysis::Amplitudes::of(&trace.times, &trace.rows, trace.outputs);
         let word = if grows(&self.runs[k]) { "unstable" } else { "stable" };
         format!("{word}, amplitudes change by {}", short(amplitudes.ratio()))
     }

@@ -28,7 +28,7 @@ pub(crate) fn points(trace: &Trace, index: usize, (from, to): (f64, f64)) -> Vec
 /// [T 3.3.1]: unstable if the amplitude of one output in the last 20 % of the time is greater than in the first 20 %. A
 /// run that did not come to its end is unstable as well.
 pub(crate) fn grows(run: &Run) -> bool {
-    let amplitudes = Amplitudes::of(&run.trace.rows, run.trace.outputs);
+    let amplitudes = Amplitudes::of(&run.trace.times, &run.trace.rows, run.trace.outputs);
     !run.ended || amplitudes.0.iter().any(|fifths| fifths.last() > fifths.first() || fifths.last().is_nan())
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use costep_core::{
     AfterStep, Code, CouplingMethod, Experiment, InputPolynomials, Interval, Request, Restricted, Result,
-    Signals, StateReader, StateWriter, StepContext, StepLengths, Subsystem, SystemView, Verdict,
+    Signals, StepContext, StepLengths, Subsystem, SystemView, Verdict,
 };
 use costep_engine::{Engine, Flow, StepControl, System};
 use costep_integrate::{Integrated, Solver};
@@ -13,65 +13,11 @@ use costep_methods::{METHODS, MethodSpec};
 use costep_conformance::order::{LONGEST_STEP, STATES, STOP, soft_from_rest};
 use costep_conformance::systems::{coupled, method, model};
 use costep_conformance::toys::{Toy, bits_after, wired};
+use costep_conformance::varying_steps::{PATTERN, Varying, varying};
 
 /// Every method with every option changed.
 fn variants() -> impl Iterator<Item = MethodSpec> {
     METHODS.iter().flat_map(costep_conformance::variants)
-}
-
-/// Lengths relative to the longest one, again and again.
-const PATTERN: [f64; 3] = [1.0, 0.4, 0.75];
-
-/// Takes steps of different lengths, and cuts them where it is told to.
-struct Varying {
-    experiment: Experiment,
-    time: f64,
-    /// The most that the next step may be, after a rejection.
-    limit: f64,
-}
-
-impl Varying {
-    fn new(experiment: Experiment) -> Self {
-        Self { experiment, time: experiment.start, limit: f64::INFINITY }
-    }
-}
-
-impl StepControl for Varying {
-    fn next_step(&self, k: u64) -> Interval {
-        let length = (self.experiment.step * PATTERN[k as usize % PATTERN.len()]).min(self.limit);
-        Interval { start: self.time, end: self.time + length, length }
-    }
-
-    fn is_over(&self, _k: u64) -> bool {
-        self.time >= self.experiment.stop
-    }
-
-    fn is_uniform(&self) -> bool {
-        false
-    }
-
-    fn rejected(&mut self, _step: &StepContext, shorter: f64) -> Result<()> {
-        self.limit = shorter;
-        Ok(())
-    }
-
-    fn accepted(&mut self, step: &StepContext) {
-        (self.time, self.limit) = (step.t_next, f64::INFINITY);
-    }
-
-    fn save(&self, out: &mut StateWriter) {
-        out.real(self.time);
-    }
-
-    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.time = from.real()?;
-        Ok(())
-    }
-}
-
-fn varying(system: System) -> Result<Engine> {
-    let control = Varying::new(system.experiment);
-    Engine::with_control(system, Box::new(control))
 }
 
 /// Whether a method can do without steps of one length.
@@ -110,6 +56,17 @@ fn every_method_that_needs_no_equal_steps_keeps_its_order() {
         println!("{}: {slopes:.2?}", entry.id);
         let order = f64::from(entry.convergence_order);
         assert!(slopes.iter().all(|slope| *slope >= order - 0.25), "{}: {slopes:?}", entry.id);
+    }
+}
+
+/// Trial steps that give local models go on to the end of the run, however many steps it has.
+#[test]
+fn probed_models_serve_all_of_a_run() {
+    let (exact, probed) =
+        (errors("predictive", LONGEST_STEP), errors("predictive:source=probe", LONGEST_STEP));
+    println!("{exact:?} {probed:?}");
+    for i in STATES {
+        assert!(probed[i] < 2.0 * exact[i], "{i}: {probed:?} {exact:?}");
     }
 }
 

@@ -185,7 +185,8 @@ impl ModelSource for Probe {
         };
         part.sizes.iter_mut().zip(seen.u).for_each(|(size, u)| *size = size.max(u.abs()));
         // The last point of the run needs neither model nor state. The last step may lead beyond the stop time.
-        let left = experiment.steps().saturating_sub(seen.k);
+        // Counted by time: where steps vary, there are more of them than of the longest.
+        let left = Experiment { start: seen.interval.end, ..experiment }.steps();
         if left == 0 && part.known.version > 0 {
             return Ok(());
         }

@@ -39,6 +39,11 @@ impl Row {
         Self { noise: Some(decibels), ..self }
     }
 
+    /// The system, its end and the step.
+    pub(crate) fn drawn(&self) -> Result<(SystemDescription, f64, f64)> {
+        Ok((self.case.model()?, self.case.stop(), self.step))
+    }
+
     /// Error of each method, and steps of subsystems per macro step.
     pub(super) fn errors(&self, methods: &[&str]) -> Result<Vec<(f64, f64)>> {
         let specs = methods.iter().map(|method| MethodSpec::parse(method)).collect::<Result<Vec<_>>>()?;

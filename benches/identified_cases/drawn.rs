@@ -8,10 +8,10 @@ use super::cases::{Row, exact, helicopter, nonlinear_with, pendulum_with};
 use super::pairs;
 
 /// Repeatable numbers.
-pub(super) struct Draw(u64);
+pub(crate) struct Draw(u64);
 
 impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -24,22 +24,23 @@ impl Draw {
         z ^ (z >> 31)
     }
 
-    fn between(&mut self, least: f64, greatest: f64) -> f64 {
+    pub(crate) fn between(&mut self, least: f64, greatest: f64) -> f64 {
         least + (greatest - least) * ((self.bits() >> 11) as f64 / (1u64 << 53) as f64)
     }
 
     /// Evenly in the logarithm, for what has a size.
-    fn size(&mut self, least: f64, greatest: f64) -> f64 {
+    pub(crate) fn size(&mut self, least: f64, greatest: f64) -> f64 {
         self.between(least.ln(), greatest.ln()).exp()
     }
 
     /// 0 to `count` - 1.
-    fn index(&mut self, count: u64) -> u64 {
+    pub(crate) fn index(&mut self, count: u64) -> u64 {
         self.bits() % count
     }
 }
 
-const KINDS: [fn(&mut Draw) -> Row; 13] = [
+/// The built-in systems, then loops of two linear parts.
+pub(crate) const KINDS: [fn(&mut Draw) -> Row; 13] = [
     oscillator, springs, nonlinear, flight, pendulum, pendula, chain, lines, oil, circuit, wall, controlled,
     shaft,
 ];
@@ -66,12 +67,12 @@ fn row(name: String, case: Case, step: f64) -> Row {
 }
 
 /// A step of two digits.
-fn step(draw: &mut Draw, least: f64, greatest: f64) -> f64 {
+pub(crate) fn step(draw: &mut Draw, least: f64, greatest: f64) -> f64 {
     format!("{:.1e}", draw.size(least, greatest)).parse().unwrap_or(least)
 }
 
 /// An excitation of about this size with about so many periods in a run, or none.
-fn excitation(draw: &mut Draw, size: f64, stop: f64) -> (&'static str, Option<External>) {
+pub(crate) fn excitation(draw: &mut Draw, size: f64, stop: f64) -> (&'static str, Option<External>) {
     let amplitude = size * draw.size(0.3, 3.0);
     let frequency = draw.size(1.0, 12.0) / stop;
     let phase = draw.between(0.0, 6.0);

@@ -1,7 +1,7 @@
 //! Coupling of black boxes with nothing set: the method `identified` on many systems, steps and starts.
 
 mod cases;
-mod drawn;
+pub(crate) mod drawn;
 mod noisy;
 mod pairs;
 mod stiffening;

@@ -1,7 +1,7 @@
 //! A second solution beside a run that has ended, at the points of which the run has kept samples: the monolithic system, or the
 //! same coupling at half the step. What a verdict rests on if no reference is asked for.
 
-use costep_core::{Description, Experiment, Result};
+use costep_core::{Description, Experiment, Port, PortKind, Result};
 use costep_engine::{Engine, Flow};
 use costep_integrate::Solver;
 use costep_system::SystemDescription;
@@ -95,10 +95,21 @@ impl<'a> Pairs<'a> {
         self.found += 1;
     }
 
-    fn compare(self, amplitudes: Amplitudes, descriptions: &[Description], factor: f64) -> Companion {
-        let accuracy =
-            Accuracy::of(&self.samples.rows()[..self.other.len()], &self.other, &nominal(descriptions))
-                .scaled(factor);
+    /// Only real numbers are compared, if there are any: integers often count steps, and Booleans belong to the signals that they
+    /// switch.
+    fn compare(mut self, amplitudes: Amplitudes, descriptions: &[Description], factor: f64) -> Companion {
+        let is_real = |port: &Port| port.kind == PortKind::Real;
+        let ports: Vec<_> = descriptions.iter().flat_map(|description| &description.outputs).collect();
+        if ports.iter().any(|port| is_real(port)) {
+            let outputs = ports.len();
+            let own = self.samples.rows().chunks_exact(outputs);
+            for (other, own) in self.other.chunks_exact_mut(outputs).zip(own) {
+                let others = (0..outputs).filter(|i| !is_real(ports[*i]));
+                others.for_each(|i| other[i] = own[i]);
+            }
+        }
+        let own = &self.samples.rows()[..self.other.len()];
+        let accuracy = Accuracy::of(own, &self.other, &nominal(descriptions), &amplitudes).scaled(factor);
         Companion { amplitudes, errors: self.errors, accuracy }
     }
 }

@@ -48,8 +48,10 @@ impl Measures {
 
 /// A mean error of so much of the range of the signals is large: the curves are visibly other ones.
 const LARGE_MEAN_ERROR: f64 = 0.1;
-/// One signal is wrong if its error is so much of it, whatever the others are.
+/// One signal is wrong if its error is so much of it, whatever the others are, and not small beside a peak that it has had.
 const LARGE_SIGNAL_ERROR: f64 = 0.5;
+/// A signal that changes by less than this part of its size does not move.
+const AT_REST: f64 = 1e-6;
 /// An error below this part of the nominal value is round-off of a signal that rests.
 const NEGLIGIBLE: f64 = 1e-6;
 
@@ -68,18 +70,30 @@ pub struct SignalError {
 pub struct Accuracy {
     /// `eps_mono`: RMS over the points of the mean over all outputs of |y - y_ref| / range(y_ref).
     pub mean: f64,
-    /// `rel_rms` of each output, and its greatest error relative to its nominal value.
+    /// `rel_rms` of each output, the same relative to its range, and its greatest error relative to its nominal value.
     signals: Vec<f64>,
+    of_range: Vec<f64>,
     greatest: Vec<f64>,
 }
 
 impl Accuracy {
-    /// Of rows of outputs with these nominal values.
-    pub(crate) fn of(rows: &[f64], reference: &[f64], nominal: &[f64]) -> Self {
+    /// Of rows of outputs with these nominal values, where the amplitudes of the reference are known inside the steps too.
+    pub(crate) fn of(rows: &[f64], reference: &[f64], nominal: &[f64], amplitudes: &Amplitudes) -> Self {
         let outputs = nominal.len();
+        let mut ranges = ranges(reference, nominal);
+        let mut signals = relative_rms(rows, reference, nominal);
+        for (i, windows) in amplitudes.0.iter().enumerate() {
+            // With half a period per step a signal may pass through zero at every communication point: these do not show its size.
+            let seen = reference.iter().skip(i).step_by(outputs).fold(0.0, |most: f64, y| most.max(y.abs()));
+            if windows.peak() > 2.0 * seen {
+                signals[i] *= seen / windows.peak();
+                ranges[i] = ranges[i].max(windows.peak());
+            }
+        }
         Self {
-            mean: mean_relative_error(rows, reference, nominal),
-            signals: relative_rms(rows, reference, nominal),
+            mean: mean_error_of(rows, reference, &ranges),
+            of_range: rms_of_range(rows, reference, &ranges),
+            signals,
             greatest: (0..outputs)
                 .map(|i| worst_error(rows, reference, outputs, i) / nominal[i].abs().max(f64::MIN_POSITIVE))
                 .collect(),
@@ -89,13 +103,18 @@ impl Accuracy {
     /// All errors times a factor.
     pub(crate) fn scaled(mut self, factor: f64) -> Self {
         self.mean *= factor;
-        self.signals.iter_mut().chain(&mut self.greatest).for_each(|error| *error *= factor);
+        let Self { signals, of_range, greatest, .. } = &mut self;
+        signals.iter_mut().chain(of_range).chain(greatest).for_each(|error| *error *= factor);
         self
     }
 
     /// Outputs that are wrong, whatever the others are, the worst first.
     pub fn wrong(&self) -> Vec<usize> {
-        let is_wrong = |i: &usize| self.signals[*i] > LARGE_SIGNAL_ERROR && self.greatest[*i] > NEGLIGIBLE;
+        let is_wrong = |i: &usize| {
+            self.signals[*i] > LARGE_SIGNAL_ERROR
+                && self.of_range[*i] > LARGE_MEAN_ERROR
+                && self.greatest[*i] > NEGLIGIBLE
+        };
         let mut wrong: Vec<_> = (0..self.signals.len()).filter(is_wrong).collect();
         wrong.sort_by(|a, b| self.signals[*b].total_cmp(&self.signals[*a]));
         wrong
@@ -114,12 +133,12 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
     let names = descriptions
         .iter()
         .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
-    let accuracy = Accuracy::of(&run.rows, &mono.rows, &nominal);
+    let accuracy = Accuracy::of(&run.rows, &mono.rows, &nominal, &reference.amplitudes);
     let amplitudes = Amplitudes::of(&run.times, &run.rows, run.outputs);
     let judged = run.times.len() as u64 > FEWEST_STEPS;
     Measures {
         inaccurate: accuracy.is_inaccurate(),
-        eps_mono: accuracy.mean,
+        eps_mono: mean_relative_error(&run.rows, &mono.rows, &nominal),
         eps_mean: norm_over_subsystems(descriptions, &mean_errors(&run.rows, &mono.rows, &nominal)),
         sigma_mono: means_of_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)).sum(),
         eps_mono_micro: match (&run.micro, &mono.micro) {
@@ -128,7 +147,10 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
             }
             _ => None,
         },
-        signals: names.zip(accuracy.signals).map(|(name, rel_rms)| SignalError { name, rel_rms }).collect(),
+        signals: names
+            .zip(relative_rms(&run.rows, &mono.rows, &nominal))
+            .map(|(name, rel_rms)| SignalError { name, rel_rms })
+            .collect(),
         energy_drift: energy_drift(&run.energy, &mono.energy),
         amplitude_ratio: amplitudes.ratio(),
         judged,
@@ -151,11 +173,14 @@ pub(crate) fn nominal(descriptions: &[Description]) -> Vec<f64> {
 /// RMS over the rows after the first of the mean over outputs of |y - y_mono| / range(y_mono). The initial
 /// values count for the range only: they are the same by construction.
 fn mean_relative_error(rows: &[f64], mono: &[f64], nominal: &[f64]) -> f64 {
-    let outputs = nominal.len().max(1);
-    let ranges = ranges(mono, nominal);
+    mean_error_of(rows, mono, &ranges(mono, nominal))
+}
+
+fn mean_error_of(rows: &[f64], mono: &[f64], ranges: &[f64]) -> f64 {
+    let outputs = ranges.len().max(1);
     let mut sum = 0.0;
     for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1) {
-        let errors = row.iter().zip(mono).zip(&ranges).map(|((y, mono), range)| (y - mono).abs() / range);
+        let errors = row.iter().zip(mono).zip(ranges).map(|((y, mono), range)| (y - mono).abs() / range);
         sum += (errors.sum::<f64>() / outputs as f64).powi(2);
     }
     (sum / ((rows.len() / outputs).max(2) - 1) as f64).sqrt()
@@ -210,8 +235,8 @@ fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
             most[i] = most[i].max(*y);
         }
     }
-    // Beyond the normal numbers there are only signals that are not numbers, and round-off is no movement.
-    let round_off = |i: usize| 1e-12 * most[i].abs().max(least[i].abs());
+    // Beyond the normal numbers there are only signals that are not numbers, and the tolerance of a solver is no movement.
+    let round_off = |i: usize| AT_REST * most[i].abs().max(least[i].abs());
     let moves = |i: usize| most[i] - least[i] >= round_off(i).max(f64::MIN_POSITIVE);
     let range = |i: usize| if moves(i) { most[i] - least[i] } else { nominal[i] };
     (0..nominal.len()).map(range).collect()
@@ -241,6 +266,19 @@ fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
         false => (errors[i] / points).sqrt() * unit[i] / nominal[i],
     };
     (0..nominal.len()).map(relative).collect()
+}
+
+/// sqrt(mean (y - y_mono)^2) / range(y_mono) per output, over the rows after the first.
+fn rms_of_range(rows: &[f64], mono: &[f64], ranges: &[f64]) -> Vec<f64> {
+    let outputs = ranges.len().max(1);
+    let points = ((rows.len() / outputs).max(2) - 1) as f64;
+    let mut squares = vec![0.0; ranges.len()];
+    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1) {
+        for (i, sum) in squares.iter_mut().enumerate() {
+            *sum += ((row[i] - mono[i]) / ranges[i]).powi(2);
+        }
+    }
+    squares.iter().map(|sum| (sum / points).sqrt()).collect()
 }
 
 /// Greatest |y - y_mono| of one output.

@@ -16,6 +16,8 @@ const RUN: &[(&str, &str)] = &[
     ("step", "number"),
     ("verdict", "text"),
     ("judged_by", "text?"),
+    ("error_estimate", "object?"),
+    ("doubt", "object?"),
     ("eps_mono", "number?"),
     ("eps_mono_micro", "number?"),
     ("max_abs_error", "number?"),
@@ -66,7 +68,8 @@ fn is_a_run(run: &Value) {
     has(run, RUN);
     let verdict = run["verdict"].as_str().unwrap();
     assert!(
-        ["stable", "unstable", "inaccurate", "not judged", "diverged", "failed"].contains(&verdict),
+        ["stable", "unstable", "inaccurate", "suspect", "not judged", "diverged", "failed"]
+            .contains(&verdict),
         "{verdict}"
     );
     for signal in run["signals"].as_object().unwrap().values() {

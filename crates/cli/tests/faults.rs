@@ -55,6 +55,7 @@ mod fault {
     pub(crate) const PRINT_ERRORS: i32 = 56;
     pub(crate) const TRAPS_IN_STEP: i32 = 57;
     pub(crate) const UMASK: i32 = 58;
+    pub(crate) const SEGV_SHORT: i32 = 63;
 }
 
 /// A folder with the FMU and the project `rig`: the FMU, fed by itself, and a good one beside it.
@@ -302,7 +303,7 @@ fn values_that_are_no_numbers_stop_the_run() {
         assert!(stopped >= if fmi == Fmi::V1 { 3 } else { 5 }, "{stopped}");
         rig.fault(fault::NAN, "").exits(2);
         assert_eq!(rig.times().len(), 3);
-        rig.fault(fault::DENORMAL, "").exits(0);
+        rig.fault(fault::DENORMAL, "--no-verify").exits(0);
     }
 }
 
@@ -495,6 +496,18 @@ fn faults_of_a_comparison_are_reported_too() {
             .exits(2)
             .says("`bad` died with SIGSEGV in")
             .says("InitializationMode");
+    }
+}
+
+/// A run that came to its end stays, whatever an FMU does in the second one at half its step.
+#[test]
+fn a_crash_in_the_verification_leaves_the_run_alone() {
+    for fmi in EVERY {
+        let rig = Rig::new(fmi);
+        let why = "not verified: at half the step, `bad` died with SIGSEGV";
+        let done = rig.fault(fault::SEGV_SHORT, "--method zoh").exits(0).says(why);
+        assert!(done.stdout.contains("(defect)"), "{}", done.story());
+        assert_eq!(rig.times().len(), 6);
     }
 }
 

@@ -94,7 +94,7 @@ fn loaded_models_stabilise_the_helicopter() {
 #[test]
 fn a_project_finds_its_models_and_a_run_takes_them_along() {
     let sandbox = Sandbox::new();
-    sandbox.write("rig/system.toml", "[system]\nmodel = \"dual-mass\"\nstop = \"0.1 s\"\n[step]\nsize = \"2 ms\"\n[method]\nid = \"mbcorr\"\nsource = \"from-file\"\nfile = \"models.toml\"\n");
+    sandbox.write("rig/system.toml", "[system]\nmodel = \"dual-mass\"\nstop = \"0.1 s\"\n[step]\nsize = \"1 ms\"\n[method]\nid = \"mbcorr\"\nsource = \"from-file\"\nfile = \"models.toml\"\n");
     sandbox.run("identify dual-mass --step 1ms --t-end 1s --out rig/models.toml --quiet").exits(0);
     sandbox.run("check rig").exits(0);
     let here = sandbox.run("run rig --out here --json").exits(0).json();
@@ -102,7 +102,7 @@ fn a_project_finds_its_models_and_a_run_takes_them_along() {
     let again = sandbox.run("run here/run.toml --out again --json").exits(0).json();
     assert_eq!(here["signals"], again["signals"]);
     // By the command line names are relative to the present folder.
-    let line = "run dual-mass --method mbcorr:source=from-file,file=rig/models.toml --step 2ms --t-end 0.1s --out flag";
+    let line = "run dual-mass --method mbcorr:source=from-file,file=rig/models.toml --step 1ms --t-end 0.1s --out flag";
     sandbox.run(line).exits(0);
     sandbox.run("run flag/run.toml --out flag2").exits(0);
     let rows = |folder: &str| {

@@ -7,7 +7,7 @@ use costep_analysis::{Companion, RunWatch, Sign, Suspicion};
 use costep_core::{Code, Error, Experiment, Result};
 use costep_engine::{Engine, Flow, Observer, StopFlag};
 use costep_project::Project;
-use costep_supervise::stopping_exceptions;
+use costep_supervise::{stopping_exceptions, unheard};
 use serde::Serialize;
 
 use crate::assemble::{self, Choice};
@@ -19,6 +19,9 @@ use crate::supervised;
 
 /// Runs that took no longer are verified by a second one, unless that is not wanted.
 const CHEAP: Duration = Duration::from_secs(1);
+
+/// Nothing that grows is to be called unstable as long as all errors together are below this share of the ranges.
+const INVISIBLE: f64 = 0.03;
 
 /// Signals that grow and a mean defect of so much of their ranges: unstable. With less they may be driven.
 const CLEARLY_UNSTABLE: f64 = 0.1;
@@ -111,15 +114,17 @@ impl Evidence<'_> {
         supervised::show_verification();
         let run = || {
             let mut engine = assemble::refined(self.project, &Choice::of(self.project), self.experiment, 2)?;
-            stopping_exceptions(|| {
+            let result = stopping_exceptions(|| {
                 Companion::half_step(&mut engine, self.watch, |engine: &Engine| {
                     StopFlag(cancel.flag()).observe(engine)?;
                     supervised::obey_stop(engine)?;
                     Ok(Flow::Continue)
                 })
-            })
+            });
+            drop(engine);
+            result
         };
-        Beside::of(run(), "half step")
+        Beside::of(unheard(run), "half step")
     }
 
     /// Whether a run that took this wall time, of all that it may take, is to be done a second time with twice as many steps.
@@ -166,7 +171,8 @@ impl Evidence<'_> {
     fn beside(&self, companion: &Companion, by: &str, grows: bool, stable: Verdict) -> Verdict {
         // A second run may be unstable as well: then the signals of the first one say more than their difference.
         let is_far = companion.accuracy.is_inaccurate();
-        if companion.says_unstable(self.watch) || (by != "reference" && is_far && grows) {
+        let is_visible = is_far || companion.accuracy.mean > INVISIBLE;
+        if is_visible && companion.says_unstable(self.watch) || (by != "reference" && is_far && grows) {
             return Verdict::Unstable;
         }
         if is_far { Verdict::Inaccurate } else { stable }

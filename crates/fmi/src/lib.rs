@@ -40,5 +40,5 @@ pub use call::log::{Message, Status};
 pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
-pub use notice::{Notice, listen, tell};
+pub use notice::{Notice, listen, tell, unheard};
 pub use variations::SignalVariations;

@@ -3,6 +3,7 @@
 //! Whoever wants to hear of them says so once per process. Nothing is looked up or counted in calls that go well.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::call::log::{Message, Status};
 
@@ -21,15 +22,26 @@ pub enum Notice<'a> {
 type Listener = Box<dyn Fn(&str, Notice<'_>) + Send + Sync>;
 
 static LISTENER: OnceLock<Listener> = OnceLock::new();
+static DEAF: AtomicBool = AtomicBool::new(false);
 
 /// Has all notices of this process told to somebody; false if somebody else already listens.
 pub fn listen(listener: impl Fn(&str, Notice<'_>) + Send + Sync + 'static) -> bool {
     LISTENER.set(Box::new(listener)).is_ok()
 }
 
+/// Does work during which nobody listens: it repeats what has been heard before.
+pub fn unheard<T>(work: impl FnOnce() -> T) -> T {
+    let before = DEAF.swap(true, Ordering::Relaxed);
+    let result = work();
+    DEAF.store(before, Ordering::Relaxed);
+    result
+}
+
 /// Tells whoever listens.
 pub fn tell(instance: &str, notice: Notice<'_>) {
-    if let Some(listener) = LISTENER.get() {
+    if let Some(listener) = LISTENER.get()
+        && !DEAF.load(Ordering::Relaxed)
+    {
         listener(instance, notice);
     }
 }

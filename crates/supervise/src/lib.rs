@@ -43,6 +43,7 @@ mod report;
 #[cfg(target_os = "linux")]
 mod watcher;
 
+pub use costep_fmi::unheard;
 pub use unwinding::stopping_exceptions;
 
 #[cfg(target_os = "linux")]

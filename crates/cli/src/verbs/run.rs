@@ -190,7 +190,7 @@ fn verdict_line(outcome: &Outcome) -> String {
     } else if let Some(ErrorEstimate { value, by }) = report.error_estimate
         && report.verdict != Verdict::NotJudged
     {
-        line += &format!("   error about {value:.0e} of range ({by})");
+        line += &format!("   error about {} of range ({by})", rough(value));
     }
     line += match report.verdict {
         Verdict::Unstable => "   amplitudes grow: try a smaller step or `costep compare`",
@@ -215,4 +215,21 @@ fn doubt_line(doubt: &Doubt) -> String {
     }
     let time = |time: f64| format_time((time * 1e9).round() * 1e-9);
     format!("{}: {names}; worst between t = {} and {}", doubt.reason, time(doubt.from), time(doubt.to))
+}
+
+/// One digit: `3e-5`, `0.2`, `9`, `2e3`.
+fn rough(value: f64) -> String {
+    let rounded: f64 = format!("{value:.0e}").parse().unwrap_or(value);
+    if (0.1..100.0).contains(&rounded) { format!("{rounded}") } else { format!("{rounded:.0e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rough;
+
+    #[test]
+    fn errors_have_one_digit() {
+        let texts = [3.4e-5, 0.0951, 0.26, 0.99, 8.7, 43.0, 2345.0, 0.0].map(rough);
+        assert_eq!(texts, ["3e-5", "0.1", "0.3", "1", "9", "40", "2e3", "0e0"]);
+    }
 }

@@ -24,7 +24,9 @@ enum {
     EXCEPTION_STEP, CHANGE_LOCALE, WRONG_RESTORE, PRINT_ERRORS, TRAPS_STEP, CHANGE_UMASK,
     DISCARD_GET,
     /* Asks for the end when the step is done; says it is a hundredth, and a fifth, of the step beyond its end. */
-    END_AT_POINT, MISSES_A_LITTLE, MISSES_MUCH
+    END_AT_POINT, MISSES_A_LITTLE, MISSES_MUCH,
+    /* Crashes in a step shorter than the usual ones. */
+    SEGV_SHORT
 };
 
 /* Where something can go wrong. */

@@ -4,12 +4,13 @@
 //!
 //! `cargo bench -p costep-benches --bench trust -- [--seed 15] [--runs 1020] [--methods
 //! zoh,nepce,foh,identified,auto] [--only WORD] [--case NUMBER] [--json FILE] [--table FILE] [--list]
-//! [--threads N]`
+//! [--threads N] [--no-verify]`
 #![allow(missing_docs)]
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use costep::Verify;
 use costep_benches::trust::{Case, Studied, cases, json, kinds, markdown, study, verbose};
 use costep_core::Result;
 use costep_reproduce::Work;
@@ -25,6 +26,7 @@ struct Asked {
     table: Option<PathBuf>,
     list: bool,
     threads: usize,
+    verify: Verify,
 }
 
 fn asked() -> std::result::Result<Asked, String> {
@@ -39,6 +41,7 @@ fn asked() -> std::result::Result<Asked, String> {
         table: None,
         list: false,
         threads,
+        verify: Verify::Always,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -53,6 +56,7 @@ fn asked() -> std::result::Result<Asked, String> {
             "--json" => asked.json = Some(value()?.into()),
             "--table" => asked.table = Some(value()?.into()),
             "--threads" => asked.threads = number(value()?)?,
+            "--no-verify" => asked.verify = Verify::Never,
             "--list" => asked.list = true,
             // Cargo says so.
             "--bench" => {}
@@ -80,6 +84,9 @@ impl Asked {
             self.methods.join(",")
         );
         command += &self.only.as_ref().map_or(String::new(), |word| format!(" --only '{word}'"));
+        if self.verify == Verify::Never {
+            command += " --no-verify";
+        }
         command
     }
 }
@@ -108,8 +115,9 @@ fn main() {
         Ok(())
     };
     let work = Work { threads: asked.threads, quick: false, progress: &progress };
-    let studied: Vec<Studied> =
-        work.map(&cases, |case| study(case, &asked.methods)).expect("systems that can be built");
+    let studied: Vec<Studied> = work
+        .map(&cases, |case| study(case, &asked.methods, asked.verify))
+        .expect("systems that can be built");
     eprintln!();
     if asked.case.is_some() {
         studied.iter().for_each(|of| println!("{}", verbose(of)));

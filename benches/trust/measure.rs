@@ -1,6 +1,6 @@
 //! Runs without a reference, and what they say about themselves.
 
-use costep::{Outcome, Run, System};
+use costep::{Outcome, Run, System, Verify};
 
 use super::cases::Case;
 use super::parts::Counts;
@@ -29,9 +29,15 @@ pub(super) struct Ran {
 }
 
 /// Runs a case with a method at its step, or at a part of it.
-pub(super) fn run(case: &Case, system: &System, counts: &Counts, method: &str, refinement: u64) -> Ran {
+pub(super) fn run(
+    case: &Case,
+    system: &System,
+    counts: &Counts,
+    (method, verify): (&str, Verify),
+    refinement: u64,
+) -> Ran {
     counts.clear();
-    let run = Run::new().method(method).step(case.step / refinement as f64).reference("none");
+    let run = Run::new().method(method).step(case.step / refinement as f64).reference("none").verify(verify);
     match system.run(run) {
         Ok(outcome) => Ran { said: said(&outcome, counts), rows: rows(case, &outcome, refinement) },
         Err(error) => {
@@ -46,18 +52,11 @@ fn said(outcome: &Outcome, counts: &Counts) -> Said {
     Said {
         verdict: format!("{:?}", report.verdict),
         judged_by: report.judged_by.map(Into::into),
-        quoted: quoted(outcome),
+        quoted: report.error_estimate.map(|estimate| (estimate.value, estimate.by.into())),
         calls: counts.of_first(),
         counted: report.work.subsystem_steps,
         remark: report.error.as_ref().map(ToString::to_string).or_else(|| report.chosen.clone()),
     }
-}
-
-/// The error that a run quotes, as its JSON has it: nothing as long as reports have none.
-fn quoted(outcome: &Outcome) -> Option<(f64, String)> {
-    let report = serde_json::to_value(&outcome.report).ok()?;
-    let estimate = report.get("error_estimate")?;
-    Some((estimate["value"].as_f64()?, estimate["by"].as_str().unwrap_or_default().into()))
 }
 
 fn rows(case: &Case, outcome: &Outcome, refinement: u64) -> Option<Vec<f64>> {

@@ -1,5 +1,6 @@
 //! A case with all methods: what they say, what is true, and what others do for the same number of steps.
 
+use costep::Verify;
 use costep_core::Result;
 
 use super::cases::Case;
@@ -85,8 +86,8 @@ fn capped(error: f64) -> f64 {
     if error.is_nan() { LOST } else { error.clamp(TINY, LOST) }
 }
 
-/// Runs a case with these methods.
-pub fn study(case: &Case, methods: &[String]) -> Result<Studied> {
+/// Runs a case with these methods, verified or not by a second run.
+pub fn study(case: &Case, methods: &[String], verify: Verify) -> Result<Studied> {
     let lost = |why: String| Studied { case: case.clone(), truth: Err(why), runs: Vec::new() };
     let truth = match Truth::of(case) {
         Ok(truth) if truth.own_error <= UNSURE => truth,
@@ -97,7 +98,7 @@ pub fn study(case: &Case, methods: &[String]) -> Result<Studied> {
     let system = case.system(&counts).map_err(|errors| errors.first().clone())?;
     let outputs = case.nominal_outputs().len();
     let one = |method: &String| {
-        let ran = run(case, &system, &counts, method, 1);
+        let ran = run(case, &system, &counts, (method, verify), 1);
         let distance = ran.rows.as_ref().map_or_else(Distance::ended_early, |rows| truth.distance(rows));
         Judged {
             method: method.clone(),
@@ -119,7 +120,7 @@ pub fn study(case: &Case, methods: &[String]) -> Result<Studied> {
                     if let Some(found) = known.iter().find(|found| (found.0, found.1) == (k, refinement)) {
                         return found.2;
                     }
-                    let rows = run(case, &system, &counts, SIMPLE[k], refinement).rows;
+                    let rows = run(case, &system, &counts, (SIMPLE[k], Verify::Never), refinement).rows;
                     let error = capped(rows.map_or(f64::INFINITY, |rows| truth.distance(&rows).eps));
                     known.push((k, refinement, error));
                     error

@@ -1,5 +1,6 @@
 //! What is true: a fine reference, and how far a run is from it.
 
+use costep::Verify;
 use costep_analysis::outputs_at;
 use costep_core::Result;
 use costep_integrate::Solver;
@@ -95,8 +96,8 @@ impl Truth {
         let mut refinement = COARSEST;
         loop {
             let at = |method: &str| -> Option<Self> {
-                let fine = run(case, &system, &counts, method, refinement).rows?;
-                let check = run(case, &system, &counts, method, refinement / 2).rows?;
+                let fine = run(case, &system, &counts, (method, Verify::Never), refinement).rows?;
+                let check = run(case, &system, &counts, (method, Verify::Never), refinement / 2).rows?;
                 let by = format!("{method} at 1/{refinement} of the step");
                 let truth = Self::new(fine, nominal, by).checked_with(&check);
                 truth.own_error.is_finite().then_some(truth)

@@ -25,6 +25,8 @@ pub struct Companion {
     errors: Amplitudes,
     /// The difference as an error of the run.
     pub accuracy: Accuracy,
+    /// How much of the run was compared.
+    pub share: f64,
 }
 
 impl Companion {
@@ -45,10 +47,11 @@ impl Companion {
         Ok(pairs.compare(amplitudes, &descriptions, 1.0))
     }
 
-    /// The same coupled system at half the step. `observe` sees every communication point of it and may end it.
+    /// The same coupled system at half the step, up to this share of the run. `observe` sees every communication point of it.
     pub fn half_step(
         engine: &mut Engine,
         run: &RunWatch,
+        share: f64,
         mut observe: impl FnMut(&Engine) -> Result<Flow>,
     ) -> Result<Self> {
         let outputs = engine.outputs().len();
@@ -57,13 +60,17 @@ impl Companion {
         engine.run_with(|engine| {
             amplitudes.add(engine.progress(), engine.outputs());
             pairs.add(engine.time(), engine.outputs());
-            observe(engine)
+            let flow = observe(engine)?;
+            Ok(if engine.progress() >= share { Flow::Stop } else { flow })
         })?;
-        Ok(pairs.compare(amplitudes, engine.descriptions(), FROM_HALF_STEP))
+        Ok(Self { share, ..pairs.compare(amplitudes, engine.descriptions(), FROM_HALF_STEP) })
     }
 
-    /// Whether the run is unstable by this companion.
+    /// Whether the run is unstable by this companion: growth shows in a whole run only.
     pub fn says_unstable(&self, run: &RunWatch) -> bool {
+        if self.share < 1.0 {
+            return false;
+        }
         let own = run.amplitudes();
         let each = own.0.iter().zip(&self.amplitudes.0).zip(&self.errors.0);
         each.map(|((own, reference), error)| Growth { own: *own, reference: *reference, error: *error })
@@ -110,6 +117,6 @@ impl<'a> Pairs<'a> {
         }
         let own = &self.samples.rows()[..self.other.len()];
         let accuracy = Accuracy::of(own, &self.other, &nominal(descriptions), &amplitudes).scaled(factor);
-        Companion { amplitudes, errors: self.errors, accuracy }
+        Companion { amplitudes, errors: self.errors, accuracy, share: 1.0 }
     }
 }

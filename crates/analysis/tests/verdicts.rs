@@ -3,7 +3,7 @@
 
 use costep_analysis::{Companion, Measures, Reference, RunWatch, Trace, measure};
 use costep_core::Experiment;
-use costep_engine::{Engine, Scheduling, System};
+use costep_engine::{Engine, Flow, Scheduling, System};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
 use costep_system::SystemDescription;
@@ -170,4 +170,22 @@ fn a_run_of_five_steps_can_be_unstable() {
     let ramp = of("prestep:paper=true,input=ramp");
     assert!(ramp.unstable && !ramp.judged, "{ramp:?}");
     assert!(!of("predictive").unstable);
+}
+
+/// The beginning of a run may be compared with a second one at half the step: the estimate is near the truth, and of that part.
+#[test]
+fn a_second_run_may_do_the_beginning_only() {
+    let (model, whole) = (model(1e5, 1e3), experiment(5e-4, 400));
+    let mut coarse = engine(&model, "nepce", whole);
+    let (mut trace, mut watch) = (Trace::new(coarse.outputs().len(), false), RunWatch::default());
+    coarse.run(&mut [&mut trace, &mut watch]).unwrap();
+    let reference = Reference::new(&model, Solver::Exact, &whole, false).unwrap();
+    let eps = measure(coarse.descriptions(), &trace, &reference).eps_mono;
+    for share in [0.5, 1.0] {
+        let mut fine = engine(&model, "nepce", Experiment { step: 2.5e-4, ..whole });
+        let second = Companion::half_step(&mut fine, &watch, share, |_| Ok(Flow::Continue)).unwrap();
+        let estimate = second.accuracy.mean;
+        assert!((eps / 2.0..2.0 * eps).contains(&estimate) && second.share == share, "{estimate} {eps}");
+        assert!((fine.progress() - share).abs() < 0.01);
+    }
 }

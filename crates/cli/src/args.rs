@@ -270,8 +270,8 @@ pub(crate) struct LimitArgs {
     /// Memory limit of a run with FMUs, with unit: `2GiB`
     #[arg(long, value_name = "SIZE", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) memory_limit: Option<u64>,
-    /// Repeat the run at half its step to estimate its error, however long that takes [default: if it takes about 2 s or
-    /// less and there is no reference]
+    /// Repeat the whole run at half its step to estimate its error [default: as much of it as takes 2 s or a tenth of its
+    /// wall time, if there is no reference]
     #[arg(long, overrides_with = "no_verify")]
     pub(crate) verify: bool,
     /// Judge the run without repeating it

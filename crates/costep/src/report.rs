@@ -272,7 +272,7 @@ impl RunReport {
     /// Takes over what was measured.
     pub(crate) fn add(&mut self, measures: &Measures, reference: &ReferenceKind) {
         self.judged_by = Some("reference");
-        self.error_estimate = Some(ErrorEstimate { value: measures.eps_mono, by: "reference" });
+        self.error_estimate = Some(ErrorEstimate { value: measures.eps_mono, by: "reference", share: 1.0 });
         self.errors.eps_mono = Some(measures.eps_mono);
         self.errors.eps_mean = Some(measures.eps_mean);
         self.errors.sigma_mono = Some(measures.sigma_mono);

@@ -17,8 +17,14 @@ use crate::reference;
 use crate::report::{RunReport, Verdict};
 use crate::supervised;
 
-/// Runs that took no longer are verified by a second one, unless that is not wanted.
-const CHEAP: Duration = Duration::from_secs(1);
+/// Wall time that a second run may take if nothing is said, and share of the wall time of the first one, if that is more: of longer
+/// runs the beginning is done a second time.
+const CHEAP: Duration = Duration::from_secs(2);
+const CHEAP_SHARE: f64 = 0.1;
+
+/// Less of a run than this, or fewer steps, says nothing about it.
+const LEAST_SHARE: f64 = 0.01;
+const LEAST_STEPS: f64 = 20.0;
 
 /// Nothing that grows is to be called unstable as long as all errors together are below this share of the ranges.
 const INVISIBLE: f64 = 0.03;
@@ -38,10 +44,10 @@ const CLEARLY_UNSTABLE: f64 = 0.1;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verify {
-    /// If it takes no more than about two seconds.
+    /// As much of it as takes two seconds or a tenth of the wall time of the run.
     #[default]
     Cheap,
-    /// However long it takes.
+    /// All of it, however long that takes.
     Always,
     /// The verdict rests on what was seen in the run alone, without a monolithic solution too.
     Never,
@@ -55,6 +61,8 @@ pub struct ErrorEstimate {
     /// What it rests on: `reference` (a better solution), `half step` (a second run), or `defect` (how far inputs were from what they
     /// are connected to).
     pub by: &'static str,
+    /// How much of the run it is of: of a long one, a second run does the beginning only.
+    pub share: f64,
 }
 
 /// Which signals make a run suspect, and when.
@@ -109,13 +117,13 @@ impl Evidence<'_> {
         }
     }
 
-    /// The same run at half the step.
-    pub(crate) fn half_step(&self, cancel: &Cancel) -> Beside {
+    /// The same run, or this share of it, at half the step.
+    pub(crate) fn half_step(&self, share: f64, cancel: &Cancel) -> Beside {
         supervised::show_verification();
         let run = || {
             let mut engine = assemble::refined(self.project, &Choice::of(self.project), self.experiment, 2)?;
             let result = stopping_exceptions(|| {
-                Companion::half_step(&mut engine, self.watch, |engine: &Engine| {
+                Companion::half_step(&mut engine, self.watch, share, |engine: &Engine| {
                     StopFlag(cancel.flag()).observe(engine)?;
                     supervised::obey_stop(engine)?;
                     Ok(Flow::Continue)
@@ -127,21 +135,25 @@ impl Evidence<'_> {
         Beside::of(unheard(run), "half step")
     }
 
-    /// Whether a run that took this wall time, of all that it may take, is to be done a second time with twice as many steps.
-    pub(crate) fn is_to_be_verified(&self, verify: Verify, wall: Duration, limit: Option<Duration>) -> bool {
+    /// How much of a run that took this wall time, of all that it may take, is to be done a second time.
+    pub(crate) fn share_to_verify(
+        &self,
+        verify: Verify,
+        wall: Duration,
+        limit: Option<Duration>,
+    ) -> Option<f64> {
         let is_coupled = !self.project.model.connections.is_empty();
-        let has_time = limit.is_none_or(|limit| 3 * wall < limit);
-        is_coupled && has_time && (verify == Verify::Always || verify == Verify::Cheap && wall <= CHEAP)
+        share_to_verify(verify, wall, limit, self.experiment.steps()).filter(|_| is_coupled)
     }
 
     /// Writes the verdict into a report.
     pub(crate) fn judge(&self, beside: &Beside, report: &mut RunReport) {
         let (watch, growth, doubt) = (self.watch, self.watch.growth(), self.watch.doubt());
-        let defect = watch.defect().map(|value| ErrorEstimate { value, by: "defect" });
+        let defect = watch.defect().map(|value| ErrorEstimate { value, by: "defect", share: 1.0 });
         let judged_stable = if watch.can_judge() { Verdict::Stable } else { Verdict::NotJudged };
         let (verdict, by, estimate) = match beside {
             Beside::Found(companion, by) => {
-                let estimate = ErrorEstimate { value: companion.accuracy.mean, by };
+                let estimate = ErrorEstimate { value: companion.accuracy.mean, by, share: companion.share };
                 let verdict = self.beside(companion, by, growth.is_some(), judged_stable);
                 let by = if *by == "reference" { "twin" } else { by };
                 (verdict, by, Some(estimate))
@@ -150,6 +162,7 @@ impl Evidence<'_> {
                 (Verdict::Unstable, "growth", defect)
             }
             _ if growth.is_some() => (Verdict::Suspect, "growth", defect),
+            Beside::Failed(error) if blew_up(error) => (Verdict::Suspect, "half step", defect),
             _ if doubt.is_some() => (Verdict::Suspect, "defect", defect),
             _ => (judged_stable, "defect", defect),
         };
@@ -164,7 +177,7 @@ impl Evidence<'_> {
             _ => self.explain(growth.or(doubt)),
         };
         if let Beside::Failed(error) = beside {
-            report.warnings.push(not_verified(error));
+            report.message = Some(not_verified(error));
         }
     }
 
@@ -175,7 +188,12 @@ impl Evidence<'_> {
         if is_visible && companion.says_unstable(self.watch) || (by != "reference" && is_far && grows) {
             return Verdict::Unstable;
         }
-        if is_far { Verdict::Inaccurate } else { stable }
+        let is_doubtful = companion.share < 1.0 && (grows || self.watch.doubt().is_some());
+        match is_far {
+            true => Verdict::Inaccurate,
+            false if is_doubtful => Verdict::Suspect,
+            false => stable,
+        }
     }
 
     fn wrong_outputs(&self, companion: &Companion) -> Option<Doubt> {
@@ -205,6 +223,24 @@ impl Evidence<'_> {
     }
 }
 
+/// How much of a run is to be done a second time with twice as many steps.
+fn share_to_verify(verify: Verify, wall: Duration, limit: Option<Duration>, steps: u64) -> Option<f64> {
+    let allowed = match verify {
+        Verify::Never => Duration::ZERO,
+        Verify::Cheap => CHEAP.max(wall.mul_f64(CHEAP_SHARE)),
+        Verify::Always => Duration::MAX,
+    };
+    let allowed = limit.map_or(allowed, |limit| allowed.min(limit.saturating_sub(wall)));
+    let share = (allowed.as_secs_f64() / (2.0 * wall.as_secs_f64()).max(1e-9)).min(1.0);
+    let is_enough = share >= LEAST_SHARE && share * steps as f64 >= LEAST_STEPS;
+    (share == 1.0 || is_enough).then_some(share)
+}
+
+/// Whether a second run at half the step failed because its signals ran away.
+fn blew_up(error: &Error) -> bool {
+    matches!(error.code(), Code::Diverged | Code::OutOfBounds | Code::NotFinite | Code::StepTooSmall)
+}
+
 fn not_verified(error: &Error) -> String {
     let details = error.details();
     match details.code {
@@ -214,5 +250,24 @@ fn not_verified(error: &Error) -> String {
             details.message,
             details.code.entry().id
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_runs_are_verified_in_part() {
+        let seconds = Duration::from_secs;
+        let cheap = |wall, limit| share_to_verify(Verify::Cheap, wall, limit, 1000);
+        assert_eq!(cheap(Duration::from_millis(900), None), Some(1.0));
+        assert_eq!(cheap(seconds(10), None), Some(0.1));
+        assert_eq!(cheap(seconds(3600), None), Some(0.05));
+        // Not if that is next to nothing, or takes longer than everything may.
+        assert_eq!(share_to_verify(Verify::Cheap, seconds(3600), None, 100), None);
+        assert_eq!(cheap(seconds(10), Some(seconds(10))), None);
+        assert_eq!(share_to_verify(Verify::Always, seconds(3600), None, 100), Some(1.0));
+        assert_eq!(share_to_verify(Verify::Never, Duration::ZERO, None, 100), None);
     }
 }

@@ -187,10 +187,14 @@ fn verdict_line(outcome: &Outcome) -> String {
             number(report.errors.eps_mono),
             percent(report.errors.energy_drift)
         );
-    } else if let Some(ErrorEstimate { value, by }) = report.error_estimate
+    } else if let Some(ErrorEstimate { value, by, share }) = report.error_estimate
         && report.verdict != Verdict::NotJudged
     {
-        line += &format!("   error about {} of range ({by})", rough(value));
+        line += &format!("   error about {} of range ({by}", rough(value));
+        if share < 1.0 {
+            line += &format!(", first {} % of the run", (100.0 * share).ceil());
+        }
+        line += ")";
     }
     line += match report.verdict {
         Verdict::Unstable => "   amplitudes grow: try a smaller step or `costep compare`",

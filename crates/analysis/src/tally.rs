@@ -11,7 +11,11 @@ use costep_core::{Result, StateReader, StateWriter};
 use crate::amplitude_windows::{AmplitudeWindows, WINDOWS};
 
 /// Growth from one block of steps to the next that nothing but an explosion shows several times one after the other.
-const EXPLOSION: f64 = 100.0;
+const EXPLOSION: f64 = 4.0;
+/// Blocks and growth after which a run is ended, and growth after which whatever fails is a consequence.
+const LASTS: f64 = 3.0;
+const BOUNDLESS: f64 = 1e6;
+const FAR: f64 = 100.0;
 /// Part of the signal that its defect is, at least, while it explodes.
 const UNFOLLOWED: f64 = 0.2;
 
@@ -80,13 +84,14 @@ pub(crate) struct Tally {
     /// Sums of d^2 and of d times the d before, by window.
     squares: [f64; WINDOWS],
     products: [f64; WINDOWS],
-    /// Greatest |z| of the last block, and how many blocks one after the other have exploded.
+    /// Greatest |z| of the last block, how many blocks one after the other have exploded, and greatest |z| before these.
     block: f64,
     explosions: f64,
+    before_explosion: f64,
 }
 
 /// Number of values that a tally is saved as.
-const SAVED: usize = 9 + 4 * WINDOWS + 2;
+const SAVED: usize = 9 + 4 * WINDOWS + 3;
 
 impl Tally {
     /// Puts the newest points into their windows: the end of a block, or of a window.
@@ -100,6 +105,9 @@ impl Tally {
         }
         if is_block {
             let explodes = self.block > 0.0 && peak > EXPLOSION * self.block && defect > UNFOLLOWED * peak;
+            if self.explosions == 0.0 {
+                self.before_explosion = self.block;
+            }
             self.explosions = if explodes { self.explosions + 1.0 } else { 0.0 };
             self.block = peak;
         }
@@ -113,17 +121,18 @@ impl Tally {
         self
     }
 
-    /// Whether the last blocks, so many, have exploded one after the other.
-    pub(crate) fn has_exploded(&self, blocks: u32) -> bool {
-        self.explosions >= f64::from(blocks)
+    /// Whether it grows without bound.
+    pub(crate) fn has_exploded(&self) -> bool {
+        self.explosions >= LASTS && self.block > BOUNDLESS * self.before_explosion
     }
 
-    /// Whether the value now, with the newest points, goes on with an explosion, or is the beginning of one that ends the run:
-    /// far beyond all that came before, and nothing has followed it. From rest everything is far beyond.
+    /// Whether it is about to, with the newest points: far beyond all that came before, and nothing has followed it. From rest
+    /// everything is far beyond.
     pub(crate) fn explodes_now(&self) -> bool {
         let Newest { peak, defect, .. } = self.newest;
-        let grown = peak > EXPLOSION * self.block && self.block > 1e-12 * peak;
-        self.explosions > 0.0 || (grown && defect > UNFOLLOWED * peak)
+        let begin = if self.explosions > 0.0 { self.before_explosion } else { self.block };
+        let is_unfollowed = self.explosions > 0.0 || defect > UNFOLLOWED * peak;
+        is_unfollowed && peak.max(self.block) > FAR * begin && begin > 1e-12 * peak
     }
 
     /// z at the last point.
@@ -166,8 +175,8 @@ impl Tally {
         let newest = [n.peak, n.defect, n.squares, n.products, n.low, n.high, n.z, n.d, n.before];
         let windows = [&self.peaks.0, &self.defects.0, &self.squares, &self.products];
         let mut values = newest.into_iter().chain(windows.into_iter().flatten().copied());
-        let ends = [self.block, self.explosions];
-        let all: [f64; SAVED] = std::array::from_fn(|i| values.next().unwrap_or_else(|| ends[i + 2 - SAVED]));
+        let ends = [self.block, self.explosions, self.before_explosion];
+        let all: [f64; SAVED] = std::array::from_fn(|i| values.next().unwrap_or_else(|| ends[i + 3 - SAVED]));
         out.reals(&all);
     }
 
@@ -183,8 +192,9 @@ impl Tally {
             defects: AmplitudeWindows(windows[1]),
             squares: windows[2],
             products: windows[3],
-            block: values[SAVED - 2],
-            explosions: values[SAVED - 1],
+            block: values[SAVED - 3],
+            explosions: values[SAVED - 2],
+            before_explosion: values[SAVED - 1],
         })
     }
 }
@@ -225,11 +235,11 @@ mod tests {
     #[test]
     fn explosions_are_told_from_signals_that_begin() {
         let explosion = tally(100, |k| (-1.5f64).powf(k), |k| (-1.5f64).powf(k - 1.0));
-        assert!(explosion.has_exploded(3));
+        assert!(explosion.has_exploded());
         // A push at one point: from nothing, but only once.
         let pushed = |k: f64| if k < 50.0 { 1e-9 } else { 1.0 };
         let begun = tally(100, pushed, |k| pushed(k - 1.0));
-        assert!(!begun.has_exploded(2));
+        assert!(!begun.has_exploded() && !begun.explodes_now());
     }
 
     #[test]

@@ -19,8 +19,6 @@ const BLOCK: u64 = 16;
 pub(crate) const ALL_AT_FIRST: u64 = 4096;
 pub(crate) const CYCLE: u64 = 128;
 pub(crate) const LOOKED_AT: u64 = 32;
-/// Blocks one after the other that have to explode for a run to be ended.
-const EXPLOSIONS: u32 = 3;
 
 /// Defects of so much of the range of their signal, in one of the windows, are too large to believe the result.
 const LARGE_DEFECT: f64 = 0.25;
@@ -319,7 +317,7 @@ impl RunWatch {
 
     /// Ends a run that explodes: what is no number in the end may be anything before.
     fn check(&self, engine: &Engine) -> Result<()> {
-        let Some(j) = self.inputs.iter().position(|tally| tally.has_exploded(EXPLOSIONS)) else {
+        let Some(j) = self.inputs.iter().position(|tally| tally.has_exploded()) else {
             return Ok(());
         };
         let names = engine.descriptions().iter().flat_map(|description| {

@@ -339,7 +339,7 @@ codes! {
         "This is a bug in costep. Please report it with the command and the project file."
         "please report it with the command and the project file"
     W0107 NoNominal Input "outputs have no nominal value"
-        "Nominal values say how large a signal typically is. They are used to detect divergence and to scale systems of equations; 1 is assumed where they are missing."
+        "Nominal values say how large a signal typically is. They are used to detect divergence and to scale systems of equations. Where they are missing, a signal has diverged if it grows a millionfold and nothing follows it, and 1 is assumed for scaling."
         "give the outputs nominal values in the tool that exports the FMU"
     W0108 FmuRule Input "the FMU breaks a rule of FMI"
         "The meaning is clear enough to run it, or the project says `validate = false`. `costep inspect FILE` lists all violations with their lines; `costep explain CODE` explains the code at the end of the message."

@@ -81,7 +81,7 @@ fn direct_loops(parts: &Components, connections: &[Connection], problems: &mut P
     }
 }
 
-/// Typical sizes set limits and scales; without them 1 is taken.
+/// Typical sizes set limits and scales; without them limits follow the signals, and 1 is taken for scaling.
 fn missing_nominals(parts: &Components, connections: &[Connection], problems: &mut Problems<'_>) {
     let layout = parts.model.layout();
     let mut connected = vec![false; layout.outputs()];
@@ -105,7 +105,7 @@ fn missing_nominals(parts: &Components, connections: &[Connection], problems: &m
             let message =
                 format!("outputs of `{}` without a nominal value: {list}", built.description().name);
             Error::new(Code::NoNominal, message)
-                .because("1 is assumed for divergence limits and scaling")
+                .because("divergence is told from how signals grow, and 1 is assumed for scaling")
                 .hint("give `nominal` in the model, or bounds in [guard]")
         });
     }

@@ -2,10 +2,8 @@
 
 use crate::{Description, quantity::format_time};
 
-/// Parts of a macro step where nothing stands against it.
-pub const PARTS: usize = 8;
-/// The fewest and the most parts: of those that all subsystems can do, the number nearest to [`PARTS`] as a ratio is taken.
-const RANGE: (usize, usize) = (PARTS / 4, PARTS * 4);
+/// The fewest and the most parts: of those that all subsystems can do, the number nearest to what is wanted, as a ratio, is taken.
+const RANGE: (usize, usize) = (2, 32);
 /// Parts around that of the macro step that are looked at for a step that could be divided.
 const LOOK_AROUND: i64 = 40;
 
@@ -52,15 +50,15 @@ pub enum Division {
 }
 
 impl Division {
-    /// Of macro steps of a length.
-    pub fn of(descriptions: &[Description], step: f64) -> Self {
+    /// Of macro steps of a length, into about so many parts.
+    pub fn of(descriptions: &[Description], step: f64, wanted: usize) -> Self {
         let lengths: Vec<_> = descriptions.iter().map(|description| description.step_lengths).collect();
-        Self::by(&lengths, step)
+        Self::by(&lengths, step, wanted)
     }
 
-    fn by(lengths: &[StepLengths], step: f64) -> Self {
+    fn by(lengths: &[StepLengths], step: f64, wanted: usize) -> Self {
         let all_allow = |length: f64| lengths.iter().all(|lengths| lengths.allow(length));
-        if let Some(parts) = choices().into_iter().find(|parts| all_allow(step / *parts as f64)) {
+        if let Some(parts) = choices(wanted).into_iter().find(|parts| all_allow(step / *parts as f64)) {
             return Self::Parts(parts);
         }
         // The first that can divide its steps least: one that cannot at all, else one with the longest inner step.
@@ -72,7 +70,7 @@ impl Division {
         let strictest = |best: usize, i: usize| if strictness(&i) > strictness(&best) { i } else { best };
         let by = (0..lengths.len()).fold(0, strictest);
         let nearest = match lengths[by] {
-            StepLengths::MultiplesOf(inner) => nearest_divisible(step, inner, all_allow),
+            StepLengths::MultiplesOf(inner) => nearest_divisible(step, inner, wanted, all_allow),
             _ => None,
         };
         Self::Refused { by, lengths: lengths[by], nearest }
@@ -107,17 +105,17 @@ impl Division {
 }
 
 /// Numbers of parts, the best first.
-fn choices() -> Vec<usize> {
+fn choices(wanted: usize) -> Vec<usize> {
     let mut choices: Vec<usize> = (RANGE.0..=RANGE.1).collect();
-    let ratio = |parts: &usize| (*parts).max(PARTS) as f64 / (*parts).min(PARTS) as f64;
+    let ratio = |parts: &usize| (*parts).max(wanted) as f64 / (*parts).min(wanted).max(1) as f64;
     choices.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     choices
 }
 
 /// The macro step nearest to `step` of which all allow parts, by multiples of the longest inner step.
-fn nearest_divisible(step: f64, inner: f64, all_allow: impl Fn(f64) -> bool) -> Option<f64> {
+fn nearest_divisible(step: f64, inner: f64, wanted: usize, all_allow: impl Fn(f64) -> bool) -> Option<f64> {
     let mut nearest: Option<f64> = None;
-    for parts in choices() {
+    for parts in choices(wanted) {
         let around = (step / (parts as f64 * inner)).round() as i64;
         for multiple in (around - LOOK_AROUND).max(1)..=around.saturating_add(LOOK_AROUND) {
             let part = multiple as f64 * inner;
@@ -137,8 +135,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_has_eight_parts_or_the_nearest_number_that_fits() {
-        let parts = |lengths: &[StepLengths], step: f64| Division::by(lengths, step).parts();
+    fn a_step_has_as_many_parts_as_wanted_or_the_nearest_number_that_fits() {
+        let parts = |lengths: &[StepLengths], step: f64| Division::by(lengths, step, 8).parts();
         assert_eq!(parts(&[], 1e-3), Some(8));
         assert_eq!(parts(&[Any, Any], 1e-3), Some(8));
         for (step, expected) in [
@@ -154,6 +152,7 @@ mod tests {
         ] {
             assert_eq!(parts(&[Any, MultiplesOf(1e-5)], step), Some(expected), "{step}");
         }
+        assert_eq!(Division::by(&[Any, MultiplesOf(1e-5)], 1e-3, 4).parts(), Some(4));
         // 300 and 200 inner steps: into ten, but not into six or eight.
         assert_eq!(parts(&[MultiplesOf(1e-5), MultiplesOf(1.5e-5)], 3e-3), Some(10));
         assert_eq!(parts(&[MultiplesOf(1e-5), MacroSteps], 8e-4), None);
@@ -163,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_strictest_is_named_with_a_step_that_would_do() {
-        let refused = |lengths: &[StepLengths], step| match Division::by(lengths, step) {
+        let refused = |lengths: &[StepLengths], step| match Division::by(lengths, step, 8) {
             Division::Refused { by, nearest, .. } => (by, nearest),
             Division::Parts(parts) => panic!("{parts}"),
         };
@@ -179,9 +178,9 @@ mod tests {
     #[test]
     fn a_refusal_says_why() {
         let lengths = [Any, MultiplesOf(1e-5)];
-        let text = Division::by(&lengths, 3.7e-4).refusal(3.7e-4, |i| ["a", "b"][i]).unwrap();
+        let text = Division::by(&lengths, 3.7e-4, 8).refusal(3.7e-4, |i| ["a", "b"][i]).unwrap();
         assert!(text.contains("`b`") && text.contains("10 us") && text.contains("360 us"), "{text}");
-        let text = Division::by(&[MacroSteps], 1e-3).refusal(1e-3, |_| "c").unwrap();
+        let text = Division::by(&[MacroSteps], 1e-3, 8).refusal(1e-3, |_| "c").unwrap();
         assert!(text.contains("`c` cannot vary"), "{text}");
         assert_eq!(Division::Parts(8).refusal(1.0, |_| "d"), None);
     }

@@ -41,7 +41,7 @@ pub use codes::{Code, ExitClass};
 pub use coupling::{Connection, Coupling};
 pub use description::{Description, Layout, Linearisation, MicroSampling, Port, PortKind, Variation};
 pub use differences::Differences;
-pub use division::{Division, PARTS, StepLengths};
+pub use division::{Division, StepLengths};
 pub use environment::{EnvironmentForm, EnvironmentModel};
 pub use error::{Error, Place, Result};
 pub use external::External;

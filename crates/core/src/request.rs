@@ -11,8 +11,8 @@ pub struct Request {
     pub models: ModelDemand,
     /// What it does with the outcome of a step.
     pub after_step: AfterStep,
-    /// It may want macro steps in parts: asked by [`crate::CouplingMethod::divides`].
-    pub divides: bool,
+    /// It may want macro steps in about so many parts, asked by [`crate::CouplingMethod::divides`]; 0 for never.
+    pub divides: usize,
     /// How many earlier communication points it looks at.
     pub history: usize,
     /// Outputs inside the macro step. A subsystem that has none is seen at the communication points only.
@@ -160,7 +160,7 @@ impl Request {
         self.inputs == InputShape::HeldCoupled
             && self.history == 0
             && self.after_step == AfterStep::Nothing
-            && !self.divides
+            && self.divides == 0
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
     fn whoever_looks_back_or_divides_does_more_than_hold() {
         let holds = Request { inputs: InputShape::HeldCoupled, ..Request::default() };
         assert!(holds.only_holds() && !Request::default().only_holds());
-        assert!(!Request { divides: true, ..holds }.only_holds());
+        assert!(!Request { divides: 8, ..holds }.only_holds());
         assert!(!Request { after_step: AfterStep::Look, ..holds }.only_holds());
     }
 }

@@ -38,7 +38,8 @@ impl Draft {
         check_externals(&system.externals)?;
         let coupling = Coupling::new(layout.inputs(), &system.connections);
         let schedule = Schedule::new(&system.scheduling, &descriptions, &layout, &coupling)?;
-        let division = Division::of(&descriptions, system.experiment.step);
+        // Until the methods have said what they want.
+        let division = Division::Parts(1);
         let experiment = system.experiment;
         Ok(Self { experiment, descriptions, capabilities, layout, coupling, schedule, division, held })
     }
@@ -57,12 +58,15 @@ impl Draft {
     }
 
     /// Lets the methods choose how to work, and asks what they need for it.
-    pub(crate) fn ask(&self, groups: &mut [Group]) -> Result<Vec<Request>> {
+    pub(crate) fn ask(&mut self, groups: &mut [Group]) -> Result<Vec<Request>> {
         let ask = |group: &mut Group| {
             group.method.choose(&self.view(&group.inputs))?;
             Ok(group.method.request())
         };
-        groups.iter_mut().map(ask).collect()
+        let requests: Vec<Request> = groups.iter_mut().map(ask).collect::<Result<_>>()?;
+        let wanted = requests.iter().map(|request| request.divides).max().unwrap_or(0);
+        self.division = Division::of(&self.descriptions, self.experiment.step, wanted.max(1));
+        Ok(requests)
     }
 
     /// Makes the subsystems ready for what the methods ask.
@@ -84,7 +88,7 @@ impl Draft {
     /// Whether all subsystems can do the last step, also in parts where a method may want that.
     pub(crate) fn can_end(&self, requests: &[Request]) -> bool {
         let last = self.experiment.last_step();
-        let parts = self.division.parts().filter(|_| requests.iter().any(|request| request.divides));
+        let parts = self.division.parts().filter(|_| requests.iter().any(|request| request.divides > 0));
         let part = last / parts.unwrap_or(1) as f64;
         let lengths = || self.descriptions.iter().map(|description| description.step_lengths);
         last == self.experiment.step || lengths().all(|lengths| lengths.allow(last) && lengths.allow(part))

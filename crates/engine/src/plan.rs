@@ -102,7 +102,7 @@ impl Plan {
             holds: order == 0 && !goes_back && requests.iter().all(Request::only_holds),
             roles: Roles {
                 forming: those(|request| request.forms_coupled),
-                dividing: those(|request| request.divides),
+                dividing: those(|request| request.divides > 0),
                 looking_back: those(|request| request.after_step != AfterStep::Nothing),
             },
             models: requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models)),

@@ -1,8 +1,8 @@
 //! Macro steps that are done in parts.
 
 use costep_core::{
-    CouplingMethod, InputSegment, InputSet, Interval, PARTS, Request, Restricted, Result, Signals,
-    StateReader, StateWriter, StepContext, StepLengths, StepOutcome, Subsystem, SystemView, Wrapper,
+    CouplingMethod, InputSegment, InputSet, Interval, Request, Restricted, Result, Signals, StateReader,
+    StateWriter, StepContext, StepLengths, StepOutcome, Subsystem, SystemView, Wrapper,
 };
 use costep_engine::{Engine, Group};
 use costep_integrate::Solver;
@@ -10,6 +10,9 @@ use costep_methods::MethodSpec;
 
 use costep_conformance::systems::{coupled, method, model};
 use costep_conformance::toys::Toy;
+
+/// Parts that are wanted.
+const PARTS: usize = 8;
 
 /// Does what another method does, but divides the macro steps that it is told to.
 struct Divider {
@@ -19,7 +22,7 @@ struct Divider {
 
 impl CouplingMethod for Divider {
     fn request(&self) -> Request {
-        Request { divides: true, ..self.inner.request() }
+        Request { divides: PARTS, ..self.inner.request() }
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {

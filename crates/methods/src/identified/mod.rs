@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! quiet   nothing moves: one step with held inputs
-//! small   8 parts per step, or about as many as the subsystems can do; models of such a part; held inputs are shaken (`excitation.rs`)
+//! small   4 parts per step (6 for ramps), or about as many as the subsystems can do; models of such a part; held inputs are shaken (`excitation.rs`)
 //! between 2 steps under inputs from the small-step models rolled ahead; outputs still read in parts
 //! large   one step at a time, models of the whole step
 //! ```
@@ -37,7 +37,7 @@ use std::path::Path;
 
 use costep_core::{
     CouplingMethod, Deviations, InputSet, InputShape, InterfaceModel, KnownInputs, Layout, MethodEntry,
-    ModelDemand, ModelsSpec, Options, PARTS, Request, Result, Signals, StateReader, StateWriter, StepContext,
+    ModelDemand, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter, StepContext,
     SystemView, choice, options,
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
@@ -58,7 +58,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "identified",
     title: "models identified during the run",
     summary: "For black boxes: learns from inputs and outputs alone how each subsystem responds, and \
-              forms inputs that are consistent with all responses. Starts with about an eighth of the step \
+              forms inputs that are consistent with all responses. Starts with about a quarter of the step \
               where the subsystems allow it, and falls back to extrapolation where a model cannot be \
               trusted. No settings are needed.",
     equations: "y^(k+1) = F + S u by recursive least squares; u = L (y^k + y^(k+1))/2 + r (hold) or u^(k+1) = L y^(k+1) + r (ramp)",
@@ -104,7 +104,7 @@ options! {
         /// inputs held at the mean of the coupling signal, or linear over the step (more accurate, where
         /// all subsystems take it)
         form: HoldOrRamp;
-        /// small: about an eighth of the step until the models are trusted, where the subsystems can;
+        /// small: about a quarter of the step until the models are trusted, where the subsystems can;
         /// plain: a hold
         start: StartKind;
         /// what is not trusted yet is extrapolated without its direct feedthrough; needs subsystems that
@@ -228,7 +228,7 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
         excitation: Excitation::default(),
         whole_steps: WholeStepStart::default(),
         course: Course::new(false),
-        clock: Clock::new(0.0, PARTS),
+        clock: Clock::new(0.0, 1),
         warning: None,
         trial: Trial::default(),
         alarm: Alarm::default(),
@@ -242,16 +242,17 @@ impl CouplingMethod for Identified {
     }
 
     fn request(&self) -> Request {
-        let (order, known_inputs) = match self.settings.form {
-            Form::Hold => (0, KnownInputs::Mean),
-            Form::Ramp => (1, KnownInputs::Interpolated),
+        let start = self.settings.tuning.start;
+        let (order, known_inputs, parts) = match self.settings.form {
+            Form::Hold => (0, KnownInputs::Mean, start.parts_of_hold),
+            Form::Ramp => (1, KnownInputs::Interpolated, start.parts_of_ramp),
         };
         let knows = self.settings.knows_feedthrough;
         Request {
             inputs: InputShape::polynomials(order),
             known_inputs,
             models: if knows { ModelDemand::Feedthrough } else { ModelDemand::None },
-            divides: true,
+            divides: parts,
             equal_steps: true,
             ..Request::default()
         }
@@ -268,7 +269,7 @@ impl CouplingMethod for Identified {
         self.u_last = vec![0.0; layout.inputs()];
         self.u = vec![0.0; layout.inputs()];
         self.outside = Outside::new(layout.inputs());
-        self.clock = Clock::new(system.step, system.division.parts().unwrap_or(PARTS));
+        self.clock = Clock::new(system.step, system.division.parts().unwrap_or(1));
         let mut loaded = self.read_models(system)?;
         self.excitation = Excitation::new(system, tuning.start.excitation);
         let part = |i: usize| {

@@ -7,6 +7,11 @@ pub use costep_ident::{Constant, Value};
 constants! {
     /// The start with small steps, and its end.
     StartTuning "start" {
+        /// Parts of a macro step at the start. More are safer, and cost more than they gain: with 8 the same number of steps is
+        /// better spent on a smaller macro step.
+        parts_of_hold: usize = 4;
+        /// The same for ramps, which have to be told from more points.
+        parts_of_ramp: usize = 6;
         /// Trust of the small-step models from which on large steps are considered.
         trusted: f64 = 0.9;
         /// Points in a row with that trust: one good prediction may be chance.

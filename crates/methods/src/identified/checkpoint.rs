@@ -23,6 +23,7 @@ impl Identified {
         self.outside.save(out);
         self.excitation.save(out);
         self.alarm.save(out);
+        self.ranges.save(out);
         self.whole_steps.save(out);
         let (phase, left) = match self.course.phase {
             LearningPhase::Quiet => (0, 0),
@@ -61,6 +62,7 @@ impl Identified {
         self.outside.load(from)?;
         self.excitation.load(from)?;
         self.alarm.load(from)?;
+        self.ranges.load(from)?;
         self.whole_steps.load(from)?;
         let (phase, left) = (from.index(4)?, from.index(self.settings.tuning.start.transition + 1)? as u64);
         self.course.phase =

@@ -29,6 +29,7 @@ mod outside;
 mod phases;
 mod points;
 mod start;
+mod switches;
 mod trial;
 pub mod tuning;
 mod whole_step_start;
@@ -49,6 +50,7 @@ use excitation::Excitation;
 use outside::Outside;
 use phases::{Course, LearningPhase};
 use start::Record;
+use switches::Ranges;
 use trial::Trial;
 use tuning::Tuning;
 use whole_step_start::WholeStepStart;
@@ -185,6 +187,7 @@ struct Identified {
     warning: Option<String>,
     trial: Trial,
     alarm: Alarm,
+    ranges: Ranges,
     names: Vec<String>,
 }
 
@@ -232,6 +235,7 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
         warning: None,
         trial: Trial::default(),
         alarm: Alarm::default(),
+        ranges: Ranges::default(),
         names: Vec::new(),
     })
 }
@@ -303,6 +307,7 @@ impl CouplingMethod for Identified {
         };
         self.names = column_names(&self.parts, system, self.settings.with_parameters);
         self.alarm = Alarm::new(layout, &tuning.alarm);
+        self.ranges = Ranges::new(system);
         self.trial = Trial::new(layout, &tuning.trial);
         Ok(())
     }

@@ -68,6 +68,7 @@ impl Identified {
                 part.coarse.push(u, y);
             }
         }
+        self.ranges.observe(signals.coupled, signals.external);
         if is_first || was_part {
             self.fine_guard.observe(signals.coupled);
         }
@@ -106,6 +107,9 @@ impl Identified {
         if self.course.phase == LearningPhase::Small && self.settings.form == Form::Hold {
             self.excitation.shake(signals.coupled, &mut self.u);
         }
+        let (now, next) = self.outside.ends();
+        let share = if self.settings.form == Form::Hold { 0.5 } else { 1.0 };
+        self.ranges.keep(|j| (1.0 - share) * now[j] + share * next[j], &mut self.u);
     }
 
     /// The fall-back of all subsystems goes on with y - D u from now on.

@@ -5,6 +5,8 @@ use costep::{
     Verify,
 };
 use costep_conformance::toys::Toy;
+use costep_core::Restricted;
+use std::sync::{Arc, Mutex};
 
 type Rule = fn(f64, &[f64], &mut [f64]) -> costep_core::Result<()>;
 
@@ -174,4 +176,146 @@ fn a_controlled_plant_is_judged_alike_with_and_without_a_reference() {
     assert_eq!((words[0], words[4]), (Verdict::Stable, Verdict::Unstable), "{words:?}");
     // By what was seen alone, what is unstable is not called stable.
     assert_ne!(verdict(true, 12e-3, Run::new().verify(Verify::Never)).verdict(), Verdict::Stable);
+}
+
+/// A part as a black box: nothing is known of it but its outputs.
+fn black_box(part: NativePart) -> CustomPart {
+    let name = costep::Component::description(&part).name.clone();
+    let make = move |_: &str| {
+        let inside = costep::Component::subsystem(&part, &costep::Solver::Dopri5(1e-10))?;
+        let inside = Restricted::new(inside).without_linearisation().without_rollback();
+        Ok(inside.describe(|description| description.input_order = 0).boxed())
+    };
+    CustomPart::new(&name, make).unwrap()
+}
+
+fn tank(name: &str, area: f64, level: f64) -> CustomPart {
+    black_box(
+        NativePart::new(name, &[level])
+            .input("in", "m3/s", 1.0)
+            .input("out", "m3/s", 1.0)
+            .output("level", "m", 1.0)
+            .derivatives(move |_, _, u, dx| dx[0] = (u[0] - u[1]) / area)
+            .outputs(|_, x, _, y| y[0] = x[0]),
+    )
+}
+
+/// What flows out of a tank, by its level alone.
+fn valve(name: &str, size: f64) -> CustomPart {
+    black_box(
+        NativePart::new(name, &[])
+            .input("level", "m", 1.0)
+            .output_of("flow", "m3/s", 1.0, &["level"])
+            .derivatives(|_, _, _, _| {})
+            .outputs(move |_, _, u, y| y[0] = size * u[0].max(0.0).sqrt()),
+    )
+}
+
+/// What leaves one tank enters the next, whatever the method makes of it, and however each of the two is scheduled.
+#[test]
+fn three_tanks_keep_their_volume() {
+    let areas = [1.5, 0.8, 2.0];
+    let levels = [4.0, 1.0, 0.5];
+    let system = System::builder()
+        .native(tank("first", areas[0], levels[0]))
+        .native(valve("upper", 0.02))
+        .native(tank("second", areas[1], levels[1]))
+        .native(valve("lower", 0.015))
+        .native(tank("third", areas[2], levels[2]))
+        .connect("first.level", "upper.level")
+        .connect("upper.flow", "first.out")
+        .connect("upper.flow", "second.in")
+        .connect("second.level", "lower.level")
+        .connect("lower.flow", "second.out")
+        .connect("lower.flow", "third.in")
+        .drive("first.in", External::Constant(0.0))
+        .drive("third.out", External::Constant(0.0))
+        .stop(500.0)
+        .step(5.0)
+        .build()
+        .unwrap();
+    let volume = |levels: [f64; 3]| areas.iter().zip(levels).map(|(area, level)| area * level).sum::<f64>();
+    for method in ["zoh", "foh", "soh", "nepce", "identified", "identified:start=plain", "auto"] {
+        let mut run = system.start(Run::new().method(method)).unwrap();
+        run.run().unwrap();
+        let now = ["first.level", "second.level", "third.level"].map(|name| run.output(name).unwrap());
+        let lost = volume(now) - volume(levels);
+        assert!(lost.abs() < 1e-9 * volume(levels), "{method}: {lost}");
+        assert!(now[0] < 3.0, "{method}: nothing flows");
+    }
+}
+
+/// A heater that is on below 19.5 and off above 20.5, and a room that remembers what it was heated with.
+fn heated(step: f64, heat: &Arc<Mutex<(f64, f64)>>) -> System {
+    let thermostat = CustomPart::new("thermostat", |name: &str| {
+        let mut is_on = false;
+        let rule = move |_: f64, u: &[f64], y: &mut [f64]| {
+            is_on = if u[0] < 19.5 {
+                true
+            } else if u[0] > 20.5 {
+                false
+            } else {
+                is_on
+            };
+            y[0] = if is_on { 4000.0 } else { 0.0 };
+            Ok(())
+        };
+        let toy =
+            Restricted::new(Toy::new(name, 1, 1, rule).boxed()).without_linearisation().without_rollback();
+        Ok(toy.describe(|description| description.input_order = 0).boxed())
+    });
+    let seen = Arc::clone(heat);
+    let room = NativePart::new("room", &[17.0])
+        .input("heat", "W", 1000.0)
+        .output("temperature", "degC", 10.0)
+        .derivatives(move |_, x, u, dx| {
+            let mut seen = seen.lock().unwrap();
+            *seen = (seen.0.min(u[0]), seen.1.max(u[0]));
+            dx[0] = (u[0] - 120.0 * (x[0] - 2.0)) / 9e5;
+        })
+        .outputs(|_, x, _, y| y[0] = x[0]);
+    System::builder()
+        .native(thermostat.unwrap())
+        .native(black_box(room))
+        .connect("thermostat.y0", "room.heat")
+        .connect("room.temperature", "thermostat.u0")
+        .stop(36_000.0)
+        .step(step)
+        .build()
+        .unwrap()
+}
+
+/// Temperatures every 300 s, and the least and the greatest heat.
+fn temperatures(method: &str, step: f64) -> (Vec<f64>, (f64, f64)) {
+    let heat = Arc::new(Mutex::new((0.0, 0.0)));
+    let mut run = heated(step, &heat).start(Run::new().method(method)).unwrap();
+    let point = |run: &mut costep::Simulation, k: u32| {
+        run.run_until(f64::from(k) * 300.0).unwrap();
+        run.output("room.temperature").unwrap()
+    };
+    let temperatures = (0..=120).map(|k| point(&mut run, k)).collect();
+    drop(run);
+    let heat = *heat.lock().unwrap();
+    (temperatures, heat)
+}
+
+#[test]
+fn a_heater_never_gives_more_than_it_has() {
+    let (truth, _) = temperatures("zoh", 1.0);
+    let error = |found: &[f64]| {
+        let squares = found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2));
+        (squares.sum::<f64>() / truth.len() as f64).sqrt()
+    };
+    for step in [60.0, 300.0] {
+        let held = error(&temperatures("zoh", step).0);
+        for method in ["auto", "identified", "identified:start=plain"] {
+            let (found, (least, most)) = temperatures(method, step);
+            println!(
+                "{method} {step} s: {:.3e} K, zoh {held:.3e} K, heat {least} to {most} W",
+                error(&found)
+            );
+            assert!(least >= 0.0 && most <= 4000.0, "{method} {step}: {least} to {most} W");
+            assert!(error(&found) <= held * (1.0 + 1e-9), "{method} {step}: {} > {held}", error(&found));
+        }
+    }
 }

@@ -21,7 +21,8 @@ pub enum Scheduling {
 pub struct Schedule {
     /// Subsystems per stage.
     pub stages: Vec<Vec<usize>>,
-    /// Inputs per stage whose sources have all stepped in an earlier stage: they are interpolated.
+    /// Inputs per stage whose sources have all stepped in an earlier stage, and feed no others: they are interpolated. Where an output
+    /// feeds a loop as well, all that it feeds get the same: what leaves one part has to enter the other.
     pub known_inputs: Vec<Vec<usize>>,
 }
 
@@ -143,10 +144,25 @@ fn known_inputs(stages: &[Vec<usize>], layout: &Layout, coupling: &Coupling) -> 
             coupling.sources(j).map(|(output, _)| stage_of[layout.output_owner(output)]).peekable();
         stages.peek().is_some() && stages.all(|source| source < s)
     };
-    let inputs_of = |stage: &Vec<usize>, s: usize| {
-        stage.iter().flat_map(|i| layout.input_range(*i)).filter(|j| known(s, *j)).collect()
+    let mut is_known: Vec<bool> =
+        (0..layout.inputs()).map(|j| known(stage_of[layout.input_owner(j)], j)).collect();
+    let mut feeds_unknown = vec![false; layout.outputs()];
+    loop {
+        for j in (0..layout.inputs()).filter(|j| !is_known[*j]) {
+            coupling.sources(j).for_each(|(output, _)| feeds_unknown[output] = true);
+        }
+        let shares =
+            |j: &usize| is_known[*j] && coupling.sources(*j).any(|(output, _)| feeds_unknown[output]);
+        let found: Vec<usize> = (0..layout.inputs()).filter(shares).collect();
+        if found.is_empty() {
+            break;
+        }
+        found.into_iter().for_each(|j| is_known[j] = false);
+    }
+    let inputs_of = |stage: &Vec<usize>| {
+        stage.iter().flat_map(|i| layout.input_range(*i)).filter(|j| is_known[*j]).collect()
     };
-    stages.iter().enumerate().map(|(s, stage)| inputs_of(stage, s)).collect()
+    stages.iter().map(inputs_of).collect()
 }
 
 #[cfg(test)]
@@ -179,9 +195,17 @@ mod tests {
 
     #[test]
     fn feed_forward_parts_follow_the_connections() {
-        let schedule = schedule(Scheduling::Auto, &[false; 4], &[(2, 1), (1, 2), (2, 0)]);
+        let schedule = schedule(Scheduling::Auto, &[false; 4], &[(2, 1), (1, 2), (3, 0)]);
         assert_eq!(schedule.stages, [vec![1, 2, 3], vec![0]]);
         assert_eq!(schedule.known_inputs, [vec![], vec![0]]);
+    }
+
+    /// The first feeds the second, which feeds it back, and the third.
+    #[test]
+    fn what_feeds_a_loop_feeds_all_others_with_the_same() {
+        let schedule = schedule(Scheduling::Auto, &[false; 3], &[(0, 1), (1, 0), (1, 2)]);
+        assert_eq!(schedule.stages, [vec![0, 1], vec![2]]);
+        assert_eq!(schedule.known_inputs, [Vec::<usize>::new(), vec![]]);
     }
 
     #[test]

@@ -37,7 +37,8 @@ impl Draft {
         system.groups.retain(|group| !group.inputs.is_empty());
         check_externals(&system.externals)?;
         let coupling = Coupling::new(layout.inputs(), &system.connections);
-        let schedule = Schedule::new(&system.scheduling, &descriptions, &layout, &coupling)?;
+        let externals: Vec<usize> = system.externals.iter().map(|(j, _)| *j).collect();
+        let schedule = Schedule::new(&system.scheduling, &descriptions, (&layout, &coupling), &externals)?;
         // Until the methods have said what they want.
         let division = Division::Parts(1);
         let experiment = system.experiment;
@@ -106,6 +107,12 @@ impl Draft {
             check_request(group, request, &self.descriptions, &self.capabilities, &self.layout)?;
             if request.known_inputs == KnownInputs::Kept {
                 self.schedule.forget_known(|j| group.inputs.contains(j));
+            }
+            // Who forms polynomials looks at signals from outside itself.
+            if !request.only_holds() {
+                let Self { schedule, coupling, .. } = &mut *self;
+                let is_external = |j| coupling.sources(j).next().is_none();
+                schedule.forget_known(|j| group.inputs.contains(j) && is_external(j));
             }
             group.method.prepare(&self.view(&group.inputs))?;
         }

@@ -95,8 +95,12 @@ impl Exchange {
 
     #[inline(never)]
     fn sample_all(&mut self, plan: &Plan, step: &Interval) {
-        sample(&plan.externals, &mut self.external, |signal| signal.value(step.start));
-        sample(&plan.externals, &mut self.external_next, |signal| signal.value_before(step.end));
+        sample(&plan.externals, &mut self.external, |_, signal| signal.value(step.start));
+        // Discrete signals that are known at the end of a step are those from then on, as outputs are.
+        sample(&plan.externals, &mut self.external_next, |j, signal| match plan.held.binary_search(&j) {
+            Ok(_) => signal.value(step.end),
+            Err(_) => signal.value_before(step.end),
+        });
     }
 
     /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
@@ -273,11 +277,11 @@ impl Exchange {
     }
 }
 
-fn sample(externals: &[(usize, External)], values: &mut [f64], value: impl Fn(&External) -> f64) {
+fn sample(externals: &[(usize, External)], values: &mut [f64], value: impl Fn(usize, &External) -> f64) {
     for (j, _) in externals {
         values[*j] = 0.0;
     }
     for (j, signal) in externals {
-        values[*j] += value(signal);
+        values[*j] += value(*j, signal);
     }
 }

@@ -12,7 +12,8 @@ pub enum Scheduling {
     /// All at once (Jacobi): every connection is extrapolated.
     Parallel,
     /// One after the other (Gauss-Seidel), in this order or, if empty, in one chosen along the connections
-    /// with subsystems without direct feedthrough first.
+    /// with subsystems without direct feedthrough first. Where inputs are held, external ones are sources
+    /// that step before all.
     Sequential(Vec<usize>),
 }
 
@@ -21,18 +22,19 @@ pub enum Scheduling {
 pub struct Schedule {
     /// Subsystems per stage.
     pub stages: Vec<Vec<usize>>,
-    /// Inputs per stage whose sources have all stepped in an earlier stage, and feed no others: they are interpolated. Where an output
-    /// feeds a loop as well, all that it feeds get the same: what leaves one part has to enter the other.
+    /// Inputs per stage whose sources have all stepped in an earlier stage: they are interpolated. Those that are only external are among
+    /// them in a sequential schedule. Where an output feeds a loop as well, all that it feeds get the same, unless the user has ordered the
+    /// parts: what leaves one part has to enter the other.
     pub known_inputs: Vec<Vec<usize>>,
 }
 
 impl Schedule {
-    /// Orders the subsystems.
+    /// Orders the subsystems; `externals` are the inputs that external signals end at.
     pub fn new(
         scheduling: &Scheduling,
         descriptions: &[Description],
-        layout: &Layout,
-        coupling: &Coupling,
+        (layout, coupling): (&Layout, &Coupling),
+        externals: &[usize],
     ) -> Result<Self> {
         let stages = match scheduling {
             Scheduling::Parallel => vec![(0..descriptions.len()).collect()],
@@ -48,7 +50,16 @@ impl Schedule {
                 order.iter().map(|i| vec![*i]).collect()
             }
         };
-        let known_inputs = known_inputs(&stages, layout, coupling);
+        let is_sequential = matches!(scheduling, Scheduling::Sequential(_));
+        let externals = if is_sequential { externals } else { &[] };
+        let mut is_known = known_inputs(&stages, (layout, coupling), externals);
+        if !is_sequential {
+            share_alike(&mut is_known, coupling, layout.outputs());
+        }
+        let inputs_of = |stage: &Vec<usize>| {
+            stage.iter().flat_map(|i| layout.input_range(*i)).filter(|j| is_known[*j]).collect()
+        };
+        let known_inputs = stages.iter().map(inputs_of).collect();
         Ok(Self { stages, known_inputs })
     }
 }
@@ -137,32 +148,37 @@ fn stage_of(stages: &[Vec<usize>], subsystems: usize) -> Vec<usize> {
     stage_of
 }
 
-fn known_inputs(stages: &[Vec<usize>], layout: &Layout, coupling: &Coupling) -> Vec<Vec<usize>> {
+/// Which inputs have sources that have all stepped in an earlier stage.
+fn known_inputs(
+    stages: &[Vec<usize>],
+    (layout, coupling): (&Layout, &Coupling),
+    externals: &[usize],
+) -> Vec<bool> {
     let stage_of = stage_of(stages, layout.subsystems());
-    let known = |s: usize, j: usize| {
+    let mut has_external = vec![false; layout.inputs()];
+    externals.iter().for_each(|j| has_external[*j] = true);
+    let known = |j: usize| {
+        let stage = stage_of[layout.input_owner(j)];
         let mut stages =
             coupling.sources(j).map(|(output, _)| stage_of[layout.output_owner(output)]).peekable();
-        stages.peek().is_some() && stages.all(|source| source < s)
+        (stages.peek().is_some() || has_external[j]) && stages.all(|source| source < stage)
     };
-    let mut is_known: Vec<bool> =
-        (0..layout.inputs()).map(|j| known(stage_of[layout.input_owner(j)], j)).collect();
-    let mut feeds_unknown = vec![false; layout.outputs()];
-    loop {
-        for j in (0..layout.inputs()).filter(|j| !is_known[*j]) {
+    (0..layout.inputs()).map(known).collect()
+}
+
+/// Takes inputs off that share a source with one that is not known.
+fn share_alike(is_known: &mut [bool], coupling: &Coupling, outputs: usize) {
+    let mut feeds_unknown = vec![false; outputs];
+    let mut unknown: Vec<usize> = (0..is_known.len()).filter(|j| !is_known[*j]).collect();
+    while !unknown.is_empty() {
+        for j in unknown.drain(..) {
             coupling.sources(j).for_each(|(output, _)| feeds_unknown[output] = true);
         }
         let shares =
             |j: &usize| is_known[*j] && coupling.sources(*j).any(|(output, _)| feeds_unknown[output]);
-        let found: Vec<usize> = (0..layout.inputs()).filter(shares).collect();
-        if found.is_empty() {
-            break;
-        }
-        found.into_iter().for_each(|j| is_known[j] = false);
+        unknown = (0..is_known.len()).filter(shares).collect();
+        unknown.iter().for_each(|j| is_known[*j] = false);
     }
-    let inputs_of = |stage: &Vec<usize>| {
-        stage.iter().flat_map(|i| layout.input_range(*i)).filter(|j| is_known[*j]).collect()
-    };
-    stages.iter().map(inputs_of).collect()
 }
 
 #[cfg(test)]
@@ -190,7 +206,10 @@ mod tests {
             .map(|(output, input)| Connection { output: *output, input: *input, gain: 1.0 })
             .collect();
         let coupling = Coupling::new(layout.inputs(), &connections);
-        Schedule::new(&scheduling, &parts, &layout, &coupling).unwrap()
+        // Whatever nothing is connected to follows a signal from outside.
+        let externals: Vec<usize> =
+            (0..parts.len()).filter(|j| arrows.iter().all(|arrow| arrow.1 != *j)).collect();
+        Schedule::new(&scheduling, &parts, (&layout, &coupling), &externals).unwrap()
     }
 
     #[test]
@@ -213,6 +232,13 @@ mod tests {
         let schedule = schedule(Scheduling::Sequential(vec![]), &[true, false], &[(0, 1), (1, 0)]);
         assert_eq!(schedule.stages, [vec![1], vec![0]]);
         assert_eq!(schedule.known_inputs, [vec![], vec![0]]);
+    }
+
+    #[test]
+    fn signals_from_outside_are_known_in_a_sequential_schedule() {
+        let order = Scheduling::Sequential(vec![1, 0]);
+        assert_eq!(schedule(order, &[false; 2], &[(0, 1)]).known_inputs, [vec![], vec![0]]);
+        assert_eq!(schedule(Scheduling::Auto, &[false; 2], &[(0, 1)]).known_inputs, [vec![], vec![1]]);
     }
 
     #[test]

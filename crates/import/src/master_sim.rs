@@ -17,6 +17,7 @@ pub(crate) fn read(path: &Path, reach: Reach) -> Result<Flat> {
     let mut reader = Reader {
         builder: Builder::new(path, "MasterSim", reach),
         readers: HashMap::new(),
+        cycles: Vec::new(),
         graph: Vec::new(),
         parameters: Vec::new(),
         settings: HashMap::new(),
@@ -31,6 +32,8 @@ struct Reader<'a> {
     builder: Builder,
     /// Files that play the part of a simulator, with the names of their columns.
     readers: HashMap<String, Option<(PathBuf, Vec<String>)>>,
+    /// Cycle of each FMU: those of a lower one step before.
+    cycles: Vec<u32>,
     graph: Vec<(Vec<String>, u32)>,
     parameters: Vec<(&'a str, u32)>,
     settings: HashMap<&'a str, (&'a str, u32)>,
@@ -89,7 +92,7 @@ impl<'a> Reader<'a> {
     /// `simulator 0 0 Part1 #447cb4 "fmus/Part1.fmu"`: number, cycle, name, colour, file.
     fn simulator(&mut self, rest: &str, line: u32) {
         let words = self.words(rest, line);
-        let [_, _, name, _, source] = &words[..] else {
+        let [_, cycle, name, _, source] = &words[..] else {
             let message = "a simulator is written as `simulator NUMBER CYCLE NAME COLOUR \"FILE\"`";
             return self.builder.error(line, message);
         };
@@ -99,7 +102,10 @@ impl<'a> Reader<'a> {
             if self.readers.contains_key(name) {
                 return self.builder.error(line, format!("`{}` is there twice", short(name)));
             }
-            return self.builder.add_fmu(name, source, line);
+            self.builder.add_fmu(name, source, line);
+            // Of an FMU that cannot be opened nothing is left.
+            self.cycles.resize(self.builder.flat.components.len(), cycle.parse().unwrap_or(0));
+            return;
         }
         if self.builder.has_part(name) || self.readers.contains_key(name) {
             return self.builder.error(line, format!("`{}` is there twice", short(name)));
@@ -165,8 +171,8 @@ impl<'a> Reader<'a> {
                     self.builder.unused(line, "the method is that of `--method`; `--method zoh --schedule parallel` is GAUSS_JACOBI");
                 }
                 "GAUSS_SEIDEL" => {
-                    let message = "the method is that of `--method`; `--method zoh --schedule sequential` is near to GAUSS_SEIDEL";
-                    self.builder.unused(line, message);
+                    let order = self.order_of_stepping();
+                    self.builder.unused(line, format!("the method is that of `--method`; `--method zoh --schedule sequential:{order}` is GAUSS_SEIDEL"));
                 }
                 _ => self.builder.warning(
                     line,
@@ -188,6 +194,14 @@ impl<'a> Reader<'a> {
             );
             self.builder.warning(line, message);
         }
+    }
+
+    /// The FMUs cycle by cycle, in each as the file lists them.
+    fn order_of_stepping(&self) -> String {
+        let components = &self.builder.flat.components;
+        let mut order: Vec<_> = self.cycles.iter().zip(components).collect();
+        order.sort_by_key(|(cycle, _)| **cycle);
+        order.iter().map(|(_, component)| component.name.as_str()).collect::<Vec<_>>().join(",")
     }
 
     fn connect(&mut self) {

@@ -78,7 +78,7 @@ codes! {
         "The FMU is a zip archive that was cut or changed: a record is missing, points outside the file, or a checksum differs. The cause gives the byte. Copy or export the FMU again."
         "copy or export the file again"
     E0103 ArchiveRefused Input "the archive contains something that is not allowed in an FMU"
-        "Names that lead outside the FMU, links, encrypted or duplicate entries and contradictory headers are refused before anything is unpacked. Folders that are only written in an unusual way (`./`, `\\` between their parts, attributes of a file) are read with a warning. Export the FMU again with a plain zip of stored or deflated files."
+        "Names that lead outside the FMU, links, encrypted or duplicate entries and contradictory headers are refused before anything is unpacked. Folders that are only written in an unusual way (`./`, `\\` between their parts, attributes of a file) and Zip64 records of small archives are read with a warning. Export the FMU again with a plain zip of stored or deflated files."
         "export the FMU again, as a plain zip of stored or deflated files"
     E0104 ArchiveLimit Input "the archive exceeds a limit"
         "The number of entries, the unpacked size or the compression ratio is far beyond what FMUs need; this protects against archives made to fill memory or disk. The message names the limit."

@@ -324,6 +324,38 @@ fn folders_are_read_however_they_are_written() {
 }
 
 #[test]
+fn small_archives_may_be_of_the_zip64_kind() {
+    use common::archive_cases::{wide_end, wide_field};
+    const OPEN: u32 = u32::MAX;
+    let sizes = |header: &common::Header| [u64::from(header.size), u64::from(header.packed)];
+    // As the zipfile of Python does it, in front of the data alone; then in the directory as well.
+    let mut local = fmu(2, ENGINE_2);
+    for file in &mut local.files {
+        file.local.extra = wide_field(&sizes(&file.local));
+        (file.local.size, file.local.packed) = (OPEN, OPEN);
+    }
+    let mut both = local.clone();
+    for file in &mut both.files {
+        file.central.extra = wide_field(&sizes(&file.central));
+        (file.central.size, file.central.packed) = (OPEN, OPEN);
+    }
+    let (plain, both) = (fmu(2, ENGINE_2).bytes(), both.bytes());
+    for (name, bytes) in [
+        ("local", local.bytes()),
+        ("end", wide_end(plain.clone(), false, |_| {})),
+        ("open end", wide_end(plain, true, |_| {})),
+        ("all", wide_end(both, true, |_| {})),
+    ] {
+        let mut fmu = Fmu::new(archive(bytes)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let findings = fmu.validate();
+        let words: Vec<_> = findings.iter().map(|finding| &*finding.message).collect();
+        assert_eq!(words, ["the archive is of the Zip64 kind"], "{name}");
+        let unpacked = fmu.unpack("Engine").unwrap();
+        assert_eq!(fs::read(unpacked.folder().join("resources/map.txt")).unwrap(), b"1 2 3\n", "{name}");
+    }
+}
+
+#[test]
 fn terminals_are_read_with_those_inside_of_others() {
     let text = r#"<?xml version="1.0"?><fmiTerminalsAndIcons fmiVersion="3.0"><Terminals>
         <Terminal name="axle" terminalKind="shaft" matchingRule="plug">

@@ -89,6 +89,7 @@ fn hand_made() -> Vec<Case> {
         archive_cases::links(),
         archive_cases::bombs(),
         archive_cases::contradictions(),
+        archive_cases::wide(),
         archive_cases::binaries(),
         xml_cases::entities(),
         xml_cases::sizes(),

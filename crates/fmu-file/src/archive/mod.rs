@@ -6,6 +6,7 @@ mod entry_reader;
 mod kind;
 mod name;
 mod records;
+mod zip64;
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +17,7 @@ use costep_core::{Code, Error, Place, Result};
 
 use crate::limits::Limits;
 use entry_reader::EntryReader;
-use records::Record;
+use records::{Oddities, Record};
 
 /// A file or bytes in memory.
 pub(crate) trait Source: Read + Seek + Send {}
@@ -44,8 +45,7 @@ pub struct Archive {
     path: PathBuf,
     source: Box<dyn Source>,
     records: Vec<Record>,
-    /// What folder is the first that is not written as folders are, and how many there are.
-    odd_folders: Option<(String, usize)>,
+    oddities: Oddities,
     /// Indices of the records in the order of their names.
     by_name: Vec<usize>,
     limits: Limits,
@@ -84,11 +84,11 @@ impl Archive {
     }
 
     fn new(path: &Path, mut source: Box<dyn Source>, length: u64, limits: Limits) -> Result<Self> {
-        let (records, odd_folders) =
+        let (records, oddities) =
             records::read(&mut *source, length, &limits).map_err(|error| placed(error, path))?;
         let mut by_name: Vec<usize> = (0..records.len()).collect();
         by_name.sort_by(|a, b| records[*a].name.cmp(&records[*b].name));
-        Ok(Self { path: path.to_owned(), source, records, odd_folders, by_name, limits })
+        Ok(Self { path: path.to_owned(), source, records, oddities, by_name, limits })
     }
 
     /// The file it was opened from.
@@ -101,11 +101,15 @@ impl Archive {
         &self.limits
     }
 
-    /// What is unusual about its folders and does no harm, if something is.
+    /// What is unusual about it and does no harm, if something is.
     pub fn remark(&self) -> Option<String> {
-        let (first, count) = self.odd_folders.as_ref()?;
-        let others = if *count > 1 { format!(" and {} more are", count - 1) } else { " is".to_owned() };
-        Some(format!("the folder `{first}`{others} not written as zip archives have folders"))
+        let folders = self.oddities.folders.as_ref().map(|(first, count)| {
+            let others = if *count > 1 { format!(" and {} more are", count - 1) } else { " is".to_owned() };
+            format!("the folder `{first}`{others} not written as zip archives have folders")
+        });
+        let zip64 = self.oddities.is_zip64.then(|| "the archive is of the Zip64 kind".to_owned());
+        let remarks: Vec<String> = folders.into_iter().chain(zip64).collect();
+        (!remarks.is_empty()).then(|| remarks.join("; "))
     }
 
     /// All entries, in the order of the archive.

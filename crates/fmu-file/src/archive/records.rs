@@ -1,12 +1,12 @@
-//! The records of a zip archive, as far as FMUs may use them: no Zip64, no parts on several disks, stored or
-//! deflated files only. Every number is checked before it is used; the two headers of an entry have to agree.
+//! The records of a zip archive, as far as FMUs may use them: no parts on several disks, stored or deflated files
+//! only. Every number is checked before it is used; the two headers of an entry have to agree.
 
 use std::io::{self, BufReader, Read, SeekFrom};
 
 use costep_core::{Code, Error, Result};
 
 use super::kind::{FOLDER, check_kind, unix_kind};
-use super::{Source, copies, name};
+use super::{Source, copies, name, zip64};
 use crate::limits::Limits;
 
 const LOCAL: u32 = 0x0403_4b50;
@@ -46,6 +46,8 @@ pub(crate) struct Record {
     pub(crate) executable: bool,
     /// A folder that is not written as folders are.
     pub(crate) is_odd: bool,
+    /// Some of its numbers are given by a Zip64 field.
+    is_wide: bool,
     local: u64,
     raw_name: Vec<u8>,
     flags: u16,
@@ -60,15 +62,15 @@ pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// An error of the archive with its place in the file.
-fn flaw(code: Code, byte: u64, what: impl Into<String>) -> Error {
+pub(super) fn flaw(code: Code, byte: u64, what: impl Into<String>) -> Error {
     Error::new(code, what).because(format!("noticed at byte {byte} of the file"))
 }
 
-fn damaged(byte: u64, what: impl Into<String>) -> Error {
+pub(super) fn damaged(byte: u64, what: impl Into<String>) -> Error {
     flaw(Code::ArchiveDamaged, byte, what)
 }
 
-fn refused(byte: u64, what: impl Into<String>) -> Error {
+pub(super) fn refused(byte: u64, what: impl Into<String>) -> Error {
     flaw(Code::ArchiveRefused, byte, what)
 }
 
@@ -77,7 +79,7 @@ fn unreadable(cause: io::Error) -> Error {
 }
 
 /// Reads exactly these bytes, or says at which byte the file ends too early.
-fn read_at(source: &mut dyn Source, at: u64, buffer: &mut [u8]) -> Result<()> {
+pub(super) fn read_at(source: &mut dyn Source, at: u64, buffer: &mut [u8]) -> Result<()> {
     source.seek(SeekFrom::Start(at)).map_err(unreadable)?;
     source.read_exact(buffer).map_err(|cause| match cause.kind() {
         io::ErrorKind::UnexpectedEof => damaged(at, "the archive ends within a record"),
@@ -90,21 +92,24 @@ struct Directory {
     start: u64,
     end: u64,
     entries: usize,
+    is_wide: bool,
 }
 
-/// The first folder that is not written as folders are, as it is written, and the number of them.
-type OddFolders = Option<(String, usize)>;
+/// What is unusual about an archive and does no harm.
+#[derive(Default)]
+pub(crate) struct Oddities {
+    /// The first folder that is not written as folders are, as it is written, and the number of them.
+    pub(crate) folders: Option<(String, usize)>,
+    /// It has records of the Zip64 kind.
+    pub(crate) is_zip64: bool,
+}
 
 /// Reads all entries of an archive of `length` bytes.
-pub(crate) fn read(
-    source: &mut dyn Source,
-    length: u64,
-    limits: &Limits,
-) -> Result<(Vec<Record>, OddFolders)> {
+pub(crate) fn read(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<(Vec<Record>, Oddities)> {
     let directory = find_directory(source, length, limits)?;
     let mut records = read_directory(source, &directory, limits)?;
     let mut odd = records.iter().filter(|record| record.is_odd);
-    let odd = odd.next().map(|first| {
+    let folders = odd.next().map(|first| {
         let name = name::decode(&first.raw_name, false).unwrap_or_default();
         (name::shown(&name), 1 + odd.count())
     });
@@ -117,7 +122,8 @@ pub(crate) fn read(
         true => check_overlap(&records)?,
         false => check_overlap(&[&records[..], &copies].concat())?,
     }
-    Ok((records, odd))
+    let is_zip64 = directory.is_wide || records.iter().any(|record| record.is_wide);
+    Ok((records, Oddities { folders, is_zip64 }))
 }
 
 fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Result<Directory> {
@@ -153,23 +159,24 @@ fn find_directory(source: &mut dyn Source, length: u64, limits: &Limits) -> Resu
     };
     let (record, byte) = (&tail[at..], tail_start + at as u64);
     let (entries, size, offset) = (u16_at(record, 10), u32_at(record, 12), u32_at(record, 16));
-    if entries == u16::MAX || size == u32::MAX || offset == u32::MAX {
-        return Err(flaw(Code::ArchiveLimit, byte, "the archive is Zip64, which FMI and SSP do not allow")
-            .hint(format!("archives here have at most {} entries and 4 GiB", limits.entries)));
-    }
     if u16_at(record, 4) != 0 || u16_at(record, 6) != 0 || u16_at(record, 8) != entries {
         return Err(refused(byte, "the archive is one part of several, which FMI and SSP do not allow"));
     }
-    if usize::from(entries) > limits.entries {
+    let wide = zip64::end(source, byte, (entries, size, offset))?;
+    let is_wide = wide.is_some();
+    let (entries, size, start, end) = match wide {
+        Some(wide) => (wide.entries, wide.size, wide.start, wide.byte),
+        None => (entries.into(), size.into(), offset.into(), byte),
+    };
+    if entries > limits.entries as u64 {
         let what = format!("the archive has {entries} entries; the limit is {}", limits.entries);
         return Err(flaw(Code::ArchiveLimit, byte, what));
     }
-    let (start, size) = (u64::from(offset), u64::from(size));
-    if start + size != byte {
+    if start.checked_add(size) != Some(end) {
         return Err(damaged(byte, "the end record does not point to the directory before it")
             .hint("bytes were lost, inserted or put before the archive; copy it again"));
     }
-    Ok(Directory { start, end: byte, entries: entries.into() })
+    Ok(Directory { start, end, entries: entries as usize, is_wide })
 }
 
 fn read_directory(source: &mut dyn Source, directory: &Directory, limits: &Limits) -> Result<Vec<Record>> {
@@ -207,7 +214,9 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
         return Err(refused(byte, "the name of an entry is not UTF-8 although it says so"));
     };
     let shown = name::shown(&name);
-    let (packed, size, local) = (u32_at(fixed, 20), u32_at(fixed, 24), u32_at(fixed, 42));
+    let stated = [24, 20, 42].map(|at| u32_at(fixed, at));
+    let ([size, packed, local], is_wide) = zip64::widened(stated, extra)
+        .map_err(|why| flaw(Code::ArchiveLimit, byte, format!("the entry `{shown}` is refused: {why}")))?;
     let kind = unix_kind(fixed);
     let (name, is_respelt) = match name::folder(&name, kind == FOLDER).filter(|_| size == 0) {
         Some(folder) => (folder.clone(), folder != name),
@@ -235,9 +244,11 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
     if flags & PATCHED != 0 {
         return Err(refused(byte, format!("the entry `{shown}` is a patch of another file")));
     }
-    if packed == u32::MAX || size == u32::MAX || local == u32::MAX || u16_at(fixed, 34) != 0 {
-        let what = format!("the entry `{shown}` is Zip64 or on another disk; neither is allowed");
-        return Err(flaw(Code::ArchiveLimit, byte, what));
+    if u16_at(fixed, 34) != 0 {
+        return Err(flaw(Code::ArchiveLimit, byte, format!("the entry `{shown}` is on another disk")));
+    }
+    if zip64::has_other_name(raw_name, extra) {
+        return Err(refused(byte, format!("an extra field gives the entry `{shown}` another name")));
     }
     let mode = check_kind(fixed, extra, &name).map_err(|kind| {
         refused(byte, format!("the entry `{shown}` is {kind}; only plain files are allowed"))
@@ -252,12 +263,13 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
     Ok(Record {
         method,
         crc: u32_at(fixed, 16),
-        packed: packed.into(),
-        size: size.into(),
+        packed,
+        size,
         data: 0,
         executable: mode & 0o100 != 0,
         is_odd: is_respelt || (is_folder && ![0, FOLDER].contains(&kind)),
-        local: local.into(),
+        is_wide,
+        local,
         raw_name: raw_name.to_vec(),
         flags,
         name,
@@ -268,8 +280,8 @@ fn parse_central(fixed: &[u8], raw_name: &[u8], extra: &[u8], byte: u64) -> Resu
 fn check_together(records: &[Record], directory: &Directory, limits: &Limits) -> Result<()> {
     let (mut packed, mut size) = (0_u64, 0_u64);
     for record in records {
-        packed += record.packed;
-        size += record.size;
+        packed = packed.saturating_add(record.packed);
+        size = size.saturating_add(record.size);
         if !limits.allows_ratio(record.packed, record.size) {
             let what = format!(
                 "the entry `{}` unpacks from {} to {} bytes; the limit is {} to 1",
@@ -307,7 +319,7 @@ fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Resul
     let byte = record.local;
     let mut fixed = [0; LOCAL_LEN];
     let shown = name::shown(&record.name);
-    if byte + LOCAL_LEN as u64 > limit {
+    if byte.saturating_add(LOCAL_LEN as u64) > limit {
         return Err(damaged(byte, format!("the entry `{shown}` starts after the last one")));
     }
     read_at(source, byte, &mut fixed)?;
@@ -315,9 +327,9 @@ fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Resul
         return Err(damaged(byte, format!("the entry `{shown}` is not where the directory says")));
     }
     let name_len = usize::from(u16_at(&fixed, 26));
-    let extra_len = u64::from(u16_at(&fixed, 28));
-    record.data = byte + LOCAL_LEN as u64 + name_len as u64 + extra_len;
-    if record.data + record.packed > limit {
+    let extra_len = usize::from(u16_at(&fixed, 28));
+    record.data = byte + (LOCAL_LEN + name_len + extra_len) as u64;
+    if record.data.saturating_add(record.packed) > limit {
         return Err(damaged(byte, format!("the data of the entry `{shown}` is cut")));
     }
     let differs =
@@ -325,9 +337,10 @@ fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Resul
     if name_len != record.raw_name.len() {
         return Err(differs("the name"));
     }
-    let mut raw_name = vec![0; name_len];
-    read_at(source, byte + LOCAL_LEN as u64, &mut raw_name)?;
-    if raw_name != record.raw_name {
+    let mut variable = vec![0; name_len + extra_len];
+    read_at(source, byte + LOCAL_LEN as u64, &mut variable)?;
+    let (raw_name, extra) = variable.split_at(name_len);
+    if raw_name != record.raw_name || zip64::has_other_name(raw_name, extra) {
         return Err(differs("the name"));
     }
     const COMPARED: u16 = ENCRYPTED | SIZES_BEHIND | STRONG_ENCRYPTION | MASKED;
@@ -339,7 +352,16 @@ fn read_local(source: &mut dyn Source, record: &mut Record, limit: u64) -> Resul
     if u16_at(&fixed, 8) != method {
         return Err(differs("the method of packing"));
     }
-    let stated = [u32_at(&fixed, 14), u32_at(&fixed, 18), u32_at(&fixed, 22)].map(u64::from);
+    let stated = [u32_at(&fixed, 22), u32_at(&fixed, 18)];
+    let widened = match zip64::widened(stated, extra) {
+        // Sizes behind the data may be open in front of it.
+        Err(_) if flags & SIZES_BEHIND != 0 && !zip64::has_sizes(extra) => Ok((stated.map(u64::from), false)),
+        widened => widened,
+    };
+    let ([size, packed], is_wide) =
+        widened.map_err(|why| refused(byte, format!("the entry `{shown}` is refused: {why}")))?;
+    record.is_wide |= is_wide;
+    let stated = [u32_at(&fixed, 14).into(), packed, size];
     let expected = [u64::from(record.crc), record.packed, record.size];
     if flags & SIZES_BEHIND == 0 {
         return if stated == expected { Ok(()) } else { Err(differs("size or checksum")) };

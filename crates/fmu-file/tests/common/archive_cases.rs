@@ -307,6 +307,88 @@ pub(crate) fn contradictions() -> Vec<Case> {
     ]
 }
 
+/// An extra field with sizes of eight bytes.
+pub(crate) fn wide_field(values: &[u64]) -> Vec<u8> {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    [&[1, 0, bytes.len() as u8, 0][..], &bytes].concat()
+}
+
+/// An archive with the end records of the Zip64 kind, the entries, size and start of whose directory are changed.
+pub(crate) fn wide_end(mut bytes: Vec<u8>, open: bool, change: impl FnOnce(&mut [u64; 3])) -> Vec<u8> {
+    let end = last(&bytes, b"PK\x05\x06");
+    let start = first(&bytes, b"PK\x01\x02");
+    let mut numbers = [u64::from(bytes[end + 10]), (end - start) as u64, start as u64];
+    change(&mut numbers);
+    let mut records = b"PK\x06\x06".to_vec();
+    records.extend(44_u64.to_le_bytes());
+    records.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    [numbers[0], numbers[0], numbers[1], numbers[2]].iter().for_each(|n| records.extend(n.to_le_bytes()));
+    records.extend(b"PK\x06\x07\0\0\0\0");
+    records.extend((end as u64).to_le_bytes());
+    records.extend([1, 0, 0, 0]);
+    if open {
+        bytes[end + 8..end + 20].fill(0xFF);
+    }
+    bytes.splice(end..end, records);
+    bytes
+}
+
+/// Row 5 as well: Zip64 records that contradict others, and names in extra fields.
+pub(crate) fn wide() -> Vec<Case> {
+    const OPEN: u32 = u32::MAX;
+    let file = || File::stored("resources/a", b"aaaa");
+    let local = |name: &str, values: &[u64]| {
+        let extra = wide_field(values);
+        let file = file().with(|f| (f.local.size, f.local.packed, f.local.extra) = (OPEN, OPEN, extra));
+        case(format!("Zip64 in front of the data: {name}"), with(file), Code::ArchiveRefused)
+    };
+    let central = |name: &str, values: &[u64], code: Code| {
+        let extra = wide_field(values);
+        let file = file().with(|f| (f.central.size, f.central.packed, f.central.extra) = (OPEN, OPEN, extra));
+        case(format!("Zip64 in the directory: {name}"), with(file), code)
+    };
+    let ends = |name: &str, open: bool, change: fn(&mut [u64; 3]), code: Code| {
+        case(format!("Zip64 end: {name}"), wide_end(fmu(2, SMALL_2).bytes(), open, change), code)
+    };
+    let renamed = |name: &str, target: &[u8], local: bool| {
+        let mut extra = vec![0x75, 0x70, 5 + target.len() as u8, 0, 1, 0, 0, 0, 0];
+        extra.extend(target);
+        let file = file().with(|f| (if local { &mut f.local } else { &mut f.central }).extra = extra);
+        case(format!("an extra field with a name {name}"), with(file), Code::ArchiveRefused)
+    };
+    let twice = [wide_field(&[4, 4]), wide_field(&[5, 5])].concat();
+    let elsewhere = {
+        let mut bytes = wide_end(fmu(2, SMALL_2).bytes(), true, |_| {});
+        let locator = last(&bytes, b"PK\x06\x07");
+        bytes[locator + 8] ^= 1;
+        bytes
+    };
+    vec![
+        local("another size", &[5, 4]),
+        local("another packed size", &[4, 1 << 40]),
+        local("one size", &[4]),
+        central("another size", &[5, 4], Code::ArchiveDamaged),
+        central("sizes beyond the file", &[1 << 40, 1 << 40], Code::ArchiveLimit),
+        central("sizes that add up to zero", &[u64::MAX - 3, u64::MAX - 3], Code::ArchiveLimit),
+        central("no sizes", &[], Code::ArchiveLimit),
+        central("an offset as well", &[4, 4, u64::MAX - 8], Code::ArchiveLimit),
+        case(
+            "two Zip64 fields",
+            with(file().with(|f| (f.central.size, f.central.packed, f.central.extra) = (OPEN, OPEN, twice))),
+            Code::ArchiveLimit,
+        ),
+        ends("10^18 entries", true, |n| n[0] = 1_000_000_000_000_000_000, Code::ArchiveLimit),
+        ends("other entries than the usual end", false, |n| n[0] += 1, Code::ArchiveRefused),
+        ends("another size of the directory", true, |n| n[1] -= 1, Code::ArchiveDamaged),
+        ends("a directory behind the file", true, |n| n[2] = u64::MAX, Code::ArchiveDamaged),
+        ends("more entries than there are", true, |n| n[0] += 1, Code::ArchiveDamaged),
+        case("Zip64 end elsewhere", elsewhere, Code::ArchiveDamaged),
+        renamed("that leads elsewhere, in the directory", b"../evil", false),
+        renamed("that leads elsewhere, in front of the data", b"../evil", true),
+        renamed("that is another one", b"resources/b", false),
+    ]
+}
+
 /// Row 11 and what is wrong with the identifier of the library.
 pub(crate) fn binaries() -> Vec<Case> {
     let without = |version: u32, text: &str, names: &[&str]| {

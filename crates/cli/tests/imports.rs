@@ -73,6 +73,9 @@ fn systems_run_as_they_are_and_imported_to_the_same_bits() {
         assert_eq!(bits(&sandbox, &ran), bits(&sandbox, &imported), "{file}");
         assert_eq!(bits(&sandbox, &ran).len(), 101, "{file}");
     }
+    let imported = std::fs::read_to_string(sandbox.path("imported0/system.toml")).unwrap();
+    let gains: Vec<&str> = imported.lines().filter(|line| line.starts_with("gain")).collect();
+    assert_eq!(gains, ["gain = 0.5"], "{imported}");
     // Under `zoh` the last step holds what the file says at 0.99 s, scaled as the connection says.
     let (names, rows) = recorded(&sandbox, "ran1");
     let input = names.iter().position(|name| name == "a.u").unwrap();

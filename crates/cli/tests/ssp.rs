@@ -178,6 +178,8 @@ interface = "cs"
 set = { c = 2e6, x0 = 0.2 }
 [fmu.s2]
 file = "S2.fmu"
+trust = true
+validate = false
 [fmu.warm]
 file = "Kelvin.fmu"
 [fmu.cold]
@@ -252,6 +254,13 @@ fn a_project_survives_the_way_through_a_structure() {
     let run = sandbox.run("run rig.ssp --out second").exits(0);
     assert!(!run.stderr.contains("warning"), "{}", run.story());
     sandbox.run("import rig.ssp --out made").exits(0);
+    // A gain is written where units differ, with what is done about it, and nowhere else.
+    let made = std::fs::read_to_string(sandbox.path("made/system.toml")).unwrap();
+    let gains: Vec<&str> = made.lines().filter(|line| line.starts_with("gain")).collect();
+    assert_eq!(gains, ["gain = 1.0 # from degC to K: converted"], "{made}");
+    assert!(made.contains("trust = true") && made.contains("validate = false"), "{made}");
+    sandbox.write("made/changed.toml", made.replace(gains[0], "").replace("offset = 273.15", ""));
+    sandbox.run("check made/changed.toml").exits(1).says("units differ");
     sandbox.run("run made --out third").exits(0);
     sandbox.run("export --ssp rig.ssp --out again.ssp").exits(0);
     sandbox.run("run again.ssp --out fourth").exits(0);

@@ -16,6 +16,7 @@ mod fingerprints;
 mod fmus;
 mod groups;
 mod kinds;
+mod link_units;
 mod maps;
 mod models;
 mod names;

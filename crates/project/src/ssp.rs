@@ -14,6 +14,7 @@ use costep_ssp::{Component, Flat, Implementation, Link, Note, Reach, SetValue, S
 
 use crate::draft::{ConnectEntry, Draft, DraftValue, FmuEntry};
 use crate::fmus::FmuInterface;
+use crate::link_units::remark_on_links;
 use crate::overrides::Override;
 use crate::project::{Project, Refusal};
 use crate::proposed_times::{latest_stop, shortest_step, usual_step};
@@ -221,6 +222,7 @@ pub fn import(path: &Path, folder: &Path, outside: bool) -> Result<Imported, Err
     };
     let mut flat = costep_import::open(path, format, unpacked.path(), reach(path, outside))?;
     let proposed = complete_times(&mut flat, &[]);
+    remark_on_links(&mut flat);
     let file = folder.join("system.toml");
     if file.exists() {
         let message = format!("`{}` exists already", file.display());
@@ -449,5 +451,5 @@ fn link(connection: toml::Value, components: &HashMap<&str, usize>) -> Option<Li
     let map = take_table(&mut table, "map").unwrap_or_default();
     let entry = |(source, target): (String, toml::Value)| Some((source.parse().ok()?, target.as_integer()?));
     let map = map.into_iter().map(entry).collect::<Option<_>>()?;
-    Some(Link { from, to, factor, offset, map, settings: inline(table), place: Place::Nowhere })
+    Some(Link { from, to, factor, offset, remark: None, map, settings: inline(table), place: Place::Nowhere })
 }

@@ -78,6 +78,9 @@ pub struct Link {
     pub factor: f64,
     /// See above.
     pub offset: f64,
+    /// What lies between its ends, to be said beside a `gain` that is written for it; nothing if the ends agree, so that no
+    /// gain is written and units are compared whenever the project is read.
+    pub remark: Option<String>,
     /// Integers, also those of items of enumerations, that become others; those that are not named stay.
     pub map: Vec<(i64, i64)>,
     /// Settings of costep: key and value in TOML.

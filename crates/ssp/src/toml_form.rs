@@ -11,8 +11,17 @@ use crate::model::{Implementation, Value};
 /// Tables of a project file that an annotation may give, and keys of components and links.
 const TABLES: [&str; 9] =
     ["step", "method", "models", "schedule", "group", "external", "record", "guard", "run"];
-const COMPONENT_KEYS: [&str; 7] =
-    ["interface", "solver", "isolation", "step_timeout", "retry_discarded", "continuous", "discrete"];
+const COMPONENT_KEYS: [&str; 9] = [
+    "interface",
+    "solver",
+    "isolation",
+    "step_timeout",
+    "retry_discarded",
+    "continuous",
+    "discrete",
+    "trust",
+    "validate",
+];
 const LINK_KEYS: [&str; 3] = ["group", "bond", "sum"];
 /// The only key of `[system]` that the structure itself does not say.
 const SOLVER: &str = "system.solver";
@@ -76,8 +85,15 @@ impl Flat {
         text.push_str("\n[[connect]]\n");
         line(text, "from", &name(&link.from));
         line(text, "to", &name(&link.to));
-        // With a gain, units are not compared again: the structure had the last word.
-        line(text, "gain", &real(link.factor));
+        // With a gain, units are not compared again: where they differ, the structure has the last word.
+        match &link.remark {
+            Some(remark) if !remark.is_empty() => {
+                let remark: String = remark.chars().filter(|c| !c.is_control()).collect();
+                line(text, "gain", &format!("{} # {remark}", real(link.factor)));
+            }
+            None if (link.factor, link.offset) == (1.0, 0.0) => {}
+            _ => line(text, "gain", &real(link.factor)),
+        }
         if link.offset != 0.0 {
             line(text, "offset", &real(link.offset));
         }

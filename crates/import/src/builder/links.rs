@@ -47,6 +47,7 @@ impl Builder {
             to: (to.0, input.name),
             factor: passage.factor,
             offset: passage.offset,
+            remark: None,
             map,
             settings,
             place: self.place(line),

@@ -153,6 +153,7 @@ impl Flattener {
             to: (to, input),
             factor: map.factor,
             offset: map.offset,
+            remark: None,
             map: numbers.clone(),
             settings: settings.clone(),
             place: last.place(),

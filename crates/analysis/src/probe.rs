@@ -18,6 +18,11 @@ const STORED_AT: u64 = 7;
 const CHANGE: f64 = 1e-4;
 /// Difference between derivatives and a step that is more than the errors of inner solvers.
 const TOLERATED: f64 = 0.05;
+/// The other change that is tried where the first one differs: a wrong model is wrong there too, while curvature goes with the
+/// square, and a kink is at one side.
+const BACK: f64 = -0.5;
+/// Ratios of the errors per change, which only a wrong model explains.
+const IN_PROPORTION: std::ops::RangeInclusive<f64> = 0.7..=1.5;
 /// Relative error of a response, by round-off alone, with which nothing can be compared.
 const LOST_DIGITS: f64 = 1e-3;
 
@@ -163,31 +168,68 @@ fn derivative_error(
         (model, trial.step(0, u)?)
     };
     let Some(expected) = responses(&model, experiment.step) else { return Ok(Some(f64::NAN)) };
-    let nominal: Vec<f64> =
-        part.description().inputs.iter().map(|port| port.nominal.unwrap_or(1.0)).collect();
+    let description = part.description();
     let mut worst: f64 = 0.0;
-    let varies = |j: &usize| part.description().inputs[*j].variation != Variation::Discrete;
+    let varies = |j: &usize| description.inputs[*j].variation != Variation::Discrete;
     for j in (0..u.len()).filter(varies) {
-        let delta = CHANGE * u[j].abs().max(nominal[j].abs());
-        let mut changed = u.to_vec();
-        changed[j] += delta;
-        let moved = Trial::start(part, solver, experiment, u)?.step(0, &changed)?;
-        let (mut error, mut size) = (0.0, 0.0);
-        for (i, (moved, base)) in moved.iter().zip(&base).enumerate() {
-            let measured = (moved - base) / delta;
-            if !measured.is_finite() {
-                return Ok(Some(f64::NAN));
-            }
-            // What round-off alone makes of the difference is not a difference.
-            let noise = 1e3 * f64::EPSILON * base.abs().max(moved.abs()) / delta;
-            error += ((measured - expected[(i, j)]).abs() - noise).max(0.0).powi(2);
-            size += measured.abs().max(expected[(i, j)].abs()).powi(2);
+        let delta = CHANGE * u[j].abs().max(description.inputs[j].nominal.map_or(1.0, f64::abs));
+        let moved = |delta: f64| {
+            let mut changed = u.to_vec();
+            changed[j] += delta;
+            Trial::start(part, solver, experiment, u)?.step(0, &changed)
+        };
+        let slopes: Vec<f64> = (0..base.len()).map(|i| expected[(i, j)]).collect();
+        let forth = Response::new(&base, &moved(delta)?, &slopes, delta);
+        let mut share = forth.share(|_| true);
+        if share > TOLERATED {
+            let back = Response::new(&base, &moved(BACK * delta)?, &slopes, BACK * delta);
+            share = forth.share(|i| IN_PROPORTION.contains(&(back.errors[i] / forth.errors[i])));
         }
-        if size > 0.0 {
-            worst = worst.max((error / size).sqrt());
+        if share.is_nan() {
+            return Ok(Some(share));
         }
+        worst = worst.max(share);
     }
     Ok(Some(worst))
+}
+
+/// What the outputs make of a change of an input, per unit of it.
+struct Response {
+    /// Measured less expected.
+    errors: Vec<f64>,
+    /// The same as far as round-off does not explain it.
+    beyond: Vec<f64>,
+    sizes: Vec<f64>,
+}
+
+impl Response {
+    fn new(base: &[f64], moved: &[f64], slopes: &[f64], delta: f64) -> Self {
+        let measured: Vec<f64> = moved.iter().zip(base).map(|(moved, base)| (moved - base) / delta).collect();
+        let errors: Vec<f64> =
+            measured.iter().zip(slopes).map(|(measured, slope)| measured - slope).collect();
+        let noise = |i: usize| 1e3 * f64::EPSILON * (base[i].abs().max(moved[i].abs()) / delta).abs();
+        Self {
+            beyond: (0..base.len()).map(|i| beyond(errors[i].abs(), noise(i))).collect(),
+            sizes: measured
+                .iter()
+                .zip(slopes)
+                .map(|(measured, slope)| measured.abs().max(slope.abs()))
+                .collect(),
+            errors,
+        }
+    }
+
+    /// The errors of the outputs that count, relative to the response of all; 0 where nothing moves.
+    fn share(&self, counts: impl Fn(usize) -> bool) -> f64 {
+        let error: f64 = (0..self.errors.len()).filter(|i| counts(*i)).map(|i| self.beyond[i].powi(2)).sum();
+        let size: f64 = self.sizes.iter().map(|size| size.powi(2)).sum();
+        if size == 0.0 { 0.0 } else { (error / size).sqrt() }
+    }
+}
+
+/// What round-off alone makes of a difference is not a difference; what is not a number stays so.
+fn beyond(error: f64, noise: f64) -> f64 {
+    if error <= noise { 0.0 } else { error - noise }
 }
 
 /// Change of the outputs (rows) over a step of length h under a unit change of each input (columns) that is
@@ -243,6 +285,22 @@ mod tests {
         for rate in [1e6, -1e16, f64::NAN] {
             model.a[0] = rate;
             assert!(responses(&model, 0.1).is_none(), "{rate}");
+        }
+    }
+
+    #[test]
+    fn outputs_with_zero_slope_are_not_wrong_models() {
+        // y = 7 + u^2 and y = u at u = 0, by local models with these slopes; then one that is wrong.
+        for (output, slopes, allowed) in [
+            ((|u| vec![7.0 + u * u]) as fn(f64) -> Vec<f64>, vec![0.0], 0.0..=0.0),
+            (|u| vec![u * u, 2.0 * u], vec![0.0, 2.0], 0.0..=0.0),
+            (|u| vec![u.max(0.0)], vec![0.0], 0.0..=0.0),
+            (|u| vec![u], vec![0.0], 0.99..=1.01),
+        ] {
+            let response = |delta: f64| Response::new(&output(0.0), &output(delta), &slopes, delta);
+            let (forth, back) = (response(CHANGE), response(BACK * CHANGE));
+            let share = forth.share(|i| IN_PROPORTION.contains(&(back.errors[i] / forth.errors[i])));
+            assert!(allowed.contains(&share), "{slopes:?}: {share}");
         }
     }
 

@@ -361,6 +361,17 @@ fn runs_that_pass_their_stop_time_are_compared_where_they_end() {
     // 1 ms is a multiple of the step of the reference, 8 us.
     let done = sandbox.run("compare nvp --steps 0.4ms --methods auto --t-end 1ms --json").exits(0);
     let error = done.json()["runs"][0]["eps_mono"].as_f64().unwrap();
+    let has_code = |json: &serde_json::Value| {
+        json["system_warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|warning| warning["code"] == "W0207")
+            .count()
+    };
+    assert_eq!(has_code(&done.json()), 1, "{}", done.story());
+    let run = sandbox.run("run nvp --step 0.4ms --t-end 1ms --no-record --json").exits(0).json();
+    assert_eq!(has_code(&run), 1, "{run}");
     let whole = sandbox.run("compare nvp --steps 0.4ms --methods auto --t-end 1.2ms --json").exits(0).json();
     assert_eq!(Some(error), whole["runs"][0]["eps_mono"].as_f64(), "{}", done.story());
     let done = sandbox.run("compare nvp --steps 0.5ms,0.3ms --methods zoh,foh --t-end 1ms").exits(0);

@@ -80,6 +80,8 @@ fn show(compared: &Compared, project: &Project, output: Output) -> Result<(), Er
             let all: Vec<_> = compared.references.iter().map(|kind| reference_to_json(Some(kind))).collect();
             object.insert("references".into(), json!(all));
         }
+        let warnings: Vec<_> = project.warnings.iter().chain(&compared.warnings).map(to_json).collect();
+        object.insert("system_warnings".into(), json!(warnings));
         object.insert("runs".into(), json!(compared.reports));
         if let Some(error) = &compared.stopped {
             object.insert("errors".into(), json!([to_json(error)]));

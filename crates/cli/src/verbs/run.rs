@@ -4,14 +4,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use costep::{
-    Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder, Simulation,
-    System, Verdict, default_folder, head,
+    Code, Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder,
+    Simulation, System, Verdict, default_folder, head,
 };
 use costep_core::quantity::format_time;
+use costep_project::stop_passed;
 use serde_json::{Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
-use crate::failure::Failure;
+use crate::failure::{Failure, to_json};
 use crate::messages;
 use crate::phrases::{argument, count, method_warning};
 use crate::progress::RunProgress;
@@ -70,6 +71,8 @@ fn go(
 ) -> Result<ExitCode, Failure> {
     stop::listen(output);
     announce(project, &simulation, output);
+    let passed_stop = passed_stop(project, &simulation);
+    passed_stop.iter().for_each(|warning| output.remark(&warning.to_string()));
     let mut progress = RunProgress::new(output);
     // An error of the run is part of its outcome.
     let _ = match progress.is_wanted() {
@@ -85,8 +88,17 @@ fn go(
     if let Some(error) = &outcome.no_checkpoints {
         output.remark(&format!("no checkpoints: {}", error.details().message));
     }
-    print(project, &outcome, folder.map(RunFolder::path), output)?;
+    let warnings: Vec<_> = project.warnings.iter().chain(&passed_stop).collect();
+    print(project, &outcome, (folder.map(RunFolder::path), &warnings), output)?;
     Ok(supervision::exit_code(outcome.report.exit))
+}
+
+/// The warning that the run goes on behind its stop time, where that turns out with its method and step alone.
+fn passed_stop(project: &Project, simulation: &Simulation) -> Option<Error> {
+    let asked = project.model.experiment;
+    let is_known = project.warnings.iter().any(|warning| warning.code() == Code::StopPassed);
+    let passes = simulation.engine().experiment().stop != asked.stop;
+    (passes && !is_known).then(|| stop_passed(&project.model, &asked))
 }
 
 fn announce(project: &Project, simulation: &Simulation, output: Output) {
@@ -106,7 +118,12 @@ fn announce(project: &Project, simulation: &Simulation, output: Output) {
     engine.warnings().for_each(warn);
 }
 
-fn print(project: &Project, outcome: &Outcome, folder: Option<&Path>, output: Output) -> Result<(), Error> {
+fn print(
+    project: &Project,
+    outcome: &Outcome,
+    (folder, warnings): (Option<&Path>, &[&Error]),
+    output: Output,
+) -> Result<(), Error> {
     let (report, reference) = (&outcome.report, outcome.reference.as_ref());
     if output.json {
         let mut object = head(project, reference);
@@ -116,6 +133,7 @@ fn print(project: &Project, outcome: &Outcome, folder: Option<&Path>, output: Ou
         let path = |file: &str| folder.map(|folder| folder.join(file).display().to_string());
         let files = json!({ "recording": path(RECORDING), "project": path(PROJECT_COPY) });
         object.insert("files".into(), files);
+        object.insert("system_warnings".into(), warnings.iter().map(|warning| to_json(warning)).collect());
         object.insert("fmus".into(), json!(messages::said()));
         object.insert("rows".into(), json!(outcome.recorded.as_ref().map(|recorded| recorded.rows)));
         return print_json(&object);

@@ -58,13 +58,39 @@ fn files_that_are_broken_end_their_row_only() {
 fn the_page_has_a_line_for_every_case() {
     let sandbox = Sandbox::new();
     sandbox.run("export-fmu dual-mass --out files").exits(0);
-    sandbox.run("survey files --steps 5 --to page.md").exits(0).says("4 cases: 4 run");
+    let done = sandbox.run("survey files --steps 5 --to page.md").exits(0).says("4 cases: 4 run");
+    // Nobody sees a bar here: lines say how far it is.
+    done.says("1 of 4: s1.fmu (FMI 3.0 CS) runs").says("4 of 4: s2.fmu (FMI 3.0 ME) runs");
     let page = std::fs::read_to_string(sandbox.path("page.md")).unwrap();
     assert_eq!(page.lines().filter(|line| line.starts_with("| s")).count(), 4);
     assert!(
         page.contains("`costep survey files --steps 5 --time-limit 60s`")
-            && page.contains("| s1.fmu | FMI 3.0 ME | yes | yes | - |  |")
+            && page.contains("| s1.fmu | FMI 3.0 ME | yes | yes | - | - |  |")
     );
+}
+
+#[test]
+fn an_fmu_that_needs_the_libraries_of_its_tool_is_not_ok() {
+    let Some(real) = real_files("mastersim/data/tests/linux64/BouncingBall/fmus/BouncingBall.fmu") else {
+        return;
+    };
+    let done = Sandbox::new().run(&format!("check {}", real.display())).exits(1);
+    done.says("error[E0111]").says("`libSimulationRuntimeC.so`");
+}
+
+#[test]
+fn systems_have_a_verdict() {
+    let Some(real) = real_files("mastersim/data/tests/linux64/Math_003_control_loop") else { return };
+    let folder = real.display();
+    let document = Sandbox::new().run(&format!("survey {folder} --steps 5 --json")).exits(0).json();
+    let of = |kind: &str| rows(&document).iter().filter(move |row| row["kind"] == kind).collect::<Vec<_>>();
+    assert_eq!((of("MasterSim").len(), of("FMI 2.0 CS").len()), (5, 3), "{document}");
+    assert!(of("MasterSim").iter().all(|row| row["verdict"].is_string()), "{document}");
+    assert!(
+        of("MasterSim").iter().any(|row| row["warnings"] == serde_json::json!(["W0141", "W0142"])),
+        "{document}"
+    );
+    assert!(of("FMI 2.0 CS").iter().all(|row| row["verdict"].is_null()), "{document}");
 }
 
 /// FMUs of Ecos, libcosim and MasterSim in FMI 1.0, 2.0 and 3.0. Those of the ship take minutes; others look at them.

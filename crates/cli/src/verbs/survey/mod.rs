@@ -32,9 +32,14 @@ pub(crate) fn run(args: &SurveyArgs, output: Output) -> Result<ExitCode, Failure
     let limits = Limits { time: args.time_limit, steps: args.steps };
     let bar = many_runs(output, subjects.len());
     let mut rows = Vec::new();
-    for subject in &subjects {
+    for (index, subject) in subjects.iter().enumerate() {
         bar.set_message(page::shown(&subject.name));
-        rows.push(trial::row(subject, &limits, peer.as_ref())?);
+        let row = trial::row(subject, &limits, peer.as_ref())?;
+        // Where there is no bar, lines show how far it is.
+        if bar.is_hidden() {
+            output.remark(&format!("{} of {}: {}", index + 1, subjects.len(), page::line(&row)));
+        }
+        rows.push(row);
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -10,7 +10,7 @@ use crate::args::SurveyArgs;
 use crate::phrases::count;
 use crate::table::{Cell, number, render};
 
-const HEADER: [&str; 6] = ["file", "kind", "reads", "runs", "FMPy", "remarks"];
+const HEADER: [&str; 7] = ["file", "kind", "reads", "runs", "verdict", "FMPy", "remarks"];
 
 /// The page, with the command that makes it.
 pub(super) fn markdown(args: &SurveyArgs, rows: &[Row], peer: Option<&Peer>) -> String {
@@ -26,7 +26,7 @@ pub(super) fn markdown(args: &SurveyArgs, rows: &[Row], peer: Option<&Peer>) -> 
     let _ = writeln!(page, "{}\n", summary(rows, peer));
     page.push_str(
         "Each FMU alone, inputs at their start values, with the step and for the time it proposes, but at most as many steps\n\
-         as `--steps` allows; each system as its file says. `FMPy` is the largest difference of an output from that of FMPy,\n\
+         as `--steps` allows; each system as its file says, with the verdict of `costep run` on its coupling (from the growth of its signals alone). `FMPy` is the largest difference of an output from that of FMPy,\n\
          as a share of its largest value (Co-Simulation with the same steps; Model Exchange by integrators of their own with\n\
          a tolerance of 1e-10), or `fails` where FMPy does. Codes: `costep explain CODE`.\n\n",
     );
@@ -66,8 +66,21 @@ fn cells(row: &Row) -> [String; HEADER.len()] {
     };
     let warnings = (!row.warnings.is_empty()).then(|| row.warnings.join(" "));
     let remarks: Vec<String> = [said.cloned(), theirs, warnings].into_iter().flatten().collect();
-    let cells = [row.name.clone(), row.kind.clone(), word(row.reads), word(runs), peer, remarks.join("; ")];
+    let verdict = row.verdict.clone().unwrap_or("-".into());
+    let (name, kind) = (row.name.clone(), row.kind.clone());
+    let cells = [name, kind, word(row.reads), word(runs), verdict, peer, remarks.join("; ")];
     cells.map(|cell| shown(&cell))
+}
+
+/// A file that has been tried, in a line.
+pub(super) fn line(row: &Row) -> String {
+    let (runs, _) = row.outcome.said();
+    let end = match (runs, &row.verdict) {
+        (false, _) => "fails".to_owned(),
+        (true, Some(verdict)) => format!("runs, {verdict}"),
+        (true, None) => "runs".to_owned(),
+    };
+    shown(&format!("{} ({}) {end}", row.name, row.kind))
 }
 
 /// Text on one line that changes nothing of a terminal: names of files are somebody else's.

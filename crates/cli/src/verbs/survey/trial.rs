@@ -75,6 +75,8 @@ pub(super) struct Row {
     pub(super) kind: String,
     pub(super) reads: bool,
     pub(super) outcome: Outcome,
+    /// What a run says of the coupling of a system.
+    pub(super) verdict: Option<String>,
     /// Largest difference of an output from that of FMPy, as a share of its largest value there; or why FMPy has none.
     pub(super) peer: Option<Result<f64, String>>,
     /// How much it may differ.
@@ -95,6 +97,7 @@ impl Row {
             "kind": self.kind,
             "reads": self.reads,
             "runs": runs,
+            "verdict": self.verdict,
             "deviation": self.peer.as_ref().and_then(|peer| peer.as_ref().ok()),
             "differs": self.differs(),
             "fmpy_error": self.peer.as_ref().and_then(|peer| peer.as_ref().err()),
@@ -114,6 +117,7 @@ pub(super) fn row(subject: &Subject, limits: &Limits, peer: Option<&Peer>) -> Re
         kind: subject.kind(),
         reads: true,
         outcome: Outcome::Runs(None),
+        verdict: None,
         peer: None,
         tolerance: 0.0,
         warnings: Vec::new(),
@@ -124,12 +128,15 @@ pub(super) fn row(subject: &Subject, limits: &Limits, peer: Option<&Peer>) -> Re
                 (false, Outcome::Fails(brief(error.code().entry().id, &error.details().message)));
         }
         Kind::System(_) => {
-            run(&subject.path, &[], limits, folder.path(), &mut row)?;
+            let said = run(&subject.path, &[], limits, folder.path(), &mut row)?;
+            row.verdict = said["verdict"].as_str().map(str::to_owned);
         }
         Kind::Fmu { interface, description } => {
             let horizon = Horizon::of(description, limits.steps);
             let extra = options(*interface, &horizon, &subject.path);
             run(&subject.path, &extra, limits, folder.path(), &mut row)?;
+            // That inputs stay at their start values is the rule here.
+            row.warnings.retain(|code| code != Code::OpenInputs.entry().id);
             // The same method with the same values; an integrator of one's own is as accurate as it is told to be.
             row.tolerance = if *interface == Interface::CoSimulation { 1e-12 } else { 1e-5 };
             if let Some(peer) = peer {
@@ -159,8 +166,8 @@ fn options(interface: Interface, horizon: &Horizon, path: &Path) -> Vec<String> 
     options
 }
 
-/// Runs a file by this very program and notes what it says.
-fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row) -> Result<()> {
+/// Runs a file by this very program and notes what it says; also gives all of it.
+fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row) -> Result<Value> {
     let own = std::env::current_exe()
         .map_err(|cause| Error::new(Code::FileNotReadable, "this program is not found").because(cause))?;
     let mut command = Command::new(own);
@@ -174,7 +181,7 @@ fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row
     let ended =
         ended.map_err(|cause| Error::new(Code::FileNotReadable, "cannot be started").because(cause))?;
     let said: Value = serde_json::from_slice(&ended.stdout).unwrap_or(Value::Null);
-    row.warnings = codes(&said["warnings"]);
+    row.warnings = codes(&said["system_warnings"]);
     let errors = said["errors"].as_array().into_iter().flatten();
     let first = errors.chain([&said["error"], &said["ended"]]).find(|error| error.is_object());
     let text = first.map(|error| {
@@ -190,7 +197,7 @@ fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row
         Some(text) => Outcome::Fails(text),
         None => Outcome::Fails(format!("ended with {} and without a message", ended.status)),
     };
-    Ok(())
+    Ok(said)
 }
 
 /// Codes of warnings, each once.

@@ -100,6 +100,27 @@ fn check_sees_binaries_that_cannot_be_loaded_without_loading_them() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn check_sees_libraries_that_an_fmu_needs_and_that_are_not_here() {
+    let sandbox = desk_with_fmus();
+    let elsewhere = |name: &str, mut bytes: Vec<u8>| {
+        if name.ends_with(".so") {
+            let mark = b"\0libc.so.6\0";
+            let at = bytes.windows(mark.len()).position(|window| window == mark).unwrap();
+            bytes[at + 4] = b'q';
+        }
+        bytes
+    };
+    changed_fmu(&sandbox, "fmus/s1.fmu", "fmus/needy.fmu", elsewhere);
+    sandbox.run("check fmus/s1.fmu").exits(0);
+    let done = sandbox.run("check fmus/needy.fmu").exits(1).says("error[E0111]").says("needs `libq.so.6`");
+    assert!(!done.stdout.contains("ok"), "{}", done.story());
+    let probed = sandbox.run("check fmus/needy.fmu --probe --json").exits(1).json();
+    assert_eq!(probed["ok"], false, "{probed}");
+    sandbox.run("run fmus/needy.fmu --no-record").exits(1).says("E0111");
+}
+
+#[test]
 fn connections_are_proposed_for_model_exchange_too() {
     let sandbox = Sandbox::new();
     sandbox.run("export-fmu dual-mass --kind me --out fmus --quiet").exits(0);

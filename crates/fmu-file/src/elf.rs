@@ -93,6 +93,49 @@ pub(crate) fn missing<'a>(bytes: &[u8], required: &[&'a str]) -> Option<Vec<&'a 
     Some(required.iter().copied().filter(|name| missing.contains(name.as_bytes())).collect())
 }
 
+const DYNAMIC: u64 = 6;
+const DYNAMIC_ENTRY: usize = 16;
+const NEEDED: u64 = 1;
+/// Where libraries are looked for, as older and newer linkers write it.
+const FOLDERS: [u64; 2] = [15, 29];
+/// Most names that are read, and their length: a hostile table has millions.
+const MOST_NEEDS: usize = 1000;
+const LONGEST_NAME: usize = 4096;
+
+/// What a library asks the loader for.
+pub(crate) struct Needs {
+    /// Names of other libraries.
+    pub(crate) libraries: Vec<String>,
+    /// Lists of folders to look for them in, separated by `:`.
+    pub(crate) folders: Vec<String>,
+}
+
+/// What a library needs; nothing if its tables are missing or damaged.
+pub(crate) fn needs(bytes: &[u8]) -> Option<Needs> {
+    let header = bytes.get(..HEADER).filter(|header| header.starts_with(b"\x7fELF\x02\x01"))?;
+    let (table, entry, count) =
+        (number(header, 40, 8), number(header, 58, 2) as usize, number(header, 60, 2) as usize);
+    let sections = slice(bytes, table, (entry * count) as u64).filter(|_| entry >= SECTION)?;
+    let section = |index: usize| sections.get(index * entry..)?.get(..SECTION);
+    let contents = |section: &[u8]| slice(bytes, number(section, 24, 8), number(section, 32, 8));
+    let dynamic = (0..count).filter_map(section).find(|section| number(section, 4, 4) == DYNAMIC)?;
+    let names = contents(section(number(dynamic, 40, 4) as usize)?)?;
+    let name = |value: u64| {
+        let rest = names.get(usize::try_from(value).ok()?..)?;
+        let end = rest.iter().take(LONGEST_NAME).position(|byte| *byte == 0)?;
+        Some(String::from_utf8_lossy(&rest[..end]).into_owned())
+    };
+    let entries = || {
+        let all = contents(dynamic).unwrap_or_default().chunks_exact(DYNAMIC_ENTRY);
+        all.map(|entry| (number(entry, 0, 8), number(entry, 8, 8)))
+    };
+    let named = |wanted: &[u64]| {
+        let values = entries().filter(|(tag, _)| wanted.contains(tag)).take(MOST_NEEDS);
+        values.filter_map(|(_, value)| name(value)).collect()
+    };
+    Some(Needs { libraries: named(&[NEEDED]), folders: named(&FOLDERS) })
+}
+
 fn slice(bytes: &[u8], at: u64, length: u64) -> Option<&[u8]> {
     let (at, length) = (usize::try_from(at).ok()?, usize::try_from(length).ok()?);
     bytes.get(at..at.checked_add(length)?)

@@ -13,6 +13,7 @@ use crate::elf;
 use crate::finding::{Finding, Severity};
 use crate::folder::PrivateFolder;
 use crate::limits::Limits;
+use crate::needs;
 use crate::terminals::{self, Terminal};
 use crate::text::short;
 use crate::validate::validate_fmu;
@@ -113,6 +114,19 @@ impl Fmu {
             .in_file(self.archive.path())
             .because(fault)
             .hint("export the FMU again, for this platform"))
+    }
+
+    /// Libraries that the one with this model identifier needs, and that the loader of this machine would not find. Nothing is
+    /// loaded.
+    pub fn missing_libraries(&mut self, identifier: &str) -> Result<Vec<String>> {
+        let entry = self.library(identifier)?;
+        let mut bytes = Vec::new();
+        if let Some(reader) = self.archive.reader(&entry)? {
+            let read = reader.take(MOST_LIBRARY).read_to_end(&mut bytes);
+            read.map_err(|cause| reading_failed(self.archive.path(), &cause))?;
+        }
+        let folder = entry.rfind('/').map_or("", |end| &entry[..=end]);
+        Ok(needs::not_found(&bytes, folder, |name| self.archive.contains(name)))
     }
 
     /// What is wrong with its libraries for this platform, by their headers and tables of symbols: nothing is executed.

@@ -47,6 +47,7 @@ mod finding;
 mod fmu;
 mod folder;
 mod limits;
+mod needs;
 pub mod settings;
 mod terminals;
 mod text;

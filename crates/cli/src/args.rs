@@ -422,7 +422,7 @@ pub(crate) struct ReproduceArgs {
 pub(crate) struct GraphArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
-    /// File to write [default: the name of the system, .svg]
+    /// File to write [default: the name of the system, .svg, in the present folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

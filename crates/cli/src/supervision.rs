@@ -74,6 +74,7 @@ mod system {
 
     use costep::RECORDING;
     use costep_core::Place;
+    use costep_core::quantity::plain_time;
     use costep_project::{FmuSpec, Isolation};
     use costep_results::{Recording, Table};
     use costep_supervise::{
@@ -268,6 +269,7 @@ mod system {
             _ => None,
         };
         if let (Some(Kept { checkpoint: Some(time), .. }), Some(folder)) = (&kept, folder) {
+            let time = plain_time(*time);
             let resume = format!("`costep resume {}` continues from t = {time} s", argument(folder));
             let hint = format!("{}; {resume}", error.help());
             error = error.hint(hint);
@@ -286,13 +288,14 @@ mod system {
         }
         print_error(&error);
         if let (Some(kept), Some(folder)) = (kept, folder) {
-            let checkpoint =
-                kept.checkpoint.map_or(String::new(), |time| format!(", checkpoint at t = {time} s"));
+            let checkpoint = kept
+                .checkpoint
+                .map_or(String::new(), |time| format!(", checkpoint at t = {} s", plain_time(time)));
             let file = folder.join(RECORDING);
             note(&format!(
                 "  kept: {} up to t = {} s ({}){checkpoint}",
                 file.display(),
-                kept.time,
+                plain_time(kept.time),
                 count(kept.rows, "row")
             ));
         }

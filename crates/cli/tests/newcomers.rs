@@ -99,8 +99,8 @@ fn check_sees_binaries_that_cannot_be_loaded_without_loading_them() {
     }
 }
 
-#[test]
 #[cfg(target_os = "linux")]
+#[test]
 fn check_sees_libraries_that_an_fmu_needs_and_that_are_not_here() {
     let sandbox = desk_with_fmus();
     let elsewhere = |name: &str, mut bytes: Vec<u8>| {
@@ -417,4 +417,60 @@ fn every_verb_prints_one_json_document() {
         let object = sandbox.run(&format!("{verb} --wrong --json")).exits(1).json();
         assert_eq!(object["errors"][0]["code"], "E0200", "{verb}: {object}");
     }
+}
+
+#[test]
+fn pictures_say_where_they_are_and_which_inputs_are_open() {
+    let sandbox = desk_with_fmus();
+    sandbox
+        .run("graph fmus/s1.fmu")
+        .exits(0)
+        .says("wrote s1.svg in the present folder (`--out` names another)");
+    let picture = fs::read_to_string(sandbox.path("s1.svg")).unwrap();
+    assert!(picture.contains("input without a source") && !picture.contains("external input"), "{picture}");
+    sandbox.run("graph dual-mass --out there.svg").exits(0).says("wrote there.svg: 2 parts");
+}
+
+#[test]
+fn times_are_printed_as_they_were_typed() {
+    let sandbox = desk_with_fmus();
+    let done = sandbox.run("run fmus/s1.fmu --t-end 33.3ms --step 3.33ms --out out").exits(0);
+    done.says("up to t = 0.0333 s");
+    assert!(sandbox.run("inspect out").exits(0).stdout.contains("t = 0 s to 0.0333 s"));
+}
+
+#[test]
+fn the_folder_of_an_unpacked_fmu_is_recognised() {
+    let sandbox = desk_with_fmus();
+    sandbox.write("engine/modelDescription.xml", "<fmiModelDescription/>");
+    for line in ["run engine", "inspect engine", "new rig engine fmus/s2.fmu"] {
+        sandbox.run(line).exits(1).says("it looks like an FMU that was unpacked");
+    }
+}
+
+#[test]
+fn many_warnings_of_a_kind_leave_the_result_in_sight() {
+    let sandbox = desk_with_fmus();
+    let parts: String = (0..5)
+        .map(|i| format!("<Simulator name=\"p{i}\" source=\"fmus/s1.fmu\" stepSize=\"0.5\"/>"))
+        .collect();
+    let namespace = "http://opensimulationplatform.com/MSMI/OSPSystemStructure";
+    sandbox.write(
+        "OspSystemStructure.xml",
+        format!(
+            "<OspSystemStructure xmlns=\"{namespace}\" version=\"0.1\"><BaseStepSize>1e-3</BaseStepSize>\
+             <Simulators>{parts}</Simulators></OspSystemStructure>"
+        ),
+    );
+    let run = sandbox.run("run OspSystemStructure.xml --t-end 10ms --no-record").exits(0);
+    assert_eq!(run.stderr.matches("warning[W0141]").count(), 2, "{}", run.story());
+    run.says("3 more of W0141: `costep check OspSystemStructure.xml` shows them");
+    let check = sandbox.run("check OspSystemStructure.xml").exits(0);
+    assert_eq!(check.stderr.matches("warning[W0141]").count(), 5, "{}", check.story());
+    // The same defect has the same code wherever it is met.
+    let import = sandbox.run("import OspSystemStructure.xml --out imported").exits(0);
+    assert_eq!(import.stdout.matches("warning[W0141]").count(), 5, "{}", import.story());
+    assert!(fs::read_to_string(sandbox.path("imported/system.toml")).unwrap().contains("# warning[W0141]"));
+    // Nothing is said of how it is stepped that is not so.
+    check.says("`p0` is stepped with the others in every macro step, not every 0.5 s as its `stepSize` says");
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::codes::Code;
+use crate::quantity::plain_time;
 
 /// Where an error happened.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -142,7 +143,7 @@ impl fmt::Display for Error {
                 }
             }
             Place::Run { subsystem, signal, time, step } => {
-                write!(f, "\n  at t = {time} s (step {step})")?;
+                write!(f, "\n  at t = {} s (step {step})", plain_time(*time))?;
                 if let Some(name) = signal.as_ref().or(subsystem.as_ref()) {
                     write!(f, " in `{name}`")?;
                 }

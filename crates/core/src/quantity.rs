@@ -24,9 +24,16 @@ pub fn parse_time(text: &str) -> Result<f64> {
         Error::new(Code::BadQuantity, format!("unknown unit of time `{unit}` in `{text}`"))
             .suggest(unit, TIME_UNITS.iter().map(|(name, _)| *name))
     })?;
-    // Dividing by an exact power of ten rounds once; multiplying by 1e-3 would round twice.
-    let seconds = if *factor < 1.0 { value / (1.0 / factor).round() } else { value * factor };
+    let seconds = if *factor < 1.0 { scaled(number, value, 1.0 / factor) } else { value * factor };
     if seconds.is_finite() { Ok(seconds) } else { Err(unreadable(text)) }
+}
+
+/// A decimal number divided by a power of ten, by its exponent: a division would round a second time.
+fn scaled(number: &str, value: f64, divisor: f64) -> f64 {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let shifted = exponent.parse::<i32>().ok().and_then(|e| e.checked_sub(divisor.log10().round() as i32));
+    let exact = shifted.and_then(|exponent| format!("{digits}e{exponent}").parse().ok());
+    exact.unwrap_or(value / divisor.round())
 }
 
 fn unreadable(text: &str) -> Error {
@@ -49,6 +56,12 @@ pub fn format_time(seconds: f64) -> String {
     format!("{} {unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A time in s for people, with at most fifteen digits and no more than it takes: what sums of steps leave behind is cut.
+pub fn plain_time(seconds: f64) -> String {
+    let rounded: Option<f64> = format!("{seconds:.14e}").parse().ok();
+    rounded.unwrap_or(seconds).to_string()
+}
+
 /// A time without blanks that reads back to the same number: for people where that is possible, else with all digits.
 pub fn exact_time(seconds: f64) -> String {
     let text = format_time(seconds).replace(' ', "");
@@ -65,6 +78,9 @@ mod tests {
             ("0.3ms", 0.0003),
             ("1 ms", 0.001),
             ("5e-1 ms", 0.0005),
+            ("33.3ms", 0.0333),
+            ("3.33E1 ms", 0.0333),
+            ("1e-400us", 0.0),
             ("7us", 7e-6),
             ("2", 2.0),
             ("1e-3", 1e-3),
@@ -72,6 +88,16 @@ mod tests {
         ] {
             assert_eq!(parse_time(text).unwrap(), value, "{text}");
         }
+    }
+
+    #[test]
+    fn times_have_no_more_digits_than_they_need() {
+        for (time, text) in
+            [(0.033299999999999996, "0.0333"), (0.1 + 0.2, "0.3"), (1e-7, "0.0000001"), (0.0, "0")]
+        {
+            assert_eq!(plain_time(time), text);
+        }
+        assert_eq!(plain_time(f64::NAN), "NaN");
     }
 
     #[test]

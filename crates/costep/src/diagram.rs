@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use costep_core::{Connection, Description, Layout, Port};
 use costep_project::Project;
-use costep_report::{Block, Diagram, Pin, Role, Wire};
+use costep_report::{Block, Diagram, Pin, PinSource, Role, Wire};
 
 use crate::System;
 
@@ -31,7 +31,9 @@ struct Drawing<'a> {
     /// Signals that are drawn, of all inputs and all outputs.
     inputs: Vec<bool>,
     outputs: Vec<bool>,
+    /// Inputs that external signals drive, and those of FMUs that nothing does.
     externals: HashSet<usize>,
+    open: HashSet<usize>,
 }
 
 impl<'a> Drawing<'a> {
@@ -41,9 +43,18 @@ impl<'a> Drawing<'a> {
         for Connection { input, output, .. } in &project.model.connections {
             (inputs[*input], outputs[*output]) = (true, true);
         }
-        let externals: HashSet<usize> = project.model.externals.iter().map(|(input, _)| *input).collect();
-        externals.iter().for_each(|input| inputs[*input] = true);
-        Self { project, layout, inputs, outputs, externals }
+        // Those of FMUs are start values that stay and offsets of connections, unless the project gives them.
+        let given: HashSet<usize> = project.given.externals.iter().map(|external| external.input).collect();
+        let is_fmu = |input: usize| {
+            let owner = &project.model.parts[layout.input_owner(input)].description().name;
+            project.given.fmus.iter().any(|fmu| fmu.name == *owner)
+        };
+        let all = || project.model.externals.iter().map(|(input, _)| *input);
+        let externals: HashSet<usize> =
+            all().filter(|input| given.contains(input) || !is_fmu(*input)).collect();
+        let open = all().filter(|input| !inputs[*input] && !externals.contains(input)).collect();
+        all().for_each(|input| inputs[input] = true);
+        Self { project, layout, inputs, outputs, externals, open }
     }
 
     fn diagram(&self) -> Diagram {
@@ -57,8 +68,8 @@ impl<'a> Drawing<'a> {
 
     fn block(&self, part: usize, description: &Description) -> Block {
         let (inputs, outputs) = (self.layout.input_range(part), self.layout.output_range(part));
-        let pins = |ports: &[Port], shown: &[bool], external: &dyn Fn(usize) -> bool| {
-            let pin = |(at, port): (usize, &Port)| Pin { label: label(port), external: external(at) };
+        let pins = |ports: &[Port], shown: &[bool], source: &dyn Fn(usize) -> PinSource| {
+            let pin = |(at, port): (usize, &Port)| Pin { label: label(port), source: source(at) };
             let shown = shown.iter().zip(ports).enumerate().filter(|(_, (shown, _))| **shown);
             shown.map(|(at, (_, port))| pin((at, port))).collect::<Vec<_>>()
         };
@@ -84,11 +95,19 @@ impl<'a> Drawing<'a> {
             name: description.name.clone(),
             kind: self.kind(&description.name),
             inputs: pins(&description.inputs, &self.inputs[inputs.clone()], &|at| {
-                self.externals.contains(&(inputs.start + at))
+                self.source(inputs.start + at)
             }),
-            outputs: pins(&description.outputs, &self.outputs[outputs.clone()], &|_| false),
+            outputs: pins(&description.outputs, &self.outputs[outputs.clone()], &|_| PinSource::Wire),
             feedthrough,
             rest,
+        }
+    }
+
+    fn source(&self, input: usize) -> PinSource {
+        match (self.externals.contains(&input), self.open.contains(&input)) {
+            (true, _) => PinSource::External,
+            (_, true) => PinSource::Open,
+            _ => PinSource::Wire,
         }
     }
 

@@ -108,7 +108,7 @@ impl Draft {
             if request.known_inputs == KnownInputs::Kept {
                 self.schedule.forget_known(|j| group.inputs.contains(j));
             }
-            // Who forms polynomials looks at signals from outside itself.
+            // Who forms polynomials looks at external inputs itself.
             if !request.only_holds() {
                 let Self { schedule, coupling, .. } = &mut *self;
                 let is_external = |j| coupling.sources(j).next().is_none();

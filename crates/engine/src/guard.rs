@@ -17,6 +17,9 @@ fn all_at_once(passes: impl Iterator<Item = bool>) -> bool {
     passes.fold(true, |all, passes| all & passes)
 }
 
+/// What to do about a value of subsystems that nothing is connected to.
+const ALONE: &str = "nothing is coupled, so it comes from inside: look at its parameters, start values, inputs and inner solver, or try a smaller step";
+
 /// Limits on an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
@@ -38,6 +41,8 @@ pub(crate) struct Guard {
     names: Vec<String>,
     /// `subsystem.port` of every input.
     input_names: Vec<String>,
+    /// Whether subsystems are connected.
+    is_coupled: bool,
 }
 
 /// The time a value belongs to and the macro step it came up in.
@@ -48,7 +53,7 @@ pub(crate) struct Moment {
 }
 
 impl Guard {
-    pub(crate) fn new(descriptions: &[Description], bounds: &[(usize, Bounds)]) -> Self {
+    pub(crate) fn new(descriptions: &[Description], bounds: &[(usize, Bounds)], is_coupled: bool) -> Self {
         let outputs = || descriptions.iter().flat_map(|d| d.outputs.iter().map(move |port| (d, port)));
         let limit: Vec<f64> = outputs()
             .map(|(_, port)| port.nominal.map_or(f64::MAX, |nominal| limits::NOMINAL * nominal.abs()))
@@ -62,6 +67,7 @@ impl Guard {
             upper: limit,
             names: outputs().map(name).collect(),
             input_names: inputs.map(name).collect(),
+            is_coupled,
         };
         for (output, bounds) in bounds {
             guard.lower[*output] = bounds.min.max(f64::MIN);
@@ -125,12 +131,31 @@ impl Guard {
 
     #[cold]
     fn not_finite(&self, at: Moment, name: &str, value: f64) -> Error {
-        Error::new(Code::NotFinite, format!("`{name}` became {value}")).hint(SMALLER_STEP).at(at.place(name))
+        let hint = if self.is_coupled { SMALLER_STEP } else { ALONE };
+        Error::new(Code::NotFinite, format!("`{name}` became {value}")).hint(hint).at(at.place(name))
     }
 }
 
 impl Moment {
     fn place(self, signal: &str) -> Place {
         Place::Run { subsystem: None, signal: Some(signal.into()), time: self.time, step: self.step }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subsystem_alone_is_not_told_to_change_its_coupling() {
+        let port = Port { name: "y".into(), ..Port::default() };
+        let alone = Description { name: "a".into(), outputs: vec![port], ..Description::default() };
+        for (is_coupled, says) in [(false, "parameters"), (true, "another method")] {
+            let guard = Guard::new(std::slice::from_ref(&alone), &[], is_coupled);
+            let error = guard.check(Moment { time: 0.1, step: 1 }, 0..1, &[f64::NAN]).unwrap_err();
+            let hint = error.details().hint.clone().unwrap_or_default();
+            assert!(hint.contains(says), "{hint}");
+            assert_eq!(hint.contains("another method"), is_coupled);
+        }
     }
 }

@@ -96,7 +96,11 @@ impl Plan {
         let is_judge = |request: &Request| request.after_step == AfterStep::Judge;
         let goes_back = control.judges() || requests.iter().any(is_judge);
         let plan = Self {
-            guard: Guard::new(&descriptions, bounds),
+            guard: Guard::new(
+                &descriptions,
+                bounds,
+                (0..layout.inputs()).any(|j| coupling.sources(j).next().is_some()),
+            ),
             external_inputs: unique(externals.iter().map(|(j, _)| *j)),
             segments: (0..layout.subsystems()).map(segment).collect(),
             holds: order == 0 && !goes_back && requests.iter().all(Request::only_holds),

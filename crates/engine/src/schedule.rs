@@ -206,7 +206,7 @@ mod tests {
             .map(|(output, input)| Connection { output: *output, input: *input, gain: 1.0 })
             .collect();
         let coupling = Coupling::new(layout.inputs(), &connections);
-        // Whatever nothing is connected to follows a signal from outside.
+        // Whatever nothing is connected to follows an external signal.
         let externals: Vec<usize> =
             (0..parts.len()).filter(|j| arrows.iter().all(|arrow| arrow.1 != *j)).collect();
         Schedule::new(&scheduling, &parts, (&layout, &coupling), &externals).unwrap()
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_from_outside_are_known_in_a_sequential_schedule() {
+    fn external_inputs_are_known_in_a_sequential_schedule() {
         let order = Scheduling::Sequential(vec![1, 0]);
         assert_eq!(schedule(order, &[false; 2], &[(0, 1)]).known_inputs, [vec![], vec![0]]);
         assert_eq!(schedule(Scheduling::Auto, &[false; 2], &[(0, 1)]).known_inputs, [vec![], vec![1]]);

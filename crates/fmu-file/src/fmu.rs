@@ -28,6 +28,13 @@ pub struct Fmu {
     description: ModelDescription,
 }
 
+/// What to do with a folder that looks like an FMU that was unpacked, if it does.
+pub fn unpacked_fmu(folder: &Path) -> Option<String> {
+    folder.join("modelDescription.xml").is_file().then(|| {
+        "it looks like an FMU that was unpacked: name the .fmu, or zip the contents of the folder into one".into()
+    })
+}
+
 impl Fmu {
     /// Opens an FMU with the default [`Limits`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Place, Result};
+use costep_fmu_file::unpacked_fmu;
 use costep_models::{MODELS, ModelEntry};
 
 /// The file that makes a folder a project.
@@ -56,7 +57,7 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
     if path.is_dir() {
         let message = format!("the folder `{text}` has no {PROJECT_FILE}");
         return Error::new(Code::FileNotReadable, message)
-            .hint(format!("a project is a TOML file or {SYSTEMS}"));
+            .hint(unpacked_fmu(path).unwrap_or_else(|| format!("a project is a TOML file or {SYSTEMS}")));
     }
     if text.contains(['/', '\\']) || text.ends_with(".toml") {
         return unreadable(path, fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into()));

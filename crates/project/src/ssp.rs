@@ -105,15 +105,7 @@ fn temporary_folder() -> Result<PrivateFolder, Error> {
 /// Warnings one by one; of remarks only the number, because they do not matter to a run.
 fn warnings(notes: &[Note], path: &Path) -> Vec<Error> {
     let of = |severity| notes.iter().filter(move |note| note.severity == severity);
-    let mut warnings: Vec<Error> = of(Severity::Warning)
-        .map(|note| {
-            let error = note.to_error();
-            let cause = error.details().cause.clone();
-            let warning =
-                Error::new(Code::SspWarning, note.message.clone()).at(error.details().place.clone());
-            cause.into_iter().fold(warning, |warning, cause| warning.because(cause))
-        })
-        .collect();
+    let mut warnings: Vec<Error> = of(Severity::Warning).map(Note::to_error).collect();
     let remarks = of(Severity::Remark).count();
     if remarks > 0 {
         let things = if remarks == 1 {

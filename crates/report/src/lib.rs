@@ -33,7 +33,7 @@ mod svg;
 mod ticks;
 
 pub use axis::{Axis, Scale};
-pub use diagram::{Block, Diagram, Pin, Role, Wire};
+pub use diagram::{Block, Diagram, Pin, PinSource, Role, Wire};
 pub use figure::Figure;
 pub use palette::{Colour, colour};
 pub use panel::{Cells, Layer, Look, Panel, Series};

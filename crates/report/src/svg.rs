@@ -79,6 +79,14 @@ impl Svg {
         self.push(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\"/>\n"));
     }
 
+    /// A circle that is not filled.
+    pub(crate) fn ring(&mut self, (x, y): (f64, f64), radius: f64, (colour, fill): (&str, &str)) {
+        let [x, y, r] = [x, y, radius].map(number);
+        self.push(format_args!(
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{colour}\"/>\n"
+        ));
+    }
+
     /// A filled shape.
     pub(crate) fn polygon(&mut self, corners: impl Iterator<Item = (f64, f64)>, fill: &str) {
         let points: Vec<_> = corners.map(|(x, y)| format!("{},{}", number(x), number(y))).collect();

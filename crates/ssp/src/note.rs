@@ -45,9 +45,18 @@ pub struct Note {
 }
 
 impl Note {
+    /// The code by which it is shown: warnings and remarks have codes of their own, whatever they are about.
+    pub fn shown_code(&self) -> Code {
+        match self.severity {
+            Severity::Error => self.code,
+            Severity::Warning => Code::SspWarning,
+            Severity::Remark => Code::SspRemarks,
+        }
+    }
+
     /// The same as an error.
     pub fn to_error(&self) -> Error {
-        let error = Error::new(self.code, self.message.clone()).at(Place::File {
+        let error = Error::new(self.shown_code(), self.message.clone()).at(Place::File {
             path: PathBuf::from(&*self.file),
             line: self.line.map(|line| line as usize),
             text: None,
@@ -58,7 +67,7 @@ impl Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}]: {} ({}", self.severity, self.code.entry().id, self.message, self.file)?;
+        write!(f, "{}[{}]: {} ({}", self.severity, self.shown_code().entry().id, self.message, self.file)?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }

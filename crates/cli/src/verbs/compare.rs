@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::args::CompareArgs;
 use crate::failure::{Failure, to_json};
-use crate::phrases::method_warning;
+use crate::phrases::{method_warning, show_warnings};
 use crate::progress::many_runs;
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_error, print_json};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     if let Some(code) = supervision::elsewhere_at_any_cost(project, output)? {
         return Ok(code);
     }
-    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    show_warnings(&project.warnings, &args.system.system, output);
     let methods = methods(args.methods.as_deref(), system.registry())?;
     let methods = with_models(methods, project, args.models.is_some())?;
     methods.iter().flat_map(MethodSpec::warnings).for_each(|warning| output.remark(&warning.to_string()));

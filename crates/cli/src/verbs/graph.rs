@@ -39,8 +39,9 @@ pub(crate) fn run(args: &GraphArgs, output: Output) -> Result<ExitCode, Failure>
             "direct_loops": named(direct),
         }))?;
     } else {
+        let place = if args.out.is_none() { " in the present folder (`--out` names another)" } else { "" };
         output.remark(&format!(
-            "{}: {}, {}, {}, {} with direct feedthrough throughout",
+            "wrote {}{place}: {}, {}, {}, {} with direct feedthrough throughout",
             target.display(),
             count(model.parts.len(), "part"),
             count(model.connections.len(), "connection"),

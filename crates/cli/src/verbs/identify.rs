@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::args::IdentifyArgs;
 use crate::failure::Failure;
 use crate::messages;
-use crate::phrases::argument;
+use crate::phrases::{argument, show_warnings};
 use crate::stop;
 use crate::style::{Output, print, print_json};
 use crate::supervision;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failu
     if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
-    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    show_warnings(&project.warnings, &args.system.system, output);
     method.warnings().for_each(|warning| output.remark(&warning.to_string()));
     messages::listen(output);
     stop::listen(output);

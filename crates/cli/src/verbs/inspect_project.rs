@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use costep::{PROJECT_COPY, RECORDING};
-use costep_core::quantity::format_time;
+use costep_core::quantity::{format_time, plain_time};
 use costep_core::{Code, Error};
+use costep_fmu_file::unpacked_fmu;
 use costep_project::{Project, Source};
 use costep_results::Table;
 use serde_json::{Value, json};
@@ -63,9 +64,12 @@ fn find(path: &Path) -> Result<(Option<PathBuf>, Option<PathBuf>), Error> {
     let found = (existing(PROJECT_COPY).or_else(|| existing("system.toml")), existing(RECORDING));
     if found == (None, None) {
         let message = "the folder contains neither a project nor a recording";
-        return Err(Error::new(Code::FileNotReadable, message)
-            .in_file(path)
-            .hint(format!("a project has a system.toml; `costep run --out DIR` makes a {RECORDING}")));
+        return Err(Error::new(Code::FileNotReadable, message).in_file(path).hint(
+            match unpacked_fmu(path) {
+                Some(hint) => hint,
+                None => format!("a project has a system.toml; `costep run --out DIR` makes a {RECORDING}"),
+            },
+        ));
     }
     Ok(found)
 }
@@ -143,7 +147,9 @@ fn span(table: &Table) -> Option<(f64, f64)> {
 }
 
 fn recording_card(table: &Table, file: &Path) -> Result<(), Error> {
-    let span = span(table).map_or_else(String::new, |(from, to)| format!(", t = {from} s to {to} s"));
+    let span = span(table).map_or_else(String::new, |(from, to)| {
+        format!(", t = {} s to {} s", plain_time(from), plain_time(to))
+    });
     say!(
         "{}    {}, {}{span}{}",
         paint(STRONG, file.display()),

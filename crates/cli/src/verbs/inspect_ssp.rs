@@ -112,7 +112,7 @@ pub(crate) fn notes_to_json(notes: &[Note]) -> serde_json::Value {
     let one = |note: &Note| {
         json!({
             "severity": note.severity.to_string(),
-            "code": note.code.entry().id,
+            "code": note.shown_code().entry().id,
             "message": note.message,
             "element": note.element,
             "file": &*note.file,

@@ -7,14 +7,14 @@ use costep::{
     Code, Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder,
     Simulation, System, Verdict, default_folder, head,
 };
-use costep_core::quantity::format_time;
+use costep_core::quantity::{format_time, plain_time};
 use costep_project::stop_passed;
 use serde_json::{Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::{Failure, to_json};
 use crate::messages;
-use crate::phrases::{argument, count, method_warning};
+use crate::phrases::{argument, count, method_warning, show_warnings};
 use crate::progress::RunProgress;
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
         return Ok(code);
     }
     let folder = folder.as_deref().map(RunFolder::lock).transpose()?;
-    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    show_warnings(&project.warnings, &args.system.system, output);
     messages::listen(output);
     let mut run = limited(&args.limits).reference(&args.reference);
     if let Some(folder) = &folder {
@@ -49,7 +49,8 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     messages::listen(output);
     let simulation = Simulation::resume_system(&system, &folder, limited(&args.limits))?;
     if let Some((file, was_complete)) = simulation.resumed_from() {
-        output.remark(&format!("resuming at t = {} s from {}", simulation.time(), file.display()));
+        let time = plain_time(simulation.time());
+        output.remark(&format!("resuming at t = {time} s from {}", file.display()));
         if was_complete {
             output.remark("the run is already complete: steps after its last checkpoint are computed again");
         }
@@ -146,7 +147,7 @@ fn print(
         output.remark(&text);
     }
     if let (Some(folder), Some(recorded)) = (folder, &outcome.recorded) {
-        let (rows, time) = (count(recorded.rows, "row"), recorded.time);
+        let (rows, time) = (count(recorded.rows, "row"), plain_time(recorded.time));
         output.remark(&format!("{}: {rows} up to t = {time} s", folder.join(RECORDING).display()));
         output.remark(&match outcome.can_be_resumed {
             true => format!("next: costep resume {}", argument(folder)),

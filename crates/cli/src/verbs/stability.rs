@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::args::StabilityArgs;
 use crate::failure::Failure;
+use crate::phrases::show_warnings;
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, paint, print_json, say};
 use crate::supervision;
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
     if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
-    project.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+    show_warnings(&project.warnings, &args.system.system, output);
     stop::listen(output);
     let recorded = system.record_loop(law, stop::flag())?;
     let found = Found::new(project, recorded, windows)?;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Place, Result};
 
+use crate::fmu::unpacked_fmu;
 use crate::limits::Limits;
 use entry_reader::EntryReader;
 use records::{Oddities, Record};
@@ -70,7 +71,8 @@ impl Archive {
         // Asked before it is opened: opening a pipe would wait for somebody to write into it.
         let about = fs::metadata(path).map_err(not_readable)?;
         if !about.is_file() {
-            return Err(not_readable(io::Error::other("it is not a file")));
+            let error = not_readable(io::Error::other("it is not a file"));
+            return Err(unpacked_fmu(path).into_iter().fold(error, Error::hint));
         }
         let file = File::open(path).map_err(not_readable)?;
         let length = file.metadata().map_err(not_readable)?.len();

@@ -119,7 +119,7 @@ impl Reader {
         self.builder.add_fmu(name, source, node.line());
         if let Some(step) = node.get("stepSize") {
             let message = format!(
-                "`{}` is stepped with the others, not every {} s as its `stepSize` says",
+                "`{}` is stepped with the others in every macro step, not every {} s as its `stepSize` says",
                 short(name),
                 short(step)
             );

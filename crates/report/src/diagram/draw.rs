@@ -1,7 +1,7 @@
 //! A diagram as SVG.
 
 use super::layout::{Frame, NAME_SIZE, PIN_SIZE, Plan, SMALL};
-use super::{Block, Diagram, Role, Wire};
+use super::{Block, Diagram, PinSource, Role, Wire};
 use crate::palette::{FRAME, GRID, INK, SOFT_INK};
 use crate::svg::{Anchor, Font, Svg, text_width};
 
@@ -63,8 +63,10 @@ fn draw_block(svg: &mut Svg, block: &Block, frame: &Frame) {
     for (row, pin) in block.inputs.iter().enumerate() {
         let at = frame.row(row);
         svg.text((x + 10.0, at + 4.0), Anchor::Start, font(PIN_SIZE, false, INK), &pin.label);
-        if pin.external {
-            svg.dot((x, at), 4.0, EXTERNAL);
+        match pin.source {
+            PinSource::Wire => {}
+            PinSource::External => svg.dot((x, at), 4.0, EXTERNAL),
+            PinSource::Open => svg.ring((x, at), 3.5, (SOFT_INK, PAPER)),
         }
     }
     for (row, pin) in block.outputs.iter().enumerate() {
@@ -104,12 +106,14 @@ fn curve(from: (f64, f64), to: (f64, f64)) -> Vec<(f64, f64)> {
 enum Sign {
     Line(&'static str, f64, &'static str),
     Dot(&'static str),
+    Ring(&'static str),
 }
 
 /// What the picture has, and what it means.
 fn entries(diagram: &Diagram) -> Vec<(Sign, &'static str)> {
     let has = |role: Role| diagram.wires.iter().any(|wire| wire.role == role);
-    let has_external = diagram.blocks.iter().flat_map(|block| &block.inputs).any(|pin| pin.external);
+    let driven =
+        |source| diagram.blocks.iter().flat_map(|block| &block.inputs).any(|pin| pin.source == source);
     let all = [
         (has(Role::Chain), Sign::Line(Role::Chain.colour(), 1.4, ""), "connection"),
         (has(Role::Loop), Sign::Line(Role::Loop.colour(), 1.4, ""), "in a loop"),
@@ -124,7 +128,8 @@ fn entries(diagram: &Diagram) -> Vec<(Sign, &'static str)> {
             Sign::Line(FAINT, 0.8, "3 3"),
             "direct feedthrough",
         ),
-        (has_external, Sign::Dot(EXTERNAL), "external input"),
+        (driven(PinSource::External), Sign::Dot(EXTERNAL), "external input"),
+        (driven(PinSource::Open), Sign::Ring(SOFT_INK), "input without a source"),
     ];
     all.into_iter().filter(|(has, ..)| *has).map(|(_, sign, text)| (sign, text)).collect()
 }
@@ -143,6 +148,7 @@ fn draw_legend(svg: &mut Svg, diagram: &Diagram, y: f64) {
         match sign {
             Sign::Line(colour, width, dash) => svg.line((x, y), (x + 26.0, y), colour, width, dash),
             Sign::Dot(colour) => svg.dot((x + 13.0, y), 4.0, colour),
+            Sign::Ring(colour) => svg.ring((x + 13.0, y), 3.5, (colour, PAPER)),
         }
         svg.text((x + 34.0, y + 4.0), Anchor::Start, font(PIN_SIZE, false, SOFT_INK), text);
         x += entry_width(text);

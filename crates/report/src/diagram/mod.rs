@@ -38,8 +38,20 @@ pub struct Block {
 pub struct Pin {
     /// Name and unit.
     pub label: String,
-    /// Whether an external input of the system drives it.
-    pub external: bool,
+    /// What gives an input its values.
+    pub source: PinSource,
+}
+
+/// What gives an input its values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PinSource {
+    /// A wire.
+    #[default]
+    Wire,
+    /// An external signal.
+    External,
+    /// Nothing: it stays at its start value.
+    Open,
 }
 
 /// A connection.
@@ -74,7 +86,7 @@ impl Diagram {
     /// ```
     /// use costep_report::{Block, Diagram, Pin, Role, Wire};
     ///
-    /// let pin = |label: &str| vec![Pin { label: label.into(), external: false }];
+    /// let pin = |label: &str| vec![Pin { label: label.into(), ..Pin::default() }];
     /// let block = |name: &str| Block { name: name.into(), inputs: pin("u"), outputs: pin("y"), ..Block::default() };
     /// let wire = |from: usize, to: usize| Wire {
     ///     from: (from, 0),

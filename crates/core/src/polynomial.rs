@@ -112,6 +112,25 @@ impl InputPolynomials {
         }
     }
 
+    /// Replaces the polynomial of input `j` by the one of a lower order that comes nearest to it over a step of this length, by
+    /// the integral of the square of their difference; the mean, if the order is zero.
+    pub fn lower(&mut self, j: usize, order: usize, length: f64) {
+        if order == 0 {
+            return self.hold_at_mean(j, length);
+        }
+        for a in (order + 1..=self.order).rev() {
+            let top = std::mem::take(&mut self.coefficients[a * self.inputs + j]);
+            // Less the Legendre polynomial of degree a on the step, which no lower one resembles: its coefficients are
+            // (-1)^(a-k) binomial(a, k) binomial(a + k, k) / binomial(2 a, a) h^(a-k), each by the one before.
+            let mut coefficient = top;
+            for k in (0..a).rev() {
+                let (degree, power) = (a as f64, k as f64);
+                coefficient *= -length * (power + 1.0).powi(2) / ((degree - power) * (degree + power + 1.0));
+                self.coefficients[k * self.inputs + j] -= coefficient;
+            }
+        }
+    }
+
     /// The values of all inputs at `s` seconds after the start of the step.
     #[inline]
     pub fn evaluate(&self, s: f64, out: &mut [f64]) {
@@ -198,6 +217,30 @@ mod tests {
         assert_eq!(segment.coefficients(0), [2.0, 3.0]);
         assert_eq!((segment.len(), segment.order()), (2, 2));
         assert_eq!(polynomials.segment(0..1, 0).order(), 0);
+    }
+
+    #[test]
+    fn a_line_takes_the_place_of_a_parabola_and_what_it_leaves_is_no_line() {
+        let h = 0.5;
+        for order in 0..4 {
+            let mut polynomials = InputPolynomials::new(2, 4);
+            let all = [1.0, -2.0, 3.0, 5.0, -7.0];
+            all.iter().enumerate().for_each(|(a, value)| polynomials.coefficients_mut(a)[1] = *value);
+            polynomials.lower(1, order, h);
+            let lowered: Vec<f64> = (0..=4).map(|a| polynomials.coefficients(a)[1]).collect();
+            assert!(lowered[order + 1..].iter().all(|value| *value == 0.0), "{lowered:?}");
+            // The difference times s^m over the step is zero for every power that is kept.
+            for m in 0..=order {
+                let integral =
+                    |a: usize| (all[a] - lowered[a]) * h.powi((a + m + 1) as i32) / (a + m + 1) as f64;
+                let left: f64 = (0..=4).map(integral).sum();
+                assert!(left.abs() < 1e-14, "{order} {m}: {left:e}");
+            }
+        }
+        let mut parabola = InputPolynomials::new(1, 2);
+        parabola.coefficients_mut(2)[0] = 6.0;
+        parabola.lower(0, 1, 0.5);
+        assert_eq!([0, 1, 2].map(|a| parabola.coefficients(a)[0]), [-0.25, 3.0, 0.0]);
     }
 
     #[test]

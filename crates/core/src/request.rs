@@ -52,7 +52,7 @@ pub enum LowerOrders {
     Refused,
     /// The method keeps each input within the order that its subsystem takes.
     Kept,
-    /// They hold the mean of the polynomials over the step.
+    /// They get the nearest polynomials of the order that they take: where they take none, means over the step.
     Mean,
     /// They do so many steps per macro step, each with the mean of its inputs.
     Substeps(usize),

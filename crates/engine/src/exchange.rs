@@ -121,7 +121,7 @@ impl Exchange {
         for j in known.iter().copied() {
             self.interpolate(plan, j, step);
             if plan.formed_orders[j] > plan.input_orders[j] {
-                self.inputs.hold_at_mean(j, step.h);
+                self.inputs.lower(j, plan.input_orders[j], step.h);
             }
         }
         let at = Moment { time: step.t_next, step: step.k };

@@ -25,10 +25,10 @@ pub(crate) struct Plan {
     pub(crate) guard: Guard,
     /// Order of the polynomial of each input, by its group and what its subsystem takes.
     pub(crate) input_orders: Vec<usize>,
-    /// The same before polynomials that are too high for an input have given way to their means.
+    /// The same before polynomials that are too high for an input have given way to lower ones.
     pub(crate) formed_orders: Vec<usize>,
-    /// Inputs that hold the means of the polynomials that are formed for them.
-    pub(crate) averaged: Vec<usize>,
+    /// Inputs that get the nearest lower polynomials, often means, in the place of those that are formed for them.
+    pub(crate) lowered: Vec<usize>,
     /// Where the inputs of each subsystem are, in the highest order of its groups.
     pub(crate) segments: Vec<SegmentPlace>,
     /// All inputs are the coupled ones, held over the step.
@@ -82,7 +82,7 @@ impl Plan {
                 held_at_mean[j] = request.known_inputs == KnownInputs::Mean;
             }
         }
-        let averaged = (0..layout.inputs()).filter(|j| formed_orders[*j] > input_orders[*j]).collect();
+        let lowered = (0..layout.inputs()).filter(|j| formed_orders[*j] > input_orders[*j]).collect();
         if !held_at_mean.contains(&true) {
             held_at_mean.clear();
         }
@@ -121,7 +121,7 @@ impl Plan {
             schedule,
             input_orders,
             formed_orders,
-            averaged,
+            lowered,
             held,
             held_at_mean,
         };

@@ -121,6 +121,18 @@ fn inputs_that_take_no_polynomial_hold_its_mean() {
 }
 
 #[test]
+fn inputs_of_first_order_follow_the_line_nearest_to_a_parabola() {
+    let label = "soh:feedthrough=true";
+    let (held, line, free) = (error(label, [0, 0]), error(label, [1, 1]), error(label, [8, 8]));
+    assert!(line < 0.6 * held && (line / free - 1.0).abs() < 0.01, "{held:e} {line:e} {free:e}");
+    let mut engine = limited("soh", [1, 8], 1e-6).unwrap();
+    (0..5).for_each(|_| engine.step().unwrap());
+    // The inputs are F of the first part, then x and v for the second one.
+    let [slopes, curvatures] = [1, 2].map(|a| engine.inputs().coefficients(a).to_vec());
+    assert!(slopes[0] != 0.0 && curvatures[0] == 0.0 && curvatures[1] != 0.0, "{slopes:?} {curvatures:?}");
+}
+
+#[test]
 fn stepwise_inputs_hold_means_beside_others_that_follow_polynomials() {
     let engine = |variation: Variation| {
         let linear = model("dual-mass", &[]);

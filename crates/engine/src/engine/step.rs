@@ -225,8 +225,8 @@ impl Engine {
         for group in groups {
             group.method.pre_step(&ledger.now, &mut exchange.signals(plan, plant, &**models))?;
         }
-        for j in plan.averaged.iter().copied() {
-            exchange.inputs.hold_at_mean(j, ledger.now.h);
+        for j in plan.lowered.iter().copied() {
+            exchange.inputs.lower(j, plan.input_orders[j], ledger.now.h);
         }
         for j in &plan.held {
             exchange.inputs.coefficients_mut(0)[*j] = exchange.coupled[*j];

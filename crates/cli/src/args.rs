@@ -141,7 +141,7 @@ pub(crate) struct SystemArgs {
     /// Number of threads, or auto; results do not depend on it
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     threads: Option<String>,
-    /// Let a system of another tool refer to files anywhere, not only below the first folder of its path
+    /// Let a system of another tool refer to files anywhere, not only around it (three folders up)
     #[arg(long)]
     allow_outside: bool,
 }
@@ -456,7 +456,7 @@ pub(crate) struct ImportArgs {
     /// Folder for the project
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Let it refer to files anywhere, not only below the first folder of its path
+    /// Let it refer to files anywhere, not only around it (three folders up)
     #[arg(long)]
     pub(crate) allow_outside: bool,
 }
@@ -484,7 +484,7 @@ pub(crate) struct InspectArgs {
     /// An FMU, a system of another tool (.ssp, .ssd, OspSystemStructure.xml, .msim, multi-model in JSON), a
     /// project (.toml), a recording (.arrows), or a project or run folder
     pub(crate) file: PathBuf,
-    /// Let a system of another tool refer to files anywhere, not only below the first folder of its path
+    /// Let a system of another tool refer to files anywhere, not only around it (three folders up)
     #[arg(long)]
     pub(crate) allow_outside: bool,
 }

@@ -97,20 +97,36 @@ fn sums_and_transformations_are_those_of_a_project() {
 #[test]
 fn files_elsewhere_are_opened_only_if_allowed() {
     let sandbox = sandbox();
-    let mut inside = sandbox.command(["check", "OspSystemStructure.xml"]);
-    inside.current_dir(sandbox.path("data/systems"));
-    common::finished(inside, "check").exits(1).says("E0142").says("--allow-outside");
-    let mut allowed = sandbox.command(["check", "OspSystemStructure.xml", "--allow-outside"]);
-    allowed.current_dir(sandbox.path("data/systems"));
-    common::finished(allowed, "check").exits(0);
+    // From inside of its folder, by its whole path, by a path from here: the same.
+    let check = |file: &str, folder: &str, more: &[&str]| {
+        let mut command = sandbox.command([&["check", file], more].concat());
+        command.current_dir(sandbox.path(folder));
+        common::finished(command, file)
+    };
+    let near = sandbox.path("data/systems/OspSystemStructure.xml").display().to_string();
+    let deep = sandbox.path("data/a/b/c/d/OspSystemStructure.xml").display().to_string();
+    sandbox.write("data/a/b/c/d/OspSystemStructure.xml", OSP.replace("../fmus", "../../../../fmus"));
+    for (file, folder, whole) in [
+        ("OspSystemStructure.xml", "data/systems", &near),
+        ("../systems/OspSystemStructure.xml", "data/fmus", &near),
+    ] {
+        check(file, folder, &[]).exits(0);
+        check(whole, folder, &[]).exits(0);
+    }
+    // Four levels up is further than a file may ask for by itself.
+    for file in ["OspSystemStructure.xml", &deep] {
+        check(file, "data/a/b/c/d", &[]).exits(1).says("E0142").says("--allow-outside");
+        check(file, "data/a/b/c/d", &["--allow-outside"]).exits(0);
+    }
+    check("data/a/b/c/d/OspSystemStructure.xml", ".", &[]).exits(0);
     sandbox.write(
-        "far/mm.json",
+        "far/a/b/c/mm.json",
         MULTI_MODEL.replace("../fmus", &sandbox.path("data/fmus").display().to_string()),
     );
-    sandbox.run("run far/mm.json --no-record").exits(1).says("E0142");
-    sandbox.run("run far/mm.json --no-record --allow-outside").exits(0);
-    sandbox.run("import far/mm.json --out near").exits(1);
-    sandbox.run("import far/mm.json --allow-outside --out nearer").exits(0);
+    sandbox.run("run far/a/b/c/mm.json --no-record").exits(1).says("E0142");
+    sandbox.run("run far/a/b/c/mm.json --no-record --allow-outside").exits(0);
+    sandbox.run("import far/a/b/c/mm.json --out near").exits(1);
+    sandbox.run("import far/a/b/c/mm.json --allow-outside --out nearer").exits(0);
     sandbox.run("import data/fmus/Lag.fmu --out x").exits(1).says("not a system of a format that is known");
     sandbox.run("import nothing.msim --out x").exits(1).says("E0201");
 }

@@ -180,7 +180,7 @@ codes! {
         "An element, attribute or statement is missing, invalid or in the wrong place. The message gives file, line and element."
         "fix the file at the line shown, or export the system again"
     E0142 SspReference Input "a system structure refers to something that does not exist"
-        "A file, element, connector, unit or dictionary does not exist, or lies where references are not followed. References never lead out of a package or to the network; those of a file on disk may lead as far as the first folder in the path given on the command line, and further with `--allow-outside`."
+        "A file, element, connector, unit or dictionary does not exist, or lies where references are not followed. References never lead out of a package or to the network; those of a file on disk may lead as far as three folders above its own, and further with `--allow-outside`."
         "fix the name, add the missing item, or allow files elsewhere with `--allow-outside`"
     E0143 SspUnsupported Input "a system structure uses something that is not supported"
         "Ignoring it would change the result, so the system is not run. `costep inspect FILE` lists all such items; docs/ssp.md and docs/import.md have the tables."

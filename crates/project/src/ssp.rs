@@ -91,7 +91,7 @@ fn complete_times(flat: &mut Flat, overrides: &[Override]) -> Option<Error> {
     })
 }
 
-/// How far references lead: below the first folder of the path that the user wrote, or anywhere.
+/// How far references lead: around the file that the user named, or anywhere.
 pub fn reach(path: &Path, outside: bool) -> Reach {
     if outside { Reach::anywhere() } else { Reach::named(path) }
 }

@@ -5,51 +5,74 @@ use std::path::{Component, Path, PathBuf};
 
 use costep_core::{Code, Error, Result as CoreResult};
 
+/// Folders above that of a structure that its references may lead to: tools keep FMUs beside it, and packages of
+/// examples have a folder of FMUs for all of them.
+const LEVELS: usize = 3;
+
 /// How far references of files on disk may lead.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// Nothing = anywhere.
-    root: Option<PathBuf>,
+    /// Below one of these; nothing = anywhere.
+    roots: Option<Vec<PathBuf>>,
 }
 
 impl Reach {
     /// Below the folder of the file.
     pub fn beside(file: &Path) -> Self {
-        Self { root: Some(file.parent().unwrap_or(Path::new("")).to_owned()) }
+        Self { roots: Some(vec![file.parent().unwrap_or(Path::new("")).to_owned()]) }
     }
 
-    /// Below the first folder that somebody named to reach the file: `data` of `data/ssp/system.ssd`,
-    /// `../data` of `../data/system.ssd`, and the folder of the file if that is all that was said.
+    /// Around a file that somebody named, however it was spelt: below the folder three levels above its own, but not as far
+    /// as folders that hold everything (home folders, the folder of temporary files, the root). Whoever names more
+    /// of its path from where he is means more: also below the first folder of a relative path, `data` of
+    /// `data/a/b/c/d/system.ssd`.
     pub fn named(file: &Path) -> Self {
-        let mut root = PathBuf::new();
-        for part in file.parent().into_iter().flat_map(Path::components) {
-            root.push(part);
-            if matches!(part, Component::Normal(_)) {
-                break;
-            }
+        let mut roots = vec![around(file)];
+        let mut parts = file.parent().into_iter().flat_map(Path::components).peekable();
+        if file.is_relative() && parts.peek().is_some() {
+            let up: PathBuf =
+                parts.clone().take_while(|part| !matches!(part, Component::Normal(_))).collect();
+            let first = parts.find(|part| matches!(part, Component::Normal(_)));
+            roots.extend(first.map(|first| up.join(first)));
         }
-        Self { root: Some(root) }
+        Self { roots: Some(roots) }
     }
 
     /// Anywhere.
     pub fn anywhere() -> Self {
-        Self { root: None }
+        Self { roots: None }
     }
 
     /// An error if a file lies outside. Links are followed, since what counts is where they lead.
     pub fn check(&self, file: &Path) -> CoreResult<()> {
-        let Some(root) = &self.root else { return Ok(()) };
-        let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
-        if real(file).starts_with(real(root)) {
+        let Some(roots) = &self.roots else { return Ok(()) };
+        let file_at = real(file);
+        let here =
+            |root: &PathBuf| if root.as_os_str().is_empty() { PathBuf::from(".") } else { root.clone() };
+        if roots.iter().any(|root| file_at.starts_with(real(&here(root)))) {
             return Ok(());
         }
         let message = format!(
             "`{}` is outside of `{}`: it is opened with `--allow-outside` only",
             file.display(),
-            root.display()
+            roots.first().map(here).unwrap_or_default().display()
         );
         Err(Error::new(Code::SspReference, message))
     }
+}
+
+/// The folder that references of a file may lead to the contents of, wherever it is named from.
+fn around(file: &Path) -> PathBuf {
+    let own = real(file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+    let home = std::env::home_dir().map(|home| real(&home));
+    let temporary = real(&std::env::temp_dir());
+    let holds_everything = |folder: &Path| {
+        folder.parent().is_none()
+            || folder == temporary
+            || home.as_ref().is_some_and(|home| home.starts_with(folder))
+    };
+    let above = own.ancestors().skip(1).take(LEVELS).take_while(|folder| !holds_everything(folder));
+    above.last().unwrap_or(&own).to_owned()
 }
 
 /// Where a path leads: by the system as far as it exists, by its parts beyond.
@@ -210,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn reach_is_the_first_folder_that_was_named() {
+    fn reach_is_around_the_file_however_it_is_named() {
         let outer = tempfile::tempdir().unwrap();
         let data = outer.path().join("data/inner");
         std::fs::create_dir_all(&data).unwrap();
@@ -223,11 +246,19 @@ mod tests {
             assert_eq!(beside.check(&data.join(file)).is_ok(), fine, "{file}");
             assert!(Reach::anywhere().check(&data.join(file)).is_ok());
         }
-        let root = |file: &str| Reach::named(Path::new(file)).root.unwrap();
-        assert_eq!(root("data/inner/x.ssd"), Path::new("data"));
-        assert_eq!(root("../../data/inner/x.ssd"), Path::new("../../data"));
-        assert_eq!(root("/data/inner/x.ssd"), Path::new("/data"));
-        assert_eq!(root("x.ssd"), Path::new(""));
+        let roots = |file: &str| Reach::named(Path::new(file)).roots.unwrap();
+        assert_eq!(roots("data/inner/x.ssd")[1..], [Path::new("data")]);
+        assert_eq!(roots("../../data/inner/x.ssd")[1..], [Path::new("../../data")]);
+        assert_eq!((roots("/data/inner/x.ssd").len(), roots("x.ssd").len()), (1, 1));
+        // From inside and by its whole path: the same.
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(roots("x.ssd"), roots(&here.join("x.ssd").display().to_string()));
+        let deep = outer.path().join("1/2/3/4/5");
+        std::fs::create_dir_all(&deep).unwrap();
+        assert_eq!(around(&deep.join("x.ssd")), real(&outer.path().join("1/2")));
+        // Not as far as where everything is.
+        assert_eq!(around(&outer.path().join("1/x.ssd")), real(outer.path()));
+        assert_eq!(around(&std::env::temp_dir().join("x.ssd")), real(&std::env::temp_dir()));
     }
 
     #[test]

@@ -109,10 +109,16 @@ fn a_step_that_inner_steps_do_not_fit_into_is_warned_of() {
     let what = "--without directional-derivatives,state,input-derivatives,intermediate";
     sandbox.run(&format!("export-fmu dual-mass --fmi 3 --kind cs {what} --out pair")).exits(0);
     sandbox.write("pair/system.toml", project("s1.fmu", "s2.fmu"));
-    let run = |step: &str| sandbox.run(&format!("run pair --step {step} --t-end 0.1s"));
+    let until = |stop: &str, step: &str| sandbox.run(&format!("run pair --step {step} --t-end {stop}"));
+    let run = |step: &str| until("0.108s", step);
     let why = "`s1` takes inner steps of 10 us, which fit into none of 2 to 32 equal parts of 370 us; a macro step of 360 us could";
     run("370us").exits(0).says("warning[W0303]: method: ").says(why);
     assert!(!run("360us").exits(0).story().contains("warning"));
+    // The last step to 0.1 s would be 280 us long, and has no such parts.
+    until("0.1s", "360us")
+        .exits(0)
+        .says("warning[W0207]: the run ends at 100.08 ms")
+        .says("parts that the method needs");
 }
 
 /// The library of this Python for the program, if it has one; else the program looks for another.

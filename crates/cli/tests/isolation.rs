@@ -241,8 +241,7 @@ fn failures_name_fmu_call_and_time_and_keep_every_row() {
                 _ => format!("error[E0406]: `bad` in {call} has not returned for 400ms"),
             };
             let done = done.says(&words);
-            let done =
-                if rows == 4 { done.says("at t = 0.30000000000000004 s (step 3) in `bad`") } else { done };
+            let done = if rows == 4 { done.says("at t = 0.3 s (step 3) in `bad`") } else { done };
             let done = if fault == 50 { done.says("lookup table out of range") } else { done };
             assert_eq!(rig.rows(), rows, "{}", done.story());
             assert!(start.elapsed() < Duration::from_secs(20));

@@ -26,8 +26,8 @@ pub(super) fn markdown(args: &SurveyArgs, rows: &[Row], peer: Option<&Peer>) -> 
     let _ = writeln!(page, "{}\n", summary(rows, peer));
     page.push_str(
         "Each FMU alone, inputs at their start values, with the step and for the time it proposes, but at most as many steps\n\
-         as `--steps` allows; each system as its file says, with the verdict of `costep run` on its coupling (from the growth of its signals alone). `FMPy` is the largest difference of an output from that of FMPy,\n\
-         as a share of its largest value (Co-Simulation with the same steps; Model Exchange by integrators of their own with\n\
+         as `--steps` allows; each system as its file says, with the verdict of `costep run` on its coupling (from the\n\
+         growth of its signals alone). `FMPy` is the largest difference of an output from that of FMPy, as a share of its largest value (Co-Simulation with the same steps; Model Exchange by integrators of their own with\n\
          a tolerance of 1e-10), or `fails` where FMPy does. Codes: `costep explain CODE`.\n\n",
     );
     let _ = writeln!(page, "| {} |\n|{}", HEADER.join(" | "), "---|".repeat(HEADER.len()));

@@ -129,7 +129,9 @@ pub(super) fn row(subject: &Subject, limits: &Limits, peer: Option<&Peer>) -> Re
         }
         Kind::System(_) => {
             let said = run(&subject.path, &[], limits, folder.path(), &mut row)?;
-            row.verdict = said["verdict"].as_str().map(str::to_owned);
+            // Of a run that did not come to its end there is nothing to be judged.
+            let whole = matches!(row.outcome, Outcome::Runs(_));
+            row.verdict = said["verdict"].as_str().filter(|_| whole).map(str::to_owned);
         }
         Kind::Fmu { interface, description } => {
             let horizon = Horizon::of(description, limits.steps);

@@ -1,5 +1,7 @@
 //! External inputs of the coupled system: r(t) of u = L y + r(t).
 
+mod pieces;
+
 /// A known function of time that is added to an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum External {
@@ -97,49 +99,72 @@ impl External {
                 if oscillation(t - start, *frequency, *phase) > 0.0 { *high } else { *low }
             }
             Self::Step { value, .. } => *value,
-            Self::Table(points) => interpolate(points, t),
+            Self::Table(points) => interpolate(points, t, t),
             Self::Stairs(points) => last_stair(points, later(t)),
         }
     }
 }
 
 impl External {
-    /// The value just before time t: at a jump that of the past. What a step that ends at t sees there.
-    pub fn value_before(&self, t: f64) -> f64 {
+    /// The value at time t of the smooth piece that the time `inside` lies in, which goes on beyond its ends: no
+    /// round-off of t shows the other side of a jump.
+    pub fn continued(&self, inside: f64, t: f64) -> f64 {
         match self {
-            Self::Sine { start, .. } | Self::Square { start, .. } | Self::Step { start, .. }
-                if t <= *start =>
-            {
-                0.0
+            Self::Sine { amplitude, frequency, phase, start } if *start <= inside => {
+                amplitude * oscillation(t - start, *frequency, *phase)
             }
-            Self::Stairs(points) => last_stair(points, earlier(t)),
-            // Beside round-off of the phase, but far from the next jump.
-            Self::Square { frequency, .. } if *frequency != 0.0 => self.value(t - 1e-9 / frequency.abs()),
-            _ => self.value(t),
+            Self::Burst { amplitude, frequency, phase, start, stop }
+                if *start <= inside && inside < *stop =>
+            {
+                amplitude * oscillation(t - start, *frequency, *phase)
+            }
+            Self::Table(points) => interpolate(points, inside, t),
+            Self::Stairs(points) => last_stair(points, inside),
+            // Constant, or nothing yet.
+            _ => self.value(inside),
         }
+    }
+
+    /// The value just before time t: at a jump, up to round-off, that of the past. What a step that ends at t sees there.
+    pub fn value_before(&self, t: f64) -> f64 {
+        self.continued(self.beside(t, earlier(t), -1.0), t)
     }
 
     /// The value just after time t: at a jump, up to round-off, that of the future.
     pub fn value_after(&self, t: f64) -> f64 {
-        match self {
-            Self::Square { frequency, start, .. } if *frequency != 0.0 && t >= *start => {
-                self.value(t + 1e-9 / frequency.abs())
+        self.continued(self.beside(t, later(t), 1.0), t)
+    }
+
+    /// A time beside t: further away than the round-off of times, and of the phase of a square wave, but not beyond its
+    /// next jump.
+    fn beside(&self, t: f64, near: f64, side: f64) -> f64 {
+        match *self {
+            Self::Square { frequency, start, .. } if frequency != 0.0 && side > 0.0 && near >= start => {
+                t.max(start) + 1e-9 / frequency.abs()
             }
-            _ => self.value(t),
+            Self::Square { frequency, start, .. } if frequency != 0.0 && side < 0.0 && near > start => {
+                near - (1e-9 / frequency.abs()).min(0.5 * (near - start))
+            }
+            // Nothing is before or after zero by a share of it.
+            _ if t == 0.0 => side * f64::MIN_POSITIVE,
+            _ => near,
         }
     }
 
-    /// The first time after t at which the value may jump.
+    /// The first time after t at which the value may jump; one that t misses by round-off has been reached.
     pub fn next_jump(&self, t: f64) -> Option<f64> {
+        let reached = later(t);
         match *self {
             Self::Constant(_) | Self::Table(_) => None,
             Self::Stairs(ref points) => {
-                points.get(points.partition_point(|point| point.0 <= later(t))).map(|point| point.0)
+                points.get(points.partition_point(|point| point.0 <= reached)).map(|point| point.0)
             }
-            Self::Sine { start, .. } | Self::Square { start, .. } | Self::Step { start, .. } if t < start => {
+            Self::Sine { start, .. } | Self::Square { start, .. } | Self::Step { start, .. }
+                if reached < start =>
+            {
                 Some(start)
             }
-            Self::Burst { start, stop, .. } => [start, stop].into_iter().find(|jump| t < *jump),
+            Self::Burst { start, stop, .. } => [start, stop].into_iter().find(|jump| reached < *jump),
             Self::Square { frequency, phase, start, .. } if frequency != 0.0 => {
                 // The sine is zero at multiples of half a period; a hair's breadth before one counts as there.
                 let half_turns = |t: f64| 2.0 * frequency.abs() * (t - start) + sign_free(phase, frequency);
@@ -147,6 +172,16 @@ impl External {
                 Some(start + (next - sign_free(phase, frequency)) / (2.0 * frequency.abs()))
             }
             _ => None,
+        }
+    }
+
+    /// The first time after t at which the value or its slope may jump.
+    pub fn next_corner(&self, t: f64) -> Option<f64> {
+        match self {
+            Self::Table(points) => {
+                points.get(points.partition_point(|point| point.0 <= later(t))).map(|point| point.0)
+            }
+            _ => self.next_jump(t),
         }
     }
 }
@@ -160,8 +195,9 @@ fn oscillation(t: f64, frequency: f64, phase: f64) -> f64 {
     (std::f64::consts::TAU * frequency * t + phase).sin()
 }
 
-fn interpolate(points: &[(f64, f64)], t: f64) -> f64 {
-    let after = points.partition_point(|point| point.0 <= t);
+/// The line between the points around the time `inside`, at time t.
+fn interpolate(points: &[(f64, f64)], inside: f64, t: f64) -> f64 {
+    let after = points.partition_point(|point| point.0 <= inside);
     match (after.checked_sub(1).map(|before| points[before]), points.get(after)) {
         (Some((t0, v0)), Some((t1, v1))) => v0 + (v1 - v0) * (t - t0) / (t1 - t0),
         (Some((_, value)), None) => value,
@@ -254,5 +290,25 @@ mod tests {
         let square = External::Square { high: 2.0, low: -1.0, frequency: 1.0, phase: 0.0, start: 0.0 };
         assert_eq!([0.5, 1.0, 1.25].map(|t| square.value_before(t)), [2.0, -1.0, 2.0]);
         assert_eq!(External::Constant(3.0).value_before(0.0), 3.0);
+        // Nor one that stops at a jump, nor a square wave soon after its start.
+        let burst = External::Burst { amplitude: 2.0, frequency: 0.25, phase: 0.0, start: 1.0, stop: 2.0 };
+        assert_eq!([1.0, 2.0, 2.5].map(|t| burst.value_before(t)), [0.0, 2.0, 0.0]);
+        assert_eq!([1.0, 2.0].map(|t| burst.value_after(t)), [0.0, 0.0]);
+        assert_eq!([0.0, 1e-12, 1e-3].map(|t| square.value_before(t)), [0.0, 2.0, 2.0]);
+        assert_eq!([0.0, 0.5, 1.0].map(|t| square.value_after(t)), [2.0, -1.0, 2.0]);
+    }
+
+    #[test]
+    fn round_off_of_a_time_does_not_miss_a_jump() {
+        let step = External::Step { value: 5.0, start: 0.3 };
+        for t in [0.3_f64.next_down(), 0.3, 0.3_f64.next_up()] {
+            assert_eq!((step.value_before(t), step.value_after(t), step.next_jump(t)), (0.0, 5.0, None));
+        }
+        let table = External::Table(vec![(0.0, 0.0), (0.3, 3.0), (1.0, 3.0)]);
+        assert_eq!(
+            [-1.0, 0.0, 0.3_f64.next_down(), 1.0].map(|t| table.next_corner(t)),
+            [Some(0.0), Some(0.3), Some(1.0), None]
+        );
+        assert_eq!(table.continued(0.1, 0.6), 6.0);
     }
 }

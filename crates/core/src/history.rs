@@ -1,4 +1,5 @@
-//! Coupled inputs z = L y + r at the last communication points.
+//! Coupled inputs at the last communication points, without their external share r: what comes from outside is known, and its
+//! past says nothing about the future of what comes from other subsystems.
 
 use crate::Result;
 use crate::state::{StateReader, StateWriter};
@@ -42,7 +43,7 @@ impl History {
         self.times[self.slot(back)]
     }
 
-    /// Coupled inputs at the point `back` steps before the current one (1 = last).
+    /// z - r at the point `back` steps before the current one (1 = last).
     pub fn coupled(&self, back: usize) -> &[f64] {
         let slot = self.slot(back);
         &self.values[slot * self.inputs..(slot + 1) * self.inputs]
@@ -50,17 +51,18 @@ impl History {
 
     /// Adds the point that has just become the last one.
     #[inline]
-    pub fn push(&mut self, t: f64, coupled: &[f64]) {
+    pub fn push(&mut self, t: f64, coupled: &[f64], external: &[f64]) {
         if self.depth > 0 {
-            self.keep(t, coupled);
+            self.keep(t, coupled, external);
         }
     }
 
-    fn keep(&mut self, t: f64, coupled: &[f64]) {
+    fn keep(&mut self, t: f64, coupled: &[f64], external: &[f64]) {
         self.newest = (self.newest + 1) % self.depth;
         self.length = (self.length + 1).min(self.depth);
         self.times[self.newest] = t;
-        self.values[self.newest * self.inputs..(self.newest + 1) * self.inputs].copy_from_slice(coupled);
+        let values = &mut self.values[self.newest * self.inputs..(self.newest + 1) * self.inputs];
+        values.iter_mut().zip(coupled.iter().zip(external)).for_each(|(value, (z, r))| *value = z - r);
     }
 
     /// Writes it to a checkpoint.
@@ -94,7 +96,7 @@ mod tests {
         let mut history = History::new(1, 2);
         assert!(history.is_empty());
         for k in 1..=3 {
-            history.push(f64::from(k), &[10.0 * f64::from(k)]);
+            history.push(f64::from(k), &[10.0 * f64::from(k) + 5.0], &[5.0]);
         }
         assert_eq!((history.len(), history.time(1), history.time(2)), (2, 3.0, 2.0));
         assert_eq!((history.coupled(1), history.coupled(2)), (&[30.0][..], &[20.0][..]));
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn depth_zero_keeps_nothing() {
         let mut history = History::new(1, 0);
-        history.push(1.0, &[1.0]);
+        history.push(1.0, &[1.0], &[0.0]);
         assert!(history.is_empty());
     }
 }

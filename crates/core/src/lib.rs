@@ -24,6 +24,7 @@ pub mod option_types;
 pub mod options;
 pub mod pattern;
 pub mod polynomial;
+pub mod quadrature;
 pub mod quantity;
 pub mod request;
 pub mod restricted;

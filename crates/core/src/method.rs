@@ -123,15 +123,17 @@ pub struct Signals<'a> {
     pub coupled: &'a [f64],
     /// y^(k+1) of the current try; valid in `post_step` and when a step is repeated.
     pub y_next: &'a [f64],
-    /// r(T^k).
+    /// r(T^k), after a jump there.
     pub external: &'a [f64],
-    /// r(T^(k+1)): external inputs are known in advance.
+    /// r(T^(k+1)), before a jump there: external inputs are known in advance.
     pub external_next: &'a [f64],
+    /// The mean of r over the step.
+    pub external_mean: &'a [f64],
     /// r(t) itself: (index into u, signal).
     pub externals: &'a [(usize, External)],
     /// L.
     pub coupling: &'a Coupling,
-    /// Earlier z.
+    /// Earlier z - r.
     pub history: &'a History,
     /// The inputs over the step. In `pre_step` on entry: those of the last step.
     pub inputs: &'a mut InputPolynomials,
@@ -146,6 +148,27 @@ pub struct Signals<'a> {
     /// u(T^k) at the end of the last step: the inputs that y^k was read under. Only kept if a method needs local
     /// models or forms its coupled inputs.
     pub u_end: &'a [f64],
+}
+
+impl Signals<'_> {
+    /// Puts what the external inputs of a group will be over the step, in this order, in place of r(T^k) that the polynomials
+    /// begin with.
+    pub fn put_in_externals(&mut self, step: &StepContext, order: usize, inputs: &InputSet) {
+        for (j, _) in self.externals.iter().filter(|(j, _)| inputs.contains(*j)) {
+            self.inputs.coefficients_mut(0)[*j] = self.coupled[*j] - self.external[*j];
+        }
+        self.add_externals(step, order, inputs);
+    }
+
+    /// Adds what the external inputs of a group will be over the step, in this order, to the polynomials.
+    pub fn add_externals(&mut self, step: &StepContext, order: usize, inputs: &InputSet) {
+        for (j, signal) in self.externals.iter().filter(|(j, _)| inputs.contains(*j)) {
+            let known = signal.over(&step.interval(), order);
+            for (a, c) in known.into_iter().enumerate().take(order + 1) {
+                self.inputs.coefficients_mut(a)[*j] += c;
+            }
+        }
+    }
 }
 
 /// What is known on arrival at a communication point, before the coupled inputs are formed.

@@ -18,9 +18,10 @@ pub(crate) struct Exchange {
     pub(crate) y_next: Vec<f64>,
     /// z^k = L y^k + r(T^k).
     pub(crate) coupled: Vec<f64>,
-    /// r(T^k) and r(T^(k+1)).
+    /// r(T^k), r(T^(k+1)), and the mean between.
     pub(crate) external: Vec<f64>,
     pub(crate) external_next: Vec<f64>,
+    pub(crate) external_mean: Vec<f64>,
     pub(crate) history: History,
     pub(crate) inputs: InputPolynomials,
     /// Length of the step, or part of one, that `inputs` are of; 0 at the start.
@@ -50,6 +51,7 @@ impl Exchange {
             coupled: vec![0.0; u],
             external: vec![0.0; u],
             external_next: vec![0.0; u],
+            external_mean: vec![0.0; u],
             history: History::new(u, history),
             inputs,
             last_length: 0.0,
@@ -73,6 +75,7 @@ impl Exchange {
             y_next: &self.y_next,
             external: &self.external,
             external_next: &self.external_next,
+            external_mean: &self.external_mean,
             externals: &plan.externals,
             coupling: &plan.coupling,
             history: &self.history,
@@ -85,7 +88,7 @@ impl Exchange {
         }
     }
 
-    /// r at both ends of the step, or part, to come, as seen from inside it.
+    /// r at both ends of the step, or part, to come, as seen from inside it, and its mean.
     #[inline(always)]
     pub(crate) fn sample_externals(&mut self, plan: &Plan, step: &Interval) {
         if !plan.externals.is_empty() {
@@ -95,12 +98,13 @@ impl Exchange {
 
     #[inline(never)]
     fn sample_all(&mut self, plan: &Plan, step: &Interval) {
-        sample(&plan.externals, &mut self.external, |_, signal| signal.value(step.start));
+        sample(&plan.externals, &mut self.external, |_, signal| signal.value_after(step.start));
         // Discrete signals that are known at the end of a step are those from then on, as outputs are.
         sample(&plan.externals, &mut self.external_next, |j, signal| match plan.held.binary_search(&j) {
             Ok(_) => signal.value(step.end),
             Err(_) => signal.value_before(step.end),
         });
+        sample(&plan.externals, &mut self.external_mean, |_, signal| signal.mean(step.start, step.end));
     }
 
     /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
@@ -118,12 +122,10 @@ impl Exchange {
 
     #[inline(never)]
     fn interpolate_all(&mut self, plan: &Plan, known: &[usize], step: &StepContext) -> Result<()> {
-        for j in known.iter().copied() {
-            self.interpolate(plan, j, step);
-            if plan.formed_orders[j] > plan.input_orders[j] {
-                self.inputs.lower(j, plan.input_orders[j], step.h);
-            }
-        }
+        known.iter().for_each(|j| self.interpolate(plan, *j, step));
+        self.add_externals(plan, known, step);
+        let lowered = known.iter().filter(|j| plan.formed_orders[**j] > plan.input_orders[**j]);
+        lowered.for_each(|j| self.inputs.lower(*j, plan.input_orders[*j], step.h));
         let at = Moment { time: step.t_next, step: step.k };
         known.iter().try_for_each(|j| plan.guard.check_input(at, *j, &self.inputs))
     }
@@ -131,16 +133,16 @@ impl Exchange {
     fn interpolate(&mut self, plan: &Plan, j: usize, step: &StepContext) {
         let (h, order) = (step.h, plan.formed_orders[j]);
         if plan.is_held_at_mean(j) {
-            let mean_external = 0.5 * (self.external[j] + self.external_next[j]);
-            self.inputs.coefficients_mut(0)[j] = plan.coupling.row(j, &self.mean) + mean_external;
+            self.inputs.coefficients_mut(0)[j] = plan.coupling.row(j, &self.mean) + self.external_mean[j];
             return;
         }
-        let start = self.coupled[j];
-        let end = plan.coupling.row(j, &self.y_next) + self.external_next[j];
+        let end = plan.coupling.row(j, &self.y_next);
         if order == 0 {
-            self.inputs.coefficients_mut(0)[j] = end;
+            self.inputs.coefficients_mut(0)[j] = end + self.external_next[j];
             return;
         }
+        // Without the external share, which is known better.
+        let start = self.coupled[j] - self.external[j];
         let slope = (end - start) / h;
         let curvature = if order >= 2 && !self.history.is_empty() {
             let gap = step.t - self.history.time(1);
@@ -152,6 +154,17 @@ impl Exchange {
         self.inputs.coefficients_mut(1)[j] = slope - h * curvature;
         for a in 2..=order {
             self.inputs.coefficients_mut(a)[j] = if a == 2 { curvature } else { 0.0 };
+        }
+    }
+
+    /// The external share of known inputs that are not held.
+    fn add_externals(&mut self, plan: &Plan, known: &[usize], step: &StepContext) {
+        let is_meant = |j: usize| plan.formed_orders[j] > 0 && !plan.is_held_at_mean(j) && known.binary_search(&j).is_ok();
+        for (j, signal) in plan.externals.iter().filter(|(j, _)| is_meant(*j)) {
+            let order = plan.formed_orders[*j];
+            for (a, c) in signal.over(&step.interval(), order).into_iter().enumerate().take(order + 1) {
+                self.inputs.coefficients_mut(a)[*j] += c;
+            }
         }
     }
 
@@ -168,7 +181,7 @@ impl Exchange {
     /// The outputs at the end of a step, or of a part of one, become those at the start of the next.
     #[inline(always)]
     pub(crate) fn move_on(&mut self, step: Interval) {
-        self.history.push(step.start, &self.coupled);
+        self.history.push(step.start, &self.coupled, &self.external);
         std::mem::swap(&mut self.y, &mut self.y_next);
         self.last_length = step.length;
     }

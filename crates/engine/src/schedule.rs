@@ -57,7 +57,10 @@ impl Schedule {
             share_alike(&mut is_known, coupling, layout.outputs());
         }
         let inputs_of = |stage: &Vec<usize>| {
-            stage.iter().flat_map(|i| layout.input_range(*i)).filter(|j| is_known[*j]).collect()
+            let mut inputs: Vec<usize> =
+                stage.iter().flat_map(|i| layout.input_range(*i)).filter(|j| is_known[*j]).collect();
+            inputs.sort_unstable();
+            inputs
         };
         let known_inputs = stages.iter().map(inputs_of).collect();
         Ok(Self { stages, known_inputs })

@@ -147,9 +147,9 @@ impl CouplingMethod for Lis {
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.inputs.copy(signals.coupled, signals.inputs.coefficients_mut(0));
         for j in self.inputs.iter() {
-            let slope = (signals.external_next[j] - signals.external[j]) / step.h;
-            signals.inputs.coefficients_mut(1)[j] = slope;
+            signals.inputs.coefficients_mut(1)[j] = 0.0;
         }
+        signals.put_in_externals(step, 1, &self.inputs);
         self.refresh(signals)?;
         self.set_rates(signals)
     }

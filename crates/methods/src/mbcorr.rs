@@ -2,11 +2,12 @@
 //! the next step an offset pays back what it did to the states.
 //!
 //! ```text
-//! y_corr  = [I - (C B_d + D) L]^-1 (y - C B_d u_bar - D u_end + (C B_d + D) r)                 [H18 (2)]
-//! u_bar'  = L y_corr + r                                 the next input, uncorrected
-//! u'      = u_bar' + alpha (L (y_corr_before + y_corr) / 2 + r_mean - u_bar)                   [H18 (3)]
+//! y_corr  = [I - (C B_d + D) L]^-1 (y - C B_d u_bar - D u_end + D r)                           [H18 (2)]
+//! u_bar'  = L y_corr                                     the next input, uncorrected
+//! u'      = u_bar' + alpha (L (y_corr_before + y_corr) / 2 - u_bar) + r                        [H18 (3)]
 //! ```
 //!
+//! External inputs r are known: what was applied of them was right, so there is nothing to correct, whether they jump or not.
 //! The text of (2) has one input for both parts. Here u_bar, the uncorrected input, goes with B_d: the offset is meant
 //! to cancel in the states. The input that was really applied goes with D: the offset is not meant to pass through.
 //! `discretisation=euler` takes B_d = B h, which comes nearest to the stability area the thesis gives. Order 1 goes on
@@ -91,7 +92,7 @@ struct Memory {
     started: bool,
     /// y_corr^(k-1).
     corrected: Vec<f64>,
-    /// u_bar at the end, and its mean over the last step.
+    /// u_bar at the end, and its mean over the last step, without external inputs.
     bar_end: Vec<f64>,
     bar_mean: Vec<f64>,
 }
@@ -161,7 +162,7 @@ impl CouplingMethod for Corrector {
         }
         if !self.memory.started {
             // Nothing has gone wrong yet: the memory starts with the initial values.
-            self.memory.start(signals.y, signals.coupled);
+            self.memory.start(signals);
         }
         self.next.started = true;
         self.correct_outputs(signals);
@@ -218,8 +219,8 @@ impl Corrector {
                 for (q, j) in us.clone().enumerate() {
                     let through_state = through_states[row * us.len() + q];
                     let direct = directs[row * us.len() + q];
-                    self.next.corrected[at] += through_state * (signals.external[j] - self.memory.bar_end[j])
-                        + direct * (signals.external[j] - signals.u_end[j]);
+                    self.next.corrected[at] += direct * (signals.external[j] - signals.u_end[j])
+                        - through_state * self.memory.bar_end[j];
                 }
             }
         }
@@ -233,7 +234,7 @@ impl Corrector {
         // as the step, such as the last one before the stop time, gets shorter.
         let share = (h_before / h).min(1.0);
         for j in self.inputs.iter() {
-            let row = |y: &[f64]| signals.coupling.row(j, y) + signals.external[j];
+            let row = |y: &[f64]| signals.coupling.row(j, y);
             let (before, now) = (row(&self.memory.corrected), row(&self.next.corrected));
             let slope = if self.order == 1 { (now - before) / h_before } else { 0.0 };
             self.next.bar_end[j] = now + h * slope;
@@ -244,15 +245,18 @@ impl Corrector {
                 signals.inputs.coefficients_mut(1)[j] = slope;
             }
         }
+        signals.add_externals(step, self.order, &self.inputs);
     }
 }
 
 impl Memory {
-    fn start(&mut self, y: &[f64], coupled: &[f64]) {
+    fn start(&mut self, signals: &Signals<'_>) {
         self.started = true;
-        self.corrected.copy_from_slice(y);
-        self.bar_end.copy_from_slice(coupled);
-        self.bar_mean.copy_from_slice(coupled);
+        self.corrected.copy_from_slice(signals.y);
+        for (j, bar) in self.bar_end.iter_mut().enumerate() {
+            *bar = signals.coupled[j] - signals.external[j];
+        }
+        self.bar_mean.copy_from_slice(&self.bar_end);
     }
 
     fn take(&mut self, next: &Self) {

@@ -13,7 +13,8 @@
 //! the subsystem; `sampling` overrides it. Without micro samples the trapezoidal rule between communication
 //! points is used. Needs one mean per output and step; otherwise as cheap as a hold.
 //!
-//! An input whose source has already stepped needs no correction: its mean over the step is known.
+//! An input whose source has already stepped needs no correction: its mean over the step is known. So is that of external
+//! inputs, which is held in place of r(T^k); what is corrected is L y alone.
 //!
 //! Steps of other lengths: a longer step pays back all of the integral, at a lower rate; a shorter one only its
 //! share, at the same rate, and leaves the rest to the steps after it. To pay all of it back at once would take
@@ -163,6 +164,12 @@ impl CouplingMethod for Nepce {
         for j in self.inputs.iter() {
             held[j] = signals.coupled[j] + self.correction[j] * share;
         }
+        if self.alpha > 0.0 {
+            for (j, _) in signals.externals.iter().filter(|(j, _)| self.inputs.contains(*j)) {
+                let coupled = signals.coupled[*j] - signals.external[*j];
+                held[*j] = coupled + self.correction[*j] * share + signals.external_mean[*j];
+            }
+        }
         Ok(())
     }
 
@@ -180,9 +187,11 @@ impl CouplingMethod for Nepce {
         let (new, old) = (step.h / self.next_duration, left / self.next_duration);
         let applied = signals.inputs.coefficients(0);
         for j in self.inputs.iter() {
-            let mean_external = 0.5 * (signals.external[j] + signals.external_next[j]);
-            let mean = signals.coupling.row(j, &self.mean) + mean_external;
-            let reference = if self.correct_applied { applied[j] } else { signals.coupled[j] };
+            let mean = signals.coupling.row(j, &self.mean);
+            let reference = match self.correct_applied {
+                true => applied[j] - signals.external_mean[j],
+                false => signals.coupled[j] - signals.external[j],
+            };
             self.next_correction[j] = new * self.alpha * (mean - reference) + old * self.correction[j];
         }
         Ok(Verdict::Accept)

@@ -223,7 +223,7 @@ impl Predictive {
         }
     }
 
-    /// c = r_hat: external inputs projected, inputs of other groups as they stand.
+    /// c = r_hat: external inputs projected, wherever they jump, inputs of other groups as they stand.
     fn known_inputs(&mut self, step: &StepContext, signals: &Signals<'_>) {
         self.c.fill(0.0);
         if self.inputs.len() < self.orders.len() {
@@ -235,7 +235,9 @@ impl Predictive {
         }
         for (j, signal) in signals.externals.iter().filter(|(j, _)| self.orders[*j].is_some()) {
             let c = &mut self.c[j * self.width..(j + 1) * self.width];
-            legendre::project(|theta| signal.value(step.t + theta * step.h), c);
+            signal.each_node((step.t, step.t_next), |theta, weight, value| {
+                legendre::project_node(theta, weight * value, c);
+            });
         }
     }
 

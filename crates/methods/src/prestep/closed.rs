@@ -3,6 +3,7 @@
 use costep_core::{Code, Error, Layout, LocalModel, Result, SystemView};
 use costep_linalg::{DirectLoop, Matrix};
 
+use super::forcing::Forcing;
 use super::subsystem::SubsystemResponse;
 use crate::shared::response::{Response, ResponseWorkspace};
 use crate::shared::seen_outputs::singular_loop;
@@ -126,14 +127,14 @@ impl ClosedLoop {
     }
 
     /// Takes e(t) = value + slope t.
-    pub(super) fn force(&mut self, value: impl Fn(usize) -> f64, slope: impl Fn(usize) -> f64) {
+    pub(super) fn force(&mut self, Forcing { value, slope, .. }: &Forcing) {
         for i in 0..self.forcing.len() {
-            let sum = |matrix: &Matrix, f: &dyn Fn(usize) -> f64| -> f64 {
+            let sum = |matrix: &Matrix, f: &[f64]| -> f64 {
                 let entries = matrix.row(i).iter().zip(&self.inputs).filter(|(a, _)| **a != 0.0);
-                entries.map(|(a, j)| a * f(*j)).sum()
+                entries.map(|(a, j)| a * f[*j]).sum()
             };
-            self.forcing[i] = sum(&self.s_u, &value) + sum(&self.d, &slope);
-            self.forcing_slope[i] = sum(&self.s_u, &slope);
+            self.forcing[i] = sum(&self.s_u, value) + sum(&self.d, slope);
+            self.forcing_slope[i] = sum(&self.s_u, slope);
         }
         self.direct.solve(&mut self.forcing);
         self.direct.solve(&mut self.forcing_slope);
@@ -144,6 +145,18 @@ impl ClosedLoop {
         self.column.iter_mut().zip(&self.outputs).for_each(|(row, output)| *row = w[*output]);
         self.direct.solve(&mut self.column);
         self.forcing.iter_mut().zip(&self.column).for_each(|(forcing, w)| *forcing += w);
+    }
+
+    /// y += (I - D L)^-1 D change: outputs under other inputs from outside.
+    pub(super) fn feed_through(&mut self, change: impl Fn(usize) -> f64, y: &mut [f64]) {
+        for (i, row) in self.column.iter_mut().enumerate() {
+            let entries = self.d.row(i).iter().zip(&self.inputs).filter(|(d, _)| **d != 0.0);
+            *row = entries.map(|(d, j)| d * change(*j)).sum();
+        }
+        if self.column.iter().any(|change| *change != 0.0) {
+            self.direct.solve(&mut self.column);
+            self.column.iter().zip(&self.outputs).for_each(|(change, output)| y[*output] += change);
+        }
     }
 
     /// The solution after the step, from `start`, as step 1 (0) or step 2 (1) is solved.

@@ -22,6 +22,7 @@
 //! the step (`sparse.rs`), which is linear in the number of subsystems; there the Euler solvers of the thesis are refused.
 
 mod closed;
+mod forcing;
 mod maps;
 mod settings;
 mod sparse;
@@ -37,10 +38,11 @@ use crate::papers::{learnt, thesis};
 use crate::shared::per_subsystem::PerSubsystem;
 use crate::shared::sizes::Sizes;
 use closed::ClosedLoop;
+use forcing::Forcing;
 use maps::Maps;
 pub(crate) use settings::PreStepOptions;
 use settings::Settings;
-use sparse::{Forcing, SparseLoop};
+use sparse::SparseLoop;
 use subsystem::{Scope, SubsystemResponse, Workspaces};
 
 /// Row of the registry.
@@ -74,6 +76,9 @@ struct PreStep {
     inputs: InputSet,
     layout: Layout,
     is_ours: Vec<bool>,
+    /// Whether an input is optimised: one that comes from outside alone is known.
+    is_optimised: Vec<bool>,
+    forcing: Forcing,
     parts: PerSubsystem<SubsystemResponse>,
     maps: Maps,
     coupled: CoupledSystem,
@@ -120,6 +125,8 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         inputs: InputSet::All(0),
         layout: Layout::default(),
         is_ours: Vec::new(),
+        is_optimised: Vec::new(),
+        forcing: Forcing::default(),
         parts: PerSubsystem::default(),
         maps: Maps::default(),
         coupled: CoupledSystem::Dense(Box::default()),
@@ -153,6 +160,9 @@ impl CouplingMethod for PreStep {
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
         self.is_ours = (0..inputs).map(|j| system.inputs.contains(j)).collect();
+        let has_source = |j: usize| system.coupling.sources(j).next().is_some();
+        self.is_optimised = (0..inputs).map(|j| self.is_ours[j] && has_source(j)).collect();
+        self.forcing = Forcing::new(inputs);
         self.parts = PerSubsystem::new(system.layout.subsystems());
         (self.settings.width, self.coupled) = if outputs <= MOST_DENSE {
             (2, CoupledSystem::Dense(Box::new(ClosedLoop::new(system, &self.is_ours))))
@@ -217,12 +227,12 @@ fn too_large_for_euler(outputs: usize) -> Error {
 
 impl PreStep {
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
-        let Self { settings, layout, is_ours, sizes, workspaces, .. } = self;
+        let Self { settings, layout, is_optimised, sizes, workspaces, .. } = self;
         self.h = step.h;
         let changed = self.parts.refresh(step, signals, |part, i, model| {
             let (us, ys) = (layout.input_range(i), layout.output_range(i));
             let sizes = settings.scaled.then_some((&sizes.outputs[ys], &sizes.inputs[us.clone()]));
-            part.update(model, step.h, settings, &Scope { ours: &is_ours[us], sizes }, workspaces)
+            part.update(model, step.h, settings, &Scope { ours: &is_optimised[us], sizes }, workspaces)
         })?;
         if !changed {
             return Ok(());
@@ -250,46 +260,44 @@ impl PreStep {
     /// Step 1. delta over the step that has just ended; eps goes linearly from its value under the input that the step
     /// began with to its value at the end.
     fn error_equation(&mut self, signals: &Signals<'_>) {
-        let Self { coupled, memory, next, h, is_ours, .. } = self;
+        let Self { coupled, memory, next, h, is_ours, forcing, .. } = self;
         let end = |j: usize| if is_ours[j] { signals.coupled[j] - signals.u_end[j] } else { 0.0 };
-        let value = |j: usize| memory.eps[j];
-        let slope = |j: usize| (end(j) - memory.eps[j]) / *h;
+        forcing.lines(*h, |j| memory.eps[j], |j| (end(j) - memory.eps[j]) / *h);
         match coupled {
             CoupledSystem::Dense(closed) => {
-                closed.force(value, slope);
+                closed.force(forcing);
                 closed.advance(0, &memory.delta, &mut next.delta);
             }
             CoupledSystem::Sparse(sparse) => {
-                let forcing = Forcing { value, slope, w: None };
                 let ends = (&memory.delta[..], &mut next.delta[..]);
-                sparse.advance((&self.parts.each, &self.maps), signals.coupling, *h, &forcing, ends);
+                sparse.advance((&self.parts.each, &self.maps), signals.coupling, *h, (forcing, None), ends);
             }
         }
     }
 
     /// Step 2. yhat, with the external inputs as lines and the offsets.
     fn extrapolate(&mut self, step: &StepContext, signals: &Signals<'_>) {
-        let Self { coupled, monolithic, next, y_ahead, is_ours, w, .. } = self;
-        let value = |j: usize| if is_ours[j] { signals.external[j] } else { signals.coupled[j] };
-        let slope = |j: usize| {
-            if is_ours[j] { (signals.external_next[j] - signals.external[j]) / step.h } else { 0.0 }
-        };
+        let Self { coupled, monolithic, next, y_ahead, is_ours, forcing, w, .. } = self;
+        forcing.externals(step, signals, is_ours);
         monolithic.copy_from_slice(signals.y);
         monolithic.iter_mut().zip(&next.delta).for_each(|(y, delta)| *y += delta);
         match coupled {
             CoupledSystem::Dense(closed) => {
-                closed.force(value, slope);
+                closed.force(forcing);
                 closed.add_offsets(w);
+                closed.feed_through(|j| forcing.gap_at_start(j), monolithic);
                 closed.advance(1, monolithic, y_ahead);
+                closed.feed_through(|j| forcing.gap_at_end(j, step.h), y_ahead);
             }
             CoupledSystem::Sparse(sparse) => {
-                let forcing = Forcing { value, slope, w: Some(&w[..]) };
+                let forcing = (&*forcing, Some(&w[..]));
                 let (parts, ends) = ((&self.parts.each[..], &self.maps), (&monolithic[..], &mut y_ahead[..]));
-                sparse.advance(parts, signals.coupling, step.h, &forcing, ends);
+                sparse.advance(parts, signals.coupling, step.h, forcing, ends);
             }
         }
+        let known = if self.settings.ramp { signals.external_next } else { signals.external_mean };
         for j in self.inputs.iter() {
-            self.u_ahead[j] = signals.coupling.row(j, &self.y_ahead) + signals.external_next[j];
+            self.u_ahead[j] = signals.coupling.row(j, &self.y_ahead) + known[j];
         }
     }
 

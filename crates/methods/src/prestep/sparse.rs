@@ -10,6 +10,7 @@
 
 use costep_core::{Coupling, Layout, Result, StepContext, SystemView};
 
+use super::forcing::Forcing;
 use super::maps::Maps;
 use super::subsystem::SubsystemResponse;
 use crate::shared::interface::Interface;
@@ -33,13 +34,6 @@ pub(super) struct SparseLoop {
     /// Coefficients of outputs and inputs.
     eta: Vec<f64>,
     c: Vec<f64>,
-}
-
-/// Forcing e(t) = value + slope t of the inputs, and constant forcing w of the outputs.
-pub(super) struct Forcing<'a, V, S> {
-    pub(super) value: V,
-    pub(super) slope: S,
-    pub(super) w: Option<&'a [f64]>,
 }
 
 /// The subsystems, and what is read of all of them.
@@ -73,12 +67,12 @@ impl SparseLoop {
         (parts, maps): Subsystems<'_>,
         coupling: &Coupling,
         h: f64,
-        forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>,
+        (forcing, w): (&Forcing, Option<&[f64]>),
         (start, end): (&[f64], &mut [f64]),
     ) {
         self.take_forcing(h, forcing);
         self.take_start(maps, coupling, forcing, start);
-        self.couple((parts, maps), coupling, forcing.w);
+        self.couple((parts, maps), coupling, w);
         for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
             let (phi_a, forced, inputs) = maps.ending(i, ys.len());
@@ -86,43 +80,36 @@ impl SparseLoop {
             end.fill(0.0);
             multiply_add(phi_a, z, end);
             multiply_add(inputs, &self.c[us.start * WIDTH..us.end * WIDTH], end);
-            if let Some(w) = forcing.w {
+            if let Some(w) = w {
                 multiply_add(forced, &w[ys], end);
             }
-            let e = |j: usize| (forcing.value)(j) + h * (forcing.slope)(j);
             let through = maps.through(i).chunks_exact(us.len().max(1));
             for (end, d) in end.iter_mut().zip(through) {
                 let through = d.iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);
-                *end += through.map(|(d, j)| d * e(j)).sum::<f64>();
+                *end += through.map(|(d, j)| d * forcing.end[j]).sum::<f64>();
             }
         }
         self.direct.solve(|i| &parts[i].d, end);
     }
 
     /// c = e as Legendre coefficients.
-    fn take_forcing(&mut self, h: f64, forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>) {
+    fn take_forcing(&mut self, h: f64, forcing: &Forcing) {
         for (j, c) in self.c.chunks_exact_mut(WIDTH).enumerate() {
-            let rise = h * (forcing.slope)(j);
-            c[0] = (forcing.value)(j) + RAMP[0] * rise;
+            let rise = h * forcing.slope[j];
+            c[0] = forcing.value[j] + RAMP[0] * rise;
             c[1] = RAMP[1] * rise;
             c[2..].fill(0.0);
         }
     }
 
     /// z = y - D (L y + e).
-    fn take_start(
-        &mut self,
-        maps: &Maps,
-        coupling: &Coupling,
-        forcing: &Forcing<'_, impl Fn(usize) -> f64, impl Fn(usize) -> f64>,
-        y: &[f64],
-    ) {
+    fn take_start(&mut self, maps: &Maps, coupling: &Coupling, forcing: &Forcing, y: &[f64]) {
         self.state.copy_from_slice(y);
         for i in (0..self.layout.subsystems()).filter(|i| !maps.through(*i).is_empty()) {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
             let input = |j: usize| {
                 let coupled = if self.is_ours[j] { coupling.row(j, y) } else { 0.0 };
-                coupled + (forcing.value)(j)
+                coupled + forcing.start[j]
             };
             for (z, d) in self.state[ys].iter_mut().zip(maps.through(i).chunks_exact(us.len())) {
                 let through = d.iter().zip(us.clone()).filter(|(d, _)| **d != 0.0);

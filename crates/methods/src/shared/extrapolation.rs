@@ -1,5 +1,5 @@
 //! Extrapolation of the coupled inputs by the polynomial through their last values, in Newton's form, for any
-//! spacing of the communication points. Body of `zoh`, `foh` and `soh`; while there are not enough points
+//! spacing of the communication points. External inputs are known and not extrapolated. Body of `zoh`, `foh` and `soh`; while there are not enough points
 //! (first steps, after a reset) the order is lower.
 
 use costep_core::{
@@ -75,18 +75,21 @@ impl CouplingMethod for Extrapolation {
                 self.curvatures(step, signals);
             }
         }
-        self.interpolate_externals(step, order, signals);
+        // External inputs are known in advance: their share is not extrapolated but taken as it will be.
+        if self.order > 0 {
+            signals.put_in_externals(step, self.order, &self.inputs);
+        }
         Ok(())
     }
 }
 
 impl Extrapolation {
-    /// c1 of the line through z^(k-1), z^k.
+    /// c1 of the line through z^(k-1), z^k, without their external share.
     fn slopes(&self, step: &StepContext, signals: &mut Signals<'_>) {
         let (last, gap) = (signals.history.coupled(1), step.t - signals.history.time(1));
         let slopes = signals.inputs.coefficients_mut(1);
         for j in self.inputs.iter() {
-            slopes[j] = (signals.coupled[j] - last[j]) / gap;
+            slopes[j] = (signals.coupled[j] - signals.external[j] - last[j]) / gap;
         }
     }
 
@@ -100,41 +103,6 @@ impl Extrapolation {
             let curvature = (slope - slope_before) / span;
             signals.inputs.coefficients_mut(1)[j] = slope + gap * curvature;
             signals.inputs.coefficients_mut(2)[j] = curvature;
-        }
-    }
-
-    /// External inputs are known in advance: their share of the polynomial through past values is taken out and
-    /// replaced by the line (parabola) through their values in the step.
-    fn interpolate_externals(&self, step: &StepContext, past: usize, signals: &mut Signals<'_>) {
-        if self.order == 0 {
-            return;
-        }
-        for (j, signal) in signals.externals.iter().filter(|(j, _)| self.inputs.contains(*j)) {
-            let value = |t: f64| signal.value(t);
-            let (start, end, h) = (value(step.t), value(step.t_next), step.h);
-            let (mut slope, mut curvature) = ((end - start) / h, 0.0);
-            if self.order >= 2 {
-                let middle = value(step.t + 0.5 * h);
-                curvature = 2.0 * (start - 2.0 * middle + end) / (h * h);
-                slope -= h * curvature;
-            }
-            if past >= 1 {
-                let gap = step.t - signals.history.time(1);
-                let before = (start - value(signals.history.time(1))) / gap;
-                slope -= before;
-                if past >= 2 {
-                    let span = step.t - signals.history.time(2);
-                    let earlier =
-                        (value(signals.history.time(1)) - value(signals.history.time(2))) / (span - gap);
-                    let bend = (before - earlier) / span;
-                    curvature -= bend;
-                    slope -= gap * bend;
-                }
-            }
-            signals.inputs.coefficients_mut(1)[*j] += slope;
-            if self.order >= 2 {
-                signals.inputs.coefficients_mut(2)[*j] += curvature;
-            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Orthonormal shifted Legendre polynomials Q_a on [0, 1], up to degree 5.
 
+use costep_core::quadrature::GAUSS;
+
 /// Highest degree.
 pub(crate) const MAX_DEGREE: usize = 5;
 
@@ -28,27 +30,15 @@ pub(crate) fn factorial(b: usize) -> f64 {
     (1..=b).map(|i| i as f64).product()
 }
 
-/// Nodes and weights of Gauss' quadrature on [0, 1] with five points: exact up to degree 9.
-const GAUSS: [(f64, f64); 5] = [
-    (0.046910077030668, 0.118_463_442_528_094_54),
-    (0.230_765_344_947_158_45, 0.239_314_335_249_683_23),
-    (0.5, 0.284_444_444_444_444_44),
-    (0.769_234_655_052_841_5, 0.239_314_335_249_683_23),
-    (0.953089922969332, 0.118_463_442_528_094_54),
-];
-
 /// Shows every node on [0, 1] with its weight.
 pub(crate) fn each_node(mut show: impl FnMut(f64, f64)) {
     GAUSS.iter().for_each(|(theta, weight)| show(*theta, *weight));
 }
 
-/// Adds the L2 projection of a function on [0, 1] to its coefficients.
-pub(crate) fn project(function: impl Fn(f64) -> f64, coefficients: &mut [f64]) {
-    for (theta, weight) in GAUSS {
-        let value = weight * function(theta);
-        for (a, c) in coefficients.iter_mut().enumerate() {
-            *c += value * polynomial(a, theta);
-        }
+/// Adds the L2 projection of a function on [0, 1] to its coefficients, by one node of a quadrature.
+pub(crate) fn project_node(theta: f64, weighted_value: f64, coefficients: &mut [f64]) {
+    for (a, c) in coefficients.iter_mut().enumerate() {
+        *c += weighted_value * polynomial(a, theta);
     }
 }
 
@@ -94,7 +84,7 @@ mod tests {
     fn polynomials_are_their_own_projection() {
         let function = |theta: f64| 2.0 - 3.0 * theta + 5.0 * theta.powi(3);
         let mut c = [0.0; 4];
-        project(function, &mut c);
+        each_node(|theta, weight| project_node(theta, weight * function(theta), &mut c));
         let projected: f64 = (0..4).map(|a| c[a] * value(a, 0.3)).sum();
         assert!((projected - function(0.3)).abs() < 1e-13);
     }

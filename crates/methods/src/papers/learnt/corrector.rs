@@ -1,12 +1,13 @@
 //! The model-based corrector with identified models [H18 (2), (3)]:
 //!
 //! ```text
-//! y_corr = (I - S_p L)^-1 (y - S_p u + S_p r),   u_bar' = L y_corr + r
-//! u'     = u_bar' + alpha (L (y_corr_before + y_corr) / 2 + r - u_bar)
+//! y_corr = (I - S_p L)^-1 (y - S_p u + S_p r),   u_bar' = L y_corr
+//! u'     = u_bar' + alpha (L (y_corr_before + y_corr) / 2 - u_bar) + r
 //! ```
 //!
-//! u is the input that was applied. The offset is measured against u_bar, the input without the last offset: against u it would be a recursion
-//! with an eigenvalue of -1. Of the models only S_p is used, so a wrong S_y does no harm.
+//! u is the input that was applied, r the external inputs of the step to come, which are known. The offset is measured
+//! against u_bar, the input without the last offset: against u it would be a recursion with an eigenvalue of -1. Of the
+//! models only S_p is used, so a wrong S_y does no harm.
 
 use costep_core::{InputSet, Layout, Result, StateReader, StateWriter, SystemView};
 use costep_linalg::Matrix;
@@ -61,7 +62,9 @@ impl ModelLaw for Corrector {
 
     fn pass(&mut self, point: &Point<'_>) {
         self.corrected.copy_from_slice(point.y);
-        self.bar.copy_from_slice(point.coupled);
+        for (j, bar) in self.bar.iter_mut().enumerate() {
+            *bar = point.coupled[j] - point.external.0[j];
+        }
     }
 
     fn solve(&mut self, point: &Point<'_>, u: &mut [f64]) -> bool {
@@ -70,7 +73,8 @@ impl ModelLaw for Corrector {
             *change = point.coupled[j] - point.u[j];
         }
         for j in self.inputs.iter() {
-            self.change[j] = point.external.0[j] - point.u[j];
+            // What external inputs will change by is seen ahead.
+            self.change[j] = point.mean_external(j) - point.u[j];
         }
         std::mem::swap(&mut self.corrected, &mut self.before);
         for (i, block) in self.blocks.iter_mut().enumerate() {
@@ -88,10 +92,9 @@ impl ModelLaw for Corrector {
         self.interface.solve(|i| &blocks[i], &mut self.corrected);
         u.copy_from_slice(point.coupled);
         for j in self.inputs.iter() {
-            let r = point.external.0[j];
-            let now = point.coupling.row(j, &self.corrected) + r;
-            let before = point.coupling.row(j, &self.before) + r;
-            u[j] = now + self.alpha * (0.5 * (before + now) - self.bar[j]);
+            let now = point.coupling.row(j, &self.corrected);
+            let before = point.coupling.row(j, &self.before);
+            u[j] = now + self.alpha * (0.5 * (before + now) - self.bar[j]) + point.mean_external(j);
             self.bar[j] = now;
         }
         self.corrected.iter().all(|y| y.is_finite())

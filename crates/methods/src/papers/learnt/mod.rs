@@ -29,12 +29,19 @@ struct Point<'a> {
     coupled: &'a [f64],
     /// u that y was read under.
     u: &'a [f64],
-    /// r at both ends of the step.
+    /// r at both ends of the step; of a line with its mean if it has corners between.
     external: (&'a [f64], &'a [f64]),
     coupling: &'a Coupling,
     models: &'a dyn ModelSource,
     /// Whether inputs are to be optimised, where a law does that.
     full: bool,
+}
+
+impl Point<'_> {
+    /// The mean of r over the step.
+    fn mean_external(&self, j: usize) -> f64 {
+        0.5 * (self.external.0[j] + self.external.1[j])
+    }
 }
 
 /// How inputs follow from models.
@@ -61,8 +68,11 @@ struct Learnt {
     layout: Layout,
     watch: Watch,
     decision: Decision,
-    /// z^(k-1).
+    /// z^(k-1), and that without external inputs.
     z_before: Vec<f64>,
+    coupled_before: Vec<f64>,
+    /// r at both ends of the step.
+    known: (Vec<f64>, Vec<f64>),
     /// u(T^(k+1)): what the step goes to, and the part of it that comes from models.
     u: Vec<f64>,
     from_models: Vec<f64>,
@@ -96,6 +106,8 @@ fn learnt(name: &'static str, settings: Settings, law: Box<dyn ModelLaw>) -> Box
         watch: Watch::default(),
         decision: Decision::signal(),
         z_before: Vec::new(),
+        coupled_before: Vec::new(),
+        known: (Vec::new(), Vec::new()),
         u: Vec::new(),
         from_models: Vec::new(),
         names: Vec::new(),
@@ -125,9 +137,9 @@ impl CouplingMethod for Learnt {
         self.layout = system.layout.clone();
         self.watch = Watch::new(inputs);
         self.decision = Decision::signal();
-        for values in [&mut self.z_before, &mut self.u, &mut self.from_models] {
-            *values = vec![0.0; inputs];
-        }
+        let (start, end) = (&mut self.known.0, &mut self.known.1);
+        let signals = [&mut self.z_before, &mut self.coupled_before, start, end];
+        signals.into_iter().chain([&mut self.u, &mut self.from_models]).for_each(|v| *v = vec![0.0; inputs]);
         self.names = column_names(self.name, system, self.settings.parameters);
         self.columns = vec![0.0; self.names.len() - FIRST_COLUMNS];
         Ok(())
@@ -157,12 +169,14 @@ impl CouplingMethod for Learnt {
         self.law.save(out);
         self.watch.save(out);
         out.reals(&self.z_before);
+        out.reals(&self.coupled_before);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.law.load(from)?;
         self.watch.load(from)?;
-        from.reals(&mut self.z_before)
+        from.reals(&mut self.z_before)?;
+        from.reals(&mut self.coupled_before)
     }
 }
 
@@ -174,11 +188,12 @@ impl Learnt {
         let judged = (phases::eps_si(signals), self.watch.is_good());
         self.decision = Decision::at(step.k as f64 * step.h, step.h, &self.settings, judged);
         self.extrapolate(step.k, signals);
+        self.look_outside(step, signals);
         let point = Point {
             y: signals.y,
             coupled: signals.coupled,
             u: signals.u_end,
-            external: (signals.external, signals.external_next),
+            external: (&self.known.0, &self.known.1),
             coupling: signals.coupling,
             models: signals.models,
             full: self.decision.full,
@@ -201,15 +216,34 @@ impl Learnt {
             self.law.pass(&point);
         }
         self.z_before.copy_from_slice(signals.coupled);
+        for (j, before) in self.coupled_before.iter_mut().enumerate() {
+            *before = signals.coupled[j] - signals.external[j];
+        }
         self.fill_columns(signals);
     }
 
-    /// Inputs from signals: z, or the mean over the step of the line through the last two.
+    /// Inputs from signals: z, or the mean over the step of the line through the last two; external inputs are known.
     fn extrapolate(&mut self, k: u64, signals: &Signals<'_>) {
-        let ahead = if self.settings.line && k > 0 { 0.5 } else { 0.0 };
+        if !(self.settings.line && k > 0) {
+            self.inputs.copy(signals.coupled, &mut self.u);
+            return;
+        }
         for j in self.inputs.iter() {
-            let z = signals.coupled[j];
-            self.u[j] = z + ahead * (z - self.z_before[j]);
+            let coupled = signals.coupled[j] - signals.external[j];
+            self.u[j] = coupled + 0.5 * (coupled - self.coupled_before[j]) + signals.external_mean[j];
+        }
+    }
+
+    /// r at both ends of the step.
+    fn look_outside(&mut self, step: &StepContext, signals: &Signals<'_>) {
+        let (start, end) = (&mut self.known.0, &mut self.known.1);
+        for (j, _) in signals.externals {
+            (start[*j], end[*j]) = (0.0, 0.0);
+        }
+        for (j, signal) in signals.externals {
+            let [value, slope, _] = signal.over(&step.interval(), 1);
+            start[*j] += value;
+            end[*j] += value + step.h * slope;
         }
     }
 

@@ -27,6 +27,7 @@ mod maps;
 mod settings;
 mod sparse;
 mod subsystem;
+mod trial;
 
 use costep_core::{
     Code, CouplingMethod, Deviations, Error, InputSet, InputShape, KnownInputs, Layout, MethodEntry,
@@ -89,9 +90,7 @@ struct PreStep {
     next: Memory,
     /// y + delta, the estimate of the monolithic output.
     monolithic: Vec<f64>,
-    /// z and w of all outputs.
-    z: Vec<f64>,
-    w: Vec<f64>,
+    located: Located,
     /// u_ref, then the optimised input or slope.
     reference: Vec<f64>,
     rest: Vec<f64>,
@@ -106,6 +105,13 @@ struct PreStep {
 enum CoupledSystem {
     Dense(Box<ClosedLoop>),
     Sparse(Box<SparseLoop>),
+}
+
+/// Where the subsystems stand: z and w of all outputs.
+#[derive(Default)]
+struct Located {
+    z: Vec<f64>,
+    w: Vec<f64>,
 }
 
 #[derive(Clone, Default)]
@@ -135,8 +141,7 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         memory: Memory::default(),
         next: Memory::default(),
         monolithic: Vec::new(),
-        z: Vec::new(),
-        w: Vec::new(),
+        located: Located::default(),
         reference: Vec::new(),
         rest: Vec::new(),
         y_ahead: Vec::new(),
@@ -172,10 +177,12 @@ impl CouplingMethod for PreStep {
             (sparse::WIDTH, CoupledSystem::Sparse(Box::new(SparseLoop::new(system, &self.is_ours))))
         };
         self.h = 0.0;
+        self.settings.carries_offsets = if self.settings.offsets { None } else { Some(false) };
         self.memory = Memory { delta: vec![0.0; outputs], eps: vec![0.0; inputs] };
         self.next = self.memory.clone();
         (self.y_ahead, self.u_ahead) = (vec![0.0; outputs], vec![0.0; inputs]);
-        (self.monolithic, self.z, self.w) = (vec![0.0; outputs], vec![0.0; outputs], vec![0.0; outputs]);
+        self.monolithic = vec![0.0; outputs];
+        self.located = Located { z: vec![0.0; outputs], w: vec![0.0; outputs] };
         (self.reference, self.rest) = (vec![0.0; inputs], vec![0.0; outputs]);
         self.sizes = Sizes::new(system);
         Ok(())
@@ -184,6 +191,42 @@ impl CouplingMethod for PreStep {
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         self.sizes.start(signals.y, signals.coupled);
         self.refresh(step, signals)?;
+        if self.settings.carries_offsets.is_none() {
+            self.settings.carries_offsets = Some(self.offsets_help(step, signals)?);
+        }
+        self.form_inputs(step, signals)
+    }
+
+    fn save(&self, out: &mut StateWriter) {
+        out.reals(&self.next.delta);
+        out.reals(&self.next.eps);
+        out.integer(match self.settings.carries_offsets {
+            None => 0,
+            Some(false) => 1,
+            Some(true) => 2,
+        });
+        self.sizes.save(out);
+    }
+
+    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        from.reals(&mut self.next.delta)?;
+        from.reals(&mut self.next.eps)?;
+        self.settings.carries_offsets = [None, Some(false), Some(true)][from.index(3)?];
+        self.sizes.load(from)
+    }
+}
+
+#[cold]
+fn too_large_for_euler(outputs: usize) -> Error {
+    let message = format!("explicit Euler for the closed loop of {outputs} outputs is not supported");
+    Error::new(Code::NeedsMissing, message)
+        .because(format!("beyond {MOST_DENSE} outputs the closed loop is not one matrix"))
+        .hint("leave `extrapolation` and `ede_solver` at `exact`")
+}
+
+impl PreStep {
+    /// Steps 1 to 3, for models that have been taken.
+    fn form_inputs(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
         if step.repetition == 0 {
             self.memory.delta.copy_from_slice(&self.next.delta);
             self.memory.eps.copy_from_slice(&self.next.eps);
@@ -204,28 +247,6 @@ impl CouplingMethod for PreStep {
         Ok(())
     }
 
-    fn save(&self, out: &mut StateWriter) {
-        out.reals(&self.next.delta);
-        out.reals(&self.next.eps);
-        self.sizes.save(out);
-    }
-
-    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        from.reals(&mut self.next.delta)?;
-        from.reals(&mut self.next.eps)?;
-        self.sizes.load(from)
-    }
-}
-
-#[cold]
-fn too_large_for_euler(outputs: usize) -> Error {
-    let message = format!("explicit Euler for the closed loop of {outputs} outputs is not supported");
-    Error::new(Code::NeedsMissing, message)
-        .because(format!("beyond {MOST_DENSE} outputs the closed loop is not one matrix"))
-        .hint("leave `extrapolation` and `ede_solver` at `exact`")
-}
-
-impl PreStep {
     fn refresh(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<()> {
         let Self { settings, layout, is_optimised, sizes, workspaces, .. } = self;
         self.h = step.h;
@@ -250,8 +271,12 @@ impl PreStep {
     fn locate(&mut self, signals: &Signals<'_>) {
         for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
-            let state = if self.settings.offsets { signals.models.state(i) } else { None };
-            let place = (&mut self.z[ys.clone()], &mut self.w[ys.clone()]);
+            let carries_offsets = self.settings.carries_offsets == Some(true);
+            let state = if carries_offsets { signals.models.state(i) } else { None };
+            if state.is_none() {
+                self.located.w[ys.clone()].fill(0.0);
+            }
+            let place = (&mut self.located.z[ys.clone()], &mut self.located.w[ys.clone()]);
             let seen = (&signals.y[ys], &signals.u_end[us]);
             self.maps.locate(i, seen, state.map(|(_, x_dot)| x_dot), place);
         }
@@ -277,7 +302,8 @@ impl PreStep {
 
     /// Step 2. yhat, with the external inputs as lines and the offsets.
     fn extrapolate(&mut self, step: &StepContext, signals: &Signals<'_>) {
-        let Self { coupled, monolithic, next, y_ahead, is_ours, forcing, w, .. } = self;
+        let Self { coupled, monolithic, next, y_ahead, is_ours, forcing, located, .. } = self;
+        let w = &located.w;
         forcing.externals(step, signals, is_ours);
         monolithic.copy_from_slice(signals.y);
         monolithic.iter_mut().zip(&next.delta).for_each(|(y, delta)| *y += delta);
@@ -320,7 +346,7 @@ impl PreStep {
         for i in 0..self.layout.subsystems() {
             let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
             let start = self.settings.ramp.then_some(&signals.coupled[us.clone()]);
-            let located = (&self.z[ys.clone()], &self.w[ys.clone()]);
+            let located = (&self.located.z[ys.clone()], &self.located.w[ys.clone()]);
             let place = (&mut self.reference[us], &mut self.rest[ys.clone()]);
             self.maps.optimise(i, located, &self.y_ahead[ys], start, place);
         }

@@ -40,7 +40,8 @@ options! {
         modified: bool = false;
         /// scale rows and columns of the input optimisation by the sizes of the signals
         scaled: bool = true, only [OPTIMISED];
-        /// carry what the Interface Jacobians do not know as constant offsets
+        /// carry what the Interface Jacobians do not know as constant offsets, unless the coupled local models grow
+        /// because of them
         offsets: bool = true, only [CONTINUOUS_MODELS];
     }
 }
@@ -57,6 +58,8 @@ pub(super) struct Settings {
     pub(super) modified: bool,
     pub(super) scaled: bool,
     pub(super) offsets: bool,
+    /// Whether they are carried, once that is decided.
+    pub(super) carries_offsets: Option<bool>,
     /// Coefficients per signal in the responses of the parts.
     pub(super) width: usize,
 }
@@ -89,6 +92,7 @@ impl Settings {
             modified,
             scaled,
             offsets,
+            carries_offsets: None,
             width: 2,
         }
     }

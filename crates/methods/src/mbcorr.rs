@@ -2,14 +2,17 @@
 //! the next step an offset pays back what it did to the states.
 //!
 //! ```text
-//! y_corr  = [I - (C B_d + D) L]^-1 (y - C B_d u_bar - D u_end + D r)                           [H18 (2)]
+//! y_corr  = [I - (C B_d + D) L]^-1 (y - C B_d (u_bar + r_before - r_mean) - D u_end + D r)     [H18 (2)]
 //! u_bar'  = L y_corr                                     the next input, uncorrected
 //! u'      = u_bar' + alpha (L (y_corr_before + y_corr) / 2 - u_bar) + r                        [H18 (3)]
 //! ```
 //!
-//! External inputs r are known: what was applied of them was right, so there is nothing to correct, whether they jump or not.
+//! External inputs r are known: what was applied of them, r_before, was right, so there is nothing to pay back, whether they jump
+//! or not. Where inputs are held, what they will change by is seen ahead, as in the text; along lines it is part of them.
 //! The text of (2) has one input for both parts. Here u_bar, the uncorrected input, goes with B_d: the offset is meant
 //! to cancel in the states. The input that was really applied goes with D: the offset is not meant to pass through.
+//! A correction far beyond all that an output has ever changed by in a step is cut: where [I - (C B_d + D) L] is nearly singular,
+//! or a model far off, it would feed back into the models of the next step until they are not finite.
 //! `discretisation=euler` takes B_d = B h, which comes nearest to the stability area the thesis gives. Order 1 goes on
 //! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
 
@@ -25,6 +28,7 @@ use crate::shared::interface::Interface;
 use crate::shared::models::{CONTINUOUS_MODELS, singular_interface};
 use crate::shared::per_subsystem::{PerSubsystem, RAMP};
 use crate::shared::response::{Response, ResponseWorkspace};
+use crate::shared::sizes::Sizes;
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
@@ -42,6 +46,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     papers: Some(&thesis::PHASES),
     build,
 };
+
+/// Corrections stay within so many of the greatest change of an output over a step, or of its size.
+const FURTHEST: f64 = 10.0;
 
 choice! {
     /// How B_d follows from B.
@@ -81,6 +88,7 @@ struct Corrector {
     /// C B_d, then D, of one subsystem after the other, for the steps.
     gains: Vec<f64>,
     shop: ResponseWorkspace,
+    sizes: Sizes,
     memory: Memory,
     /// What becomes the memory when the next step begins: a repeated step must start from the same.
     next: Memory,
@@ -95,6 +103,11 @@ struct Memory {
     /// u_bar at the end, and its mean over the last step, without external inputs.
     bar_end: Vec<f64>,
     bar_mean: Vec<f64>,
+    /// Mean of the external inputs over the last step.
+    known: Vec<f64>,
+    /// y^(k-1), and the greatest change of each output over a step.
+    y: Vec<f64>,
+    changes: Vec<f64>,
 }
 
 /// M = C B_d + D of a subsystem, and C B_d alone.
@@ -123,6 +136,7 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         parts: PerSubsystem::default(),
         gains: Vec::new(),
         shop: ResponseWorkspace::default(),
+        sizes: Sizes::default(),
         memory: Memory::default(),
         next: Memory::default(),
     })
@@ -149,12 +163,17 @@ impl CouplingMethod for Corrector {
             corrected: vec![0.0; outputs],
             bar_end: vec![0.0; inputs],
             bar_mean: vec![0.0; inputs],
+            known: vec![0.0; inputs],
+            y: vec![0.0; outputs],
+            changes: vec![0.0; outputs],
         };
         self.next = self.memory.clone();
+        self.sizes = Sizes::new(system);
         Ok(())
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        self.sizes.start(signals.y, signals.coupled);
         // What is corrected is the effect of the last step.
         self.refresh(&StepContext { h: step.h_before_or_now(), ..*step }, signals)?;
         if step.repetition == 0 {
@@ -166,23 +185,25 @@ impl CouplingMethod for Corrector {
         }
         self.next.started = true;
         self.correct_outputs(signals);
+        self.cut_corrections(signals.y);
         self.write_inputs(step, signals);
         Ok(())
     }
 
     fn save(&self, out: &mut StateWriter) {
         out.integer(u64::from(self.next.started));
-        for values in [&self.next.corrected, &self.next.bar_end, &self.next.bar_mean] {
-            out.reals(values);
-        }
+        let Memory { corrected, bar_end, bar_mean, known, y, changes, .. } = &self.next;
+        [corrected, bar_end, bar_mean, known, y, changes].into_iter().for_each(|values| out.reals(values));
+        self.sizes.save(out);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.next.started = from.index(2)? == 1;
-        for values in [&mut self.next.corrected, &mut self.next.bar_end, &mut self.next.bar_mean] {
+        let Memory { corrected, bar_end, bar_mean, known, y, changes, .. } = &mut self.next;
+        for values in [corrected, bar_end, bar_mean, known, y, changes] {
             from.reals(values)?;
         }
-        Ok(())
+        self.sizes.load(from)
     }
 }
 
@@ -219,13 +240,24 @@ impl Corrector {
                 for (q, j) in us.clone().enumerate() {
                     let through_state = through_states[row * us.len() + q];
                     let direct = directs[row * us.len() + q];
+                    let ahead =
+                        if self.order == 0 { signals.external_mean[j] - self.memory.known[j] } else { 0.0 };
                     self.next.corrected[at] += direct * (signals.external[j] - signals.u_end[j])
-                        - through_state * self.memory.bar_end[j];
+                        + through_state * (ahead - self.memory.bar_end[j]);
                 }
             }
         }
         let parts = &self.parts.each;
         self.interface.solve(|i| &parts[i].total, &mut self.next.corrected);
+    }
+
+    fn cut_corrections(&mut self, y: &[f64]) {
+        for (i, corrected) in self.next.corrected.iter_mut().enumerate() {
+            let change = self.memory.changes[i].max((y[i] - self.memory.y[i]).abs());
+            (self.next.changes[i], self.next.y[i]) = (change, y[i]);
+            let furthest = FURTHEST * change.max(self.sizes.outputs[i]);
+            *corrected = corrected.max(y[i] - furthest).min(y[i] + furthest);
+        }
     }
 
     fn write_inputs(&mut self, step: &StepContext, signals: &mut Signals<'_>) {
@@ -246,6 +278,7 @@ impl Corrector {
             }
         }
         signals.add_externals(step, self.order, &self.inputs);
+        self.next.known.copy_from_slice(signals.external_mean);
     }
 }
 
@@ -253,6 +286,8 @@ impl Memory {
     fn start(&mut self, signals: &Signals<'_>) {
         self.started = true;
         self.corrected.copy_from_slice(signals.y);
+        self.y.copy_from_slice(signals.y);
+        self.known.copy_from_slice(signals.external_mean);
         for (j, bar) in self.bar_end.iter_mut().enumerate() {
             *bar = signals.coupled[j] - signals.external[j];
         }
@@ -264,6 +299,9 @@ impl Memory {
         self.corrected.copy_from_slice(&next.corrected);
         self.bar_end.copy_from_slice(&next.bar_end);
         self.bar_mean.copy_from_slice(&next.bar_mean);
+        self.known.copy_from_slice(&next.known);
+        self.y.copy_from_slice(&next.y);
+        self.changes.copy_from_slice(&next.changes);
     }
 }
 

@@ -168,7 +168,7 @@ pub(crate) fn solve(
     (experiment, steps): (&Experiment, impl Iterator<Item = (Interval, f64)>),
     mut show: impl FnMut(f64, &[f64], &Vec<Box<dyn Subsystem>>),
 ) -> Result<Amplitudes> {
-    let mut twin = Integrated::new(model.monolithic()?, &solver)?;
+    let mut twin = Integrated::new(model.monolithic_for(&solver)?, &solver)?;
     if let Some(recorder) = twin.micro_recorder() {
         recorder.record(true, experiment);
     }
@@ -198,7 +198,7 @@ pub fn outputs_at(
     start: f64,
     instants: &[f64],
 ) -> Result<Vec<f64>> {
-    let mut twin = Integrated::new(model.monolithic()?, &solver)?;
+    let mut twin = Integrated::new(model.monolithic_for(&solver)?, &solver)?;
     let outputs = twin.description().outputs.len();
     twin.initialise(&Experiment { start, stop: start, step: 1.0 })?;
     let mut y = vec![0.0; outputs];

@@ -57,10 +57,13 @@ struct Present {
     u: Vec<f64>,
     /// Time of the next time event; infinite = none known.
     next: f64,
+    /// Whether the last point was that of an event, after which integrators have to begin anew.
+    is_event: bool,
 }
 
 impl Present {
     fn copy_from(&mut self, other: &Self) {
+        self.is_event = other.is_event;
         self.z.copy_from_slice(&other.z);
         self.u.copy_from_slice(&other.u);
         self.next = other.next;
@@ -70,7 +73,8 @@ impl Present {
 impl EventDriver {
     /// For equations with this many states, inputs and event indicators.
     pub fn new(states: usize, inputs: usize, indicators: usize) -> Self {
-        let present = Present { z: vec![0.0; indicators], u: vec![0.0; inputs], next: f64::INFINITY };
+        let (z, u) = (vec![0.0; indicators], vec![0.0; inputs]);
+        let present = Present { z, u, next: f64::INFINITY, is_event: false };
         Self {
             saved: present.clone(),
             now: present,
@@ -91,6 +95,7 @@ impl EventDriver {
         self.guard = Guard::default();
         self.counts = EventCounts::default();
         self.now.u.copy_from_slice(u);
+        self.now.is_event = false;
         self.settle(equations, (t, x), after)?;
         Ok(())
     }
@@ -124,6 +129,7 @@ impl EventDriver {
                 sampler.keep_at(&stretch, equations, (s, x))?;
             }
             if s >= stretch.length {
+                self.now.is_event = true;
                 return Ok(());
             }
             stretch.from = s;
@@ -139,14 +145,16 @@ impl EventDriver {
     ) -> Result<Start> {
         let jumped = self.now.u != stretch.input.coefficients(0);
         let due = self.now.next <= stretch.start;
+        let was_event = std::mem::take(&mut self.now.is_event);
         if !jumped && !due {
-            return Ok(Start::Communication);
+            return Ok(if was_event { Start::Event } else { Start::Communication });
         }
         self.now.u.copy_from_slice(stretch.input.coefficients(0));
         self.counts.input += u64::from(jumped);
         self.counts.time += u64::from(due);
         let after = self.handle(equations, (stretch.start, x))?;
-        Ok(if after.states_changed || due { Start::Event } else { Start::Communication })
+        let begins_anew = after.states_changed || due || was_event;
+        Ok(if begins_anew { Start::Event } else { Start::Communication })
     }
 
     /// Ends a stretch at the next time event, if that comes within the macro step.
@@ -297,6 +305,7 @@ impl EventDriver {
         out.reals(&self.now.z);
         out.reals(&self.now.u);
         out.real(self.now.next);
+        out.integer(self.now.is_event.into());
     }
 
     /// Reads it back.
@@ -304,6 +313,7 @@ impl EventDriver {
         from.reals(&mut self.now.z)?;
         from.reals(&mut self.now.u)?;
         self.now.next = from.real()?;
+        self.now.is_event = from.index(2)? == 1;
         self.guard = Guard::default();
         Ok(())
     }

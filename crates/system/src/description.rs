@@ -80,12 +80,21 @@ impl SystemDescription {
 
     /// All parts as one system of equations without events. An error if a part is not native.
     pub fn monolithic(&self) -> Result<Whole> {
+        Ok(self.whole()?.without_events())
+    }
+
+    /// The same for a solver, which may have to stop where external inputs jump.
+    pub fn monolithic_for(&self, solver: &Solver) -> Result<Whole> {
+        Ok(self.whole()?.as_reference(solver))
+    }
+
+    fn whole(&self) -> Result<Whole> {
         if let Some(part) = self.parts.iter().find(|part| part.ode().is_none()) {
             let message = format!("the equations of `{}` are not known", part.description().name);
             return Err(Error::new(Code::NeedsMissing, message)
                 .hint("a system with FMUs cannot be solved as one; use `--reference step`"));
         }
         let parts = self.parts.iter().map(|part| part.equations()).collect::<Result<_>>()?;
-        Ok(Whole::new(parts, &self.connections, self.externals.clone())?.without_events())
+        Whole::new(parts, &self.connections, self.externals.clone())
     }
 }

@@ -103,7 +103,8 @@ impl Running {
         from.reals(&mut x)?;
         self.whole.set_state(t, &x);
         let whole = self.whole.equations_mut();
-        whole.since = from.real()?;
+        let since = from.real()?;
+        whole.enter_piece(since);
         for next in &mut whole.next {
             *next = Some(from.real()?).filter(|next| next.is_finite());
         }
@@ -142,7 +143,7 @@ impl Subsystem for Member {
         let mut running = self.running();
         if self.index == 0 {
             running.whole.reset(experiment)?;
-            running.whole.equations_mut().since = f64::NEG_INFINITY;
+            running.whole.equations_mut().enter_piece(experiment.start);
         }
         let tolerance = running.whole.solver().tolerance();
         running.lifecycle(self.index).map_or(Ok(()), |life| life.initialise(experiment, tolerance))

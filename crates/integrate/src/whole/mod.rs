@@ -1,6 +1,6 @@
 //! Coupled parts solved as one system by one integrator: x' = f(t, x) with u = L y + r(t) at every instant.
-//! It has the state, time and step events of all parts, and jumps of r(t) as time events; or none of them,
-//! as a reference.
+//! It has the state, time and step events of all parts, and corners of r(t) as time events: between them integrators see
+//! smooth signals. Or it has none of them, as a reference by steps of a fixed length.
 
 mod levels;
 mod member;
@@ -13,6 +13,7 @@ use costep_core::{
 use costep_linalg::ClosedLoop;
 
 use crate::equations::{AfterEvent, Equations, Events};
+use crate::solver::Solver;
 use levels::levels;
 
 pub use member::members;
@@ -33,8 +34,9 @@ pub struct Whole {
     description: Description,
     /// Whether there are events, jumps of external inputs among them.
     has_events: bool,
-    /// Time of the last event: from there on external inputs have their values after a jump.
+    /// Time of the last event, and one before the next: external inputs are those of the piece between.
     since: f64,
+    inside: f64,
     /// Time of the next time event of each part.
     next: Vec<Option<f64>>,
     u: Vec<f64>,
@@ -72,6 +74,7 @@ impl Whole {
             seen: vec![0.0; layout.inputs()],
             y: vec![0.0; layout.outputs()],
             since: f64::NEG_INFINITY,
+            inside: f64::NEG_INFINITY,
             description: describe(&descriptions),
             has_events: true,
             parts,
@@ -94,6 +97,13 @@ impl Whole {
         self
     }
 
+    /// As a reference by this solver, for parts without events: with those of external inputs for a solver that keeps a
+    /// history, which their corners are not part of.
+    pub fn as_reference(self, solver: &Solver) -> Self {
+        let has_events = matches!(solver, Solver::Multistep(..)) && !self.externals.is_empty();
+        Self { has_events, ..self.without_events() }
+    }
+
     /// Fills consistent inputs and outputs.
     fn resolve(&mut self, t: f64, x: &[f64]) -> Result<()> {
         self.couple(t);
@@ -112,18 +122,24 @@ impl Whole {
     fn couple(&mut self, t: f64) {
         self.coupling.apply(&self.y, &mut self.u);
         for (j, signal) in &self.externals {
-            self.u[*j] += match self.has_events {
-                false => signal.value(t),
-                true if t <= self.since => signal.value_after(t),
-                true => signal.value_before(t),
-            };
+            self.u[*j] += if self.has_events { signal.continued(self.inside, t) } else { signal.value(t) };
         }
     }
 
     /// The time of the next event of a part or of an external input.
     fn next_event(&self, t: f64) -> Option<f64> {
-        let jumps = self.externals.iter().filter_map(|(_, signal)| signal.next_jump(t));
-        self.next.iter().copied().flatten().chain(jumps).min_by(f64::total_cmp)
+        self.next.iter().copied().flatten().chain(self.next_corner(t)).min_by(f64::total_cmp)
+    }
+
+    fn next_corner(&self, t: f64) -> Option<f64> {
+        self.externals.iter().filter_map(|(_, signal)| signal.next_corner(t)).min_by(f64::total_cmp)
+    }
+
+    /// Enters the smooth piece of external inputs that begins at time t.
+    pub(crate) fn enter_piece(&mut self, t: f64) {
+        self.since = t;
+        // A corner that t misses by round-off has been reached.
+        self.inside = self.next_corner(t).map_or(t.abs().mul_add(2.0, t + 1.0), |next| 0.5 * (t + next));
     }
 
     /// The part that owns a state, and the number of the state in it.
@@ -178,7 +194,7 @@ impl Equations for Whole {
     }
 
     fn start(&mut self, t: f64, x: &mut [f64], _u: &mut [f64]) -> Result<AfterEvent> {
-        self.since = t;
+        self.enter_piece(t);
         for (i, part) in self.parts.iter_mut().enumerate() {
             let u = &mut self.u[self.layout.input_range(i)];
             self.next[i] = part.start(t, &mut x[self.states[i].clone()], u)?.next;
@@ -290,7 +306,7 @@ impl Events for Whole {
     /// Round after round: the event of a part may change its outputs at once, and with them the inputs of
     /// others.
     fn event(&mut self, t: f64, x: &mut [f64], _u: &[f64]) -> Result<AfterEvent> {
-        self.since = t;
+        self.enter_piece(t);
         let mut states_changed = false;
         for round in 0.. {
             self.resolve(t, x)?;

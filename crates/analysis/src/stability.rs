@@ -3,7 +3,7 @@
 //! An unstable coupling adds to the solution something that grows by a factor per step. So a run is unstable if its amplitude grows
 //! [T 3.3.1] and the reference does not account for it, if its error does so, window by window, or if it is far larger than the
 //! reference ever was. A run whose outputs stay within the amplitudes of the reference may be wrong, in phase for example, but is
-//! not unstable.
+//! not unstable. Neither is one with an error that is small but for a moment, when a signal jumped, and that is over.
 
 use costep_engine::divergence::limits::{
     BEYOND_REFERENCE, BLOWN_UP, EXPONENTIAL, GROWING_REFERENCE, OUTGROWS,
@@ -59,6 +59,25 @@ impl Growth {
         let runs_away = |i: usize| factor(&self.error, i) > EXPONENTIAL * factor(&self.reference, i).max(1.0);
         (2..5).all(runs_away) && self.own.last() > BEYOND_REFERENCE * self.reference.last()
     }
+}
+
+/// A mean error below this share of the range is small.
+const SMALL_MEAN_ERROR: f64 = 0.01;
+/// An error that is over has fallen below this share of its peak at the end, over this part of the run or so many points.
+const OVER: f64 = 0.5;
+const THE_END: f64 = 0.02;
+const FEWEST_POINTS: usize = 3;
+
+/// Whether an error was one of a moment: small on the whole, in units of the range, and over. An instability is there to stay.
+pub(crate) fn is_passing(
+    errors: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator + Clone,
+    mean: f64,
+) -> bool {
+    let points = errors.len();
+    let at_end = ((THE_END * points as f64).ceil() as usize).max(FEWEST_POINTS);
+    let greatest = |errors: &mut dyn Iterator<Item = f64>| errors.fold(0.0, |a: f64, b| a.max(b.abs()));
+    let peak = greatest(&mut errors.clone());
+    mean < SMALL_MEAN_ERROR && greatest(&mut errors.rev().take(at_end)) < OVER * peak
 }
 
 /// The growth of all outputs over rows at these communication points.
@@ -120,6 +139,24 @@ mod tests {
         // Where it has not reached the signal, it is not yet visible; what adds up with time is not exponential.
         assert!(!judged(|k| 1.0 + 1e-3 * growing(k), |_| 1.0));
         assert!(!judged(|k| decaying(k) + 1e-9 * k.powi(3), decaying));
+    }
+
+    #[test]
+    fn an_error_of_a_moment_is_no_instability() {
+        // A push in the last fifth, answered one step late.
+        let push = |k: f64, at: f64| if k < at { 0.01 } else { (0.3 * (k - at)).cos() * 0.9f64.powf(k - at) };
+        let pushed = |at: f64| move |k: f64| push(k, at) + if k < 20.0 { 1.2 } else { 0.0 };
+        let late = |k: f64| pushed(86.0)(k) + if k == 86.0 { 0.6 } else { 0.0 };
+        assert!(judged(late, pushed(86.0)));
+        let errors = |own: &dyn Fn(f64) -> f64, mono: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            (0..=100).map(|k| own(f64::from(k)) - mono(f64::from(k))).collect()
+        };
+        let mean = |errors: &[f64]| errors.iter().map(|e| e.abs()).sum::<f64>() / errors.len() as f64;
+        let passing = |errors: &[f64]| is_passing(errors.iter().copied(), mean(errors));
+        assert!(passing(&errors(&late, &pushed(86.0))));
+        // What grows is greatest at the end, however late it began; what is wrong all the time is not of a moment.
+        assert!(!passing(&errors(&|k| 1e-30 * 2f64.powf(k), &|_| 0.0)));
+        assert!(!passing(&errors(&|k| 1.3 * (0.9 * k).cos() * 0.999f64.powf(k), &|k| (0.9 * k).cos())));
     }
 
     #[test]

@@ -40,8 +40,14 @@ impl Companion {
         let mut pairs = Pairs::new(run.samples(), model.layout().outputs());
         // At all points, for the amplitudes; where steps varied, at those of the samples.
         let amplitudes = match run.samples().varying_steps() {
-            None => solve(model, solver, (experiment, equal_steps(experiment)), |t, y, _| pairs.add(t, y)),
-            Some(steps) => solve(model, solver, (experiment, steps), |t, y, _| pairs.add(t, y)),
+            None => solve(model, solver, (experiment, equal_steps(experiment)), |t, y, _| {
+                pairs.add(t, y);
+                true
+            }),
+            Some(steps) => solve(model, solver, (experiment, steps), |t, y, _| {
+                pairs.add(t, y);
+                true
+            }),
         }?;
         let descriptions: Vec<_> = model.parts.iter().map(|part| part.description().clone()).collect();
         Ok(pairs.compare(amplitudes, &descriptions, 1.0))

@@ -1,7 +1,13 @@
 //! References: the same parts solved as one system, or, where equations are not known, coupled at a much smaller step.
+//! Each can say what it may itself be wrong by: how far a second solution is from it.
 
-use costep_core::{Capable, Code, Error, Experiment, InputPolynomials, Interval, Layout, Result, Subsystem};
+use std::time::{Duration, Instant};
+
+use costep_core::{
+    Capable, Code, Description, Error, Experiment, InputPolynomials, Interval, Layout, Result, Subsystem,
+};
 use costep_engine::{Engine, Observer};
+use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Integrated, Solver};
 use costep_system::SystemDescription;
 
@@ -23,8 +29,13 @@ pub struct Reference {
 /// How a reference was made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReferenceKind {
-    /// The monolithic system, by this solver.
-    Monolithic(Solver),
+    /// The monolithic system.
+    Monolithic {
+        /// By this solver.
+        solver: Solver,
+        /// By how much another solution differs from it, as `eps_mono`; none if that is not known.
+        own_error: Option<f64>,
+    },
     /// The coupled system at a smaller step.
     FineStep {
         /// That step in s.
@@ -37,12 +48,31 @@ pub enum ReferenceKind {
 }
 
 impl ReferenceKind {
-    /// What the reference itself may be wrong by, where that is known.
+    /// What the reference itself may be wrong by, as `eps_mono`, where that is known.
     pub fn own_error(&self) -> Option<f64> {
         match self {
+            Self::Monolithic { own_error, .. } => *own_error,
             Self::FineStep { own_error, .. } => Some(*own_error),
-            Self::Monolithic(_) => None,
         }
+    }
+}
+
+/// How long a second solution may take in any case; longer only if the first did.
+const SECOND_SOLUTION: Duration = Duration::from_secs(2);
+/// Tolerance of a second solution where the first has none.
+const SECOND_TOLERANCE: f64 = 1e-8;
+/// A tolerance that is as good as the exact solution: the second one is looser.
+const TIGHT: f64 = 1e-9;
+
+/// A solver to check another by: with another tolerance, or with one in place of inner steps of a fixed length. None for exact
+/// solutions.
+pub fn second_solver(solver: Solver) -> Option<Solver> {
+    match (solver, solver.tolerance()) {
+        (Solver::Exact, _) => None,
+        (_, Some(tolerance)) if tolerance > TIGHT => Some(solver.with_tolerance(0.1 * tolerance)),
+        (_, Some(tolerance)) => Some(solver.with_tolerance(10.0 * tolerance)),
+        // Stable where explicit steps are not.
+        (_, None) => Some(Solver::Multistep(Family::Bdf, SECOND_TOLERANCE, AtPoint::Proceed)),
     }
 }
 
@@ -77,14 +107,44 @@ impl Reference {
         let mut trace = Trace::new(model.layout().outputs(), micro);
         let amplitudes = solve(model, solver, (experiment, steps), |t, y, twin| {
             trace.push(t, y, twin[0].telemetry().and_then(|last| last.energy()), twin);
+            true
         })?;
-        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
+        let kind = ReferenceKind::Monolithic { solver, own_error: None };
+        Ok(Self { kind, trace, amplitudes })
+    }
+
+    /// With its own error, by a second solution over the same communication points. Nothing is said where that fails, or takes
+    /// longer than the first one, which took `first`, and than a little while.
+    pub fn checked(mut self, model: &SystemDescription, experiment: &Experiment, first: Duration) -> Self {
+        let ReferenceKind::Monolithic { solver, own_error } = &mut self.kind else { return self };
+        let Some(second) = second_solver(*solver) else { return self };
+        let deadline = Instant::now() + first.max(SECOND_SOLUTION);
+        let mut trace = Trace::new(self.trace.outputs, false);
+        let solved = solve(model, second, (experiment, equal_steps(experiment)), |t, y, twin| {
+            trace.push(t, y, None, twin);
+            Instant::now() < deadline
+        });
+        if solved.is_ok() && check_times(&trace, &self.trace).is_ok() {
+            let descriptions: Vec<_> = model.parts.iter().map(|part| part.description().clone()).collect();
+            *own_error = Some(mean_error(&descriptions, &trace, &self.trace));
+        }
+        self
     }
 
     /// Runs an engine whose subsystems are one system inside.
     pub fn whole(mut engine: Engine, solver: Solver) -> Result<Self> {
         let (trace, amplitudes) = sampled(&mut engine, 1)?;
-        Ok(Self { kind: ReferenceKind::Monolithic(solver), trace, amplitudes })
+        Ok(Self { kind: ReferenceKind::Monolithic { solver, own_error: None }, trace, amplitudes })
+    }
+
+    /// With its own error, by a second reference.
+    pub fn checked_by(mut self, second: &Self, descriptions: &[Description]) -> Self {
+        if let ReferenceKind::Monolithic { own_error, .. } = &mut self.kind
+            && check_times(&second.trace, &self.trace).is_ok()
+        {
+            *own_error = Some(mean_error(descriptions, &second.trace, &self.trace));
+        }
+        self
     }
 
     /// Runs the coupled system at `1 / refinement` of the macro step and at twice that step. `engine` makes engines for
@@ -161,12 +221,12 @@ pub(crate) fn equal_steps(experiment: &Experiment) -> impl Iterator<Item = (Inte
 }
 
 /// Solves the whole model as one over these steps, each with how much of the run is done after it, shows every
-/// communication point, and gives the amplitudes.
+/// communication point until that says no, and gives the amplitudes.
 pub(crate) fn solve(
     model: &SystemDescription,
     solver: Solver,
     (experiment, steps): (&Experiment, impl Iterator<Item = (Interval, f64)>),
-    mut show: impl FnMut(f64, &[f64], &Vec<Box<dyn Subsystem>>),
+    mut show: impl FnMut(f64, &[f64], &Vec<Box<dyn Subsystem>>) -> bool,
 ) -> Result<Amplitudes> {
     let mut twin = Integrated::new(model.monolithic_for(&solver)?, &solver)?;
     if let Some(recorder) = twin.micro_recorder() {
@@ -186,7 +246,9 @@ pub(crate) fn solve(
         check_finite(&y, interval.end)?;
         amplitudes.add(share, &y);
         amplitudes.add_inner(share, &layout, &twin);
-        show(interval.end, &y, &twin);
+        if !show(interval.end, &y, &twin) {
+            break;
+        }
     }
     Ok(amplitudes)
 }

@@ -73,7 +73,18 @@ const TOO_COARSE: f64 = 0.02;
 
 /// What a reference is, for people; nothing about the usual one.
 pub(crate) fn reference_note(kind: &ReferenceKind) -> Option<String> {
-    let ReferenceKind::FineStep { step, method, own_error } = kind else { return None };
+    let (step, method, own_error) = match kind {
+        ReferenceKind::FineStep { step, method, own_error } => (step, method, own_error),
+        ReferenceKind::Monolithic { solver, own_error } => {
+            let own_error = own_error.filter(|error| *error > TOO_COARSE || error.is_nan())?;
+            return Some(format!(
+                "reference: the monolithic system by `{}` differs by {} from a second solution: too much for a reference, \
+                 choose another solver with `--reference`",
+                solver.label(),
+                number(Some(own_error)),
+            ));
+        }
+    };
     let mut text = format!(
         "reference: the same system with `{method}` at a step of {}; at twice that step it differs by {}",
         format_time(*step),

@@ -404,6 +404,9 @@ codes! {
     W0303 MethodLimited Input "a coupling method does less than it could"
         "The subsystems do not offer what it would use: shorter steps for its start, or input polynomials in place of held inputs. The message names the subsystem and what is done instead. `costep check SYSTEM --probe` shows what FMUs offer, and whether it works."
         "no action needed; another export of the FMU may offer more"
+    W0601 ReferenceFailed Input "a reference could not be computed"
+        "What runs are compared with came to no end: its solver gave up, or its signals became infinite, mostly because inner steps of a fixed length are too long for the model. The runs are there all the same, judged as without a reference."
+        "choose another solver with `--reference`, `dopri5` or `bdf` for example, or a smaller inner step"
 }
 
 impl Code {

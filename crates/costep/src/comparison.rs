@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use costep_analysis::{Reference, ReferenceKind, RunWatch, Trace, measure, paper_error};
-use costep_core::quantity::exact_time;
-use costep_core::{Code, Error, Result};
+use costep_core::quantity::{exact_time, format_time};
+use costep_core::{Code, Error, ExitClass, Result};
 use costep_engine::{Engine, Flow, Observer, StopFlag};
 use costep_methods::{MethodSpec, auto, monolithic};
 use costep_project::{Project, Registry, stop_passed};
@@ -113,9 +113,9 @@ pub enum ComparisonEvent<'a> {
 pub struct Compared {
     /// Step by step, method by method.
     pub reports: Vec<RunReport>,
-    /// One per step.
+    /// One per step, but for those that failed.
     pub references: Vec<ReferenceKind>,
-    /// Runs that passed their stop times, as far as the project does not say so already.
+    /// Runs that passed their stop times, as far as the project does not say so already, and references that failed.
     pub warnings: Vec<Error>,
     /// If the comparison was stopped before its end.
     pub stopped: Option<Error>,
@@ -155,7 +155,7 @@ impl Compared {
     ) -> Result<()> {
         for step in steps {
             progress(ComparisonEvent::Reference(*step, self.reports.len()));
-            let reference = reference.make(project, *step)?;
+            let reference = self.reference(reference, project, *step)?;
             comparison.cancel.check()?;
             self.references.extend(reference.as_ref().map(|reference| reference.kind.clone()));
             for method in methods {
@@ -172,6 +172,28 @@ impl Compared {
             }
         }
         Ok(())
+    }
+
+    /// The reference for a step. One that comes to no end leaves the runs alone.
+    fn reference(
+        &mut self,
+        choice: ReferenceChoice,
+        project: &Project,
+        step: f64,
+    ) -> Result<Option<Reference>> {
+        choice.make(project, step).or_else(|error| match error.code().entry().exit {
+            ExitClass::Model | ExitClass::Diverged => {
+                let details = error.details();
+                let message = format!("the reference at {} failed: {}", format_time(step), details.message);
+                let cause = details.cause.as_deref().map_or(String::new(), |cause| format!("; {cause}"));
+                self.warnings.push(
+                    Error::new(Code::ReferenceFailed, message)
+                        .because(format!("{}{cause}", details.code.entry().title)),
+                );
+                Ok(None)
+            }
+            _ => Err(error),
+        })
     }
 
     /// Keeps a warning, once.

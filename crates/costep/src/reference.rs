@@ -1,6 +1,8 @@
 //! What runs are compared with: `--reference`.
 
-use costep_analysis::Reference;
+use std::time::{Duration, Instant};
+
+use costep_analysis::{Reference, second_solver};
 use costep_core::quantity::parse_time;
 use costep_core::{Code, Error, Experiment, Result};
 use costep_integrate::{Solver, Solvers};
@@ -17,6 +19,9 @@ pub(crate) const REFINEMENT: u64 = 50;
 
 /// Most of them: more is probably a slip of the unit.
 const MAX_REFINEMENT: f64 = 1e6;
+
+/// A reference by FMUs that takes longer is not solved once more.
+const CHECKED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Most evaluations of outputs that a run spends on its verdict.
 const AFFORDABLE: f64 = 5e7;
@@ -91,15 +96,31 @@ impl ReferenceChoice {
             Self::Monolithic(solver) => {
                 // Points inside the steps are the same only if the inner solver is.
                 let micro = solver == project.model.solver;
+                let start = Instant::now();
                 if !project.model.has_equations() {
-                    let engine = assemble::whole(project, solver, &experiment, true)?;
-                    return Reference::whole(engine, solver).map(Some);
+                    return whole(project, solver, &experiment).map(Some);
                 }
-                Reference::new(&project.model, solver, &experiment, micro).map(Some)
+                let reference = Reference::new(&project.model, solver, &experiment, micro)?;
+                Ok(Some(reference.checked(&project.model, &experiment, start.elapsed())))
             }
             Self::FineStep(fine) => fine_step(project, &experiment, fine).map(Some),
         }
     }
+}
+
+/// The members of a system with FMUs solved as one, checked by a second solution if the first took a little while only.
+fn whole(project: &Project, solver: Solver, experiment: &Experiment) -> Result<Reference> {
+    let start = Instant::now();
+    let engine = |solver| assemble::whole(project, solver, experiment, true);
+    let first = engine(solver)?;
+    let descriptions = first.descriptions().to_vec();
+    let reference = Reference::whole(first, solver)?;
+    let second = second_solver(solver).filter(|_| start.elapsed() < CHECKED_WITHIN);
+    let second = second.and_then(|solver| Reference::whole(engine(solver).ok()?, solver).ok());
+    Ok(match second {
+        Some(second) => reference.checked_by(&second, &descriptions),
+        None => reference,
+    })
 }
 
 fn unknown(text: &str, solvers: &Solvers) -> Error {

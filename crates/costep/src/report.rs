@@ -359,7 +359,9 @@ fn as_object<S: Serializer>(error: &Option<Error>, to: S) -> Result<S::Ok, S::Er
 pub fn reference_to_json(kind: Option<&ReferenceKind>) -> Value {
     match kind {
         None => Value::Null,
-        Some(ReferenceKind::Monolithic(solver)) => json!({ "kind": "monolithic", "solver": solver.label() }),
+        Some(ReferenceKind::Monolithic { solver, own_error }) => {
+            json!({ "kind": "monolithic", "solver": solver.label(), "own_error": own_error })
+        }
         Some(ReferenceKind::FineStep { step, method, own_error }) => {
             json!({ "kind": "fine-step", "step": step, "method": method, "own_error": own_error })
         }

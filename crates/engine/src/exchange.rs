@@ -159,7 +159,9 @@ impl Exchange {
 
     /// The external share of known inputs that are not held.
     fn add_externals(&mut self, plan: &Plan, known: &[usize], step: &StepContext) {
-        let is_meant = |j: usize| plan.formed_orders[j] > 0 && !plan.is_held_at_mean(j) && known.binary_search(&j).is_ok();
+        let is_meant = |j: usize| {
+            plan.formed_orders[j] > 0 && !plan.is_held_at_mean(j) && known.binary_search(&j).is_ok()
+        };
         for (j, signal) in plan.externals.iter().filter(|(j, _)| is_meant(*j)) {
             let order = plan.formed_orders[*j];
             for (a, c) in signal.over(&step.interval(), order).into_iter().enumerate().take(order + 1) {

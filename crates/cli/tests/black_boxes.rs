@@ -114,10 +114,10 @@ fn a_step_that_inner_steps_do_not_fit_into_is_warned_of() {
     let why = "`s1` takes inner steps of 10 us, which fit into none of 2 to 32 equal parts of 370 us; a macro step of 360 us could";
     run("370us").exits(0).says("warning[W0303]: method: ").says(why);
     assert!(!run("360us").exits(0).story().contains("warning"));
-    // The last step to 0.1 s would be 280 us long, and has no such parts.
-    until("0.1s", "360us")
+    // The last step to 0.1001 s would be 20 us long, and has no such parts.
+    until("0.1001s", "360us")
         .exits(0)
-        .says("warning[W0207]: the run ends at 100.08 ms")
+        .says("warning[W0207]: the run ends at 100.44 ms")
         .says("parts that the method needs");
 }
 

@@ -152,8 +152,8 @@ fn start_of_identified(lengths: StepLengths) -> (u64, Vec<String>) {
 
 #[test]
 fn steps_are_divided_as_all_subsystems_can() {
-    assert_eq!(start_of_identified(StepLengths::Any), (8, vec![]));
-    assert_eq!(start_of_identified(StepLengths::MultiplesOf(2e-5)), (10, vec![]));
+    assert_eq!(start_of_identified(StepLengths::Any), (4, vec![]));
+    assert_eq!(start_of_identified(StepLengths::MultiplesOf(4e-4)), (5, vec![]));
     assert_eq!(start_of_identified(StepLengths::MultiplesOf(1e-3)), (2, vec![]));
     for (lengths, why) in
         [(StepLengths::MacroSteps, "cannot vary"), (StepLengths::MultiplesOf(STEP), "4 ms could")]

@@ -84,7 +84,8 @@ pub(crate) struct Tally {
     /// Sums of d^2 and of d times the d before, by window.
     squares: [f64; WINDOWS],
     products: [f64; WINDOWS],
-    /// Greatest |z| of the last block, how many blocks one after the other have exploded, and greatest |z| before these.
+    /// Greatest |z| of the last block, how many blocks one after the other have exploded, and the size of all signals before these: what
+    /// reaches the far end of a chain grows by powers of time, from nothing, and is no explosion before it is larger than all others.
     block: f64,
     explosions: f64,
     before_explosion: f64,
@@ -94,8 +95,9 @@ pub(crate) struct Tally {
 const SAVED: usize = 9 + 4 * WINDOWS + 3;
 
 impl Tally {
-    /// Puts the newest points into their windows: the end of a block, or of a window.
-    pub(crate) fn settle(&mut self, windows: &RangeInclusive<usize>, is_block: bool) {
+    /// Puts the newest points into their windows: the end of a window or, where the size of all signals in the last block is
+    /// given, of a block.
+    pub(crate) fn settle(&mut self, windows: &RangeInclusive<usize>, block: Option<f64>) {
         let Newest { peak, defect, squares, products, .. } = self.newest;
         self.peaks.add(windows.clone(), peak);
         self.defects.add(windows.clone(), defect);
@@ -103,10 +105,10 @@ impl Tally {
             self.squares[*windows.start()] += squares;
             self.products[*windows.start()] += products;
         }
-        if is_block {
+        if let Some(size) = block {
             let explodes = self.block > 0.0 && peak > EXPLOSION * self.block && defect > UNFOLLOWED * peak;
             if self.explosions == 0.0 {
-                self.before_explosion = self.block;
+                self.before_explosion = self.block.max(size);
             }
             self.explosions = if explodes { self.explosions + 1.0 } else { 0.0 };
             self.block = peak;
@@ -117,7 +119,7 @@ impl Tally {
 
     /// With the newest points, which belong to these windows.
     pub(crate) fn settled(mut self, windows: &RangeInclusive<usize>) -> Self {
-        self.settle(windows, false);
+        self.settle(windows, None);
         self
     }
 
@@ -126,13 +128,18 @@ impl Tally {
         self.explosions >= LASTS && self.block > BOUNDLESS * self.before_explosion
     }
 
-    /// Whether it is about to, with the newest points: far beyond all that came before, and nothing has followed it. From rest
-    /// everything is far beyond.
-    pub(crate) fn explodes_now(&self) -> bool {
+    /// Whether it is about to, with the newest points: far beyond all signals that came before, which had this size, and nothing has
+    /// followed it. From rest everything is far beyond.
+    pub(crate) fn explodes_now(&self, size: f64) -> bool {
         let Newest { peak, defect, .. } = self.newest;
-        let begin = if self.explosions > 0.0 { self.before_explosion } else { self.block };
+        let begin = if self.explosions > 0.0 { self.before_explosion } else { self.block.max(size) };
         let is_unfollowed = self.explosions > 0.0 || defect > UNFOLLOWED * peak;
         is_unfollowed && peak.max(self.block) > FAR * begin && begin > 1e-12 * peak
+    }
+
+    /// Greatest |z| of the last block.
+    pub(crate) fn block(&self) -> f64 {
+        self.block
     }
 
     /// z at the last point.
@@ -209,7 +216,7 @@ mod tests {
         for k in 1..points {
             tally.newest.step(z(k as f64), u(k as f64));
             if k % 16 == 0 {
-                tally.settle(&(0..=0), true);
+                tally.settle(&(0..=0), Some(0.0));
             }
         }
         tally
@@ -239,7 +246,18 @@ mod tests {
         // A push at one point: from nothing, but only once.
         let pushed = |k: f64| if k < 50.0 { 1e-9 } else { 1.0 };
         let begun = tally(100, pushed, |k| pushed(k - 1.0));
-        assert!(!begun.has_exploded() && !begun.explodes_now());
+        // From 1e-30, by the tenth power of time, beside signals of size 1.
+        let wave = |k: f64| 1e-30 * k.powi(12);
+        let mut far = Tally::default();
+        far.newest.begin(0.0, true);
+        for k in 1..200 {
+            far.newest.step(wave(f64::from(k)), wave(f64::from(k) - 1.0));
+            if k % 16 == 0 {
+                far.settle(&(0..=0), Some(1.0));
+                assert!(!far.has_exploded() && !far.explodes_now(1.0));
+            }
+        }
+        assert!(!begun.has_exploded() && !begun.explodes_now(0.0));
     }
 
     #[test]

@@ -222,7 +222,10 @@ impl RunWatch {
 
     /// The input that explodes, with its value, if one does: then whatever else ends a run is a consequence of that.
     pub fn exploding(&self) -> Option<(usize, f64)> {
-        let explodes = |(j, tally): &(usize, &Tally)| !self.outside.contains(j) && tally.explodes_now();
+        let size = self.size_of_block();
+        let explodes = |(j, tally): &(usize, &Tally)| {
+            !self.outside.contains(j) && tally.explodes_now(size * self.yardsticks[*j].size)
+        };
         let found = self.inputs.iter().enumerate().filter(explodes);
         found.map(|(j, tally)| (j, tally.value())).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
     }
@@ -283,11 +286,21 @@ impl RunWatch {
         self.steps = engine.experiment().steps();
     }
 
+    /// The largest of all coupled signals in the last block, each in its nominal value.
+    fn size_of_block(&self) -> f64 {
+        let sizes =
+            self.inputs.iter().zip(&self.yardsticks).map(|(tally, yardstick)| tally.block() / yardstick.size);
+        sizes.fold(0.0, f64::max)
+    }
+
     /// Puts the newest points into their windows, at the end of a block or of a window.
     fn settle(&mut self, is_block: bool) {
         let windows = self.newest_windows();
         self.settle_outputs();
-        self.inputs.iter_mut().for_each(|tally| tally.settle(&windows, is_block));
+        let size = self.size_of_block();
+        for (tally, yardstick) in self.inputs.iter_mut().zip(&self.yardsticks) {
+            tally.settle(&windows, is_block.then_some(size * yardstick.size));
+        }
         self.outside.iter().for_each(|j| self.inputs[*j].forget());
         self.looks[*windows.start()] += std::mem::take(&mut self.newest_looks);
     }

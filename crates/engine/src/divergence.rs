@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | an output beyond its nominal value | [`limits::NOMINAL`] | every step (`guard.rs`) |
 //! | a subsystem fails under an input beyond its nominal value | [`limits::FAILING_INPUT`] | `blame` |
-//! | a signal grows fourfold in each of three blocks of 16 steps or more, a millionfold in all, and no input follows it | | the watch (`costep-analysis`) |
-//! | something fails while a signal has grown a hundredfold like that, or after it has grown beyond all sizes | [`limits::HUGE`], [`limits::GROWN`] | [`StartSignals`] |
+//! | a signal grows fourfold in each of three blocks of 16 steps or more, to a millionfold of all signals before, and no input follows it | | the watch (`costep-analysis`) |
+//! | something fails while a signal has grown to a hundredfold like that, or after it has grown beyond all sizes | [`limits::HUGE`], [`limits::GROWN`] | [`StartSignals`] |
 //! | the interface system of local models becomes singular | | methods, [`Error::diverged`] |
 //! | amplitudes and coupling errors grow | the others | the judgement of a run that came to its end (`costep-analysis`) |
 

@@ -56,7 +56,8 @@ impl CouplingMethod for DampedLine {
             slopes[j] = match signals.history.len() {
                 0 => 0.0,
                 _ => {
-                    let change = signals.coupled[j] - signals.history.coupled(1)[j];
+                    // What comes from outside is known and not carried on; the past is kept without it.
+                    let change = signals.coupled[j] - signals.external[j] - signals.history.coupled(1)[j];
                     self.alpha * change / (step.t - signals.history.time(1))
                 }
             };

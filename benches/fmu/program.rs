@@ -70,7 +70,12 @@ fn cpu_of(command: &mut Command) -> f64 {
 
 fn cpu_of_run(program: &Path, project: &Path, steps: usize) -> f64 {
     let end = format!("{}s", STEP * steps as f64);
-    cpu_of(Command::new(program).arg("run").arg(project).args(["--no-record", "--t-end", &end]))
+    cpu_of(Command::new(program).arg("run").arg(project).args([
+        "--no-record",
+        "--no-verify",
+        "--t-end",
+        &end,
+    ]))
 }
 
 fn cpu_of_engine(subject: &Subject, n: usize, steps: usize) -> f64 {

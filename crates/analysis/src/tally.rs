@@ -19,7 +19,7 @@ const FAR: f64 = 100.0;
 /// Part of the signal that its defect is, at least, while it explodes.
 const UNFOLLOWED: f64 = 0.2;
 
-/// The newest steps.
+/// The newest steps, apart from all before: every step goes through these of all inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Newest {
     /// Greatest |z| and |d|.
@@ -62,6 +62,23 @@ impl Newest {
         self.add(z, z - u_end);
     }
 
+    /// z at the last point.
+    pub(crate) fn value(&self) -> f64 {
+        self.z
+    }
+
+    pub(crate) fn save(&self, out: &mut StateWriter) {
+        let Self { peak, defect, squares, products, low, high, z, d, before } = *self;
+        out.reals(&[peak, defect, squares, products, low, high, z, d, before]);
+    }
+
+    pub(crate) fn load(from: &mut StateReader<'_>) -> Result<Self> {
+        let mut values = [0.0; 9];
+        from.reals(&mut values)?;
+        let [peak, defect, squares, products, low, high, z, d, before] = values;
+        Ok(Self { peak, defect, squares, products, low, high, z, d, before })
+    }
+
     #[inline(always)]
     fn add(&mut self, z: f64, d: f64) {
         let greater = |a: f64, b: f64| if b > a { b } else { a };
@@ -78,7 +95,9 @@ impl Newest {
 /// All of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
-    pub(crate) newest: Newest,
+    /// Least and greatest z.
+    low: f64,
+    high: f64,
     pub(crate) peaks: AmplitudeWindows,
     pub(crate) defects: AmplitudeWindows,
     /// Sums of d^2 and of d times the d before, by window.
@@ -92,13 +111,19 @@ pub(crate) struct Tally {
 }
 
 /// Number of values that a tally is saved as.
-const SAVED: usize = 9 + 4 * WINDOWS + 3;
+const SAVED: usize = 2 + 4 * WINDOWS + 3;
 
 impl Tally {
     /// Puts the newest points into their windows: the end of a window or, where the size of all signals in the last block is
     /// given, of a block.
-    pub(crate) fn settle(&mut self, windows: &RangeInclusive<usize>, block: Option<f64>) {
-        let Newest { peak, defect, squares, products, .. } = self.newest;
+    pub(crate) fn settle(
+        &mut self,
+        newest: &mut Newest,
+        windows: &RangeInclusive<usize>,
+        block: Option<f64>,
+    ) {
+        let Newest { peak, defect, squares, products, low, high, .. } = *newest;
+        (self.low, self.high) = (low, high);
         self.peaks.add(windows.clone(), peak);
         self.defects.add(windows.clone(), defect);
         if squares.is_finite() {
@@ -113,13 +138,12 @@ impl Tally {
             self.explosions = if explodes { self.explosions + 1.0 } else { 0.0 };
             self.block = peak;
         }
-        (self.newest.peak, self.newest.defect) = (0.0, 0.0);
-        (self.newest.squares, self.newest.products) = (0.0, 0.0);
+        (newest.peak, newest.defect, newest.squares, newest.products) = (0.0, 0.0, 0.0, 0.0);
     }
 
     /// With the newest points, which belong to these windows.
-    pub(crate) fn settled(mut self, windows: &RangeInclusive<usize>) -> Self {
-        self.settle(windows, None);
+    pub(crate) fn settled(mut self, mut newest: Newest, windows: &RangeInclusive<usize>) -> Self {
+        self.settle(&mut newest, windows, None);
         self
     }
 
@@ -130,8 +154,8 @@ impl Tally {
 
     /// Whether it is about to, with the newest points: far beyond all signals that came before, which had this size, and nothing has
     /// followed it. From rest everything is far beyond.
-    pub(crate) fn explodes_now(&self, size: f64) -> bool {
-        let Newest { peak, defect, .. } = self.newest;
+    pub(crate) fn explodes_now(&self, newest: &Newest, size: f64) -> bool {
+        let Newest { peak, defect, .. } = *newest;
         let begin = if self.explosions > 0.0 { self.before_explosion } else { self.block.max(size) };
         let is_unfollowed = self.explosions > 0.0 || defect > UNFOLLOWED * peak;
         is_unfollowed && peak.max(self.block) > FAR * begin && begin > 1e-12 * peak
@@ -142,19 +166,14 @@ impl Tally {
         self.block
     }
 
-    /// z at the last point.
-    pub(crate) fn value(&self) -> f64 {
-        self.newest.z
-    }
-
     /// Whether it has changed by more than round-off.
     pub(crate) fn moves(&self) -> bool {
-        self.range() > 1e-12 * self.newest.high.abs().max(self.newest.low.abs()).max(f64::MIN_POSITIVE)
+        self.range() > 1e-12 * self.high.abs().max(self.low.abs()).max(f64::MIN_POSITIVE)
     }
 
     /// Greatest less least value of the run.
     pub(crate) fn range(&self) -> f64 {
-        self.newest.high - self.newest.low
+        self.high - self.low
     }
 
     /// Root mean square of the defect in a window of so many steps.
@@ -178,10 +197,8 @@ impl Tally {
     }
 
     pub(crate) fn save(&self, out: &mut StateWriter) {
-        let n = &self.newest;
-        let newest = [n.peak, n.defect, n.squares, n.products, n.low, n.high, n.z, n.d, n.before];
         let windows = [&self.peaks.0, &self.defects.0, &self.squares, &self.products];
-        let mut values = newest.into_iter().chain(windows.into_iter().flatten().copied());
+        let mut values = [self.low, self.high].into_iter().chain(windows.into_iter().flatten().copied());
         let ends = [self.block, self.explosions, self.before_explosion];
         let all: [f64; SAVED] = std::array::from_fn(|i| values.next().unwrap_or_else(|| ends[i + 3 - SAVED]));
         out.reals(&all);
@@ -190,11 +207,11 @@ impl Tally {
     pub(crate) fn load(from: &mut StateReader<'_>) -> Result<Self> {
         let mut values = [0.0; SAVED];
         from.reals(&mut values)?;
-        let [peak, defect, squares, products, low, high, z, d, before, ..] = values;
         let windows: [[f64; WINDOWS]; 4] =
-            std::array::from_fn(|i| std::array::from_fn(|w| values[9 + i * WINDOWS + w]));
+            std::array::from_fn(|i| std::array::from_fn(|w| values[2 + i * WINDOWS + w]));
         Ok(Self {
-            newest: Newest { peak, defect, squares, products, low, high, z, d, before },
+            low: values[0],
+            high: values[1],
             peaks: AmplitudeWindows(windows[0]),
             defects: AmplitudeWindows(windows[1]),
             squares: windows[2],
@@ -210,33 +227,38 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn tally(points: usize, z: impl Fn(f64) -> f64, u: impl Fn(f64) -> f64) -> Tally {
-        let mut tally = Tally::default();
-        tally.newest.begin(z(0.0), true);
+    fn both(points: usize, z: impl Fn(f64) -> f64, u: impl Fn(f64) -> f64) -> (Tally, Newest) {
+        let (mut tally, mut newest) = (Tally::default(), Newest::default());
+        newest.begin(z(0.0), true);
         for k in 1..points {
-            tally.newest.step(z(k as f64), u(k as f64));
+            newest.step(z(k as f64), u(k as f64));
             if k % 16 == 0 {
-                tally.settle(&(0..=0), Some(0.0));
+                tally.settle(&mut newest, &(0..=0), Some(0.0));
             }
         }
-        tally
+        (tally, newest)
+    }
+
+    fn tally(points: usize, z: impl Fn(f64) -> f64, u: impl Fn(f64) -> f64) -> Tally {
+        let (tally, newest) = both(points, z, u);
+        tally.settled(newest, &(0..=0))
     }
 
     #[test]
     fn a_right_mean_has_no_defect_and_a_hold_that_of_its_step() {
-        let mean = tally(100, |k| k, |k| k - 0.5).settled(&(0..=0));
+        let mean = tally(100, |k| k, |k| k - 0.5);
         assert_eq!(mean.rms_of_all(99.0), 0.0);
-        let hold = tally(100, |k| k, |k| k - 1.0).settled(&(0..=0));
+        let hold = tally(100, |k| k, |k| k - 1.0);
         assert_eq!((hold.rms_of_all(99.0), hold.range()), (1.0, 99.0));
     }
 
     #[test]
     fn what_goes_to_and_fro_is_told_from_what_runs_on() {
         let sign = |k: f64| if k % 2.0 == 0.0 { 1.0 } else { -1.0 };
-        let zigzag = tally(100, sign, |k| sign(k - 1.0)).settled(&(0..=0));
+        let zigzag = tally(100, sign, |k| sign(k - 1.0));
         assert!(zigzag.correlation(0) < -0.95);
         let wave = |k: f64| (0.1 * k).sin();
-        assert!(tally(100, wave, |k| wave(k - 1.0)).settled(&(0..=0)).correlation(0) > 0.9);
+        assert!(tally(100, wave, |k| wave(k - 1.0)).correlation(0) > 0.9);
     }
 
     #[test]
@@ -245,27 +267,29 @@ mod tests {
         assert!(explosion.has_exploded());
         // A push at one point: from nothing, but only once.
         let pushed = |k: f64| if k < 50.0 { 1e-9 } else { 1.0 };
-        let begun = tally(100, pushed, |k| pushed(k - 1.0));
+        let (begun, last) = both(100, pushed, |k| pushed(k - 1.0));
+        assert!(!begun.has_exploded() && !begun.explodes_now(&last, 0.0));
         // From 1e-30, by the tenth power of time, beside signals of size 1.
         let wave = |k: f64| 1e-30 * k.powi(12);
-        let mut far = Tally::default();
-        far.newest.begin(0.0, true);
+        let (mut far, mut newest) = (Tally::default(), Newest::default());
+        newest.begin(0.0, true);
         for k in 1..200 {
-            far.newest.step(wave(f64::from(k)), wave(f64::from(k) - 1.0));
+            newest.step(wave(f64::from(k)), wave(f64::from(k) - 1.0));
             if k % 16 == 0 {
-                far.settle(&(0..=0), Some(1.0));
-                assert!(!far.has_exploded() && !far.explodes_now(1.0));
+                far.settle(&mut newest, &(0..=0), Some(1.0));
+                assert!(!far.has_exploded() && !far.explodes_now(&newest, 1.0));
             }
         }
-        assert!(!begun.has_exploded() && !begun.explodes_now(0.0));
     }
 
     #[test]
     fn what_was_saved_is_loaded() {
-        let tally = tally(77, |k| (0.3 * k).cos() * k, |k| k);
+        let (tally, newest) = both(77, |k| (0.3 * k).cos() * k, |k| k);
         let mut out = StateWriter::default();
         tally.save(&mut out);
+        newest.save(&mut out);
         let bytes = out.into_bytes();
-        assert_eq!(Tally::load(&mut StateReader::new(&bytes)).unwrap(), tally);
+        let mut from = StateReader::new(&bytes);
+        assert_eq!((Tally::load(&mut from).unwrap(), Newest::load(&mut from).unwrap()), (tally, newest));
     }
 }

@@ -10,7 +10,7 @@ use costep_engine::{Engine, Flow, Observer};
 use crate::amplitude_windows::{AmplitudeWindows, Amplitudes, WINDOWS, windows_at};
 use crate::samples::Samples;
 use crate::stability::FEWEST_STEPS;
-use crate::tally::Tally;
+use crate::tally::{Newest, Tally};
 
 /// Steps of a block: after each the newest points are put into their windows.
 const BLOCK: u64 = 16;
@@ -78,6 +78,7 @@ pub struct RunWatch {
     newest_outputs: Vec<f64>,
     /// Of every input; those from outside only have none.
     inputs: Vec<Tally>,
+    newest: Vec<Newest>,
     /// Inputs from outside only.
     outside: Vec<usize>,
     /// What each input is measured by; made new from the system, not saved.
@@ -117,7 +118,12 @@ impl RunWatch {
     /// All tallies with the newest points.
     fn settled(&self) -> Vec<Tally> {
         let windows = self.newest_windows();
-        let mut settled: Vec<_> = self.inputs.iter().map(|tally| tally.settled(&windows)).collect();
+        let mut settled: Vec<_> = self
+            .inputs
+            .iter()
+            .zip(&self.newest)
+            .map(|(tally, newest)| tally.settled(*newest, &windows))
+            .collect();
         self.outside.iter().for_each(|j| settled[*j].forget());
         settled
     }
@@ -223,11 +229,11 @@ impl RunWatch {
     /// The input that explodes, with its value, if one does: then whatever else ends a run is a consequence of that.
     pub fn exploding(&self) -> Option<(usize, f64)> {
         let size = self.size_of_block();
-        let explodes = |(j, tally): &(usize, &Tally)| {
-            !self.outside.contains(j) && tally.explodes_now(size * self.yardsticks[*j].size)
+        let explodes = |(j, (tally, newest)): &(usize, (&Tally, &Newest))| {
+            !self.outside.contains(j) && tally.explodes_now(newest, size * self.yardsticks[*j].size)
         };
-        let found = self.inputs.iter().enumerate().filter(explodes);
-        found.map(|(j, tally)| (j, tally.value())).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+        let found = self.inputs.iter().zip(&self.newest).enumerate().filter(explodes);
+        found.map(|(j, (_, newest))| (j, newest.value())).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
     }
 
     /// What a resumed run needs to be judged as if it had never stopped.
@@ -236,6 +242,7 @@ impl RunWatch {
         settled.settle_outputs();
         out.reals(&settled.outputs.iter().flat_map(|windows| windows.0).collect::<Vec<_>>());
         self.inputs.iter().for_each(|tally| tally.save(out));
+        self.newest.iter().for_each(|newest| newest.save(out));
         out.reals(&self.looks);
         out.real(self.newest_looks);
         out.integer(self.next);
@@ -251,6 +258,7 @@ impl RunWatch {
         self.outputs = values.as_chunks().0.iter().map(|values| AmplitudeWindows(*values)).collect();
         self.newest_outputs = vec![0.0; outputs];
         self.inputs = (0..inputs).map(|_| Tally::load(from)).collect::<Result<_>>()?;
+        self.newest = (0..inputs).map(|_| Newest::load(from)).collect::<Result<_>>()?;
         self.u = vec![0.0; inputs];
         from.reals(&mut self.looks)?;
         self.newest_looks = from.real()?;
@@ -275,6 +283,7 @@ impl RunWatch {
             self.outputs = vec![AmplitudeWindows::default(); outputs];
             self.newest_outputs = vec![0.0; outputs];
             self.inputs = vec![Tally::default(); inputs];
+            self.newest = vec![Newest::default(); inputs];
             self.u = vec![0.0; inputs];
         }
         if self.yardsticks.len() != inputs {
@@ -298,8 +307,9 @@ impl RunWatch {
         let windows = self.newest_windows();
         self.settle_outputs();
         let size = self.size_of_block();
-        for (tally, yardstick) in self.inputs.iter_mut().zip(&self.yardsticks) {
-            tally.settle(&windows, is_block.then_some(size * yardstick.size));
+        let each = self.inputs.iter_mut().zip(&mut self.newest).zip(&self.yardsticks);
+        for ((tally, newest), yardstick) in each {
+            tally.settle(newest, &windows, is_block.then_some(size * yardstick.size));
         }
         self.outside.iter().for_each(|j| self.inputs[*j].forget());
         self.looks[*windows.start()] += std::mem::take(&mut self.newest_looks);
@@ -336,7 +346,7 @@ impl RunWatch {
         let names = engine.descriptions().iter().flat_map(|description| {
             description.inputs.iter().map(move |port| format!("{}.{}", description.name, port.name))
         });
-        let (name, value) = (names.into_iter().nth(j).unwrap_or_default(), self.inputs[j].value());
+        let (name, value) = (names.into_iter().nth(j).unwrap_or_default(), self.newest[j].value());
         let message =
             format!("`{name}` = {value:.1e} grows without bound, and no input follows it: the run diverged");
         Err(Error::diverged(message).at(costep_core::Place::Run {
@@ -364,17 +374,17 @@ impl RunWatch {
         for (peak, y) in self.newest_outputs.iter_mut().zip(engine.outputs()) {
             *peak = if y.abs() > *peak { y.abs() } else { *peak };
         }
-        let each = self.inputs.iter_mut().zip(engine.coupled());
+        let each = self.newest.iter_mut().zip(engine.coupled());
         let k = engine.k();
         if self.next != k || k == 0 {
-            each.for_each(|(tally, z)| tally.newest.begin(*z, k == 0));
+            each.for_each(|(newest, z)| newest.begin(*z, k == 0));
         } else if let Some(u) = engine.held_inputs() {
-            each.zip(u).for_each(|((tally, z), u)| tally.newest.step(*z, *u));
+            each.zip(u).for_each(|((newest, z), u)| newest.step(*z, *u));
             self.newest_looks += 1.0;
         } else {
             let has_means = engine.mean_inputs(&mut self.u);
-            for ((tally, z), u) in each.zip(&self.u) {
-                if has_means { tally.newest.step(*z, *u) } else { tally.newest.step_to(*z, *u) }
+            for ((newest, z), u) in each.zip(&self.u) {
+                if has_means { newest.step(*z, *u) } else { newest.step_to(*z, *u) }
             }
             self.newest_looks += 1.0;
         }

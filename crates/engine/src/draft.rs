@@ -66,7 +66,9 @@ impl Draft {
         };
         let requests: Vec<Request> = groups.iter_mut().map(ask).collect::<Result<_>>()?;
         let wanted = requests.iter().map(|request| request.divides).max().unwrap_or(0);
-        self.division = Division::of(&self.descriptions, self.experiment.step, wanted.max(1));
+        if wanted > 0 {
+            self.division = Division::of(&self.descriptions, self.experiment.step, wanted);
+        }
         Ok(requests)
     }
 

@@ -13,8 +13,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "soh",
     title: "second-order hold",
     summary: "Extrapolates each input along the parabola through its last three values. Accurate at small steps, \
-              diverges early at large ones. Subsystems that take inputs of a lower order get the mean of the parabola \
-              over the step.",
+              diverges early at large ones. Subsystems that take inputs of a lower order get the line nearest to the \
+              parabola, or its mean over the step.",
     equations: "u(t) = parabola through (T^(k-2), z^(k-2)), (T^(k-1), z^(k-1)), (T^k, z^k),  z = L y + r",
     source: "classical; [T] section 2.1",
     convergence_order: 3,

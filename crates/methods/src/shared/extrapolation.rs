@@ -47,8 +47,8 @@ impl CouplingMethod for Extrapolation {
             let of = &system.descriptions[system.layout.input_owner(j)];
             let input = &of.inputs[j - system.layout.input_range(system.layout.input_owner(j)).start].name;
             format!(
-                "inputs that take no polynomial of order {}, such as `{}.{input}`, are held at the mean of it over the \
-                 step",
+                "inputs that take no polynomial of order {}, such as `{}.{input}`, get the nearest one of a lower order: \
+                 the mean over the step where they are held",
                 self.order, of.name
             )
         });

@@ -146,3 +146,11 @@ fn prestep_carries_offsets_where_they_help() {
     let found = compared("hydraulic-linear --methods prestep,prestep:offsets=false");
     assert!(found[0].1.unwrap() < 0.02 && found[1].0 == "unstable", "{found:?}");
 }
+
+/// Explicit Euler steps of the whole system are unstable here; the run itself takes none.
+#[test]
+fn a_monolithic_solution_that_fails_leaves_the_run_alone() {
+    let line = "run dual-mass --set ck=1e6 --set dk=3e5 --set m1=0.5 --method monolithic --step 2ms --no-record --json";
+    let run = Sandbox::new().run(line).exits(0).json();
+    assert_eq!((&run["verdict"], &run["judged_by"]), (&"stable".into(), &"half step".into()), "{run:#}");
+}

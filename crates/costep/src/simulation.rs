@@ -508,7 +508,8 @@ impl EndedRun<'_> {
         // A resumed run has done a part of its steps only.
         let wall = self.wall.mul_f64(experiment.steps() as f64 / steps_here.max(1) as f64);
         let share = evidence.share_to_verify(verification.second_run, wall, verification.time_limit);
-        let is_alone = self.is_whole && matches!(beside, Beside::Nothing);
+        // A monolithic solution that fails leaves the run alone.
+        let is_alone = self.is_whole && !matches!(beside, Beside::Found(..));
         if let (true, Some(share)) = (is_alone, share) {
             // Some FMUs can have one instance at a time only.
             drop(engine);

@@ -90,8 +90,8 @@ pub(crate) struct Evidence<'a> {
 pub(crate) enum Beside {
     /// It was there, under this name.
     Found(Companion, &'static str),
-    /// It failed.
-    Failed(Error),
+    /// The one of this name failed.
+    Failed(Error, &'static str),
     /// There was none.
     Nothing,
 }
@@ -100,7 +100,7 @@ impl Beside {
     fn of(found: Result<Companion>, by: &'static str) -> Self {
         match found {
             Ok(companion) => Self::Found(companion, by),
-            Err(error) => Self::Failed(error),
+            Err(error) => Self::Failed(error, by),
         }
     }
 }
@@ -162,7 +162,7 @@ impl Evidence<'_> {
                 (Verdict::Unstable, "growth", defect)
             }
             _ if growth.is_some() => (Verdict::Suspect, "growth", defect),
-            Beside::Failed(error) if blew_up(error) => (Verdict::Suspect, "half step", defect),
+            Beside::Failed(error, "half step") if blew_up(error) => (Verdict::Suspect, "half step", defect),
             _ if doubt.is_some() => (Verdict::Suspect, "defect", defect),
             _ => (judged_stable, "defect", defect),
         };
@@ -176,7 +176,7 @@ impl Evidence<'_> {
             }
             _ => self.explain(growth.or(doubt)),
         };
-        if let Beside::Failed(error) = beside {
+        if let Beside::Failed(error, _) = beside {
             report.message = Some(not_verified(error));
         }
     }

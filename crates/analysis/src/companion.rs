@@ -25,8 +25,10 @@ pub struct Companion {
     errors: Amplitudes,
     /// The difference as an error of the run.
     pub accuracy: Accuracy,
-    /// How much of the run was compared.
+    /// How much of the run was compared, and at how many points.
     pub share: f64,
+    /// See `share`.
+    pub points: usize,
 }
 
 impl Companion {
@@ -122,7 +124,11 @@ impl<'a> Pairs<'a> {
             }
         }
         let own = &self.samples.rows()[..self.other.len()];
-        let accuracy = Accuracy::of(own, &self.other, &nominal(descriptions), &amplitudes).scaled(factor);
-        Companion { amplitudes, errors: self.errors, accuracy, share: 1.0 }
+        let compared = ports.iter().filter(|port| is_real(port)).count();
+        let share_of_all = if compared > 0 { ports.len() as f64 / compared as f64 } else { 1.0 };
+        let accuracy = Accuracy::of(own, &self.other, &nominal(descriptions), &amplitudes)
+            .scaled(factor)
+            .of_fewer(share_of_all);
+        Companion { amplitudes, errors: self.errors, accuracy, share: 1.0, points: self.found }
     }
 }

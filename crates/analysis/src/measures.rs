@@ -36,13 +36,17 @@ pub struct Measures {
     pub unstable: bool,
     /// Whether the error is so large that nobody should trust the result, stable or not.
     pub inaccurate: bool,
+    /// Whether one output alone is that wrong.
+    pub has_wrong_output: bool,
 }
 
 impl Measures {
     /// Whether a verdict on accuracy could be another one if the reference is wrong by this mean error.
     pub fn is_doubtful(&self, own_error: f64) -> bool {
         let is_inaccurate = |eps: f64| eps > LARGE_MEAN_ERROR;
-        !self.unstable && is_inaccurate(self.eps_mono - own_error) != is_inaccurate(self.eps_mono + own_error)
+        !self.unstable
+            && !self.has_wrong_output
+            && is_inaccurate(self.eps_mono - own_error) != is_inaccurate(self.eps_mono + own_error)
     }
 }
 
@@ -108,6 +112,12 @@ impl Accuracy {
         self
     }
 
+    /// Where only a part of the outputs has been compared, and the others were taken for right.
+    pub(crate) fn of_fewer(mut self, all_over_compared: f64) -> Self {
+        self.mean *= all_over_compared;
+        self
+    }
+
     /// Outputs that are wrong, whatever the others are, the worst first.
     pub fn wrong(&self) -> Vec<usize> {
         let is_wrong = |i: &usize| {
@@ -143,6 +153,7 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
     };
     Measures {
         inaccurate: accuracy.is_inaccurate(),
+        has_wrong_output: !accuracy.wrong().is_empty(),
         eps_mono: mean_relative_error(&run.rows, &mono.rows, &nominal),
         eps_mean: norm_over_subsystems(descriptions, &mean_errors),
         sigma_mono: means_of_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)).sum(),

@@ -117,7 +117,12 @@ impl Samples {
         self.rows = vec![0.0; points * outputs];
         from.reals(&mut self.times)?;
         from.reals(&mut self.shares)?;
-        from.reals(&mut self.rows)
+        from.reals(&mut self.rows)?;
+        let more = most_points(outputs) - points;
+        self.times.reserve(more);
+        self.shares.reserve(more);
+        self.rows.reserve(more * outputs);
+        Ok(())
     }
 }
 

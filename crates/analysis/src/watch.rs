@@ -251,8 +251,9 @@ impl RunWatch {
         self.samples.save(out);
     }
 
-    /// Goes on from what was saved, for a system with so many outputs and inputs.
-    pub fn load(&mut self, (outputs, inputs): (usize, usize), from: &mut StateReader<'_>) -> Result<()> {
+    /// Goes on from what was saved, for the system of this engine.
+    pub fn load(&mut self, engine: &Engine, from: &mut StateReader<'_>) -> Result<()> {
+        let (outputs, inputs) = (engine.outputs().len(), engine.coupled().len());
         let mut values = vec![0.0; WINDOWS * outputs];
         from.reals(&mut values)?;
         self.outputs = values.as_chunks().0.iter().map(|values| AmplitudeWindows(*values)).collect();
@@ -265,8 +266,10 @@ impl RunWatch {
         self.next = from.integer()?;
         (self.until, self.turn, self.pause) = (0, 0, 0);
         let (first, last) = (from.index(WINDOWS)?, from.index(WINDOWS)?);
-        self.windows = (self.next > 0).then_some(first..=last);
-        self.samples.load(outputs, from)
+        self.windows = (self.next > 0).then_some(first..=last.max(first));
+        self.samples.load(outputs, from)?;
+        self.learn(engine);
+        Ok(())
     }
 
     fn settle_outputs(&mut self) {
@@ -322,7 +325,7 @@ impl RunWatch {
         let k = engine.k();
         self.learn(engine);
         // The last point of a block is the first of the next one, and is counted there.
-        let is_block = k.is_multiple_of(BLOCK);
+        let is_block = k.is_multiple_of(BLOCK) && self.newest_looks > 0.0;
         let windows = windows_at(engine.progress());
         if self.windows.as_ref().is_some_and(|now| is_block || *now != windows) {
             self.settle(is_block);
@@ -411,6 +414,9 @@ impl Observer for RunWatch {
         }
         if k >= self.turn {
             self.turn_to(engine)?;
+            if k < self.pause {
+                return Ok(Flow::Continue);
+            }
         }
         self.look(engine);
         self.samples.add(engine, self.steps);

@@ -159,7 +159,9 @@ mod system {
             return Ok(None);
         }
         let mut report = supervised(std::iter::empty(), limits, output)?;
-        if let (true, Some(error)) = (report.was_verifying(), report.error()) {
+        let is_fault =
+            matches!(report.ending, Ending::Died { .. } | Ending::Exited { .. } | Ending::Hung { .. });
+        if let (true, Some(error)) = (is_fault && report.was_verifying(), report.error()) {
             // The run itself was good to its end; only the second one was not.
             output.remark(&format!("not verified: at half the step, {}", error.details().message));
             report = supervised(std::iter::once("--no-verify".into()), limits, output)?;

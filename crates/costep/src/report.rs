@@ -272,6 +272,7 @@ impl RunReport {
     /// Takes over what was measured.
     pub(crate) fn add(&mut self, measures: &Measures, reference: &ReferenceKind) {
         self.judged_by = Some("reference");
+        self.doubt = None;
         self.error_estimate = Some(ErrorEstimate { value: measures.eps_mono, by: "reference", share: 1.0 });
         self.errors.eps_mono = Some(measures.eps_mono);
         self.errors.eps_mean = Some(measures.eps_mean);
@@ -315,6 +316,7 @@ impl RunReport {
     pub(crate) fn end_early(&mut self, request: Option<&Error>) {
         if matches!(self.verdict, Verdict::Stable | Verdict::Suspect) {
             self.verdict = Verdict::NotJudged;
+            self.doubt = None;
             self.message = Some("the run ended too early for a verdict on stability".into());
         }
         self.errors.amplitude_ratio = None;

@@ -247,8 +247,7 @@ impl Simulation {
             .load(&mut engine)
             .map_err(|error| files::no_checkpoint(error, path, &engine, project))?;
         let mut watch = RunWatch::default();
-        let sizes = (engine.outputs().len(), engine.coupled().len());
-        watch.load(sizes, &mut StateReader::new(&checkpoints.notes))?;
+        watch.load(&engine, &mut StateReader::new(&checkpoints.notes))?;
         supervised::show_checkpoint(engine.time());
         let was_complete = files::is_complete(path, &engine, project);
         let recorder = Recorder::resume(&folder.recording(), &engine, project, checkpoints)?;
@@ -386,8 +385,7 @@ impl Simulation {
                 .hint("run it without recording"));
         }
         self.engine.load(&snapshot.engine)?;
-        let sizes = (self.engine.outputs().len(), self.engine.coupled().len());
-        self.watchers.watch.load(sizes, &mut StateReader::new(&snapshot.watch))?;
+        self.watchers.watch.load(&self.engine, &mut StateReader::new(&snapshot.watch))?;
         if let Some(trace) = &mut self.watchers.trace {
             let points = self.engine.k() as usize + 1;
             trace.times.truncate(points);

@@ -25,6 +25,7 @@ const CHEAP_SHARE: f64 = 0.1;
 /// Less of a run than this, or fewer steps, says nothing about it.
 const LEAST_SHARE: f64 = 0.01;
 const LEAST_STEPS: f64 = 20.0;
+const LEAST_POINTS: usize = 10;
 
 /// Nothing that grows is to be called unstable as long as all errors together are below this share of the ranges.
 const INVISIBLE: f64 = 0.03;
@@ -132,7 +133,11 @@ impl Evidence<'_> {
             drop(engine);
             result
         };
-        Beside::of(unheard(run), "half step")
+        match Beside::of(unheard(run), "half step") {
+            // A handful of points has no range to measure errors by.
+            Beside::Found(companion, _) if companion.points < LEAST_POINTS && share < 1.0 => Beside::Nothing,
+            beside => beside,
+        }
     }
 
     /// How much of a run that took this wall time, of all that it may take, is to be done a second time.
@@ -151,16 +156,20 @@ impl Evidence<'_> {
         let (watch, growth, doubt) = (self.watch, self.watch.growth(), self.watch.doubt());
         let defect = watch.defect().map(|value| ErrorEstimate { value, by: "defect", share: 1.0 });
         let judged_stable = if watch.can_judge() { Verdict::Stable } else { Verdict::NotJudged };
+        let clearly_unstable =
+            growth.is_some() && defect.is_some_and(|defect| defect.value > CLEARLY_UNSTABLE);
         let (verdict, by, estimate) = match beside {
+            // The beginning of a run says nothing about its end.
+            Beside::Found(companion, _) if companion.share < 1.0 && clearly_unstable => {
+                (Verdict::Unstable, "growth", defect)
+            }
             Beside::Found(companion, by) => {
                 let estimate = ErrorEstimate { value: companion.accuracy.mean, by, share: companion.share };
                 let verdict = self.beside(companion, by, growth.is_some(), judged_stable);
                 let by = if *by == "reference" { "twin" } else { by };
                 (verdict, by, Some(estimate))
             }
-            _ if growth.is_some() && defect.is_some_and(|defect| defect.value > CLEARLY_UNSTABLE) => {
-                (Verdict::Unstable, "growth", defect)
-            }
+            _ if clearly_unstable => (Verdict::Unstable, "growth", defect),
             _ if growth.is_some() => (Verdict::Suspect, "growth", defect),
             Beside::Failed(error, "half step") if blew_up(error) => (Verdict::Suspect, "half step", defect),
             _ if doubt.is_some() => (Verdict::Suspect, "defect", defect),

@@ -319,3 +319,30 @@ fn a_heater_never_gives_more_than_it_has() {
         }
     }
 }
+
+/// The loop is closed after 5000 steps, of which only a part is looked at: what then grows by a fifth per step is seen all the same.
+#[test]
+fn an_explosion_is_seen_late_in_a_long_run() {
+    let first: Rule = |t, u, y| {
+        y[0] = if t > 5.0 { 0.5 - 1.44 * u[0] } else { (9.0 * t).sin() };
+        Ok(())
+    };
+    let second: Rule = |_, u, y| {
+        y[0] = u[0];
+        Ok(())
+    };
+    let system = System::builder()
+        .native(toy("first", first))
+        .native(toy("second", second))
+        .connect("first.y0", "second.u0")
+        .connect("second.y0", "first.u0")
+        .set("schedule.kind", "parallel")
+        .stop(20.0)
+        .step(1e-3)
+        .method("zoh")
+        .build()
+        .unwrap();
+    let outcome = system.run(Run::new()).unwrap();
+    assert_eq!((outcome.verdict(), outcome.report.exit), (Verdict::Diverged, 3), "{:?}", outcome.error());
+    assert!((5.0..6.0).contains(&outcome.to), "{}", outcome.to);
+}

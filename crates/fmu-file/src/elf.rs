@@ -66,17 +66,22 @@ const SECTION: usize = 64;
 const DYNAMIC_SYMBOLS: u64 = 11;
 const SYMBOL: usize = 24;
 
-/// Those of the functions that a library does not offer to others; nothing if it does not have the table that linkers
-/// leave for tools, or has a damaged one.
-pub(crate) fn missing<'a>(bytes: &[u8], required: &[&'a str]) -> Option<Vec<&'a str>> {
+/// What the first section of a kind contains, and the names that it refers to; nothing if a table is missing or damaged.
+fn section_with_names(bytes: &[u8], kind: u64) -> Option<(&[u8], &[u8])> {
     let header = bytes.get(..HEADER).filter(|header| header.starts_with(b"\x7fELF\x02\x01"))?;
     let (table, entry, count) =
         (number(header, 40, 8), number(header, 58, 2) as usize, number(header, 60, 2) as usize);
     let sections = slice(bytes, table, (entry * count) as u64).filter(|_| entry >= SECTION)?;
     let section = |index: usize| sections.get(index * entry..)?.get(..SECTION);
     let contents = |section: &[u8]| slice(bytes, number(section, 24, 8), number(section, 32, 8));
-    let dynamic = (0..count).filter_map(section).find(|section| number(section, 4, 4) == DYNAMIC_SYMBOLS)?;
-    let names = contents(section(number(dynamic, 40, 4) as usize)?)?;
+    let found = (0..count).filter_map(section).find(|section| number(section, 4, 4) == kind)?;
+    Some((contents(found)?, contents(section(number(found, 40, 4) as usize)?)?))
+}
+
+/// Those of the functions that a library does not offer to others; nothing if it does not have the table that linkers
+/// leave for tools, or has a damaged one.
+pub(crate) fn missing<'a>(bytes: &[u8], required: &[&'a str]) -> Option<Vec<&'a str>> {
+    let (symbols, names) = section_with_names(bytes, DYNAMIC_SYMBOLS)?;
     // No further than the longest name: a hostile table has millions of symbols and one name without an end.
     let longest = required.iter().map(|name| name.len()).max()?;
     let name = |symbol: &[u8]| {
@@ -87,7 +92,7 @@ pub(crate) fn missing<'a>(bytes: &[u8], required: &[&'a str]) -> Option<Vec<&'a 
         Some(&rest[..end])
     };
     let mut missing: HashSet<&[u8]> = required.iter().map(|name| name.as_bytes()).collect();
-    for name in contents(dynamic)?.chunks_exact(SYMBOL).filter_map(name) {
+    for name in symbols.chunks_exact(SYMBOL).filter_map(name) {
         missing.remove(name);
     }
     Some(required.iter().copied().filter(|name| missing.contains(name.as_bytes())).collect())
@@ -112,21 +117,14 @@ pub(crate) struct Needs {
 
 /// What a library needs; nothing if its tables are missing or damaged.
 pub(crate) fn needs(bytes: &[u8]) -> Option<Needs> {
-    let header = bytes.get(..HEADER).filter(|header| header.starts_with(b"\x7fELF\x02\x01"))?;
-    let (table, entry, count) =
-        (number(header, 40, 8), number(header, 58, 2) as usize, number(header, 60, 2) as usize);
-    let sections = slice(bytes, table, (entry * count) as u64).filter(|_| entry >= SECTION)?;
-    let section = |index: usize| sections.get(index * entry..)?.get(..SECTION);
-    let contents = |section: &[u8]| slice(bytes, number(section, 24, 8), number(section, 32, 8));
-    let dynamic = (0..count).filter_map(section).find(|section| number(section, 4, 4) == DYNAMIC)?;
-    let names = contents(section(number(dynamic, 40, 4) as usize)?)?;
+    let (entries_of, names) = section_with_names(bytes, DYNAMIC)?;
     let name = |value: u64| {
         let rest = names.get(usize::try_from(value).ok()?..)?;
         let end = rest.iter().take(LONGEST_NAME).position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&rest[..end]).into_owned())
     };
     let entries = || {
-        let all = contents(dynamic).unwrap_or_default().chunks_exact(DYNAMIC_ENTRY);
+        let all = entries_of.chunks_exact(DYNAMIC_ENTRY);
         all.map(|entry| (number(entry, 0, 8), number(entry, 8, 8)))
     };
     let named = |wanted: &[u64]| {

@@ -272,7 +272,7 @@ pub(crate) struct LimitArgs {
     pub(crate) memory_limit: Option<u64>,
     /// Repeat the whole run at half its step to estimate its error [default: as much of it as takes 2 s or a tenth of its
     /// wall time, if there is no reference]
-    #[arg(long, overrides_with = "no_verify")]
+    #[arg(long, conflicts_with = "no_verify")]
     pub(crate) verify: bool,
     /// Judge the run without repeating it
     #[arg(long)]

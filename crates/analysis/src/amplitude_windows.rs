@@ -11,6 +11,9 @@ const SLACK: f64 = 1.001;
 /// What grows has this share of its peak in the last window.
 const AT_THE_END: f64 = 0.95;
 
+/// What grows exponentially grows by more than this factor from window to window: a ramp by less.
+const EXPONENTIAL: f64 = 1.8;
+
 /// Greatest absolute values in each fifth of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AmplitudeWindows(pub [f64; WINDOWS]);
@@ -71,6 +74,15 @@ impl AmplitudeWindows {
     /// oscillation, a later one may see more of it without any growth.
     pub fn grows(&self) -> bool {
         self.last() > SLACK * self.first() && self.last() > AT_THE_END * self.peak()
+    }
+
+    /// Grows by much the same factor from window to window, again and again.
+    pub fn is_exponential(&self) -> bool {
+        let [_, a, b, c, d] = self.0;
+        let factors = [b / a, c / b, d / c];
+        let (least, most) =
+            (factors.into_iter().fold(f64::MAX, f64::min), factors.into_iter().fold(0.0, f64::max));
+        least > EXPONENTIAL && most < least * least
     }
 }
 

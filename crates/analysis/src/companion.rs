@@ -8,7 +8,7 @@ use costep_system::SystemDescription;
 
 use crate::amplitude_windows::Amplitudes;
 use crate::measures::{Accuracy, nominal};
-use crate::reference::{equal_steps, solve};
+use crate::reference::{Patience, equal_steps, solve};
 use crate::samples::Samples;
 use crate::stability::Growth;
 use crate::watch::RunWatch;
@@ -37,25 +37,24 @@ impl Companion {
         model: &SystemDescription,
         solver: Solver,
         experiment: &Experiment,
-        run: &RunWatch,
+        (run, patience): (&RunWatch, Patience<'_>),
     ) -> Result<Self> {
         let mut pairs = Pairs::new(run.samples(), model.layout().outputs());
+        let see = |t: f64, y: &[f64], _: &_| {
+            pairs.add(t, y);
+            patience().map(|()| Flow::Continue)
+        };
         // At all points, for the amplitudes; where steps varied, at those of the samples.
         let amplitudes = match run.samples().varying_steps() {
-            None => solve(model, solver, (experiment, equal_steps(experiment)), |t, y, _| {
-                pairs.add(t, y);
-                true
-            }),
-            Some(steps) => solve(model, solver, (experiment, steps), |t, y, _| {
-                pairs.add(t, y);
-                true
-            }),
+            None => solve(model, solver, (experiment, equal_steps(experiment)), see),
+            Some(steps) => solve(model, solver, (experiment, steps), see),
         }?;
         let descriptions: Vec<_> = model.parts.iter().map(|part| part.description().clone()).collect();
         Ok(pairs.compare(amplitudes, &descriptions, 1.0))
     }
 
-    /// The same coupled system at half the step, up to this share of the run. `observe` sees every communication point of it.
+    /// The same coupled system at half the step, up to this share of the run. `observe` sees every communication point of it, and may
+    /// end it before.
     pub fn half_step(
         engine: &mut Engine,
         run: &RunWatch,
@@ -71,7 +70,13 @@ impl Companion {
             let flow = observe(engine)?;
             Ok(if engine.progress() >= share { Flow::Stop } else { flow })
         })?;
+        let share = if engine.is_over() { 1.0 } else { engine.progress() };
         Ok(Self { share, ..pairs.compare(amplitudes, engine.descriptions(), FROM_HALF_STEP) })
+    }
+
+    /// Whether the run is bad by this companion.
+    pub fn says_bad(&self, run: &RunWatch) -> bool {
+        self.accuracy.is_inaccurate() || self.says_unstable(run)
     }
 
     /// Whether the run is unstable by this companion: growth shows in a whole run only.

@@ -27,7 +27,7 @@ pub use loop_recorder::{LoopRecorder, Plant, RecordedLoop};
 pub use measures::{Accuracy, Measures, SignalError, measure, paper_error};
 pub use noise::noise_variance;
 pub use probe::{ProbeReport, probe};
-pub use reference::{Reference, ReferenceKind, outputs_at, second_solver};
+pub use reference::{Patience, Reference, ReferenceKind, outputs_at, second_solver};
 pub use stability::Growth;
 pub use trace::{MicroTrace, Trace};
 pub use trials::{Offer, contradiction};

@@ -130,6 +130,11 @@ impl Accuracy {
         wrong
     }
 
+    /// Error of the worst output relative to its size.
+    pub fn worst(&self) -> f64 {
+        self.signals.iter().copied().fold(0.0, f64::max)
+    }
+
     /// So far off that nobody should trust the result. An error that is not a number is not a small one.
     pub fn is_inaccurate(&self) -> bool {
         self.mean.is_nan() || self.mean > LARGE_MEAN_ERROR || !self.wrong().is_empty()

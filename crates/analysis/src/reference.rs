@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use costep_core::{
     Capable, Code, Description, Error, Experiment, InputPolynomials, Interval, Layout, Result, Subsystem,
 };
-use costep_engine::{Engine, Observer};
+use costep_engine::{Engine, Flow, Observer};
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Integrated, Solver};
 use costep_system::SystemDescription;
@@ -57,6 +57,12 @@ impl ReferenceKind {
     }
 }
 
+/// An error once nobody waits for a reference any more.
+pub type Patience<'a> = &'a dyn Fn() -> Result<()>;
+
+/// Waits for ever.
+const FOREVER: Patience<'_> = &|| Ok(());
+
 /// How long a second solution may take in any case; longer only if the first did.
 const SECOND_SOLUTION: Duration = Duration::from_secs(2);
 /// Tolerance of a second solution where the first has none.
@@ -84,7 +90,17 @@ impl Reference {
         experiment: &Experiment,
         micro: bool,
     ) -> Result<Self> {
-        Self::over(model, solver, experiment, (equal_steps(experiment), micro))
+        Self::waited_for(model, solver, experiment, (micro, FOREVER))
+    }
+
+    /// The same for somebody who may lose patience.
+    pub fn waited_for(
+        model: &SystemDescription,
+        solver: Solver,
+        experiment: &Experiment,
+        (micro, patience): (bool, Patience<'_>),
+    ) -> Result<Self> {
+        Self::over(model, solver, experiment, (equal_steps(experiment), micro), patience)
     }
 
     /// The same over the communication points of a run that has been done, whose steps may have any length.
@@ -95,7 +111,13 @@ impl Reference {
         run: &Trace,
     ) -> Result<Self> {
         let steps = run.times.windows(2).map(|ends| Interval::new(ends[0], ends[1]));
-        Self::over(model, solver, experiment, (steps.zip(shares(&run.times).skip(1)), run.micro.is_some()))
+        Self::over(
+            model,
+            solver,
+            experiment,
+            (steps.zip(shares(&run.times).skip(1)), run.micro.is_some()),
+            FOREVER,
+        )
     }
 
     fn over(
@@ -103,11 +125,12 @@ impl Reference {
         solver: Solver,
         experiment: &Experiment,
         (steps, micro): (impl Iterator<Item = (Interval, f64)>, bool),
+        patience: Patience<'_>,
     ) -> Result<Self> {
         let mut trace = Trace::new(model.layout().outputs(), micro);
         let amplitudes = solve(model, solver, (experiment, steps), |t, y, twin| {
             trace.push(t, y, twin[0].telemetry().and_then(|last| last.energy()), twin);
-            true
+            patience().map(|()| Flow::Continue)
         })?;
         let kind = ReferenceKind::Monolithic { solver, own_error: None };
         Ok(Self { kind, trace, amplitudes })
@@ -122,7 +145,7 @@ impl Reference {
         let mut trace = Trace::new(self.trace.outputs, false);
         let solved = solve(model, second, (experiment, equal_steps(experiment)), |t, y, twin| {
             trace.push(t, y, None, twin);
-            Instant::now() < deadline
+            Ok(if Instant::now() < deadline { Flow::Continue } else { Flow::Stop })
         });
         if solved.is_ok() && check_times(&trace, &self.trace).is_ok() {
             let descriptions: Vec<_> = model.parts.iter().map(|part| part.description().clone()).collect();
@@ -132,8 +155,8 @@ impl Reference {
     }
 
     /// Runs an engine whose subsystems are one system inside.
-    pub fn whole(mut engine: Engine, solver: Solver) -> Result<Self> {
-        let (trace, amplitudes) = sampled(&mut engine, 1)?;
+    pub fn whole(mut engine: Engine, solver: Solver, patience: Patience<'_>) -> Result<Self> {
+        let (trace, amplitudes) = sampled(&mut engine, 1, patience)?;
         Ok(Self { kind: ReferenceKind::Monolithic { solver, own_error: None }, trace, amplitudes })
     }
 
@@ -152,8 +175,8 @@ impl Reference {
     pub fn fine_step(
         engine: impl Fn(&Experiment) -> Result<Engine>,
         experiment: &Experiment,
-        refinement: u64,
-        method: &str,
+        (refinement, method): (u64, &str),
+        patience: Patience<'_>,
     ) -> Result<Self> {
         let refinement = refinement.next_multiple_of(2).max(2);
         // A run that cannot do a shorter last step passes its stop time, and so has its reference to.
@@ -162,7 +185,7 @@ impl Reference {
         let fine = |refinement: u64| {
             let step = experiment.step / refinement as f64;
             let mut run = engine(&Experiment { step, stop, ..*experiment })?;
-            let (trace, amplitudes) = sampled(&mut run, refinement)?;
+            let (trace, amplitudes) = sampled(&mut run, refinement, patience)?;
             Ok((trace, amplitudes, step, run))
         };
         let (trace, amplitudes, step, engine) = fine(refinement)?;
@@ -197,12 +220,13 @@ fn check_times(run: &Trace, reference: &Trace) -> Result<()> {
 }
 
 /// The outputs at every `refinement`-th communication point and at the last, and the amplitudes at all of them.
-fn sampled(engine: &mut Engine, refinement: u64) -> Result<(Trace, Amplitudes)> {
+fn sampled(engine: &mut Engine, refinement: u64, patience: Patience<'_>) -> Result<(Trace, Amplitudes)> {
     let mut trace = Trace::new(engine.outputs().len(), false);
     let mut amplitudes = Amplitudes::new(engine.outputs().len());
     trace.observe(engine)?;
     amplitudes.add(0.0, engine.outputs());
     while !engine.is_over() {
+        patience()?;
         engine.step()?;
         let share = engine.progress();
         amplitudes.add(share, engine.outputs());
@@ -226,7 +250,7 @@ pub(crate) fn solve(
     model: &SystemDescription,
     solver: Solver,
     (experiment, steps): (&Experiment, impl Iterator<Item = (Interval, f64)>),
-    mut show: impl FnMut(f64, &[f64], &Vec<Box<dyn Subsystem>>) -> bool,
+    mut show: impl FnMut(f64, &[f64], &Vec<Box<dyn Subsystem>>) -> Result<Flow>,
 ) -> Result<Amplitudes> {
     let mut twin = Integrated::new(model.monolithic_for(&solver)?, &solver)?;
     if let Some(recorder) = twin.micro_recorder() {
@@ -239,14 +263,14 @@ pub(crate) fn solve(
     let mut twin: Vec<Box<dyn Subsystem>> = vec![Box::new(twin)];
     let mut amplitudes = Amplitudes::new(y.len());
     amplitudes.add(0.0, &y);
-    show(experiment.start, &y, &twin);
+    show(experiment.start, &y, &twin)?;
     let nothing = InputPolynomials::new(0, 0);
     for (interval, share) in steps {
         twin[0].step(interval, nothing.segment(0..0, 0), &mut y)?;
         check_finite(&y, interval.end)?;
         amplitudes.add(share, &y);
         amplitudes.add_inner(share, &layout, &twin);
-        if !show(interval.end, &y, &twin) {
+        if show(interval.end, &y, &twin)? == Flow::Stop {
             break;
         }
     }

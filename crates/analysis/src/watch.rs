@@ -53,6 +53,8 @@ fn yardsticks<'a>(ports: impl Iterator<Item = &'a Port>) -> Vec<Yardstick> {
 pub enum Sign {
     /// Signals and their defects grow.
     Growth,
+    /// Signals grow by the same factor from window to window.
+    Exponential,
     /// Inputs go to and fro from step to step.
     Zigzag,
     /// Inputs do not follow what they are connected to.
@@ -186,7 +188,14 @@ impl RunWatch {
         let above = |limit: f64| {
             move |(share, window): (f64, usize)| if share > limit { (share, window) } else { (0.0, 0) }
         };
-        suspicion(Sign::Zigzag, worst(&zigzag).into_iter().map(above(ZIGZAG_DEFECT)))
+        let exponential = |tally: &Tally| match tally.moves() && tally.peaks.is_exponential() {
+            true => (tally.peaks.last() / tally.peaks.first(), WINDOWS - 1),
+            false => (0.0, 0),
+        };
+        let grows = self.can_judge().then(|| tallies.iter().map(exponential));
+        grows
+            .and_then(|shares| suspicion(Sign::Exponential, shares))
+            .or_else(|| suspicion(Sign::Zigzag, worst(&zigzag).into_iter().map(above(ZIGZAG_DEFECT))))
             .or_else(|| suspicion(Sign::Defect, worst(&share).into_iter().map(above(LARGE_DEFECT))))
     }
 

@@ -40,7 +40,7 @@ fn references_are_at_the_times_of_the_run() {
 
 #[test]
 fn references_of_engines_go_to_the_end_of_the_run() {
-    let reference = Reference::whole(engine("predictive"), Solver::Exact).unwrap();
+    let reference = Reference::whole(engine("predictive"), Solver::Exact, &|| Ok(())).unwrap();
     let (run, watch) = traced(&mut engine("predictive"));
     assert_eq!(reference.trace.times, run.times);
     assert_eq!(reference.amplitudes, watch.amplitudes());
@@ -67,7 +67,8 @@ fn windows_are_fifths_of_the_time() {
 fn the_monolithic_companion_goes_along_the_samples() {
     let (system, mut engine) = (model("dual-mass", &[]), engine("nepce"));
     let (run, watch) = traced(&mut engine);
-    let companion = Companion::monolithic(&system, Solver::Exact, engine.experiment(), &watch).unwrap();
+    let companion =
+        Companion::monolithic(&system, Solver::Exact, engine.experiment(), (&watch, &|| Ok(()))).unwrap();
     let reference = Reference::along(&system, Solver::Exact, engine.experiment(), &run).unwrap();
     let eps = measure(engine.descriptions(), &run, &reference).eps_mono;
     assert!((companion.accuracy.mean / eps - 1.0).abs() < 0.2, "{} {eps}", companion.accuracy.mean);

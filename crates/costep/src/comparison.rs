@@ -23,6 +23,7 @@ use crate::run::MethodChoice;
 use crate::supervised;
 use crate::system::System;
 use crate::verdict::{Beside, Evidence};
+use crate::waiting::Waiting;
 use costep_engine::divergence::StartSignals;
 
 /// Which runs to compare: every method at every step.
@@ -155,7 +156,7 @@ impl Compared {
     ) -> Result<()> {
         for step in steps {
             progress(ComparisonEvent::Reference(*step, self.reports.len()));
-            let reference = self.reference(reference, project, *step)?;
+            let reference = self.reference(reference, project, *step, &comparison.cancel)?;
             comparison.cancel.check()?;
             self.references.extend(reference.as_ref().map(|reference| reference.kind.clone()));
             for method in methods {
@@ -180,19 +181,23 @@ impl Compared {
         choice: ReferenceChoice,
         project: &Project,
         step: f64,
+        cancel: &Cancel,
     ) -> Result<Option<Reference>> {
-        choice.make(project, step).or_else(|error| match error.code().entry().exit {
-            ExitClass::Model | ExitClass::Diverged => {
-                let details = error.details();
-                let message = format!("the reference at {} failed: {}", format_time(step), details.message);
-                let cause = details.cause.as_deref().map_or(String::new(), |cause| format!("; {cause}"));
-                self.warnings.push(
-                    Error::new(Code::ReferenceFailed, message)
-                        .because(format!("{}{cause}", details.code.entry().title)),
-                );
-                Ok(None)
+        choice.make(project, step, &Waiting::new(cancel, None)).or_else(|error| {
+            match error.code().entry().exit {
+                ExitClass::Model | ExitClass::Diverged => {
+                    let details = error.details();
+                    let message =
+                        format!("the reference at {} failed: {}", format_time(step), details.message);
+                    let cause = details.cause.as_deref().map_or(String::new(), |cause| format!("; {cause}"));
+                    self.warnings.push(
+                        Error::new(Code::ReferenceFailed, message)
+                            .because(format!("{}{cause}", details.code.entry().title)),
+                    );
+                    Ok(None)
+                }
+                _ => Err(error),
             }
-            _ => Err(error),
         })
     }
 

@@ -61,6 +61,7 @@ mod supervised;
 mod system;
 mod trust;
 mod verdict;
+mod waiting;
 
 pub use builder::SystemBuilder;
 pub use cancel::Cancel;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use costep_analysis::{Reference, second_solver};
+use costep_analysis::{Patience, Reference, second_solver};
 use costep_core::quantity::parse_time;
 use costep_core::{Code, Error, Experiment, Result};
 use costep_integrate::{Solver, Solvers};
@@ -10,6 +10,7 @@ use costep_methods::MethodSpec;
 use costep_project::Project;
 
 use crate::assemble;
+use crate::waiting::Waiting;
 
 /// Tolerance of a reference that stands for the exact solution.
 const TIGHT: f64 = 1e-12;
@@ -89,7 +90,8 @@ impl ReferenceChoice {
     }
 
     /// The reference for a macro step.
-    pub(crate) fn make(self, project: &Project, step: f64) -> Result<Option<Reference>> {
+    pub(crate) fn make(self, project: &Project, step: f64, waiting: &Waiting) -> Result<Option<Reference>> {
+        let patience: Patience<'_> = &|| waiting.check();
         let experiment = assemble::experiment(project, step);
         match self {
             Self::Nothing => Ok(None),
@@ -98,25 +100,31 @@ impl ReferenceChoice {
                 let micro = solver == project.model.solver;
                 let start = Instant::now();
                 if !project.model.has_equations() {
-                    return whole(project, solver, &experiment).map(Some);
+                    return whole(project, solver, &experiment, patience).map(Some);
                 }
-                let reference = Reference::new(&project.model, solver, &experiment, micro)?;
+                let reference =
+                    Reference::waited_for(&project.model, solver, &experiment, (micro, patience))?;
                 Ok(Some(reference.checked(&project.model, &experiment, start.elapsed())))
             }
-            Self::FineStep(fine) => fine_step(project, &experiment, fine).map(Some),
+            Self::FineStep(fine) => fine_step(project, &experiment, fine, patience).map(Some),
         }
     }
 }
 
 /// The members of a system with FMUs solved as one, checked by a second solution if the first took a little while only.
-fn whole(project: &Project, solver: Solver, experiment: &Experiment) -> Result<Reference> {
+fn whole(
+    project: &Project,
+    solver: Solver,
+    experiment: &Experiment,
+    patience: Patience<'_>,
+) -> Result<Reference> {
     let start = Instant::now();
     let engine = |solver| assemble::whole(project, solver, experiment, true);
     let first = engine(solver)?;
     let descriptions = first.descriptions().to_vec();
-    let reference = Reference::whole(first, solver)?;
+    let reference = Reference::whole(first, solver, patience)?;
     let second = second_solver(solver).filter(|_| start.elapsed() < CHECKED_WITHIN);
-    let second = second.and_then(|solver| Reference::whole(engine(solver).ok()?, solver).ok());
+    let second = second.and_then(|solver| Reference::whole(engine(solver).ok()?, solver, patience).ok());
     Ok(match second {
         Some(second) => reference.checked_by(&second, &descriptions),
         None => reference,
@@ -139,7 +147,12 @@ pub(crate) fn monolithic_solver(project: &Project) -> Solver {
     }
 }
 
-fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> Result<Reference> {
+fn fine_step(
+    project: &Project,
+    experiment: &Experiment,
+    fine: Option<f64>,
+    patience: Patience<'_>,
+) -> Result<Reference> {
     let refinement = fine.map_or(REFINEMENT as f64, |fine| (experiment.step / fine).ceil());
     if !(2.0..=MAX_REFINEMENT).contains(&refinement) {
         let message = format!("a reference cannot have {refinement} steps per macro step");
@@ -149,8 +162,11 @@ fn fine_step(project: &Project, experiment: &Experiment, fine: Option<f64>) -> R
     let engine = |experiment: &Experiment| {
         assemble::engine_over(project, &method, *experiment, false, |models| models)
     };
-    let reference = Reference::fine_step(engine, experiment, refinement as u64, &method.label());
+    let reference = Reference::fine_step(engine, experiment, (refinement as u64, &method.label()), patience);
     reference.map_err(|error| {
+        if matches!(error.code(), Code::Stopped | Code::TimeLimit) {
+            return error;
+        }
         let cause = match &error.details().cause {
             Some(cause) => format!("{cause}; in the reference, the same system at a smaller step"),
             None => "in the reference, the same system at a smaller step".into(),

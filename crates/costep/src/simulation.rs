@@ -26,6 +26,7 @@ use crate::step::Step;
 use crate::supervised;
 use crate::system::System;
 use crate::verdict::{Beside, Evidence, Verify};
+use crate::waiting::Waiting;
 use costep_engine::divergence::StartSignals;
 
 /// Looks at every communication point and may end the run; see [`Step`].
@@ -175,7 +176,8 @@ impl Simulation {
             .as_ref()
             .map(|folder| files::begin(folder, project, &system.registry, &engine, run.checkpoint))
             .transpose()?;
-        let reference = compared.make(project, engine.experiment().step)?;
+        let waiting = Waiting::new(&run.cancel, run.time_limit);
+        let reference = compared.make(project, engine.experiment().step, &waiting)?;
         let mut simulation = Self::ready(project.clone(), engine, recorder, RunWatch::default(), &run);
         simulation.folder = folder;
         simulation.watchers.trace = (run.keep_results || reference.is_some())
@@ -498,20 +500,22 @@ impl EndedRun<'_> {
     fn judge_alone(&self, engine: Engine, verification: Verification, report: &mut RunReport) {
         let (experiment, steps_here) = (*engine.experiment(), engine.steps_here());
         let Watchers { watch, names, cancel, .. } = self.watchers;
+        let left = verification.time_limit.map(|limit| limit.saturating_sub(self.wall));
+        let waiting = Waiting::new(cancel, left);
         let evidence = Evidence { project: self.project, experiment, watch, names };
         let mut beside = Beside::Nothing;
         if self.is_whole && verification.monolithic {
-            beside = evidence.monolithic();
+            beside = evidence.monolithic(&waiting);
         }
         // A resumed run has done a part of its steps only.
         let wall = self.wall.mul_f64(experiment.steps() as f64 / steps_here.max(1) as f64);
-        let share = evidence.share_to_verify(verification.second_run, wall, verification.time_limit);
+        let budget = evidence.share_to_verify(verification.second_run, wall, verification.time_limit);
         // A monolithic solution that fails leaves the run alone.
         let is_alone = self.is_whole && !matches!(beside, Beside::Found(..));
-        if let (true, Some(share)) = (is_alone, share) {
+        if let (true, Some(budget)) = (is_alone, budget) {
             // Some FMUs can have one instance at a time only.
             drop(engine);
-            beside = evidence.half_step(share, cancel);
+            beside = evidence.half_step(budget, &waiting);
         }
         evidence.judge(&beside, report);
     }

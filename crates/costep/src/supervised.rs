@@ -2,7 +2,7 @@
 //! the other can read them, and stops when the other says so. In a process of its own nothing of this
 //! happens.
 
-pub(crate) use system::{keep_row, obey, obey_stop, show_checkpoint, show_verification};
+pub(crate) use system::{check_stop, keep_row, obey, show_checkpoint, show_verification};
 
 #[cfg(not(target_os = "linux"))]
 mod system {
@@ -19,7 +19,7 @@ mod system {
         Ok(())
     }
 
-    pub(crate) fn obey_stop(_engine: &Engine) -> Result<()> {
+    pub(crate) fn check_stop() -> Result<()> {
         Ok(())
     }
 }
@@ -52,10 +52,12 @@ mod system {
         if watched.is_asked_to_stop() { Err(stopped(engine)) } else { Ok(()) }
     }
 
-    /// An error if a second solution beside the run is to stop.
-    pub(crate) fn obey_stop(engine: &Engine) -> Result<()> {
+    /// An error if what is done before or after the run is to stop.
+    pub(crate) fn check_stop() -> Result<()> {
         match watched() {
-            Some(watched) if watched.is_asked_to_stop() => Err(stopped(engine)),
+            Some(watched) if watched.is_asked_to_stop() => {
+                Err(Error::new(Code::Stopped, "stopped by the user"))
+            }
             _ => Ok(()),
         }
     }

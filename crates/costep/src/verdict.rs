@@ -1,21 +1,22 @@
 //! The verdict on a run that came to its end: what it rests on, and the error that goes with it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use costep_analysis::{Companion, RunWatch, Sign, Suspicion};
+use costep_analysis::{Companion, RunWatch, Sign, Suspicion, second_solver};
 use costep_core::{Code, Error, Experiment, Result};
-use costep_engine::{Engine, Flow, Observer, StopFlag};
+use costep_engine::{Engine, Flow};
+use costep_integrate::Solver;
 use costep_project::Project;
 use costep_supervise::{stopping_exceptions, unheard};
 use serde::Serialize;
 
 use crate::assemble::{self, Choice};
-use crate::cancel::Cancel;
 use crate::names::Names;
 use crate::reference;
 use crate::report::{RunReport, Verdict};
 use crate::supervised;
+use crate::waiting::Waiting;
 
 /// Wall time that a second run may take if nothing is said, and share of the wall time of the first one, if that is more: of longer
 /// runs the beginning is done a second time.
@@ -108,26 +109,34 @@ impl Beside {
 
 impl Evidence<'_> {
     /// The monolithic solution, where there is one and it is affordable.
-    pub(crate) fn monolithic(&self) -> Beside {
-        match reference::twin_solver(self.project) {
-            Some(solver) => {
-                let model = &self.project.model;
-                Beside::of(Companion::monolithic(model, solver, &self.experiment, self.watch), "reference")
-            }
-            None => Beside::Nothing,
-        }
+    pub(crate) fn monolithic(&self, waiting: &Waiting) -> Beside {
+        let Some(solver) = reference::twin_solver(self.project) else { return Beside::Nothing };
+        let first = match self.solved_by(solver, waiting) {
+            Ok(first) if first.says_bad(self.watch) => first,
+            other => return Beside::of(other, "reference"),
+        };
+        // A solution that condemns the run may be the wrong one of the two: a second opinion counts if it is kinder.
+        let second = second_solver(solver)
+            .and_then(|solver| self.solved_by(solver, &waiting.no_longer_than(CHEAP)).ok())
+            .filter(|second| !second.says_bad(self.watch));
+        Beside::Found(second.unwrap_or(first), "reference")
     }
 
-    /// The same run, or this share of it, at half the step.
-    pub(crate) fn half_step(&self, share: f64, cancel: &Cancel) -> Beside {
+    fn solved_by(&self, solver: Solver, waiting: &Waiting) -> Result<Companion> {
+        let model = &self.project.model;
+        Companion::monolithic(model, solver, &self.experiment, (self.watch, &|| waiting.check()))
+    }
+
+    /// The same run, or this share of it, at half the step, in a wall time that is ample for it: what it did until then counts.
+    pub(crate) fn half_step(&self, (share, ample): (f64, Duration), waiting: &Waiting) -> Beside {
         supervised::show_verification();
         let run = || {
+            let start = Instant::now();
             let mut engine = assemble::refined(self.project, &Choice::of(self.project), self.experiment, 2)?;
             let result = stopping_exceptions(|| {
-                Companion::half_step(&mut engine, self.watch, share, |engine: &Engine| {
-                    StopFlag(cancel.flag()).observe(engine)?;
-                    supervised::obey_stop(engine)?;
-                    Ok(Flow::Continue)
+                Companion::half_step(&mut engine, self.watch, share, |_: &Engine| {
+                    waiting.check()?;
+                    Ok(if start.elapsed() > ample { Flow::Stop } else { Flow::Continue })
                 })
             });
             drop(engine);
@@ -135,18 +144,20 @@ impl Evidence<'_> {
         };
         match Beside::of(unheard(run), "half step") {
             // A handful of points has no range to measure errors by.
-            Beside::Found(companion, _) if companion.points < LEAST_POINTS && share < 1.0 => Beside::Nothing,
+            Beside::Found(companion, _) if companion.points < LEAST_POINTS && companion.share < 1.0 => {
+                Beside::Nothing
+            }
             beside => beside,
         }
     }
 
-    /// How much of a run that took this wall time, of all that it may take, is to be done a second time.
+    /// How much of a run that took this wall time, of all that it may take, is to be done a second time, and what is ample for that.
     pub(crate) fn share_to_verify(
         &self,
         verify: Verify,
         wall: Duration,
         limit: Option<Duration>,
-    ) -> Option<f64> {
+    ) -> Option<(f64, Duration)> {
         let is_coupled = !self.project.model.connections.is_empty();
         share_to_verify(verify, wall, limit, self.experiment.steps()).filter(|_| is_coupled)
     }
@@ -209,14 +220,14 @@ impl Evidence<'_> {
         let signals: Vec<_> =
             companion.accuracy.wrong().into_iter().map(|i| self.names.outputs[i].clone()).collect();
         let Experiment { start, stop, .. } = self.experiment;
-        let doubt =
-            Doubt { reason: "off by more than half of its size".into(), signals, from: start, to: stop };
-        (!doubt.signals.is_empty()).then_some(doubt)
+        let reason = format!("off by {:.1} of its size, where 0.5 is too much", companion.accuracy.worst());
+        (!signals.is_empty()).then_some(Doubt { reason, signals, from: start, to: stop })
     }
 
     fn explain(&self, suspicion: Option<Suspicion>) -> Option<Doubt> {
         let Suspicion { sign, inputs, between } = suspicion?;
         let reason = match sign {
+            Sign::Exponential => "grows by the same factor again and again",
             Sign::Growth => "grows, and does not follow what it is connected to",
             Sign::Zigzag => "oscillates from step to step",
             Sign::Defect => "is far from what it is connected to",
@@ -232,8 +243,13 @@ impl Evidence<'_> {
     }
 }
 
-/// How much of a run is to be done a second time with twice as many steps.
-fn share_to_verify(verify: Verify, wall: Duration, limit: Option<Duration>, steps: u64) -> Option<f64> {
+/// How much of a run is to be done a second time with twice as many steps, and a wall time that is ample for it.
+fn share_to_verify(
+    verify: Verify,
+    wall: Duration,
+    limit: Option<Duration>,
+    steps: u64,
+) -> Option<(f64, Duration)> {
     let allowed = match verify {
         Verify::Never => Duration::ZERO,
         Verify::Cheap => CHEAP.max(wall.mul_f64(CHEAP_SHARE)),
@@ -242,7 +258,7 @@ fn share_to_verify(verify: Verify, wall: Duration, limit: Option<Duration>, step
     let allowed = limit.map_or(allowed, |limit| allowed.min(limit.saturating_sub(wall)));
     let share = (allowed.as_secs_f64() / (2.0 * wall.as_secs_f64()).max(1e-9)).min(1.0);
     let is_enough = share >= LEAST_SHARE && share * steps as f64 >= LEAST_STEPS;
-    (share == 1.0 || is_enough).then_some(share)
+    (share == 1.0 || is_enough).then_some((share, allowed.saturating_mul(2)))
 }
 
 /// Whether a second run at half the step failed because its signals ran away.
@@ -269,14 +285,15 @@ mod tests {
     #[test]
     fn long_runs_are_verified_in_part() {
         let seconds = Duration::from_secs;
-        let cheap = |wall, limit| share_to_verify(Verify::Cheap, wall, limit, 1000);
+        let share = |verify, wall, limit, steps| Some(share_to_verify(verify, wall, limit, steps)?.0);
+        let cheap = |wall, limit| share(Verify::Cheap, wall, limit, 1000);
         assert_eq!(cheap(Duration::from_millis(900), None), Some(1.0));
         assert_eq!(cheap(seconds(10), None), Some(0.1));
         assert_eq!(cheap(seconds(3600), None), Some(0.05));
         // Not if that is next to nothing, or takes longer than everything may.
-        assert_eq!(share_to_verify(Verify::Cheap, seconds(3600), None, 100), None);
+        assert_eq!(share(Verify::Cheap, seconds(3600), None, 100), None);
         assert_eq!(cheap(seconds(10), Some(seconds(10))), None);
-        assert_eq!(share_to_verify(Verify::Always, seconds(3600), None, 100), Some(1.0));
-        assert_eq!(share_to_verify(Verify::Never, Duration::ZERO, None, 100), None);
+        assert_eq!(share(Verify::Always, seconds(3600), None, 100), Some(1.0));
+        assert_eq!(share(Verify::Never, Duration::ZERO, None, 100), None);
     }
 }

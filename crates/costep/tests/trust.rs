@@ -346,3 +346,19 @@ fn an_explosion_is_seen_late_in_a_long_run() {
     assert_eq!((outcome.verdict(), outcome.report.exit), (Verdict::Diverged, 3), "{:?}", outcome.error());
     assert!((5.0..6.0).contains(&outcome.to), "{}", outcome.to);
 }
+
+#[test]
+fn what_grows_exponentially_is_not_called_stable_unseen() {
+    // Each window of this run has ten times the amplitude of the one before, and the inputs follow closely.
+    let run = Run::new().method("zoh").reference("none").verify(Verify::Never);
+    let report = System::open("chain").unwrap().run(run).unwrap().report;
+    assert_eq!(report.verdict, Verdict::Suspect);
+    assert!(report.doubt.unwrap().reason.contains("same factor"));
+}
+
+#[test]
+fn nobody_waits_for_a_reference_after_the_end_is_asked_for() {
+    let limited = Run::new().reference("dopri5:1e-10").time_limit(Some(std::time::Duration::ZERO));
+    let error = System::open("chain").unwrap().run(limited).unwrap_err();
+    assert_eq!(error.code(), Code::TimeLimit);
+}

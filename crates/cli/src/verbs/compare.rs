@@ -37,16 +37,13 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     if let Some(folder) = &args.out {
         comparison = comparison.record(&RunFolder::lock(folder)?);
     }
-    stop::listen(output);
+    stop::listen();
     let bar = many_runs(output, methods.len() * steps.len());
     let compared = system.compare_with(&comparison, &mut |event| match event {
-        ComparisonEvent::Reference(step, runs) => {
+        ComparisonEvent::Reference(step, _) => {
             bar.set_message(format!("reference at {}", format_time(step)));
-            // Runs that are finished are not thrown away.
-            stop::look(runs > 0);
         }
         ComparisonEvent::Run(method, step) => {
-            stop::look(true);
             bar.set_message(format!("{} at {}", method.label(), format_time(step)));
         }
         ComparisonEvent::Done(_) => bar.inc(1),

@@ -23,7 +23,7 @@ use crate::table::{Cell, render};
 const LINE: usize = 110;
 
 pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<ExitCode, Failure> {
-    stop::listen(output);
+    stop::listen();
     match (args.id.as_deref(), output.json) {
         (None, true) => print_json(&STUDIES.iter().map(head).collect::<Vec<_>>())?,
         (None, false) => list()?,

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
     if let Some(folder) = &folder {
         run = run.record(folder);
     }
+    stop::listen();
     go(project, system.start(run)?, folder.as_ref(), output)
 }
 
@@ -47,6 +48,7 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
     }
     let folder = RunFolder::lock(&args.dir)?;
     messages::listen(output);
+    stop::listen();
     let simulation = Simulation::resume_system(&system, &folder, limited(&args.limits))?;
     if let Some((file, was_complete)) = simulation.resumed_from() {
         let time = plain_time(simulation.time());
@@ -70,7 +72,6 @@ fn go(
     folder: Option<&RunFolder>,
     output: Output,
 ) -> Result<ExitCode, Failure> {
-    stop::listen(output);
     announce(project, &simulation, output);
     let passed_stop = passed_stop(project, &simulation);
     passed_stop.iter().for_each(|warning| output.remark(&warning.to_string()));
@@ -85,7 +86,7 @@ fn go(
     };
     progress.finish();
     simulation.close()?;
-    let outcome = stop::deaf(|| simulation.finish())?;
+    let outcome = simulation.finish()?;
     if let Some(error) = &outcome.no_checkpoints {
         output.remark(&format!("no checkpoints: {}", error.details().message));
     }

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
         return Ok(code);
     }
     show_warnings(&project.warnings, &args.system.system, output);
-    stop::listen(output);
+    stop::listen();
     let recorded = system.record_loop(law, stop::flag())?;
     let found = Found::new(project, recorded, windows)?;
     if output.json {

@@ -71,6 +71,8 @@ pub struct Port {
     pub unit: Option<String>,
     /// Typical size, for relative limits and scaling. `None` = unknown.
     pub nominal: Option<f64>,
+    /// Least and greatest value that it can have, as its maker declares them.
+    pub limits: Option<[f64; 2]>,
     /// What its values are.
     pub kind: PortKind,
     /// How its values change over time.

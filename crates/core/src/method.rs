@@ -270,6 +270,11 @@ pub trait CouplingMethod: Send {
     /// Values of the extra result columns.
     fn diagnostics(&self, _row: &mut [f64]) {}
 
+    /// Inputs whose signals it has seen to switch between a few values, and holds for that.
+    fn switched_inputs(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// What it has learnt itself of a subsystem: the model of one macro step with held inputs. None if it does not learn, or not yet.
     fn learnt_model(&self, _subsystem: usize) -> Option<InterfaceModel> {
         None

@@ -87,6 +87,15 @@ impl Times {
     }
 }
 
+/// `part.port` of the inputs that a method holds because their signals switch.
+fn switched(engine: &Engine) -> Vec<String> {
+    let names =
+        engine.descriptions().iter().flat_map(|part| part.inputs.iter().map(move |port| (part, port)));
+    let names: Vec<_> = names.collect();
+    let name = |j: usize| format!("{}.{}", names[j].0.name, names[j].1.name);
+    engine.switched_inputs().into_iter().map(name).collect()
+}
+
 /// What the parts leave of the wall time. Parts that step one after another cannot take more than all of it:
 /// where the estimate says so, because the steps that were timed were longer than the others (a short run, a
 /// busy machine), it is scaled down.
@@ -193,6 +202,8 @@ pub struct RunReport {
     pub error_estimate: Option<ErrorEstimate>,
     /// The signals that a bad verdict is about.
     pub doubt: Option<Doubt>,
+    /// Inputs that were held because their signals switch between a few values.
+    pub held: Vec<String>,
     /// Errors against the reference.
     #[serde(flatten)]
     pub errors: ErrorMeasures,
@@ -238,6 +249,7 @@ impl RunReport {
             judged_by: None,
             error_estimate: None,
             doubt: None,
+            held: Vec::new(),
             errors: ErrorMeasures::default(),
             work,
             message: None,
@@ -253,6 +265,7 @@ impl RunReport {
         let remarks: Vec<_> = engine.remarks().collect();
         self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
         self.warnings = engine.warnings().map(Into::into).collect();
+        self.held = switched(engine);
         self.model_source = engine.model_source().map(Into::into);
         let (divided_steps, parts_per_divided_step) = engine.divided_steps();
         let simulated = engine.simulated_here();

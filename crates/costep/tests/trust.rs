@@ -294,7 +294,8 @@ fn temperatures(method: &str, step: f64) -> (Vec<f64>, (f64, f64)) {
         run.output("room.temperature").unwrap()
     };
     let temperatures = (0..=120).map(|k| point(&mut run, k)).collect();
-    drop(run);
+    let held = run.finish().unwrap().report.held;
+    assert_eq!(held, if method == "zoh" { vec![] } else { vec!["room.heat".to_owned()] });
     let heat = *heat.lock().unwrap();
     (temperatures, heat)
 }

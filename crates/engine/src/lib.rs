@@ -18,6 +18,7 @@ mod ledger;
 mod plan;
 mod plant;
 mod pool;
+mod reach;
 mod run;
 mod schedule;
 mod step_control;

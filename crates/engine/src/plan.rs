@@ -7,6 +7,7 @@ use costep_core::{
 
 use crate::draft::Draft;
 use crate::guard::{Bounds, Guard, Moment};
+use crate::reach::Reach;
 use crate::schedule::Schedule;
 use crate::step_control::StepControl;
 use crate::system::Group;
@@ -27,8 +28,7 @@ pub(crate) struct Plan {
     pub(crate) input_orders: Vec<usize>,
     /// The same before polynomials that are too high for an input have given way to lower ones.
     pub(crate) formed_orders: Vec<usize>,
-    /// Inputs that get the nearest lower polynomials, often means, in the place of those that are formed for them.
-    pub(crate) lowered: Vec<usize>,
+    pub(crate) corrections: Corrections,
     /// Where the inputs of each subsystem are, in the highest order of its groups.
     pub(crate) segments: Vec<SegmentPlace>,
     /// All inputs are the coupled ones, held over the step.
@@ -46,6 +46,22 @@ pub(crate) struct Plan {
     pub(crate) parts: usize,
     /// Number of diagnostic columns of each group.
     pub(crate) diagnostic_counts: Vec<usize>,
+}
+
+/// What is done to the inputs that the methods have formed.
+pub(crate) struct Corrections {
+    /// Those that get the nearest lower polynomials, often means, and their orders.
+    lowered: Vec<(usize, usize)>,
+    /// What they can be.
+    reach: Reach,
+}
+
+impl Corrections {
+    #[inline(always)]
+    pub(crate) fn apply(&self, coupled: &[f64], length: f64, inputs: &mut InputPolynomials) {
+        self.lowered.iter().for_each(|(j, order)| inputs.lower(*j, *order, length));
+        self.reach.keep(coupled, length, inputs);
+    }
 }
 
 /// Groups by what their methods do beside filling inputs.
@@ -82,7 +98,8 @@ impl Plan {
                 held_at_mean[j] = request.known_inputs == KnownInputs::Mean;
             }
         }
-        let lowered = (0..layout.inputs()).filter(|j| formed_orders[*j] > input_orders[*j]).collect();
+        let lowered = (0..layout.inputs()).filter(|j| formed_orders[*j] > input_orders[*j]);
+        let lowered = lowered.map(|j| (j, input_orders[j])).collect();
         if !held_at_mean.contains(&true) {
             held_at_mean.clear();
         }
@@ -95,13 +112,18 @@ impl Plan {
         };
         let is_judge = |request: &Request| request.after_step == AfterStep::Judge;
         let goes_back = control.judges() || requests.iter().any(is_judge);
+        let external_inputs = unique(externals.iter().map(|(j, _)| *j));
         let plan = Self {
             guard: Guard::new(
                 &descriptions,
                 bounds,
                 (0..layout.inputs()).any(|j| coupling.sources(j).next().is_some()),
             ),
-            external_inputs: unique(externals.iter().map(|(j, _)| *j)),
+            corrections: Corrections {
+                lowered,
+                reach: Reach::new(&descriptions, &coupling, &external_inputs),
+            },
+            external_inputs,
             segments: (0..layout.subsystems()).map(segment).collect(),
             holds: order == 0 && !goes_back && requests.iter().all(Request::only_holds),
             roles: Roles {
@@ -121,7 +143,6 @@ impl Plan {
             schedule,
             input_orders,
             formed_orders,
-            lowered,
             held,
             held_at_mean,
         };

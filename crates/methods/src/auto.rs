@@ -134,6 +134,10 @@ impl CouplingMethod for Auto {
         self.picked.diagnostics(row);
     }
 
+    fn switched_inputs(&self) -> Vec<usize> {
+        self.picked.switched_inputs()
+    }
+
     fn learnt_model(&self, subsystem: usize) -> Option<InterfaceModel> {
         self.picked.learnt_model(subsystem)
     }

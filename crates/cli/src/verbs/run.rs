@@ -176,6 +176,9 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
     if let Some(solvers) = work.solver_line() {
         say!("solvers  {solvers}")?;
     }
+    if !report.held.is_empty() {
+        say!("held     {}: switched between a few values", first_of(&report.held))?;
+    }
     if let Some(said) = messages::summary() {
         say!("FMUs     {said}")?;
     }
@@ -230,13 +233,19 @@ fn verdict_line(outcome: &Outcome) -> String {
     line
 }
 
+/// `plant.u, controller.y and 3 others`.
+fn first_of(signals: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let mut names = signals.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if signals.len() > SHOWN {
+        names += &format!(" and {} others", signals.len() - SHOWN);
+    }
+    names
+}
+
 /// `oscillates from step to step: plant.u, controller.y; worst between t = 3 s and 4 s`.
 fn doubt_line(doubt: &Doubt) -> String {
-    const SHOWN: usize = 4;
-    let mut names = doubt.signals.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if doubt.signals.len() > SHOWN {
-        names += &format!(" and {} others", doubt.signals.len() - SHOWN);
-    }
+    let names = first_of(&doubt.signals);
     let time = |time: f64| format_time((time * 1e9).round() * 1e-9);
     format!("{}: {names}; worst between t = {} and {}", doubt.reason, time(doubt.from), time(doubt.to))
 }

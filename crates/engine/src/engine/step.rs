@@ -225,9 +225,7 @@ impl Engine {
         for group in groups {
             group.method.pre_step(&ledger.now, &mut exchange.signals(plan, plant, &**models))?;
         }
-        for j in plan.lowered.iter().copied() {
-            exchange.inputs.lower(j, plan.input_orders[j], ledger.now.h);
-        }
+        plan.corrections.apply(&exchange.coupled, ledger.now.h, &mut exchange.inputs);
         for j in &plan.held {
             exchange.inputs.coefficients_mut(0)[*j] = exchange.coupled[*j];
         }

@@ -187,6 +187,11 @@ impl Engine {
         self.groups.iter().filter_map(|group| group.method.remark())
     }
 
+    /// Inputs that the methods hold because their signals switch between a few values.
+    pub fn switched_inputs(&self) -> Vec<usize> {
+        self.groups.iter().flat_map(|group| group.method.switched_inputs()).collect()
+    }
+
     /// Where the methods do less than they could, and what to do about it.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         let of_methods = self.groups.iter().filter_map(|group| group.method.warning());

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 
 use costep_core::{Port, Result, StateReader, StateWriter, Variation};
 use costep_fmu_file::settings::elements;
-use costep_fmu_file::{Causality, Dimension, ModelDescription, Variability, Variable, VariableType};
+use costep_fmu_file::{
+    Attributes, Causality, Dimension, ModelDescription, Number, Variability, Variable, VariableType,
+};
 
 use crate::call::batch::{Batch, carrier};
 use crate::call::instance::Instance;
@@ -274,6 +276,7 @@ impl Signals {
                     name: element_name(description, variable, element, sizes),
                     unit: variable.unit().map(str::to_owned),
                     nominal: variable.attributes.nominal,
+                    limits: limits(&variable.attributes),
                     kind: variable.kind.port_kind().unwrap_or_default(),
                     variation,
                 });
@@ -281,6 +284,13 @@ impl Signals {
         }
         ports
     }
+}
+
+/// What a variable can be, if its maker says so and makes sense.
+fn limits(declared: &Attributes) -> Option<[f64; 2]> {
+    let (min, max) = (declared.min.map(Number::to_f64), declared.max.map(Number::to_f64));
+    let limits = [min.unwrap_or(f64::NEG_INFINITY), max.unwrap_or(f64::INFINITY)];
+    (limits[0] < limits[1] && limits.iter().any(|limit| limit.is_finite())).then_some(limits)
 }
 
 impl Others {
@@ -393,4 +403,22 @@ pub(crate) fn feedthrough(
     let row = |at: usize| rows[at].iter().flat_map(|input| starts[*input]..starts[input + 1]).collect();
     let owners = output_elements.iter().enumerate().flat_map(|(at, count)| std::iter::repeat_n(at, *count));
     owners.map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_exclude_everything_or_nothing_are_none() {
+        let declared = |min: Option<f64>, max: Option<f64>| {
+            let [min, max] = [min, max].map(|value| value.map(Number::Float));
+            limits(&Attributes { min, max, ..Attributes::default() })
+        };
+        assert_eq!(declared(Some(0.0), Some(4e3)), Some([0.0, 4e3]));
+        assert_eq!(declared(Some(0.0), None), Some([0.0, f64::INFINITY]));
+        assert_eq!(declared(None, None), None);
+        assert_eq!(declared(Some(1.0), Some(1.0)), None);
+        assert_eq!(declared(Some(f64::NAN), Some(1.0)), None);
+    }
 }

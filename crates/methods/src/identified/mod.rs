@@ -336,6 +336,10 @@ impl CouplingMethod for Identified {
         self.fill_columns(row);
     }
 
+    fn switched_inputs(&self) -> Vec<usize> {
+        self.ranges.switched()
+    }
+
     fn learnt_model(&self, i: usize) -> Option<InterfaceModel> {
         let part = self.parts.get(i)?;
         match self.course.phase {

@@ -126,6 +126,12 @@ impl Ranges {
         }
     }
 
+    /// Inputs that are held because their signals switch. What never changed does not.
+    pub(super) fn switched(&self) -> Vec<usize> {
+        let switches = |(_, range): &&(usize, Range)| range.is_switch() && range.count > 1.0;
+        self.0.iter().filter(switches).map(|(j, _)| *j).collect()
+    }
+
     pub(super) fn save(&self, out: &mut StateWriter) {
         self.0.iter().for_each(|(_, range)| out.reals(&range.to_array()));
     }

@@ -1,12 +1,14 @@
 //! The cases: systems, what their parts show, steps.
 
+use std::path::PathBuf;
+
 use costep::{Errors, System};
 use costep_core::{External, Result};
 use costep_integrate::Solver;
 use costep_system::SystemDescription;
 
 use super::parts::{Counts, Guise, Part};
-use super::systems;
+use super::{files, systems};
 use crate::identified_cases::drawn::{self, Draw};
 
 /// Fewest and most macro steps of a run.
@@ -35,6 +37,8 @@ pub struct Case {
     pub conserved: Vec<(usize, f64)>,
     /// The system, with all that its parts can do.
     pub(super) model: SystemDescription,
+    /// The file it is from, if it is nobody's draw.
+    pub(super) file: Option<PathBuf>,
 }
 
 /// Who draws a case.
@@ -119,7 +123,19 @@ fn case((family, kind, guise, source): Kind, id: usize, seed: u64) -> Result<Cas
     let steps = (stop / step).round().clamp(STEPS.0, STEPS.1);
     model.experiment.step = step;
     model.experiment.stop = steps * step;
-    Ok(Case { id, family, kind, what, guise, nominal, step, steps: steps as u64, conserved, model })
+    Ok(Case {
+        id,
+        family,
+        kind,
+        what,
+        guise,
+        nominal,
+        step,
+        steps: steps as u64,
+        conserved,
+        model,
+        file: None,
+    })
 }
 
 impl Case {
@@ -135,6 +151,9 @@ impl Case {
         counts: &Counts,
     ) -> std::result::Result<System, Errors> {
         let model = &self.model;
+        if let Some(file) = &self.file {
+            return files::opening(file, self.step, self.step * self.steps as f64).open();
+        }
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let mut builder = System::builder().name(self.kind);
         for part in &model.parts {

@@ -4,14 +4,16 @@
 //!
 //! `cargo bench -p costep-benches --bench trust -- [--seed 15] [--runs 1020] [--methods
 //! zoh,nepce,foh,identified,auto] [--only WORD] [--case NUMBER] [--json FILE] [--table FILE] [--list]
-//! [--threads N] [--no-verify]`
+//! [--threads N] [--no-verify] [--files FOLDER]`
+//!
+//! A folder may hold files of others: libcosim, osp-demo-cases, mastersim.
 #![allow(missing_docs)]
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use costep::Verify;
-use costep_benches::trust::{Case, Studied, cases, json, kinds, markdown, study, verbose};
+use costep_benches::trust::{Case, Studied, cases, file_cases, json, kinds, markdown, study, verbose};
 use costep_core::Result;
 use costep_reproduce::Work;
 
@@ -27,6 +29,7 @@ struct Asked {
     list: bool,
     threads: usize,
     verify: Verify,
+    files: Option<PathBuf>,
 }
 
 fn asked() -> std::result::Result<Asked, String> {
@@ -42,6 +45,7 @@ fn asked() -> std::result::Result<Asked, String> {
         list: false,
         threads,
         verify: Verify::Always,
+        files: None,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -57,6 +61,7 @@ fn asked() -> std::result::Result<Asked, String> {
             "--table" => asked.table = Some(value()?.into()),
             "--threads" => asked.threads = number(value()?)?,
             "--no-verify" => asked.verify = Verify::Never,
+            "--files" => asked.files = Some(value()?.into()),
             "--list" => asked.list = true,
             // Cargo says so.
             "--bench" => {}
@@ -70,6 +75,10 @@ impl Asked {
     fn cases(&self) -> Result<Vec<Case>> {
         let count = self.runs.div_ceil(self.methods.len());
         let mut all = cases(self.case.map_or(count, |case| case + 1), self.seed)?;
+        if let Some(folder) = &self.files {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+            all.extend(file_cases(&folder, count, self.seed).map_err(|errors| errors.first().clone())?);
+        }
         let word = self.only.as_deref().unwrap_or("");
         all.retain(|case| self.case.is_none_or(|id| case.id == id));
         all.retain(|case| case.family.contains(word) || case.kind.contains(word));
@@ -84,6 +93,8 @@ impl Asked {
             self.methods.join(",")
         );
         command += &self.only.as_ref().map_or(String::new(), |word| format!(" --only '{word}'"));
+        command +=
+            &self.files.as_ref().map_or(String::new(), |folder| format!(" --files {}", folder.display()));
         if self.verify == Verify::Never {
             command += " --no-verify";
         }

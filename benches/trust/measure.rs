@@ -53,7 +53,7 @@ fn said(outcome: &Outcome, counts: &Counts) -> Said {
         verdict: format!("{:?}", report.verdict),
         judged_by: report.judged_by.map(Into::into),
         quoted: report.error_estimate.map(|estimate| (estimate.value, estimate.by.into())),
-        calls: counts.of_first(),
+        calls: counts.of_first().max(report.work.subsystem_steps),
         counted: report.work.subsystem_steps,
         remark: report.error.as_ref().map(ToString::to_string).or_else(|| report.chosen.clone()),
     }

@@ -3,6 +3,7 @@
 
 mod cases;
 mod devices;
+mod files;
 mod measure;
 mod pairs;
 mod parts;
@@ -12,6 +13,7 @@ mod tables;
 mod truth;
 
 pub use cases::{Case, cases, kinds};
+pub use files::file_cases;
 pub use measure::Said;
 pub use parts::{Counts, Guise};
 pub use study::{Judged, SIMPLE, Studied, TINY, study};

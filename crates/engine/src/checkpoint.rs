@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::run::{Flow, Observer};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"costepck");
-const VERSION: u64 = 5;
+const VERSION: u64 = 6;
 
 /// Saves a checkpoint every now and then.
 pub struct Checkpoints {

@@ -24,12 +24,15 @@ pub struct Affine {
     pub offset: Vec<f64>,
     /// S, row by row.
     pub gain: Vec<f64>,
+    /// The share of each of them that acts at once, D / S, where there is direct feedthrough; 1 where nothing else is known.
+    pub direct: Vec<f64>,
 }
 
 impl Affine {
     /// All zero.
     pub fn new(inputs: usize, outputs: usize) -> Self {
-        Self { offset: vec![0.0; outputs], gain: vec![0.0; outputs * inputs] }
+        let gains = outputs * inputs;
+        Self { offset: vec![0.0; outputs], gain: vec![0.0; gains], direct: vec![1.0; gains] }
     }
 
     /// Output i under an input.

@@ -15,6 +15,7 @@ impl Identified {
             part.fine.save(out);
             part.coarse.save(out);
             part.record.save(out);
+            part.direct.save(out);
         }
         self.fine_guard.save(out);
         self.coarse_guard.save(out);
@@ -54,6 +55,7 @@ impl Identified {
             part.fine.load(from)?;
             part.coarse.load(from)?;
             part.record.load(from)?;
+            part.direct.load(from)?;
         }
         self.fine_guard.load(from)?;
         self.coarse_guard.load(from)?;

@@ -24,6 +24,7 @@
 mod alarm;
 mod checkpoint;
 mod columns;
+mod direct;
 mod excitation;
 mod outside;
 mod phases;
@@ -46,6 +47,7 @@ use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModel
 use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
 use columns::column_names;
+use direct::DirectShares;
 use excitation::Excitation;
 use outside::Outside;
 use phases::{Course, LearningPhase};
@@ -129,6 +131,7 @@ struct SubsystemLearner {
     coarse: Bank,
     record: Record,
     affine: Affine,
+    direct: DirectShares,
     in_loop: bool,
     name: String,
     /// Models of an earlier run, of small and of large steps.
@@ -284,6 +287,7 @@ impl CouplingMethod for Identified {
                 coarse: Bank::new(m, n, &tuning.bank),
                 record: Record::new(m, n, self.clock.parts_of_step, &tuning),
                 affine: Affine::new(m, n),
+                direct: DirectShares::new(m, n),
                 in_loop: self.law.is_in_loop(i),
                 name: system.descriptions[i].name.clone(),
                 loaded: loaded.get_mut(i).and_then(Option::take),

@@ -141,8 +141,9 @@ impl Identified {
     /// Large-step models from small-step ones.
     fn teach(&mut self) {
         for part in &mut self.parts {
-            let SubsystemLearner { reference, fine, coarse, record, .. } = part;
+            let SubsystemLearner { reference, fine, coarse, record, direct, .. } = part;
             record.teach(self.settings.form, reference, (fine, coarse));
+            direct.compare(record.parts() as f64, fine, coarse);
         }
     }
 

@@ -47,6 +47,11 @@ impl Record {
         }
     }
 
+    /// Small steps in a macro step.
+    pub(super) fn parts(&self) -> usize {
+        self.parts
+    }
+
     pub(super) fn push(&mut self, u: &[f64], y: &[f64]) {
         self.u.push(u);
         self.y.push(y);

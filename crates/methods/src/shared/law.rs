@@ -1,12 +1,12 @@
 //! The inputs that follow from models y = F + S u of all subsystems.
 //!
 //! ```text
-//! hold  u = L [y/2 + (F + S u)/2 + ph S (u - u_k)] + (r_k + r_(k+1))/2     ph = 1/2 for outputs with direct feedthrough
+//! hold  u = L [y/2 + (F + S u)/2 + D (u - u_k)/2] + (r_k + r_(k+1))/2
 //! ramp  u = L (F + S u) + r_(k+1)
 //! ```
 //!
-//! Held inputs take the mean of the coupling signal over the step; of C x + D u it is (y_k + y_(k+1))/2 + D (u - u_k)/2, and S is D plus
-//! something of the size of the step. A ramp ends at the signal itself.
+//! Held inputs take the mean of the coupling signal over the step; of C x + D u it is (y_k + y_(k+1))/2 + D (u - u_k)/2. S is D plus
+//! something of the size of the step, and stands for it where nothing better is known. A ramp ends at the signal itself.
 
 use costep_core::{Coupling, InputSet, Layout, Result, StateReader, StateWriter, SystemView};
 use costep_ident::{Affine, Lags};
@@ -38,9 +38,9 @@ pub(crate) struct Start<'a> {
 pub(crate) struct Law {
     layout: Layout,
     interface: Interface,
-    /// M = (th + ph) S per subsystem.
+    /// M = th S + D/2 per subsystem.
     blocks: Vec<Matrix>,
-    /// ph per output.
+    /// 1/2 for outputs with direct feedthrough.
     through: Vec<f64>,
     eta: Vec<f64>,
     mean_external: Vec<f64>,
@@ -107,9 +107,10 @@ impl Law {
             let mut sum = (1.0 - share) * start.y[at] + share * affine.offset[row];
             for j in 0..m {
                 let gain = affine.gain[row * m + j];
-                let entry = (share + through) * gain;
+                let direct = through * affine.direct[row * m + j] * gain;
+                let entry = share * gain + direct;
                 self.blocks[i][(row, j)] = entry;
-                sum += entry * r[j] - through * gain * u[j];
+                sum += entry * r[j] - direct * u[j];
             }
             self.eta[at] = sum;
         }

@@ -281,11 +281,30 @@ impl Bank {
         let trust = self.trust();
         if trust > 0.0 {
             self.models[self.chosen].affine(reference, &self.past, affine);
+            for (i, offset) in affine.offset.iter_mut().enumerate() {
+                *offset += self.expected_error(i);
+            }
         } else {
             affine.gain.fill(0.0);
             affine.offset.fill(0.0);
         }
         self.mix(trust, affine);
+    }
+
+    /// The error that output i is going to have, by what is common to each and the next so far: errors of a linear model of what is
+    /// not linear come and go slowly. None where they are noise.
+    fn expected_error(&self, i: usize) -> f64 {
+        let errors = &self.errors[self.chosen];
+        if errors.len() < self.tuning.trimmed_from {
+            return 0.0;
+        }
+        let error = |lag: usize| errors.get(lag)[i];
+        let (mut together, mut alone) = (0.0, 0.0);
+        for lag in 0..errors.len() - 1 {
+            together += error(lag) * error(lag + 1);
+            alone += error(lag + 1).powi(2);
+        }
+        if together > 0.0 && alone > 0.0 { (together / alone).min(1.0) * error(0) } else { 0.0 }
     }
 
     /// The same by the model alone, from another past.

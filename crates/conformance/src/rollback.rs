@@ -2,7 +2,7 @@
 
 use costep_core::{
     AfterStep, Code, CouplingMethod, InputSet, LowerOrders, MethodEntry, Request, Result, Signals,
-    StateReader, StateWriter, StepContext, SystemView, Verdict,
+    StateReader, StateWriter, StepContext, SystemView, Value, Verdict,
 };
 use costep_engine::{Engine, Group, System};
 use costep_integrate::Solver;
@@ -72,7 +72,10 @@ pub fn repeated(force: &MethodSpec, others: &MethodSpec, repetitions: u32) -> Sy
 
 pub(crate) fn a_repeated_step_is_the_same_step(entry: &'static MethodEntry) {
     let zoh = method("zoh");
-    for method in variants(entry) {
+    // A loop through two groups that are iterated each for itself need not converge.
+    let insists =
+        |method: &MethodSpec| method.given().iter().any(|(_, value)| *value == Value::Text("stop".into()));
+    for method in variants(entry).into_iter().filter(|method| !insists(method)) {
         for (force, others) in [(&method, &method), (&zoh, &method)] {
             let run = |repetitions| {
                 let mut engine = Engine::new(repeated(force, others, repetitions)).unwrap();
@@ -80,7 +83,14 @@ pub(crate) fn a_repeated_step_is_the_same_step(entry: &'static MethodEntry) {
             };
             let (once, again) = (run(0), run(3));
             assert!(once.0 == again.0, "{} and {}", force.label(), others.label());
-            assert_eq!((once.2, again.2), (100, 400));
+            // Those that repeat steps themselves may need more tries for some of them.
+            let judges =
+                [force, others].iter().any(|method| method.build().request().after_step == AfterStep::Judge);
+            assert!(
+                if judges { again.2 >= 400 } else { (once.2, again.2) == (100, 400) },
+                "{}",
+                method.label()
+            );
         }
     }
 }

@@ -107,10 +107,13 @@ fn learnt(entry: &'static MethodEntry) -> Vec<MethodSpec> {
         return Vec::new();
     }
     let all = costep_methods::registry::all_options(entry, &Sources::standard());
-    let extra = if all.into_iter().any(|option| option.name == "ede") { ",ede=true" } else { "" };
+    let all: Vec<_> = all.into_iter().map(|option| option.name).collect();
+    let given = |name: &str, text: &'static str| if all.contains(&name) { text } else { "" };
+    let (extra, phases) = (given("ede", ",ede=true"), given("learning", ",learning=6,switching=2"));
     let variant = |source: &str| {
         let window = if source == "moesp" { ",window=10,interval=3" } else { "" };
-        with_options(entry, &format!("source={source}{extra},learning=6,switching=2{window}"))
+        let source = if phases.is_empty() { source.replace(",fallback=foh", "") } else { source.into() };
+        with_options(entry, &format!("source={source}{extra}{phases}{window}"))
     };
     ["rls", "ij-rls", "moesp", "ij-rls,samples=5", "rls,n=2,m=2,fallback=foh"].map(variant).into()
 }

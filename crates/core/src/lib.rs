@@ -60,7 +60,7 @@ pub use models_spec::{Learning, ModelKind, ModelsOffer, ModelsSpec, SourceEntry}
 pub use option_types::{Choice, OptionType};
 pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
-pub use request::{AfterStep, InputShape, KnownInputs, LowerOrders, ModelDemand, Request};
+pub use request::{AfterStep, InputShape, KnownInputs, LowerOrders, ModelDemand, Request, Sweep};
 pub use restricted::Restricted;
 pub use state::{StateReader, StateWriter};
 pub use subsystem::{StepOutcome, Subsystem, unsupported};

@@ -71,6 +71,8 @@ pub struct SystemView<'a> {
     pub step: f64,
     /// How macro steps are divided, by what the subsystems can do.
     pub division: Division,
+    /// Inputs whose sources have stepped before, stage by stage: they are not formed by a method, unless it asks for that.
+    pub known_inputs: &'a [Vec<usize>],
 }
 
 impl SystemView<'_> {

@@ -21,6 +21,18 @@ pub struct Request {
     pub forms_coupled: bool,
     /// It learns from step to step what one does, so that all have to be of the same length.
     pub equal_steps: bool,
+    /// The order in which subsystems step, where the user leaves it open.
+    pub sweep: Sweep,
+}
+
+/// The order in which the subsystems step over a macro step, where the user leaves it open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sweep {
+    /// Feed-forward parts in order, loops in parallel (Jacobi).
+    #[default]
+    Parallel,
+    /// One after the other in loops too (Gauss-Seidel).
+    Sequential,
 }
 
 /// The inputs that a method gives over a step.

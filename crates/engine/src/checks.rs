@@ -117,7 +117,13 @@ pub(crate) fn check_request(
     }
     let goes_back = request.after_step == AfterStep::Judge;
     match descriptions.iter().zip(capabilities).find(|(_, can)| goes_back && !can.rollback) {
-        Some((description, _)) => missing(&description.name, "rollback"),
+        Some((description, _)) => {
+            missing(&description.name, "rollback").map_err(|error| error.hint(WITHOUT_ROLLBACK))
+        }
         None => Ok(()),
     }
 }
+
+/// What to do where a subsystem cannot go back.
+const WITHOUT_ROLLBACK: &str = "methods that do each step once: `auto`, `identified`, `predictive` with local models, `nepce`; \
+                                `costep methods` lists what each needs";

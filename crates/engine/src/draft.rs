@@ -2,11 +2,11 @@
 
 use costep_core::{
     Capabilities, Coupling, Description, Division, Experiment, InputSet, KnownInputs, Layout, LowerOrders,
-    ModelDemand, ModelSource, Request, Result, SystemView, profiles,
+    ModelDemand, ModelSource, Request, Result, Sweep, SystemView, profiles,
 };
 
 use crate::checks::{check_control, check_externals, check_groups, check_indices, check_request};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Scheduling};
 use crate::step_control::StepControl;
 use crate::substeps::divide_steps;
 use crate::system::{Group, System, take_held};
@@ -37,8 +37,8 @@ impl Draft {
         system.groups.retain(|group| !group.inputs.is_empty());
         check_externals(&system.externals)?;
         let coupling = Coupling::new(layout.inputs(), &system.connections);
-        let externals: Vec<usize> = system.externals.iter().map(|(j, _)| *j).collect();
-        let schedule = Schedule::new(&system.scheduling, &descriptions, (&layout, &coupling), &externals)?;
+        let schedule =
+            Schedule::new(&system.scheduling, &descriptions, (&layout, &coupling), &external_inputs(system))?;
         // Until the methods have said what they want.
         let division = Division::Parts(1);
         let experiment = system.experiment;
@@ -55,16 +55,22 @@ impl Draft {
             inputs,
             step: self.experiment.step,
             division: self.division,
+            known_inputs: &self.schedule.known_inputs,
         }
     }
 
     /// Lets the methods choose how to work, and asks what they need for it.
-    pub(crate) fn ask(&mut self, groups: &mut [Group]) -> Result<Vec<Request>> {
+    pub(crate) fn ask(&mut self, system: &mut System) -> Result<Vec<Request>> {
         let ask = |group: &mut Group| {
             group.method.choose(&self.view(&group.inputs))?;
             Ok(group.method.request())
         };
-        let requests: Vec<Request> = groups.iter_mut().map(ask).collect::<Result<_>>()?;
+        let requests: Vec<Request> = system.groups.iter_mut().map(ask).collect::<Result<_>>()?;
+        let sequential = requests.iter().any(|request| request.sweep == Sweep::Sequential);
+        if sequential && system.scheduling == Scheduling::Auto {
+            let (order, parts) = (Scheduling::Sequential(Vec::new()), (&self.layout, &self.coupling));
+            self.schedule = Schedule::new(&order, &self.descriptions, parts, &external_inputs(system))?;
+        }
         let wanted = requests.iter().map(|request| request.divides).max().unwrap_or(0);
         if wanted > 0 {
             self.division = Division::of(&self.descriptions, self.experiment.step, wanted);
@@ -134,4 +140,9 @@ impl Draft {
         }
         models.prepare(&self.descriptions, &self.capabilities, &self.experiment)
     }
+}
+
+/// The inputs that external signals end at.
+fn external_inputs(system: &System) -> Vec<usize> {
+    system.externals.iter().map(|(j, _)| *j).collect()
 }

@@ -67,6 +67,11 @@ impl Pace {
         }
     }
 
+    /// Whether the steps are those of the experiment: one that is rejected is done in halves.
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
     /// Whether the run is over at communication point k.
     #[inline(always)]
     pub(crate) fn is_over(&self, k: u64) -> bool {

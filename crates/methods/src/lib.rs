@@ -4,8 +4,12 @@
 
 pub mod auto;
 pub mod feedthrough;
+pub mod fixed_point;
 pub mod foh;
 pub mod identified;
+pub mod ijcsa;
+pub mod iqn_ils;
+mod iteration;
 pub mod lis;
 pub mod mbcorr;
 pub mod monolithic;

@@ -10,7 +10,8 @@ use costep_ident::sources::{SOURCES, Sources};
 
 use crate::spelling::{self, Idle, SOURCE, Spelling};
 use crate::{
-    auto, feedthrough, foh, identified, lis, mbcorr, monolithic, nepce, predictive, prestep, soh, zoh,
+    auto, feedthrough, fixed_point, foh, identified, ijcsa, iqn_ils, lis, mbcorr, monolithic, nepce,
+    predictive, prestep, soh, zoh,
 };
 
 /// Every coupling method.
@@ -26,6 +27,9 @@ pub static METHODS: &[MethodEntry] = &[
     predictive::ENTRY,
     lis::ENTRY,
     identified::ENTRY,
+    fixed_point::ENTRY,
+    iqn_ils::ENTRY,
+    ijcsa::ENTRY,
 ];
 
 /// All that users can write as a method: the coupling methods, and none at all.

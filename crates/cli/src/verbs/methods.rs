@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use costep_core::{AfterStep, MethodEntry, ModelDemand, OptionSpec, Result, SourceEntry};
+use costep_core::{AfterStep, MethodEntry, ModelDemand, OptionSpec, Request, Result, SourceEntry};
 use costep_ident::sources::{SOURCES, Sources};
 use costep_methods::{MethodSpec, find, registry};
 use serde_json::{Value, json};
@@ -27,8 +27,13 @@ pub(crate) fn run(args: &ListArgs, output: Output) -> Result<ExitCode, Failure> 
 
 fn list() -> Result<()> {
     let row = |id, title| vec![Cell::styled(id, STRONG), Cell::new(title)];
-    let methods: Vec<_> = registry::all().map(|entry| row(entry.id, entry.title)).collect();
-    print(&render(&["method", ""], &methods))?;
+    let method = |entry: &'static MethodEntry| {
+        let (needs, costs) = (short_needs(entry).join(", "), short_costs(entry));
+        vec![Cell::styled(entry.id, STRONG), Cell::new(entry.title), Cell::new(&needs), Cell::new(&costs)]
+    };
+    let methods: Vec<_> = registry::all().map(method).collect();
+    print(&render(&["method", "", "needs", "steps"], &methods))?;
+    say!("\n  steps: how often each subsystem does a macro step; needs: what every subsystem has to offer")?;
     let sources: Vec<_> = SOURCES.iter().map(|entry| row(entry.id, entry.title)).collect();
     say!("")?;
     print(&render(&["models from", ""], &sources))?;
@@ -44,6 +49,7 @@ fn explain(entry: &'static MethodEntry) -> Result<()> {
         order => say!("  order    {order}")?,
     }
     say!("  needs    {}", needs(entry).join(", "))?;
+    say!("  costs    {}", costs(entry))?;
     let sources: Vec<_> = sources_of(entry).iter().map(|source| source.id).collect();
     if !sources.is_empty() {
         say!("  models   from {} (`--models`, `costep methods SOURCE`)", sources.join(", "))?;
@@ -114,6 +120,54 @@ fn needs(entry: &'static MethodEntry) -> Vec<String> {
     list
 }
 
+/// What a method asks for with its default options; nothing of those that do not couple.
+fn request(entry: &'static MethodEntry) -> Option<Request> {
+    let spec = MethodSpec::of(entry, Vec::new()).ok()?;
+    Some(spec.build().request())
+}
+
+/// What a method needs, in few words.
+fn short_needs(entry: &'static MethodEntry) -> Vec<&'static str> {
+    let Some(request) = request(entry).filter(|_| couples(entry)) else { return Vec::new() };
+    let rollback = (request.after_step == AfterStep::Judge).then_some("rollback");
+    let models = match request.models {
+        ModelDemand::None => None,
+        ModelDemand::Feedthrough => Some("D"),
+        ModelDemand::Full { .. } => Some("local models"),
+    };
+    rollback.into_iter().chain(models).collect()
+}
+
+/// `monolithic` has no coupling error: its parts are one system.
+fn couples(entry: &MethodEntry) -> bool {
+    entry.convergence_order > 0
+}
+
+/// How often each subsystem does a macro step.
+fn short_costs(entry: &'static MethodEntry) -> String {
+    match request(entry).filter(|_| couples(entry)) {
+        Some(request) if request.after_step == AfterStep::Judge => "2 or more".into(),
+        Some(Request { divides, .. }) if divides > 0 => format!("1, at the start {divides}"),
+        Some(_) => "1".into(),
+        None => "-".into(),
+    }
+}
+
+/// What a macro step costs.
+fn costs(entry: &'static MethodEntry) -> String {
+    let Some(request) = request(entry).filter(|_| couples(entry)) else {
+        return "one integration of all parts together".into();
+    };
+    let steps = match short_costs(entry).as_str() {
+        "1" => "one step of each subsystem per macro step".into(),
+        other => format!("steps of each subsystem per macro step: {other}"),
+    };
+    match request.models {
+        ModelDemand::Full { .. } => format!("{steps}; a local model where it changes"),
+        ModelDemand::None | ModelDemand::Feedthrough => steps,
+    }
+}
+
 /// What an option belongs to.
 fn only_with(option: &OptionSpec) -> Vec<String> {
     let text = |condition| registry::condition_text(condition, &Sources::standard());
@@ -171,6 +225,7 @@ fn to_json(entry: &'static MethodEntry) -> Value {
         "source": entry.source,
         "convergence_order": entry.convergence_order,
         "needs": needs(entry),
+        "costs": costs(entry),
         "models": sources_of(entry).iter().map(|source| source.id).collect::<Vec<_>>(),
         "options": options_to_json(entry),
     })

@@ -215,10 +215,30 @@ fn a_rejected_step_leaves_no_trace() {
 }
 
 #[test]
-fn fixed_steps_cannot_be_rejected_and_nothing_is_rejected_for_ever() {
-    let error = Engine::new(impatient("zoh", 8e-3).0).unwrap().step().unwrap_err();
-    assert_eq!(error.code(), Code::Repeats, "{error}");
-    assert!(Engine::new(impatient("zoh", 1e-3).0).unwrap().step().is_ok());
+fn fixed_steps_that_are_rejected_are_done_in_halves() {
+    for spec in ["zoh", "foh", "iqn-ils", "ijcsa"] {
+        let (system, tried) = impatient(spec, 8e-3);
+        let mut halved = Engine::new(system).unwrap();
+        let mut short = Engine::new(impatient(spec, 2e-3).0).unwrap();
+        (0..3).for_each(|_| halved.step().unwrap());
+        (0..12).for_each(|_| short.step().unwrap());
+        let values = |engine: &Engine| (engine.outputs().to_vec(), engine.coupled().to_vec());
+        assert_eq!((halved.k(), halved.time()), (3, short.time()));
+        assert_eq!(values(&halved), values(&short), "{spec}");
+        let mut tried = tried.lock().unwrap().clone();
+        tried.dedup();
+        assert_eq!(tried[..6], [8e-3, 4e-3, 2e-3, 4e-3, 2e-3, 8e-3], "{spec}: {tried:?}");
+    }
+    let (mut system, _) = impatient("zoh", 8e-3);
+    let last = system.subsystems.pop().unwrap();
+    let fixed = Restricted::new(last).describe(|of| of.step_lengths = StepLengths::MacroSteps).boxed();
+    system.subsystems.push(fixed);
+    let error = Engine::new(system).unwrap().step().unwrap_err();
+    assert!(error.code() == Code::NeedsMissing && error.to_string().contains("`s2`"), "{error}");
+}
+
+#[test]
+fn nothing_is_rejected_for_ever() {
     struct Never(Box<dyn CouplingMethod>);
     impl CouplingMethod for Never {
         fn request(&self) -> Request {
@@ -234,9 +254,13 @@ fn fixed_steps_cannot_be_rejected_and_nothing_is_rejected_for_ever() {
             Ok(Verdict::Reject { shorter: 0.9 * step.h })
         }
     }
-    let mut system = impatient("zoh", 8e-3).0;
-    system.groups[0].method = Box::new(Never(method("zoh").build()));
-    assert_eq!(varying(system).unwrap().step().unwrap_err().code(), Code::Repeats);
+    let system = || {
+        let mut system = impatient("zoh", 8e-3).0;
+        system.groups[0].method = Box::new(Never(method("zoh").build()));
+        system
+    };
+    assert_eq!(varying(system()).unwrap().step().unwrap_err().code(), Code::Repeats);
+    assert_eq!(Engine::new(system()).unwrap().step().unwrap_err().code(), Code::Repeats);
 }
 
 /// Rejects what moves an output by too much, whatever the method.

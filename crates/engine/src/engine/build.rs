@@ -29,7 +29,7 @@ impl Engine {
     fn build(mut system: System, control: Option<Box<dyn StepControl>>) -> Result<Self> {
         check_experiment(&system.experiment)?;
         let mut draft = Draft::new(&mut system)?;
-        let requests = draft.ask(&mut system.groups)?;
+        let requests = draft.ask(&mut system)?;
         draft.equip(&mut system, &requests)?;
         if control.is_none() && !draft.can_end(&requests) {
             draft.experiment = draft.experiment.with_equal_steps();

@@ -15,6 +15,7 @@
 
 mod arrive;
 mod build;
+mod halves;
 mod state;
 mod step;
 mod view;

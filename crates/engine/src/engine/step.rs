@@ -12,7 +12,7 @@ use crate::job::Job;
 const MAX_REPETITIONS: u32 = 100;
 
 /// What became of a step.
-enum Attempt {
+pub(super) enum Attempt {
     Accepted,
     /// It was too long: a step of at most this length is wanted.
     Rejected {
@@ -63,6 +63,10 @@ impl Engine {
             return self.step_in_parts();
         }
         while let Attempt::Rejected { shorter } = self.step_to_the_end_of(self.ledger.next)? {
+            if self.pace.is_fixed() {
+                self.step_in_halves(self.ledger.next, shorter)?;
+                break;
+            }
             self.shorten(shorter)?;
         }
         self.arrive()
@@ -75,8 +79,8 @@ impl Engine {
         while let Some(piece) = pieces.next() {
             self.ledger.set_out(piece, self.exchange.last_length);
             self.exchange.sample_externals(&self.plan, &piece);
-            if let Attempt::Rejected { .. } = self.step_to_the_end_of(piece)? {
-                return Err(Error::new(Code::Bug, "a method rejects a part of a step that is divided"));
+            if let Attempt::Rejected { shorter } = self.step_to_the_end_of(piece)? {
+                self.step_in_halves(piece, shorter)?;
             }
             match pieces.peek() {
                 Some(next) => {
@@ -100,7 +104,7 @@ impl Engine {
     }
 
     /// Does a step, or a part of one, as often as the methods ask for.
-    fn step_to_the_end_of(&mut self, interval: Interval) -> Result<Attempt> {
+    pub(super) fn step_to_the_end_of(&mut self, interval: Interval) -> Result<Attempt> {
         if !self.plan.goes_back {
             return self.step_through(interval).map(|()| Attempt::Accepted);
         }

@@ -44,6 +44,7 @@ use costep_core::{
 };
 use costep_ident::{Affine, Bank, InitialModel, InputForm, Reference, StoredModels, resample};
 
+use crate::shared::interface::is_torn;
 use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
 use columns::column_names;
@@ -386,13 +387,6 @@ impl Identified {
 const TORN: &str = "its group does not contain a complete loop of connections: it starts with whole steps \
                     and does not see the feedback to its inputs; put all connections of a loop into one \
                     group";
-
-/// Whether there are loops of connections that go through several groups.
-fn is_torn(system: &SystemView<'_>) -> bool {
-    let all = InputSet::All(system.layout.inputs());
-    let whole = Law::new(&SystemView { inputs: &all, ..*system });
-    system.inputs.len() < all.len() && (0..system.layout.subsystems()).any(|i| whole.is_in_loop(i))
-}
 
 /// Why the run starts with whole steps.
 fn whole_step_start(system: &SystemView<'_>) -> Option<String> {

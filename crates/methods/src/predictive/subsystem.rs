@@ -1,6 +1,6 @@
 //! What predictive coupling knows of one subsystem.
 
-use costep_core::{LocalModel, Result, StateReader, StateWriter, inner_steps};
+use costep_core::{LocalModel, Result, StateReader, StateWriter};
 use costep_ident::convert::OutputForm;
 
 use super::matching::Matching;
@@ -9,9 +9,6 @@ use super::offsets::Persistence;
 use super::settings::{Fit, Offsets, Settings, States};
 use crate::shared::per_subsystem::row;
 use crate::shared::response::{Response, ResponseWorkspace};
-
-/// Beyond so many Euler steps in a macro step they are as good as continuous, and not worth their time.
-const MOST_EULER_STEPS: f64 = 1e5;
 
 /// An offset below this share of the terms it is the difference of is their round-off.
 const ROUND_OFF: f64 = 1e-14;
@@ -59,12 +56,7 @@ impl SubsystemPredictor {
             None => self.model.copy_from(model),
         }
         let euler_step = settings.euler_step(model.euler_step);
-        let finite = if euler_step * MOST_EULER_STEPS > h {
-            self.response.compute_euler(&self.model, h, inner_steps(h, euler_step), shop)
-        } else {
-            self.response.compute(&self.model, h, shop)
-        };
-        if !finite {
+        if !self.response.compute_as_solved(&self.model, h, euler_step, shop) {
             return Err("its response over one step is not finite");
         }
         if let Some(observer) = &mut self.observer {

@@ -7,7 +7,7 @@
 //! from states here, and M L is never formed as a whole: it is not the closed loop of linalg.
 
 use costep_core::graph::Graph;
-use costep_core::{Layout, SystemView};
+use costep_core::{InputSet, Layout, SystemView};
 use costep_linalg::{BlockLu, BlockPlace, Lu, Matrix};
 
 /// A connection of the group.
@@ -241,6 +241,13 @@ impl Interface {
     }
 }
 
+/// Whether there are loops of connections that go through several groups.
+pub(crate) fn is_torn(system: &SystemView<'_>) -> bool {
+    let all = InputSet::All(system.layout.inputs());
+    let whole = Interface::new(&SystemView { inputs: &all, ..*system }, 1);
+    system.inputs.len() < all.len() && (0..system.layout.subsystems()).any(|i| whole.is_in_loop(i))
+}
+
 /// Copies a few numbers without the call that a copy of unknown length is.
 #[inline]
 fn copy_few(from: &[f64], to: &mut [f64]) {
@@ -254,7 +261,7 @@ fn scaled(range: std::ops::Range<usize>, width: usize) -> std::ops::Range<usize>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use costep_core::{Capabilities, Connection, Coupling, Description, Division, InputSet, Port};
+    use costep_core::{Capabilities, Connection, Coupling, Description, Division, Port};
 
     /// An interface of subsystems with so many (inputs, outputs).
     fn interface(sizes: &[(usize, usize)], connections: &[Connection]) -> Interface {
@@ -276,6 +283,7 @@ mod tests {
             layout: &layout,
             step: 1.0,
             division: Division::Parts(8),
+            known_inputs: &[],
         };
         Interface::new(&system, 1)
     }

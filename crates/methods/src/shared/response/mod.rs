@@ -19,7 +19,7 @@
 
 mod euler;
 
-use costep_core::LocalModel;
+use costep_core::{LocalModel, inner_steps};
 use costep_linalg::{Exponential, Lu, Matrix};
 
 use crate::shared::legendre::{coefficient, factorial, mirrored_coefficient};
@@ -49,6 +49,9 @@ pub(crate) struct Response {
 pub(crate) struct ResponseWorkspace {
     works: Vec<Work>,
 }
+
+/// Beyond so many Euler steps in a macro step they are as good as continuous, and not worth their time.
+const MOST_EULER_STEPS: f64 = 1e5;
 
 /// More rooms of one size are not kept.
 const MOST_WORKS: usize = 8;
@@ -176,6 +179,30 @@ impl Response {
         self.output_maps(model, work);
         self.add_feedthrough(model, self.width);
         true
+    }
+
+    /// Computes all maps for a step h of a subsystem that solves its equations by explicit Euler steps of this length, or by
+    /// another solver if it is zero. False if they are not finite.
+    #[must_use]
+    pub(crate) fn compute_as_solved(
+        &mut self,
+        model: &LocalModel,
+        h: f64,
+        euler_step: f64,
+        shop: &mut ResponseWorkspace,
+    ) -> bool {
+        match euler_step * MOST_EULER_STEPS > h {
+            true => self.compute_euler(model, h, inner_steps(h, euler_step), shop),
+            false => self.compute(model, h, shop),
+        }
+    }
+
+    /// Whether there is room for a model of this size and inputs of degree `width` - 1.
+    pub(crate) fn is_of(&self, (states, inputs, outputs): (usize, usize, usize), width: usize) -> bool {
+        let Self { input_to_state, state_to_output, .. } = self;
+        self.width == width
+            && (input_to_state.rows(), input_to_state.columns()) == (states, inputs * width)
+            && state_to_output.rows() == outputs * width
     }
 
     fn chain(&self, model: &LocalModel) -> Chain {

@@ -21,6 +21,11 @@ pub(crate) fn method_warning(method: &str, text: &str) -> String {
     format!("warning[{}]: {method}: {text}", costep::Code::MethodLimited.entry().id)
 }
 
+/// The same of what has turned out on the way.
+pub(crate) fn convergence_warning(text: &str) -> String {
+    format!("warning[{}]: {text}", costep::Code::NotConverged.entry().id)
+}
+
 /// Warnings of the same code that are shown in full.
 const SHOWN_OF_A_CODE: usize = 2;
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::{Failure, to_json};
 use crate::messages;
-use crate::phrases::{argument, count, method_warning, show_warnings};
+use crate::phrases::{argument, convergence_warning, count, method_warning, show_warnings};
 use crate::progress::RunProgress;
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
@@ -73,6 +73,7 @@ fn go(
     output: Output,
 ) -> Result<ExitCode, Failure> {
     announce(project, &simulation, output);
+    let known: Vec<String> = simulation.engine().warnings().map(Into::into).collect();
     let passed_stop = passed_stop(project, &simulation);
     passed_stop.iter().for_each(|warning| output.remark(&warning.to_string()));
     let mut progress = RunProgress::new(output);
@@ -85,6 +86,9 @@ fn go(
         false => simulation.run(),
     };
     progress.finish();
+    // What has turned out on the way.
+    let new = simulation.engine().warnings().filter(|warning| !known.iter().any(|known| known == warning));
+    new.for_each(|warning| output.remark(&convergence_warning(warning)));
     simulation.close()?;
     let outcome = simulation.finish()?;
     if let Some(error) = &outcome.no_checkpoints {

@@ -210,3 +210,54 @@ fn what_finite_differences_lack_is_said() {
         assert!(remarks.iter().any(|r| r.contains("identified")), "{remarks:?}");
     }
 }
+
+/// Relative errors of x1 of the converged iteration at 1, 2 and 5 ms, by exact analysis, the start left out: inputs go in a
+/// line to their end value, or are held at it.
+const CONVERGED_LINE: [f64; 3] = [0.0069, 0.030, 0.28];
+const CONVERGED_HOLD: [f64; 3] = [0.12, 0.26, 0.82];
+
+/// Every method that repeats steps comes to the same, whatever its way; parabolas are better than lines.
+#[test]
+fn repeated_steps_converge_to_what_analysis_says() {
+    let folder = tempfile::tempdir().unwrap();
+    exported(FmiVersion::V3, &[], folder.path());
+    let errors = |order: usize, method: &str| {
+        STEPS_MS.map(|h| {
+            let mut engine = engine(folder.path(), &of_order(order), method, 1e-3 * h).unwrap();
+            let (mut wrong, mut size) = (0.0, 0.0);
+            for expected in &monolithic(1e-3 * h, MICRO_STEP)[1..] {
+                engine.step().unwrap();
+                wrong += (engine.outputs()[0] - expected).powi(2);
+                size += expected * expected;
+            }
+            (wrong / size).sqrt()
+        })
+    };
+    let is_near = |measured: [f64; 3], wanted: [f64; 3]| {
+        measured.iter().zip(wanted).all(|(error, wanted)| (error / wanted - 1.0).abs() < 0.05)
+    };
+    for method in ["fixed-point", "iqn-ils", "iqn-ils:sweep=jacobi", "ijcsa", "ijcsa:jacobian=differences"] {
+        let line = errors(1, method);
+        println!("{method}: {line:?}");
+        assert!(is_near(line, CONVERGED_LINE), "{method}: {line:?}");
+        let with = |option: &str| format!("{method}{}{option}", if method.contains(':') { "," } else { ":" });
+        let hold = errors(1, &with("inputs=held"));
+        assert!(is_near(hold, CONVERGED_HOLD), "{method}: {hold:?}");
+        let parabola = errors(2, &with("inputs=quadratic"));
+        println!("{method}, parabolas: {parabola:?}");
+        assert!(parabola.iter().zip(line).all(|(parabola, line)| *parabola < 0.8 * line), "{parabola:?}");
+    }
+}
+
+/// FMUs that do not go back are named, with what works instead.
+#[test]
+fn without_rollback_the_fmu_is_named_and_other_methods_are_proposed() {
+    let folder = tempfile::tempdir().unwrap();
+    exported(FmiVersion::V2, &[Capability::State], folder.path());
+    for method in ["fixed-point", "iqn-ils", "ijcsa"] {
+        let error = engine(folder.path(), &of_order(1), method, 1e-3).err().expect("it is refused");
+        let text = error.to_string();
+        assert!(error.code() == costep_core::Code::NeedsMissing && text.contains("`S1`"), "{text}");
+        assert!(text.contains("rollback") && text.contains("`identified`"), "{text}");
+    }
+}

@@ -121,6 +121,8 @@ pub struct Description {
     pub outputs: Vec<Port>,
     /// Direct feedthrough: for each output the inputs it depends on without delay.
     pub feedthrough: Vec<Vec<usize>>,
+    /// Some outputs do not say which inputs they depend on: `feedthrough` then has all, and may have too many.
+    pub assumes_feedthrough: bool,
     /// Highest order of an input polynomial it takes; 0 = held inputs only. See
     /// [`Description::order_of_input`].
     pub input_order: usize,

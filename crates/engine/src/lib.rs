@@ -15,6 +15,7 @@ mod guard;
 mod initialise;
 mod job;
 mod ledger;
+mod loops;
 mod plan;
 mod plant;
 mod pool;

@@ -258,10 +258,15 @@ fn a_saved_whole_goes_on_bit_by_bit() {
 
 #[test]
 fn loops_without_delay_and_failures_are_named() {
-    let ([_, sine], ..) = ring();
-    let loops = [connect(0, 0)];
-    let error = members(equations(&[sine]), &loops, Vec::new(), &BDF).err().unwrap();
-    assert_eq!(error.code(), Code::AlgebraicLoop);
+    // y = x + 2 + y^2 has no solution.
+    let ([_, mut sine], ..) = ring();
+    sine.g = |_, x, u, y| y[0] = x[0] + 2.0 + u[0] * u[0];
+    let mut alone = members(equations(&[sine]), &[connect(0, 0)], Vec::new(), &BDF).unwrap();
+    let experiment = Experiment { start: 0.0, stop: 1.0, step: 0.1 };
+    alone[0].initialise(&experiment).unwrap();
+    let nothing = InputPolynomials::new(1, 0);
+    let error = alone[0].step(experiment.interval(0), nothing.segment(0..1, 0), &mut [0.0]).unwrap_err();
+    assert_eq!(error.code(), Code::AlgebraicLoop, "{error}");
 
     let mut burst = Formulas::new("burst", 0, &[1.0], |_, x, _, x_dot| x_dot[0] = x[0] * x[0]);
     burst.jacobians = |x, _, model| (model.a[0], model.c[0]) = (2.0 * x[0], 1.0);

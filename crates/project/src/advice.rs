@@ -76,7 +76,7 @@ fn direct_loops(parts: &Components, connections: &[Connection], problems: &mut P
             let round = format!("{} -> {}", names.join(" -> "), names[0]);
             Error::new(Code::DirectLoop, format!("the loop {} has direct feedthrough throughout", shortened(&round)))
                 .because("its outputs depend on its inputs without delay")
-                .hint("methods that hold or extrapolate are likely to be unstable; try `predictive` if the FMUs provide derivatives, or smaller steps")
+                .hint("methods that hold or extrapolate are likely to be unstable; try `iqn-ils` if the FMUs can go back, `predictive` if they provide derivatives, or smaller steps")
         });
     }
 }

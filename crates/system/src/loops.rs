@@ -11,7 +11,9 @@ pub fn direct_loops(parts: &[Box<dyn Component>], connections: &[Connection]) ->
     let layout = Layout::new(sizes);
     let coupling = Coupling::new(layout.inputs(), connections);
     let mut arrows = Vec::new();
-    for (part, built) in parts.iter().enumerate() {
+    // Those that do not say what they depend on would seem to be part of loops that are none.
+    let tells = |(_, part): &(usize, &Box<dyn Component>)| !part.description().assumes_feedthrough;
+    for (part, built) in parts.iter().enumerate().filter(tells) {
         let (inputs, outputs) = (layout.input_range(part), layout.output_range(part));
         for (output, through) in outputs.zip(&built.description().feedthrough) {
             for input in through {

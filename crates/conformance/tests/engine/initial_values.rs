@@ -1,6 +1,6 @@
 //! Consistent values at the start: y = g(x0, u), u = L y.
 
-use costep_core::Code;
+use costep_core::{Code, Description, Restricted};
 use costep_engine::Engine;
 use costep_integrate::Solver;
 
@@ -34,14 +34,99 @@ fn a_loop_settles_if_its_gain_is_below_one() {
     assert!((engine.coupled()[1] - engine.outputs()[0]).abs() < 1e-12);
 }
 
+/// a = gain b + 1, b = a + 1.
 #[test]
-fn a_loop_that_does_not_settle_is_named() {
-    for gain in [1.0, -1.0, 2.0, 1e200] {
+fn a_loop_is_solved_whatever_its_gain() {
+    for gain in [-1.0, 2.0, -50.0, 1e6, 1e200] {
         let toys = vec![amplifier("a", gain).boxed(), amplifier("b", 1.0).boxed()];
-        let error = error_of(wired(toys, &[(0, 1), (1, 0)], &method("zoh")));
-        assert_eq!(error.code(), Code::AlgebraicLoop, "gain {gain}");
-        assert!(error.to_string().contains("`a.u0`") || error.to_string().contains("`b.u0`"), "{error}");
+        let engine = Engine::new(wired(toys, &[(0, 1), (1, 0)], &method("zoh"))).unwrap();
+        let a = (gain + 1.0) / (1.0 - gain);
+        assert!((engine.outputs()[0] - a).abs() < 1e-9 * a.abs().max(1.0), "{gain}: {:?}", engine.outputs());
+        assert!((engine.outputs()[1] - a - 1.0).abs() < 1e-9, "{gain}: {:?}", engine.outputs());
     }
+}
+
+/// y = rule(u).
+fn rule(name: &str, rule: impl Fn(f64) -> f64 + Send + 'static) -> Toy {
+    Toy::new(name, 1, 1, move |_, u, y| {
+        y[0] = rule(u[0]);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_nonlinear_loop_is_solved() {
+    // x = 2 cos x has a slope of about -1.7 at its solution.
+    let toys = vec![rule("a", f64::cos).boxed(), rule("b", |u| 2.0 * u).boxed()];
+    let engine = Engine::new(wired(toys, &[(0, 1), (1, 0)], &method("zoh"))).unwrap();
+    assert!((engine.outputs()[1] - 1.029_866_529_322_259).abs() < 1e-12, "{:?}", engine.outputs());
+    // The square root is not defined below 1: what is not a number is kept away from.
+    let toys = vec![rule("a", |u| 10.0 * (u + 1e-3).sqrt() - 1.0).boxed(), rule("b", |u| u).boxed()];
+    let engine = Engine::new(wired(toys, &[(0, 1), (1, 0)], &method("zoh"))).unwrap();
+    let y = engine.outputs()[0];
+    assert!((y - 10.0 * (y + 1e-3).sqrt() + 1.0).abs() < 1e-9 * y.abs().max(1.0), "{y}");
+}
+
+#[test]
+fn a_loop_without_a_solution_is_shown() {
+    for (first, second) in [(1.0, 0.0), (0.0, 1.0)] {
+        let toys =
+            vec![rule("a", move |u| u * first + u * u * second + 1.0).boxed(), rule("b", |u| u).boxed()];
+        let error = error_of(wired(toys, &[(0, 1), (1, 0)], &method("zoh")));
+        let text = error.to_string();
+        assert_eq!(error.code(), Code::AlgebraicLoop, "{text}");
+        assert!(
+            text.contains("a.y0 -> b.u0 -> b.y0 -> a.u0 -> a.y0") && text.contains("residual of"),
+            "{text}"
+        );
+    }
+}
+
+/// Parts that say nothing of their dependencies are taken to depend on everything: the loop that this makes is no loop, and
+/// its values are those without it.
+#[test]
+fn missing_dependencies_do_not_invent_loops() {
+    let model = model("dual-mass", &[("ck", 1e5), ("dk", 1e3), ("x1", 0.1), ("x2", 0.3), ("v1", 2.0)]);
+    let known = Engine::new(coupled(&model, &Solver::Exact, &method("zoh"), 1.0, 1e-3)).unwrap();
+    let mut system = coupled(&model, &Solver::Exact, &method("zoh"), 1.0, 1e-3);
+    let unknown = |part| {
+        let silent = |of: &mut Description| {
+            let all: Vec<usize> = (0..of.inputs.len()).collect();
+            of.feedthrough.iter_mut().for_each(|row| row.clone_from(&all));
+        };
+        Restricted::new(part).describe(silent).boxed()
+    };
+    system.subsystems = system.subsystems.into_iter().map(unknown).collect();
+    let silent = Engine::new(system).unwrap();
+    assert_eq!((silent.outputs(), silent.coupled()), (known.outputs(), known.coupled()));
+}
+
+/// Loops during the run, of parts without states: x = 2 cos(x + t), whose gain is above one, at every communication point.
+#[test]
+fn repeated_steps_solve_loops_during_the_run() {
+    for label in ["iqn-ils", "iqn-ils:sweep=jacobi", "fixed-point", "ijcsa:jacobian=differences"] {
+        let moving = Toy::new("a", 1, 1, |t, u, y| {
+            y[0] = (u[0] + t).cos();
+            Ok(())
+        });
+        let system =
+            wired(vec![moving.boxed(), rule("b", |u| 2.0 * u).boxed()], &[(0, 1), (1, 0)], &method(label));
+        let mut engine = Engine::new(system).unwrap();
+        for _ in 0..50 {
+            engine.step().unwrap();
+            let (t, y) = (engine.time(), engine.outputs()[1]);
+            assert!((y - 2.0 * (y + t).cos()).abs() < 1e-6, "{label} at {t}: {y}");
+        }
+        assert!(engine.warnings().next().is_none(), "{label}");
+    }
+    // u^2 + t, which has a solution for t < 1/4 only.
+    let vanishing = Toy::new("a", 1, 1, |t, u, y| {
+        y[0] = u[0] * u[0] + t;
+        Ok(())
+    });
+    let stop = method("iqn-ils:without_convergence=stop");
+    let error = error_of(wired(vec![vanishing.boxed(), rule("b", |u| u).boxed()], &[(0, 1), (1, 0)], &stop));
+    assert!(error.code() == Code::Repeats && error.to_string().contains(".u0`"), "{error}");
 }
 
 #[test]

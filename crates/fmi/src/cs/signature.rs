@@ -69,6 +69,7 @@ impl Signature {
             name: name.to_owned(),
             inputs: declared.clone(),
             outputs: outputs.ports(fmu, &sizes),
+            assumes_feedthrough: !fmu.tells_dependencies(),
             feedthrough,
             input_order,
             step_lengths: step_lengths(kind),

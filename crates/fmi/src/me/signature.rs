@@ -83,6 +83,7 @@ impl Signature {
             inputs: input_ports,
             outputs: outputs.ports(fmu, &sizes),
             feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            assumes_feedthrough: !fmu.tells_dependencies(),
             // Discrete inputs are held by the engine, as their ports say.
             input_order: usize::MAX,
             step_lengths: StepLengths::Any,

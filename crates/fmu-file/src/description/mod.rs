@@ -294,6 +294,11 @@ impl ModelDescription {
         outputs.iter().map(row).collect()
     }
 
+    /// Whether all outputs say which variables they depend on.
+    pub fn tells_dependencies(&self) -> bool {
+        self.structure.outputs.iter().all(|unknown| unknown.dependencies.is_some())
+    }
+
     /// Number of elements of a variable when structural parameters have other values than at the start:
     /// `size_of` gives the value of the variable with an index. None if it is beyond what memory holds.
     pub fn elements(&self, index: usize, size_of: impl Fn(usize) -> u64) -> Option<usize> {

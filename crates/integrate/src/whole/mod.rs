@@ -2,19 +2,19 @@
 //! It has the state, time and step events of all parts, and corners of r(t) as time events: between them integrators see
 //! smooth signals. Or it has none of them, as a reference by steps of a fixed length.
 
-mod levels;
+mod loops;
 mod member;
 
 use std::ops::Range;
 
 use costep_core::{
-    Code, Connection, Coupling, Description, Error, External, Layout, LocalModel, Port, Result,
+    Code, Connection, Coupling, Description, Error, Evaluation, External, Layout, LocalModel, Port, Result,
 };
 use costep_linalg::ClosedLoop;
 
 use crate::equations::{AfterEvent, Equations, Events};
 use crate::solver::Solver;
-use levels::levels;
+use loops::LoopSolver;
 
 pub use member::members;
 
@@ -30,7 +30,9 @@ pub struct Whole {
     coupling: Coupling,
     externals: Vec<(usize, External)>,
     /// Parts to evaluate, level by level: outputs of a level need only inputs fed by lower levels.
-    levels: Vec<Vec<usize>>,
+    evaluation: Evaluation,
+    /// For the algebraic loops, in the order of the levels.
+    solvers: Vec<LoopSolver>,
     description: Description,
     /// Whether there are events, jumps of external inputs among them.
     has_events: bool,
@@ -49,7 +51,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Couples the parts. Fails if outputs depend on themselves without delay.
+    /// Couples the parts. Outputs that depend on themselves without delay are solved for at every instant.
     pub fn new(
         mut parts: Vec<Box<dyn Equations>>,
         connections: &[Connection],
@@ -58,7 +60,9 @@ impl Whole {
         let descriptions: Vec<Description> = parts.iter().map(|part| part.description().clone()).collect();
         let layout = Layout::of(&descriptions);
         let coupling = Coupling::new(layout.inputs(), connections);
-        let levels = levels(&descriptions, &layout, &coupling)?;
+        let evaluation = Evaluation::new(&descriptions, &layout, &coupling);
+        let solver = |of| LoopSolver::new(of, &descriptions, &layout, &coupling);
+        let solvers = evaluation.loops().map(solver).collect();
         let states = ranges(parts.iter().map(|part| part.states()));
         let indicators =
             ranges(parts.iter_mut().map(|part| part.events().map_or(0, |events| events.indicators())));
@@ -83,7 +87,8 @@ impl Whole {
             layout,
             coupling,
             externals,
-            levels,
+            evaluation,
+            solvers,
             models,
             closed_loop,
         })
@@ -107,11 +112,16 @@ impl Whole {
     /// Fills consistent inputs and outputs.
     fn resolve(&mut self, t: f64, x: &[f64]) -> Result<()> {
         self.couple(t);
-        for level in 0..self.levels.len() {
-            for k in 0..self.levels[level].len() {
-                let i = self.levels[level][k];
+        let mut solved = 0;
+        for level in 0..self.evaluation.levels.len() {
+            for k in 0..self.evaluation.levels[level].parts.len() {
+                let i = self.evaluation.levels[level].parts[k];
                 let (u, y) = (&self.u[self.layout.input_range(i)], &mut self.y[self.layout.output_range(i)]);
                 self.parts[i].outputs(t, &x[self.states[i].clone()], u, y)?;
+            }
+            for _ in 0..self.evaluation.levels[level].loops.len() {
+                self.solve_loop(solved, t, x)?;
+                solved += 1;
             }
             self.couple(t);
         }
@@ -122,8 +132,12 @@ impl Whole {
     fn couple(&mut self, t: f64) {
         self.coupling.apply(&self.y, &mut self.u);
         for (j, signal) in &self.externals {
-            self.u[*j] += if self.has_events { signal.continued(self.inside, t) } else { signal.value(t) };
+            self.u[*j] += self.external_value(signal, t);
         }
+    }
+
+    fn external_value(&self, signal: &External, t: f64) -> f64 {
+        if self.has_events { signal.continued(self.inside, t) } else { signal.value(t) }
     }
 
     /// The time of the next event of a part or of an external input.
@@ -242,7 +256,8 @@ impl Equations for Whole {
         for (i, (part, own)) in parts.iter_mut().zip(models.iter_mut()).enumerate() {
             part.jacobians(t, &x[states[i].clone()], &u[layout.input_range(i)], own)?;
         }
-        // Regular, since there is no algebraic loop; with differences in place of derivatives nearly so.
+        // Regular, if there is no algebraic loop; with differences in place of derivatives nearly so. A loop that was solved
+        // in a singular point gives some Jacobian, which an integrator finds out.
         let _ = closed_loop.close(|i| [&models[i].c, &models[i].d]);
         closed_loop.couple(|i| [&models[i].a, &models[i].b], &mut model.a, &mut model.b);
         model.c.copy_from_slice(closed_loop.outputs().data());

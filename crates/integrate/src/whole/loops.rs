@@ -1,0 +1,116 @@
+//! Algebraic loops inside the whole: inputs that fit the outputs that they cause, at every instant.
+
+use costep_core::evaluation::input_name;
+use costep_core::{AlgebraicLoop, Code, Coupling, Description, Error, Layout, Place, Result};
+use costep_linalg::RootFinder;
+
+use super::Whole;
+
+/// Solves one loop again and again, from its last solution on.
+pub(super) struct LoopSolver {
+    of: AlgebraicLoop,
+    finder: RootFinder,
+    sizes: Vec<f64>,
+    u: Vec<f64>,
+    /// For messages.
+    path: String,
+    names: Vec<String>,
+}
+
+impl LoopSolver {
+    pub(super) fn new(
+        of: &AlgebraicLoop,
+        descriptions: &[Description],
+        layout: &Layout,
+        coupling: &Coupling,
+    ) -> Self {
+        Self {
+            finder: RootFinder::new(of.inputs.len()),
+            sizes: of.inputs.iter().map(|j| size(descriptions, layout, *j)).collect(),
+            u: vec![0.0; of.inputs.len()],
+            path: of.path(descriptions, layout, coupling),
+            names: of.inputs.iter().map(|j| input_name(descriptions, layout, *j)).collect(),
+            of: of.clone(),
+        }
+    }
+}
+
+/// Typical size of an input, 1 if it is not known, as FMI has it.
+fn size(descriptions: &[Description], layout: &Layout, input: usize) -> f64 {
+    let owner = layout.input_owner(input);
+    let port = &descriptions[owner].inputs[input - layout.input_range(owner).start];
+    port.nominal.map(f64::abs).filter(|size| *size > 0.0 && size.is_finite()).unwrap_or(1.0)
+}
+
+impl Whole {
+    /// Fills consistent inputs and outputs of a loop; those of lower levels are known.
+    pub(super) fn solve_loop(&mut self, number: usize, t: f64, x: &[f64]) -> Result<()> {
+        let mut solver = std::mem::replace(&mut self.solvers[number], LoopSolver::nothing());
+        let outcome = self.solve_with(&mut solver, t, x);
+        self.solvers[number] = solver;
+        outcome
+    }
+
+    fn solve_with(&mut self, solver: &mut LoopSolver, t: f64, x: &[f64]) -> Result<()> {
+        let LoopSolver { of, finder, sizes, u, .. } = solver;
+        u.iter_mut().zip(&of.inputs).for_each(|(u, j)| *u = self.u[*j]);
+        let found = finder.solve(u, sizes, |u, residual| self.try_loop(of, (t, x), u, residual))?;
+        u.iter().zip(&of.inputs).for_each(|(u, j)| self.u[*j] = *u);
+        match found.is_found {
+            true => self.evaluate(&of.parts, t, x),
+            false => Err(unsolved(solver, t, (found.residual, found.worst))),
+        }
+    }
+
+    /// L y + r - u under these inputs of a loop.
+    fn try_loop(
+        &mut self,
+        of: &AlgebraicLoop,
+        (t, x): (f64, &[f64]),
+        u: &[f64],
+        residual: &mut [f64],
+    ) -> Result<()> {
+        of.inputs.iter().zip(u).for_each(|(j, u)| self.u[*j] = *u);
+        self.evaluate(&of.parts, t, x)?;
+        for (n, j) in of.inputs.iter().enumerate() {
+            residual[n] = self.coupling.row(*j, &self.y) + self.external(*j, t) - u[n];
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, parts: &[usize], t: f64, x: &[f64]) -> Result<()> {
+        parts.iter().try_for_each(|i| {
+            let (u, y) = (&self.u[self.layout.input_range(*i)], &mut self.y[self.layout.output_range(*i)]);
+            self.parts[*i].outputs(t, &x[self.states[*i].clone()], u, y)
+        })
+    }
+
+    /// r(t) of an input.
+    fn external(&self, input: usize, t: f64) -> f64 {
+        let own = self.externals.iter().filter(|(j, _)| *j == input);
+        own.map(|(_, signal)| self.external_value(signal, t)).sum()
+    }
+}
+
+impl LoopSolver {
+    fn nothing() -> Self {
+        Self {
+            of: AlgebraicLoop::default(),
+            finder: RootFinder::default(),
+            sizes: Vec::new(),
+            u: Vec::new(),
+            path: String::new(),
+            names: Vec::new(),
+        }
+    }
+}
+
+#[cold]
+fn unsolved(solver: &LoopSolver, t: f64, (residual, worst): (f64, usize)) -> Error {
+    let message = format!(
+        "the algebraic loop {} has no solution that can be found: a residual of {residual:.1e} is left at `{}`",
+        solver.path, solver.names[worst]
+    );
+    let place = Place::Run { subsystem: None, signal: None, time: t, step: 0 };
+    Error::new(Code::AlgebraicLoop, message).at(place)
+}

@@ -1,0 +1,241 @@
+//! Roots of small systems of equations: Newton's method with Jacobians by differences that are kept while they serve, and
+//! damping. Where the Jacobian is singular, the shortest step.
+
+use crate::lu::Lu;
+use crate::matrix::Matrix;
+use crate::pseudo_inverse::PseudoInverse;
+
+/// Residual relative to the size of its unknown at which a root is found.
+const TARGET: f64 = 1e-13;
+/// The same where round-off does not let it become smaller.
+const ACCEPTED: f64 = 1e-9;
+/// Change of an unknown for differences, relative to its size.
+const CHANGE: f64 = 1e-7;
+/// A step that leaves more than this of the residual asks for a new Jacobian.
+const SLOW: f64 = 0.1;
+const MAX_STEPS: usize = 100;
+const MAX_HALVINGS: usize = 30;
+/// Singular values below this share of the greatest are zero.
+const CUT: f64 = 1e-12;
+
+/// What came of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RootOutcome {
+    /// Whether there is a root.
+    pub is_found: bool,
+    /// The greatest residual, relative to the size of its unknown; not finite if the equations gave no number at the start.
+    pub residual: f64,
+    /// The unknown that it belongs to.
+    pub worst: usize,
+}
+
+/// Room for the search of roots with so many unknowns. Keeps the last Jacobian, for a search nearby.
+#[derive(Clone, Debug, Default)]
+pub struct RootFinder {
+    lu: Lu,
+    is_known: bool,
+    jacobian: Matrix,
+    residual: Vec<f64>,
+    trial: Vec<f64>,
+    trial_residual: Vec<f64>,
+    step: Vec<f64>,
+    shortest: Option<(PseudoInverse, Matrix)>,
+}
+
+impl RootFinder {
+    /// For so many unknowns.
+    pub fn new(unknowns: usize) -> Self {
+        let values = || vec![0.0; unknowns];
+        Self {
+            lu: Lu::new(unknowns),
+            is_known: false,
+            jacobian: Matrix::zeros(unknowns, unknowns),
+            residual: values(),
+            trial: values(),
+            trial_residual: values(),
+            step: values(),
+            shortest: None,
+        }
+    }
+
+    /// Searches for x with r(x) = 0, from x on. `sizes` are typical sizes of the unknowns; `equations` fills r.
+    pub fn solve<E>(
+        &mut self,
+        x: &mut [f64],
+        sizes: &[f64],
+        mut equations: impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
+    ) -> Result<RootOutcome, E> {
+        equations(x, &mut self.residual)?;
+        let mut outcome = measure(x, sizes, &self.residual);
+        for _ in 0..MAX_STEPS {
+            if outcome.residual <= TARGET || !outcome.residual.is_finite() {
+                break;
+            }
+            let is_fresh = !self.is_known;
+            if is_fresh {
+                self.differentiate(x, sizes, &mut equations)?;
+            }
+            let norm = outcome.residual;
+            let improved = self.damped_step(x, sizes, &mut equations)?;
+            match improved {
+                Some(better) => {
+                    self.is_known =
+                        better.residual < SLOW * norm || (is_fresh && better.residual <= ACCEPTED);
+                    outcome = better;
+                }
+                // An old Jacobian may be to blame.
+                None if !is_fresh => self.is_known = false,
+                None => break,
+            }
+        }
+        outcome.is_found = outcome.residual <= ACCEPTED;
+        self.is_known &= outcome.is_found;
+        Ok(outcome)
+    }
+
+    /// The Jacobian at x, by differences, factored.
+    fn differentiate<E>(
+        &mut self,
+        x: &[f64],
+        sizes: &[f64],
+        equations: &mut impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for j in 0..x.len() {
+            self.trial.copy_from_slice(x);
+            for sign in [1.0, -1.0] {
+                let change = sign * CHANGE * size(x[j], sizes[j]);
+                self.trial[j] = x[j] + change;
+                equations(&self.trial, &mut self.trial_residual)?;
+                if self.trial_residual.iter().all(|r| r.is_finite()) {
+                    break;
+                }
+            }
+            let change = self.trial[j] - x[j];
+            for i in 0..x.len() {
+                let slope = (self.trial_residual[i] - self.residual[i]) / change;
+                self.jacobian[(i, j)] = if slope.is_finite() { slope } else { 0.0 };
+            }
+        }
+        self.lu.matrix_mut().copy_from(&self.jacobian);
+        if self.lu.factor() {
+            self.shortest = None;
+        } else {
+            let n = x.len();
+            let (mut method, mut inverse) = (PseudoInverse::new(n, n), Matrix::zeros(n, n));
+            method.compute(&self.jacobian, CUT, &mut inverse);
+            self.shortest = Some((method, inverse));
+        }
+        Ok(())
+    }
+
+    /// Goes along Newton's step as far as the residual falls; none if it does not.
+    fn damped_step<E>(
+        &mut self,
+        x: &mut [f64],
+        sizes: &[f64],
+        equations: &mut impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
+    ) -> Result<Option<RootOutcome>, E> {
+        match &self.shortest {
+            None => {
+                self.step.copy_from_slice(&self.residual);
+                self.lu.solve(&mut self.step);
+            }
+            Some((_, inverse)) => {
+                self.step.fill(0.0);
+                inverse.multiply_add(&self.residual, &mut self.step);
+            }
+        }
+        // By sizes that stay: far away every residual is small beside its unknown.
+        let weighed = |r: &f64, (x, nominal): (&f64, &f64)| r.abs() / size(*x, *nominal);
+        let merit = |residual: &[f64], x: &[f64]| {
+            let all = residual.iter().zip(x.iter().zip(sizes));
+            all.map(|(r, of)| weighed(r, of))
+                .fold(0.0, |greatest: f64, r| if r > greatest || r.is_nan() { r } else { greatest })
+        };
+        let before = merit(&self.residual, x);
+        let mut share = 1.0;
+        for _ in 0..MAX_HALVINGS {
+            for (trial, (x, step)) in self.trial.iter_mut().zip(x.iter().zip(&self.step)) {
+                *trial = x - share * step;
+            }
+            if self.trial.iter().all(|x| x.is_finite()) {
+                equations(&self.trial, &mut self.trial_residual)?;
+                if merit(&self.trial_residual, x) < before * (1.0 - 1e-4 * share) {
+                    let outcome = measure(&self.trial, sizes, &self.trial_residual);
+                    x.copy_from_slice(&self.trial);
+                    std::mem::swap(&mut self.residual, &mut self.trial_residual);
+                    return Ok(Some(outcome));
+                }
+            }
+            share *= 0.5;
+        }
+        Ok(None)
+    }
+}
+
+/// Size of an unknown.
+fn size(x: f64, size: f64) -> f64 {
+    x.abs().max(size)
+}
+
+fn measure(x: &[f64], sizes: &[f64], residual: &[f64]) -> RootOutcome {
+    let mut worst = RootOutcome { is_found: false, residual: 0.0, worst: 0 };
+    for (i, r) in residual.iter().enumerate() {
+        let relative = if *r == 0.0 { 0.0 } else { r.abs() / size(x[i], sizes[i]) };
+        if relative > worst.residual || relative.is_nan() {
+            let residual = if relative.is_nan() { f64::INFINITY } else { relative };
+            worst = RootOutcome { residual, worst: i, ..worst };
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn solve(x: &mut [f64], equations: impl Fn(&[f64], &mut [f64])) -> RootOutcome {
+        let mut evaluations = 0;
+        let outcome = RootFinder::new(x.len()).solve(x, &vec![1.0; x.len()], |x, r| {
+            evaluations += 1;
+            equations(x, r);
+            Ok::<(), Infallible>(())
+        });
+        assert!(evaluations < 400, "{evaluations}");
+        outcome.unwrap()
+    }
+
+    #[test]
+    fn linear_nonlinear_and_stiff_equations_have_their_roots() {
+        let mut x = [0.0, 0.0];
+        assert!(solve(&mut x, |x, r| (r[0], r[1]) = (2.0 * x[1] + 1.0 - x[0], 3.0 * x[0] - x[1])).is_found);
+        assert!((x[0] + 0.2).abs() < 1e-12 && (x[1] + 0.6).abs() < 1e-12, "{x:?}");
+        // The undamped step leads away from zero.
+        let mut x = [3.0];
+        assert!(solve(&mut x, |x, r| r[0] = x[0].atan()).is_found && x[0].abs() < 1e-9, "{x:?}");
+        // Not defined below 2: differences and steps stay where numbers are.
+        let mut x = [2.0];
+        assert!(
+            solve(&mut x, |x, r| r[0] = (x[0] - 2.0).sqrt() - 0.5).is_found && (x[0] - 2.25).abs() < 1e-9
+        );
+        let mut x = [0.0];
+        assert!(solve(&mut x, |x, r| r[0] = (20.0 * x[0]).exp() - 1e6).is_found, "{x:?}");
+    }
+
+    #[test]
+    fn what_has_no_root_is_told_with_what_is_left() {
+        let mut x = [0.3];
+        let outcome = solve(&mut x, |x, r| r[0] = x[0] * x[0] + 1.0);
+        assert!(!outcome.is_found && (0.9..1.1).contains(&outcome.residual), "{outcome:?}");
+        assert!(!solve(&mut [0.0], |_, r| r[0] = 1.0).is_found);
+        assert!(!solve(&mut [0.0], |_, r| r[0] = f64::NAN).residual.is_finite());
+    }
+
+    #[test]
+    fn of_many_roots_of_a_singular_system_the_nearest_is_taken() {
+        let mut x = [0.0, 0.0];
+        let outcome = solve(&mut x, |x, r| (r[0], r[1]) = (x[0] + x[1] - 2.0, 2.0 * x[0] + 2.0 * x[1] - 4.0));
+        assert!(outcome.is_found && (x[0] - 1.0).abs() < 1e-9 && (x[1] - 1.0).abs() < 1e-9, "{x:?}");
+    }
+}

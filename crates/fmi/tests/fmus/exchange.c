@@ -1,5 +1,5 @@
-/* Test FMUs of costep for Model Exchange: the models Lag, Fault, S1, S2, Ball, Sampler, Chatter, Stepper. They check in
-   every call that it is allowed. MIT OR Apache-2.0. */
+/* Test FMUs of costep for Model Exchange: the models Lag, Fault, S1, S2, Ball, Sampler, Chatter, Stepper,
+   Planes, Sphere. They check in every call that it is allowed. MIT OR Apache-2.0. */
 #include "exchange.h"
 
 #if defined(LAG) || defined(FAULT)
@@ -75,6 +75,28 @@ void sensitivity(const Data *d, uint32_t known, double seed, double change[REALS
         change[21] += -(p[2] + p[4]) / p[0] * seed;
     }
 }
+#elif defined(PLANES)
+/* c(0), a(1), b(2): a + b + c = 0 and 2 a - 3 b + 2 c = 9, solved for a and b */
+const int states = 0, indicators = 0;
+void start_values(Data *d) { (void)d; }
+void initialise(Data *d) { (void)d; }
+void rates(const Data *d, double rate[2]) { (void)d; (void)rate; }
+void outputs(Data *d) { d->r[1] = 1.8 - d->r[0]; d->r[2] = -1.8; }
+void event(Data *d, Update *u) { (void)d; (void)u; }
+int is_input(uint32_t reference) { return reference == 0; }
+int is_state(uint32_t reference) { (void)reference; return 0; }
+#elif defined(SPHERE)
+/* a(0), b(3), c(1), square(10), swing(11): a^2 + b^2 + c^2 = square + swing sin t, solved for c */
+const int states = 0, indicators = 0;
+void start_values(Data *d) { d->r[10] = 5.0; }
+void initialise(Data *d) { (void)d; }
+void rates(const Data *d, double rate[2]) { (void)d; (void)rate; }
+void outputs(Data *d) {
+    d->r[1] = sqrt(d->r[10] + d->r[11] * sin(d->time) - d->r[0] * d->r[0] - d->r[3] * d->r[3]);
+}
+void event(Data *d, Update *u) { (void)d; (void)u; }
+int is_input(uint32_t reference) { return reference == 0 || reference == 3; }
+int is_state(uint32_t reference) { (void)reference; return 0; }
 #elif defined(BALL)
 /* height(1), speed(2), e(10), threshold(11), derivatives (20, 21), z(25); rests when relation is set */
 const int states = 2, indicators = 1;
@@ -143,7 +165,7 @@ int is_state(uint32_t reference) { return reference == 1; }
 #if !defined(BALL) && !defined(CHATTER)
 double indicator(const Data *d) { (void)d; return 1.0; }
 #endif
-#if defined(BALL) || defined(SAMPLER) || defined(CHATTER) || defined(STEPPER)
+#if defined(BALL) || defined(SAMPLER) || defined(CHATTER) || defined(STEPPER) || defined(PLANES) || defined(SPHERE)
 void sensitivity(const Data *d, uint32_t known, double seed, double change[REALS]) { (void)d; (void)known; (void)seed; change[0] = NAN; }
 #endif
 #ifdef SAMPLER

@@ -115,6 +115,22 @@ fn variables(model: &str) -> Table {
             &[(1, &[0, 3, 2, 4]), (2, &[2]), (4, &[4])],
             &[(20, 2), (21, 4)],
         ),
+        "Planes" => (
+            &[("c", 0, "input", Some("0")), ("a", 1, "output", None), ("b", 2, "output", None)],
+            &[(1, &[0]), (2, &[0])],
+            &[],
+        ),
+        "Sphere" => (
+            &[
+                ("a", 0, "input", Some("0")),
+                ("b", 3, "input", Some("0")),
+                ("c", 1, "output", None),
+                ("square", 10, "parameter", Some("5")),
+                ("swing", 11, "parameter", Some("0")),
+            ],
+            &[(1, &[0, 3])],
+            &[],
+        ),
         "Ball" => (
             &[
                 ("height", 1, "output", None),
@@ -402,8 +418,8 @@ pub(crate) fn build_panicking(fmi: Fmi, abi: &str) -> TestFmu {
     pack("Fault", &text, Some((&["model.c", "fault.c", functions], &flags)))
 }
 
-/// Compiles and packs a model for Model Exchange: `Lag`, `Fault`, `S1`, `S2`, `Ball`, `Sampler`, `Chatter` or `Stepper`. A
-/// plain one cannot store its state, has no directional derivatives, and does not want to hear of completed steps.
+/// Compiles and packs a model for Model Exchange: `Lag`, `Fault`, `S1`, `S2`, `Ball`, `Sampler`, `Chatter`, `Stepper`,
+/// `Planes` or `Sphere`. A plain one cannot store its state, has no directional derivatives, and does not want to hear of completed steps.
 pub(crate) fn build_exchange(fmi: Fmi, model: &str, plain: bool, flag: &str) -> TestFmu {
     build_exchange_edited(fmi, model, plain, flag, |text| text)
 }

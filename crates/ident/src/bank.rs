@@ -35,9 +35,9 @@ impl Affine {
         Self { offset: vec![0.0; outputs], gain: vec![0.0; gains], direct: vec![1.0; gains] }
     }
 
-    /// Output i under an input.
+    /// Output i under an input. Without gains it is the offset.
     pub fn at(&self, i: usize, u: &[f64]) -> f64 {
-        let row = &self.gain[i * u.len()..(i + 1) * u.len()];
+        let row = self.gain.get(i * u.len()..(i + 1) * u.len()).unwrap_or_default();
         self.offset[i] + row.iter().zip(u).map(|(gain, u)| gain * u).sum::<f64>()
     }
 }
@@ -46,6 +46,8 @@ impl Affine {
 #[derive(Clone, Debug)]
 pub struct Bank {
     tuning: TrustTuning,
+    /// Whether there are models; else all is extrapolated.
+    learns: bool,
     models: [DifferenceModel; 2],
     /// Index of the model in use.
     chosen: usize,
@@ -70,20 +72,32 @@ pub struct Bank {
 impl Bank {
     /// Nothing known.
     pub fn new(inputs: usize, outputs: usize, tuning: &BankTuning) -> Self {
+        Self::with(true, inputs, outputs, tuning)
+    }
+
+    /// One without models, whose memory is linear in the signals: it is never trusted, and extrapolates all outputs.
+    /// Its [`Affine`] has no gains.
+    pub fn without_models(inputs: usize, outputs: usize, tuning: &BankTuning) -> Self {
+        Self::with(false, inputs, outputs, tuning)
+    }
+
+    fn with(learns: bool, inputs: usize, outputs: usize, tuning: &BankTuning) -> Self {
         let BankTuning { rls, trust, fallback } = tuning;
+        let (modelled, window) = if learns { ((inputs, outputs), trust.window) } else { ((0, 0), 1) };
         let lags = |depth| Lags::new(outputs, depth);
         Self {
             tuning: *trust,
-            models: [1, 2].map(|order| DifferenceModel::new(order, inputs, outputs, rls)),
+            learns,
+            models: [1, 2].map(|order| DifferenceModel::new(order, modelled.0, modelled.1, rls)),
             chosen: 0,
             past: Past::new(inputs, outputs),
-            errors: [lags(trust.window), lags(trust.window)],
-            changes: lags(trust.window),
+            errors: [lags(window), lags(window)],
+            changes: lags(window),
             fall_back: Extrapolation::new(outputs, fallback),
             weights: vec![0.0; outputs],
             assumed: 0.0,
-            through: vec![0.0; outputs * inputs],
-            quality: Quality::new(outputs, QUALITY_WINDOW),
+            through: vec![0.0; modelled.0 * modelled.1],
+            quality: Quality::new(modelled.1, QUALITY_WINDOW),
             ahead: [vec![0.0; outputs], vec![0.0; outputs]],
             room: vec![0.0; outputs],
         }
@@ -103,7 +117,7 @@ impl Bank {
     /// Starts from a model of an earlier run, unless it said less than a hold. It is trusted as soon as its errors are seen to be small,
     /// like any other.
     pub fn begin(&mut self, reference: &Reference, initial: &InitialModel) {
-        if initial.beats_hold {
+        if self.learns && initial.beats_hold {
             self.models.iter_mut().for_each(|model| model.begin(reference, initial));
         }
     }
@@ -128,7 +142,7 @@ impl Bank {
     pub fn push(&mut self, u: &[f64], y: &[f64]) {
         self.past.push(u, y);
         for (i, (room, y)) in self.room.iter_mut().zip(y).enumerate() {
-            let row = &self.through[i * u.len()..(i + 1) * u.len()];
+            let row = self.through.get(i * u.len()..(i + 1) * u.len()).unwrap_or_default();
             *room = y - row.iter().zip(u).map(|(d, u)| d * u).sum::<f64>();
         }
         self.fall_back.push(&self.room);
@@ -136,7 +150,7 @@ impl Bank {
 
     /// Learns from a step: its input and the outputs at its end. The first point only sets the start.
     pub fn observe(&mut self, reference: &Reference, u: &[f64], y: &[f64]) {
-        if self.past.y.is_empty() {
+        if self.past.y.is_empty() || !self.learns {
             self.push(u, y);
             return;
         }
@@ -212,7 +226,7 @@ impl Bank {
 
     /// w, 0 to 1.
     pub fn trust(&self) -> f64 {
-        if !self.models[self.chosen].can_use(&self.past) {
+        if !self.learns || !self.models[self.chosen].can_use(&self.past) {
             return 0.0;
         }
         let TrustTuning { full, none, .. } = self.tuning;
@@ -235,7 +249,7 @@ impl Bank {
 
     /// S_p of the model in use.
     pub fn gain(&self, i: usize, j: usize) -> f64 {
-        self.models[self.chosen].gain(i, j)
+        if self.learns { self.models[self.chosen].gain(i, j) } else { 0.0 }
     }
 
     /// What the model that looks back one step alone has learnt. None before its first lesson.
@@ -243,6 +257,11 @@ impl Bank {
         let has_learnt = self.weights.iter().any(|weight| *weight > 0.0);
         let model = has_learnt.then(|| self.models[0].interface(reference))?;
         model.is_finite().then_some(model)
+    }
+
+    /// Whether it learns anything.
+    pub fn learns(&self) -> bool {
+        self.learns
     }
 
     /// The past.
@@ -309,6 +328,10 @@ impl Bank {
 
     /// The same by the model alone, from another past.
     pub fn affine_from(&mut self, reference: &Reference, past: &Past, affine: &mut Affine) {
+        if !self.learns {
+            affine.offset.copy_from_slice(past.y.get(0));
+            return;
+        }
         let usable = self.models[self.chosen].can_use(past);
         let model = if usable { self.chosen } else { 0 };
         self.models[model].affine(reference, past, affine);
@@ -326,7 +349,7 @@ impl Bank {
 
     /// The direct feedthrough D of the subsystem, row by row: the fall-back goes on with y - D u instead of y.
     pub fn set_feedthrough(&mut self, d: &[f64]) {
-        if self.through == d {
+        if !self.learns || self.through == d {
             return;
         }
         if !self.past.u.is_empty() {

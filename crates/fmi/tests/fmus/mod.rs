@@ -479,6 +479,38 @@ pub(crate) fn build_wide() -> TestFmu {
     pack("Wide", &text, Some((&["wide3.c"], &[])))
 }
 
+/// An FMU of FMI 2.0 with so many inputs `u[k]` and outputs `y[k]`, which under the name `bad` does what it was compiled
+/// for by `flags` (`hostile.c`), such as `-DDEED=close_files`. With `-DTHROWS=...` C++ is in it.
+pub(crate) fn build_hostile(width: usize, flags: &[&str]) -> TestFmu {
+    let variable = |name: &str, k: usize, reference: usize, causality: &str, start: &str| {
+        format!(
+            "<ScalarVariable name=\"{name}[{k}]\" valueReference=\"{reference}\" causality=\"{causality}\" \
+             variability=\"continuous\"><Real{start}/></ScalarVariable>\n"
+        )
+    };
+    let inputs: String = (0..width).map(|k| variable("u", k, k, "input", " start=\"0\"")).collect();
+    let outputs: String = (0..width).map(|k| variable("y", k, width + k, "output", "")).collect();
+    let unknowns: String =
+        (1..=width).map(|k| format!("<Unknown index=\"{}\" dependencies=\"\"/>", width + k)).collect();
+    let stores = match flags.iter().any(|flag| flag.starts_with("-DHUGE_STATE")) {
+        true => "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"",
+        false => "",
+    };
+    let text = format!(
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="Hostile" guid="hostile">
+<CoSimulation modelIdentifier="Hostile" canHandleVariableCommunicationStepSize="true" {stores}/>
+<ModelVariables>{inputs}{outputs}</ModelVariables>
+<ModelStructure><Outputs>{unknowns}</Outputs></ModelStructure>
+</fmiModelDescription>"#
+    );
+    let width = format!("-DWIDTH={width}");
+    let throws = flags.iter().any(|flag| flag.starts_with("-DTHROWS"));
+    let more: &[&str] = if throws { &["-lstdc++"] } else { &[] };
+    let sources: &[&str] = if throws { &["hostile.c", "throw.cc"] } else { &["hostile.c"] };
+    pack("Hostile", &text, Some((sources, &[&[width.as_str()], flags, more].concat())))
+}
+
 /// The variables of [`build_types`]: type in FMI 2, if it has it, and in FMI 3; name; reference of the input.
 const TYPES: [(&str, &str, &str, u32); 12] = [
     ("Real", "Float64", "real", 1),

@@ -29,6 +29,7 @@ mod excitation;
 mod outside;
 mod phases;
 mod points;
+mod scope;
 mod start;
 mod switches;
 mod trial;
@@ -52,6 +53,7 @@ use direct::DirectShares;
 use excitation::Excitation;
 use outside::Outside;
 use phases::{Course, LearningPhase};
+use scope::Scope;
 use start::Record;
 use switches::Ranges;
 use trial::Trial;
@@ -122,6 +124,9 @@ options! {
         /// start from the models of an earlier run (`costep identify`), for any step; they are trusted as
         /// soon as they prove right
         file: String;
+        /// subsystems with more inputs and outputs than this are extrapolated: memory and time of what is
+        /// learnt grow with the square of their number
+        largest: usize = 400 in 1..=100000;
     }
 }
 
@@ -147,6 +152,8 @@ struct Settings {
     knows_feedthrough: bool,
     /// Of an earlier run; empty for none.
     file: String,
+    /// Signals of the largest subsystem that is learnt.
+    largest: usize,
     tuning: Tuning,
 }
 
@@ -221,6 +228,7 @@ pub fn tuned(options: IdentifiedOptions, tuning: Tuning) -> Box<dyn CouplingMeth
             with_parameters: options.parameters,
             knows_feedthrough: options.feedthrough,
             file: options.file,
+            largest: options.largest,
             tuning,
         },
         inputs: InputSet::All(0),
@@ -271,7 +279,8 @@ impl CouplingMethod for Identified {
         let tuning = self.settings.tuning;
         self.inputs = system.inputs.clone();
         self.layout = layout.clone();
-        self.law = Law::new(system);
+        let scope = Scope::new(system, self.settings.largest);
+        self.law = Law::of_learning(system, |i| scope.learns(i));
         let guard = || Guard::new(layout.inputs(), tuning.limits.look_back, tuning.limits.known);
         (self.fine_guard, self.coarse_guard) = (guard(), guard());
         self.u_last = vec![0.0; layout.inputs()];
@@ -282,14 +291,16 @@ impl CouplingMethod for Identified {
         self.excitation = Excitation::new(system, tuning.start.excitation);
         let part = |i: usize| {
             let (m, n) = (layout.input_range(i).len(), layout.output_range(i).len());
+            let learns = scope.learns(i);
+            let bank = if learns { Bank::new } else { Bank::without_models };
             SubsystemLearner {
                 reference: Reference::new(m, n, &tuning.bank.rls),
-                fine: Bank::new(m, n, &tuning.bank),
-                coarse: Bank::new(m, n, &tuning.bank),
+                fine: bank(m, n, &tuning.bank),
+                coarse: bank(m, n, &tuning.bank),
                 record: Record::new(m, n, self.clock.parts_of_step, &tuning),
-                affine: Affine::new(m, n),
-                direct: DirectShares::new(m, n),
-                in_loop: self.law.is_in_loop(i),
+                affine: Affine::new(if learns { m } else { 0 }, n),
+                direct: DirectShares::new(if learns { m } else { 0 }, n),
+                in_loop: scope.is_in_loop(i),
                 name: system.descriptions[i].name.clone(),
                 loaded: loaded.get_mut(i).and_then(Option::take),
             }
@@ -304,11 +315,12 @@ impl CouplingMethod for Identified {
             self.parts.iter_mut().for_each(|part| part.coarse.expect_held_inputs());
         }
         let knows = small || self.parts.iter().any(|part| part.loaded.is_some());
-        self.whole_steps = if knows { WholeStepStart::default() } else { WholeStepStart::new(layout) };
+        self.whole_steps =
+            if knows { WholeStepStart::default() } else { WholeStepStart::new(layout, |i| scope.learns(i)) };
         self.warning = if !has_loop && is_torn(system) {
             Some(TORN.into())
         } else {
-            wants_small.then(|| whole_step_start(system)).flatten()
+            scope.warning(system).or_else(|| wants_small.then(|| whole_step_start(system)).flatten())
         };
         self.names = column_names(&self.parts, system, self.settings.with_parameters);
         self.alarm = Alarm::new(layout, &tuning.alarm);

@@ -140,7 +140,7 @@ impl Identified {
 
     /// Large-step models from small-step ones.
     fn teach(&mut self) {
-        for part in &mut self.parts {
+        for part in self.parts.iter_mut().filter(|part| part.fine.learns()) {
             let SubsystemLearner { reference, fine, coarse, record, direct, .. } = part;
             record.teach(self.settings.form, reference, (fine, coarse));
             direct.compare(record.parts() as f64, fine, coarse);

@@ -18,9 +18,10 @@ pub(super) struct WholeStepStart {
 }
 
 impl WholeStepStart {
-    pub(super) fn new(layout: &Layout) -> Self {
+    pub(super) fn new(layout: &Layout, learns: impl Fn(usize) -> bool) -> Self {
         let parameters = |i: usize| layout.output_range(i).len() + 2 * layout.input_range(i).len() + 1;
-        let needed = (0..layout.subsystems()).map(parameters).max().unwrap_or(0);
+        let learning = (0..layout.subsystems()).filter(|i| learns(*i));
+        let needed = learning.map(parameters).max().unwrap_or(0);
         Self { needed: needed as u64, seen: 0 }
     }
 

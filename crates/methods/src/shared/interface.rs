@@ -61,19 +61,24 @@ const LARGEST_RESCUED: usize = 512;
 impl Interface {
     /// The interface of a group of inputs, with `width` numbers per signal.
     pub(crate) fn new(system: &SystemView<'_>, width: usize) -> Self {
+        Self::of_responding(system, width, |_| true)
+    }
+
+    /// The same where some subsystems do not respond: their M is zero, and takes no room.
+    pub(crate) fn of_responding(
+        system: &SystemView<'_>,
+        width: usize,
+        responds: impl Fn(usize) -> bool,
+    ) -> Self {
         let SystemView { layout, coupling, inputs, .. } = *system;
         let mut links: Vec<Vec<Link>> = vec![Vec::new(); layout.subsystems()];
-        let mut arrows = Vec::new();
-        for j in inputs.iter() {
+        for j in inputs.iter().filter(|j| responds(layout.input_owner(*j))) {
             let owner = layout.input_owner(j);
             for (output, gain) in coupling.sources(j) {
-                arrows.push((layout.output_owner(output), owner));
                 links[owner].push(Link { input: j - layout.input_range(owner).start, output, gain });
             }
         }
-        arrows.sort_unstable();
-        arrows.dedup();
-        let graph = Graph::new(layout.subsystems(), &arrows);
+        let graph = connected(system, responds);
         let mut place = vec![(0, 0); layout.subsystems()];
         let mut components = Vec::new();
         for mut subsystems in graph.components() {
@@ -96,11 +101,6 @@ impl Interface {
                 interface.links_of(c).filter(|(_, l)| !interface.is_inside(c, l)).collect();
         }
         interface
-    }
-
-    /// Whether a subsystem is part of a loop of connections.
-    pub(crate) fn is_in_loop(&self, i: usize) -> bool {
-        !matches!(self.components[self.place[i].0].factors, Factors::Identity)
     }
 
     fn room_for_factors(&self, c: usize) -> Factors {
@@ -244,8 +244,21 @@ impl Interface {
 /// Whether there are loops of connections that go through several groups.
 pub(crate) fn is_torn(system: &SystemView<'_>) -> bool {
     let all = InputSet::All(system.layout.inputs());
-    let whole = Interface::new(&SystemView { inputs: &all, ..*system }, 1);
-    system.inputs.len() < all.len() && (0..system.layout.subsystems()).any(|i| whole.is_in_loop(i))
+    let whole = connected(&SystemView { inputs: &all, ..*system }, |_| true);
+    system.inputs.len() < all.len() && whole.components().iter().any(|component| whole.is_loop(component))
+}
+
+/// Arrows from each subsystem to those that it feeds through the inputs of the group and that respond.
+pub(crate) fn connected(system: &SystemView<'_>, responds: impl Fn(usize) -> bool) -> Graph {
+    let SystemView { layout, coupling, inputs, .. } = *system;
+    let mut arrows = Vec::new();
+    for j in inputs.iter().filter(|j| responds(layout.input_owner(*j))) {
+        let owner = layout.input_owner(j);
+        arrows.extend(coupling.sources(j).map(|(output, _)| (layout.output_owner(output), owner)));
+    }
+    arrows.sort_unstable();
+    arrows.dedup();
+    Graph::new(layout.subsystems(), &arrows)
 }
 
 /// Copies a few numbers without the call that a copy of unknown length is.

@@ -48,22 +48,23 @@ pub(crate) struct Law {
 
 impl Law {
     pub(crate) fn new(system: &SystemView<'_>) -> Self {
+        Self::of_learning(system, |_| true)
+    }
+
+    /// The same where nothing is learnt of some subsystems: their S is zero, and takes no room.
+    pub(crate) fn of_learning(system: &SystemView<'_>, learns: impl Fn(usize) -> bool) -> Self {
         let layout = system.layout;
-        let size = |i: usize| (layout.output_range(i).len(), layout.input_range(i).len());
+        let inputs = |i: usize| if learns(i) { layout.input_range(i).len() } else { 0 };
+        let size = |i: usize| (layout.output_range(i).len(), inputs(i));
         let feedthrough = system.descriptions.iter().flat_map(|d| &d.feedthrough);
         Self {
             layout: layout.clone(),
-            interface: Interface::new(system, 1),
             blocks: (0..layout.subsystems()).map(|i| Matrix::zeros(size(i).0, size(i).1)).collect(),
+            interface: Interface::of_responding(system, 1, learns),
             through: feedthrough.map(|inputs| if inputs.is_empty() { 0.0 } else { 0.5 }).collect(),
             eta: vec![0.0; layout.outputs()],
             mean_external: vec![0.0; layout.inputs()],
         }
-    }
-
-    /// Whether a subsystem is part of a loop of connections.
-    pub(crate) fn is_in_loop(&self, i: usize) -> bool {
-        self.interface.is_in_loop(i)
     }
 
     /// Fills u of the group; u = z if the system cannot be solved, which false tells.
@@ -100,7 +101,7 @@ impl Law {
     /// M of a subsystem, and its part of b + M r.
     fn set_up(&mut self, i: usize, share: f64, form: Form, start: &Start<'_>, affine: &Affine) {
         let (outputs, inputs) = (self.layout.output_range(i), self.layout.input_range(i));
-        let m = inputs.len();
+        let m = self.blocks[i].columns();
         let (u, r) = (&start.u[inputs.clone()], &self.mean_external[inputs]);
         for (row, at) in outputs.enumerate() {
             let through = if form == Form::Hold { self.through[at] } else { 0.0 };

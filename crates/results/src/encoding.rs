@@ -9,6 +9,7 @@ use arrow_ipc::MetadataVersion;
 use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
+use crate::checksum;
 use crate::column::Column;
 use crate::frames::PREFIX;
 use crate::message::{BatchLayout, VALUE};
@@ -50,7 +51,9 @@ impl Encoder {
     pub(crate) fn new(columns: &[Column], metadata: BTreeMap<String, String>) -> Result<Self, ArrowError> {
         let schema = schema(columns, metadata);
         let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?;
-        let writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options)?;
+        let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options)?;
+        checksum::make_room(writer.get_mut());
+        checksum::seal(writer.get_mut());
         Ok(Self { schema, writer, rows: 0, starts: Vec::new() })
     }
 
@@ -66,6 +69,7 @@ impl Encoder {
             self.make_room(rows.len() / width)?;
         }
         transpose(rows, width, &self.starts, self.writer.get_mut());
+        checksum::seal(self.writer.get_mut());
         Ok(())
     }
 
@@ -77,6 +81,7 @@ impl Encoder {
         let batch = RecordBatch::try_new(self.schema.clone(), columns)?;
         self.writer.get_mut().clear();
         self.writer.write(&batch)?;
+        checksum::make_room(self.writer.get_mut());
         self.starts = column_starts(self.writer.get_ref(), self.schema.fields().len())
             .map_err(|flaw| ArrowError::IpcError(format!("a message made by Arrow: {flaw}")))?;
         self.rows = rows;

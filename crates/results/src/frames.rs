@@ -9,6 +9,8 @@ use std::io::{self, Read};
 
 use arrow_ipc::{Message, MetadataVersion, root_as_message};
 
+use crate::checksum;
+
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
 /// Bytes before the metadata of a message: the mark and the length.
@@ -76,6 +78,9 @@ impl<R: Read> Frames<R> {
         };
         if !read_whole(&mut self.source, &mut self.body, body_length)? {
             return Ok(Frame::Cut);
+        }
+        if !checksum::is_right(&self.metadata, &self.body) {
+            return Ok(Frame::Garbage("the checksum of a message is wrong: bytes of it have changed".into()));
         }
         self.position = self.position.saturating_add(8 + metadata_length).saturating_add(body_length);
         Ok(Frame::Message)

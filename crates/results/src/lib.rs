@@ -10,6 +10,7 @@
 //! | `recording` | the writer: gathers rows |
 //! | `writer`, `file` | who writes batches to the file, and how |
 //! | `encoding` | rows to Arrow messages |
+//! | `checksum` | in every message, where Arrow libraries see padding |
 //! | `frames`, `message`, `stream` | bytes to messages to batches; every length is checked before it is used |
 //! | `reader` | a whole recording in memory |
 //! | `export`, `select` | CSV and Parquet, and which columns |
@@ -35,6 +36,7 @@
 //! ```
 
 mod batch_writer;
+mod checksum;
 mod clock;
 mod column;
 mod encoding;

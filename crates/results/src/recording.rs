@@ -48,8 +48,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Rows of a batch at most.
-    pub const MAX_ROWS: usize = 4096;
+    /// Rows of a batch at most. While one gathers another one may be on its way: a kill loses no more than 4,096.
+    pub const MAX_ROWS: usize = 2048;
 
     /// Wall time after which the next row also writes the batch.
     pub const MAX_AGE: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ impl Recording {
         let encoder = encoder(path, columns, metadata.iter().cloned().collect())?;
         let file = File::create(path).map_err(|cause| failed(path, cause))?;
         let mut file = BatchFile::new(file, path, encoder, 0);
-        file.write_message()?;
+        file.write_message(false)?;
         sync_folder(path);
         Ok(Self::writing_to(file, path, columns.len()))
     }
@@ -84,7 +84,9 @@ impl Recording {
             recording.row(row)?;
         }
         recording.flush()?;
-        replacement.commit(recording.writer.file()?.file()).map_err(|cause| failed(path, cause))?;
+        if let Some(file) = recording.writer.file()?.file() {
+            replacement.commit(file).map_err(|cause| failed(path, cause))?;
+        }
         Ok(recording)
     }
 
@@ -101,6 +103,15 @@ impl Recording {
             failure: None,
             finished: false,
         }
+    }
+
+    /// Has the file open from now on only while it is written, for processes with foreign code inside: a stray `close` or
+    /// `write` does not reach it. Whatever changes the file all the same is seen with the next batch.
+    pub fn detached(mut self) -> Result<Self> {
+        self.writer.file()?.detach();
+        // Foreign code may also change the present folder.
+        self.path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        Ok(self)
     }
 
     /// Takes a row: one value per column, `t` first. Allocates nothing unless a batch is due.
@@ -141,6 +152,22 @@ impl Recording {
         self.finished = true;
         self.writer.file()?.end()?;
         Ok(self.rows)
+    }
+
+    /// The same, and reads all again: an error if it is not what was written.
+    pub fn finish_and_verify(self) -> Result<u64> {
+        let path = self.path.clone();
+        let rows = self.finish()?;
+        let mut written = BatchStream::open(&path)?;
+        while written.next_batch()?.is_some() {}
+        match written.ending() {
+            Ending::Complete if written.rows() == rows => Ok(rows),
+            Ending::Damaged(error) => Err(error),
+            Ending::Complete | Ending::Cut => {
+                let flaw = format!("{rows} rows were written, {} are there", written.rows());
+                Err(failed(&path, flaw))
+            }
+        }
     }
 
     /// Rows taken so far, written or not.

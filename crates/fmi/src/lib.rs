@@ -33,6 +33,7 @@ mod cs;
 mod me;
 mod notice;
 pub mod trace;
+mod unwinding;
 mod variations;
 
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, required_functions};
@@ -41,4 +42,5 @@ pub use call::preload::preload;
 pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen, tell, unheard};
+pub use unwinding::stopping_exceptions;
 pub use variations::SignalVariations;

@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 100;
 pub struct PrivateFolder {
     // Removed before the lock is given back.
     folder: TempDir,
-    _lock: Option<File>,
+    _lock: Option<HeldFile>,
 }
 
 impl PrivateFolder {
@@ -39,7 +39,9 @@ impl PrivateFolder {
             match lock(folder.path()) {
                 // Between making and locking it looks abandoned, and may be gone.
                 Ok(None) => {}
-                Ok(lock) if folder.path().is_dir() => return Ok(Self { folder, _lock: lock }),
+                Ok(lock) if folder.path().is_dir() => {
+                    return Ok(Self { folder, _lock: lock.map(HeldFile::new) });
+                }
                 // Where folders cannot be locked nothing is taken for abandoned either.
                 Err(error) if error.kind() == ErrorKind::Unsupported => {
                     return Ok(Self { folder, _lock: None });
@@ -56,6 +58,55 @@ impl PrivateFolder {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// A file that is held open, as a lock is, while foreign code runs. If that closes it, its number may be that of another
+/// file by now: what is not ours any more is not closed.
+#[derive(Debug)]
+pub struct HeldFile {
+    file: Option<File>,
+    identity: Option<Identity>,
+}
+
+/// Which file it is: device and number, where a system tells.
+type Identity = (u64, u64);
+
+impl HeldFile {
+    /// Holds a file.
+    pub fn new(file: File) -> Self {
+        Self { identity: identity(&file), file: Some(file) }
+    }
+}
+
+impl io::Read for HeldFile {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.file.as_mut().ok_or(ErrorKind::NotFound)?.read(bytes)
+    }
+}
+
+impl io::Seek for HeldFile {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.file.as_mut().ok_or(ErrorKind::NotFound)?.seek(to)
+    }
+}
+
+impl Drop for HeldFile {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take_if(|file| identity(file) != self.identity) {
+            std::mem::forget(file);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn identity(file: &File) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_file: &File) -> Option<Identity> {
+    None
 }
 
 fn private(parent: &Path) -> io::Result<TempDir> {

@@ -71,7 +71,7 @@ pub use description::variable::{
 pub use description::{DefaultExperiment, FmiVersion, LogCategory, ModelDescription, Origin};
 pub use finding::{Finding, Severity};
 pub use fmu::{Fmu, Unpacked, unpacked_fmu};
-pub use folder::{PrivateFolder, TEMPORARY_PREFIX, remove_abandoned_folders};
+pub use folder::{HeldFile, PrivateFolder, TEMPORARY_PREFIX, remove_abandoned_folders};
 pub use limits::Limits;
 pub use terminals::Terminal;
 pub use text::short;

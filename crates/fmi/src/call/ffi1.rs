@@ -33,7 +33,7 @@ pub(crate) struct Callbacks {
 }
 
 /// `fmiDoStep`.
-pub(crate) type DoStep = unsafe extern "C" fn(Component, f64, f64, Boolean) -> Status;
+pub(crate) type DoStep = unsafe extern "C-unwind" fn(Component, f64, f64, Boolean) -> Status;
 
 /// The functions of an FMU of FMI 1.0.
 pub(crate) struct Functions1 {

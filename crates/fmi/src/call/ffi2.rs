@@ -34,11 +34,11 @@ pub(crate) struct Callbacks {
 }
 
 /// `fmi2SetRealTYPE`.
-pub(crate) type SetReal = unsafe extern "C" fn(Component, *const u32, usize, *const f64) -> Status;
+pub(crate) type SetReal = unsafe extern "C-unwind" fn(Component, *const u32, usize, *const f64) -> Status;
 /// `fmi2GetRealTYPE`.
-pub(crate) type GetReal = unsafe extern "C" fn(Component, *const u32, usize, *mut f64) -> Status;
+pub(crate) type GetReal = unsafe extern "C-unwind" fn(Component, *const u32, usize, *mut f64) -> Status;
 /// `fmi2DoStepTYPE`.
-pub(crate) type DoStep = unsafe extern "C" fn(Component, f64, f64, Boolean) -> Status;
+pub(crate) type DoStep = unsafe extern "C-unwind" fn(Component, f64, f64, Boolean) -> Status;
 
 unsafe extern "C" {
     /// The logger of FMI 1 and 2, in C (`logger.c`): formats a message and hands it to `costep_keep_message`.

@@ -40,8 +40,8 @@ impl Environment {
     }
 }
 
-type Get = unsafe extern "C" fn(*mut c_void, *const u32, usize, *mut f64, usize) -> c_int;
-type Set = unsafe extern "C" fn(*mut c_void, *const u32, usize, *const f64, usize) -> c_int;
+type Get = unsafe extern "C-unwind" fn(*mut c_void, *const u32, usize, *mut f64, usize) -> c_int;
+type Set = unsafe extern "C-unwind" fn(*mut c_void, *const u32, usize, *const f64, usize) -> c_int;
 
 /// The instance behind the callback.
 #[derive(Clone, Copy)]

@@ -52,6 +52,8 @@ pub struct FmuLibrary {
     shared: ManuallyDrop<SharedLibrary>,
     description: Arc<ModelDescription>,
     path: PathBuf,
+    /// How long loading and unloading may take.
+    limit: Option<Duration>,
     pub(crate) token: CString,
     pub(crate) resources: Option<CString>,
     /// A call returned Fatal: nothing may be called any more.
@@ -68,11 +70,18 @@ impl FmuLibrary {
 
     /// Unpacks an FMU into a temporary folder and loads its library for one use.
     pub fn load_for(fmu: &mut Fmu, usage: Use) -> Result<Arc<Self>> {
-        Self::load_in(fmu, usage, None)
+        Self::load_in(fmu, usage, None, None)
     }
 
-    /// The same with the temporary folder inside of another one, if there is one.
-    pub fn load_in(fmu: &mut Fmu, usage: Use, parent: Option<&Path>) -> Result<Arc<Self>> {
+    /// The same with the temporary folder inside of another one, if there is one, and with the time that a call may take:
+    /// its initialisers run while it is loaded. None = [`DEFAULT_TIMEOUT`], zero = no limit.
+    pub fn load_in(
+        fmu: &mut Fmu,
+        usage: Use,
+        parent: Option<&Path>,
+        step_timeout: Option<Duration>,
+    ) -> Result<Arc<Self>> {
+        let limit = Some(step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero());
         let path = fmu.path().to_owned();
         let placed = |error: Error| match error.details().place {
             Place::Nowhere => error.in_file(&path),
@@ -81,7 +90,7 @@ impl FmuLibrary {
         let identifier = interface(fmu.description(), usage).map_err(placed)?.model_identifier.clone();
         floating_point::choose_faster_look();
         let unpacked = fmu.unpack_in(&identifier, parent)?;
-        let slot = Slot::new(&file_name(&path), 0, Some(DEFAULT_TIMEOUT));
+        let slot = Slot::new(&file_name(&path), 0, limit);
         let version = fmu.description().fmi_version;
         let prefix = if version == FmiVersion::V1 { format!("{identifier}_") } else { String::new() };
         let shared =
@@ -108,6 +117,7 @@ impl FmuLibrary {
             resources: resources(&unpacked, description.fmi_version).map(text).transpose()?,
             description,
             path,
+            limit,
             fatal: AtomicBool::new(false),
             instances: AtomicUsize::new(0),
             _unpacked: unpacked,
@@ -215,7 +225,7 @@ impl Drop for FmuLibrary {
     fn drop(&mut self) {
         // After Fatal nothing of the FMU may run, and unloading would run its finalisers.
         if !self.is_fatal() {
-            let slot = Slot::new(&file_name(&self.path), 0, Some(DEFAULT_TIMEOUT));
+            let slot = Slot::new(&file_name(&self.path), 0, self.limit);
             // SAFETY: it is not used any more; all instances hold an `Arc` of this value.
             slot.during(Call::Unload, || unsafe { ManuallyDrop::drop(&mut self.shared) });
             floating_point::restore();

@@ -18,6 +18,7 @@ use crate::call::library::{FmuLibrary, Functions};
 use crate::call::{ffi1, ffi2};
 use crate::cs::CoSimulationSubsystem;
 use crate::trace::{BatchMember, BatchSlot, Call};
+use crate::unwinding::stopping_exceptions;
 
 /// A call of a step that was not OK.
 #[derive(Clone, Copy, Debug)]
@@ -172,40 +173,43 @@ impl Lockstep {
         let Calls { set, do_step, get } = self.calls;
         let (inputs, outputs) = (&self.inputs[..], &self.outputs[..]);
         let round = self.slot.round();
-        for (i, Handle { instance, name }) in self.handles.iter().copied().enumerate() {
-            let interrupted = |call, status| Err((i, Interruption { call, status }));
-            if !inputs.is_empty() {
-                round.enter(name, Call::SetReals);
-                // SAFETY: by the contract.
-                let status = unsafe { set(instance, inputs.as_ptr(), inputs.len(), u) };
+        // Inside of the round, so that an exception ends the process while it is seen whose turn it is.
+        stopping_exceptions(|| {
+            for (i, Handle { instance, name }) in self.handles.iter().copied().enumerate() {
+                let interrupted = |call, status| Err((i, Interruption { call, status }));
+                if !inputs.is_empty() {
+                    round.enter(name, Call::SetReals);
+                    // SAFETY: by the contract.
+                    let status = unsafe { set(instance, inputs.as_ptr(), inputs.len(), u) };
+                    if status != OK {
+                        return interrupted(Call::SetReals, status);
+                    }
+                }
+                round.enter(name, Call::DoStep);
+                // SAFETY: by the contract. No state before the step will be put back: nobody has stored one.
+                let status = unsafe {
+                    match do_step {
+                        DoStep::V1(do_step) => do_step(instance, interval.start, interval.length, 1),
+                        DoStep::V2(do_step) => do_step(instance, interval.start, interval.length, 1),
+                    }
+                };
+                floating_point::restore_results();
                 if status != OK {
-                    return interrupted(Call::SetReals, status);
+                    return interrupted(Call::DoStep, status);
                 }
-            }
-            round.enter(name, Call::DoStep);
-            // SAFETY: by the contract. No state before the step will be put back: nobody has stored one.
-            let status = unsafe {
-                match do_step {
-                    DoStep::V1(do_step) => do_step(instance, interval.start, interval.length, 1),
-                    DoStep::V2(do_step) => do_step(instance, interval.start, interval.length, 1),
+                if !outputs.is_empty() {
+                    round.enter(name, Call::GetReals);
+                    // SAFETY: by the contract.
+                    let status = unsafe { get(instance, outputs.as_ptr(), outputs.len(), y) };
+                    if status != OK {
+                        return interrupted(Call::GetReals, status);
+                    }
                 }
-            };
-            floating_point::restore_results();
-            if status != OK {
-                return interrupted(Call::DoStep, status);
+                u = u.wrapping_add(inputs.len());
+                y = y.wrapping_add(outputs.len());
             }
-            if !outputs.is_empty() {
-                round.enter(name, Call::GetReals);
-                // SAFETY: by the contract.
-                let status = unsafe { get(instance, outputs.as_ptr(), outputs.len(), y) };
-                if status != OK {
-                    return interrupted(Call::GetReals, status);
-                }
-            }
-            u = u.wrapping_add(inputs.len());
-            y = y.wrapping_add(outputs.len());
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Tells the members what they did in the last round.

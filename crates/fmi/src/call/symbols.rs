@@ -98,7 +98,7 @@ macro_rules! function_table {
         $(#[$about])*
         #[allow(dead_code, reason = "the tables hold all functions of the standard for this use")]
         pub(crate) struct $table {
-            $(pub(crate) $field: function_table!(@type $kind unsafe extern "C" fn($($argument),*) $(-> $result)?)),*
+            $(pub(crate) $field: function_table!(@type $kind unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?)),*
         }
 
         impl $table {

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use costep_core::{Code, Error, Place, Result};
 
 use crate::fmu::unpacked_fmu;
+use crate::folder::HeldFile;
 use crate::limits::Limits;
 use entry_reader::EntryReader;
 use records::{Oddities, Record};
@@ -76,7 +77,7 @@ impl Archive {
         }
         let file = File::open(path).map_err(not_readable)?;
         let length = file.metadata().map_err(not_readable)?.len();
-        Self::new(path, Box::new(file), length, limits)
+        Self::new(path, Box::new(HeldFile::new(file)), length, limits)
     }
 
     /// The same for bytes in memory; the path is for messages only.

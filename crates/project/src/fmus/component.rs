@@ -78,7 +78,7 @@ impl Component for CoSimulationComponent {
     }
 
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        if self.file.needs_process(self.isolation, Use::CoSimulation)? {
+        if self.file.needs_process(self.isolation, Use::CoSimulation, self.options.step_timeout)? {
             #[cfg(target_os = "linux")]
             return isolated(
                 &self.file,
@@ -86,7 +86,7 @@ impl Component for CoSimulationComponent {
                 IsolatedUse::CoSimulation(CoSimulationOptions::clone(&self.options)),
             );
         }
-        let library = self.file.library(Use::CoSimulation)?;
+        let library = self.file.library(Use::CoSimulation, self.options.step_timeout)?;
         Ok(Box::new(CoSimulationSubsystem::new(&library, &self.description.name, &self.options)?))
     }
 
@@ -140,7 +140,7 @@ impl Component for ModelExchangeComponent {
 
     /// The solver is its own: that of the project is for native parts, whose time scales are others.
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        if self.file.needs_process(self.isolation, Use::ModelExchange)? {
+        if self.file.needs_process(self.isolation, Use::ModelExchange, self.options.step_timeout)? {
             #[cfg(target_os = "linux")]
             return isolated(
                 &self.file,
@@ -148,7 +148,7 @@ impl Component for ModelExchangeComponent {
                 IsolatedUse::ModelExchange(ModelExchangeOptions::clone(&self.options)),
             );
         }
-        let library = self.file.library(Use::ModelExchange)?;
+        let library = self.file.library(Use::ModelExchange, self.options.step_timeout)?;
         Ok(Box::new(ModelExchangeSubsystem::new(&library, &self.description.name, &self.options)?))
     }
 
@@ -159,7 +159,7 @@ impl Component for ModelExchangeComponent {
             return Err(costep_core::Error::new(costep_core::Code::NeedsMissing, message)
                 .hint("leave `isolation` out, or for Python code write `isolation = \"none\"`"));
         }
-        let library = self.file.library(Use::ModelExchange)?;
+        let library = self.file.library(Use::ModelExchange, self.options.step_timeout)?;
         Ok(Box::new(FmuEquations::new(&library, &self.description.name, &self.options)?))
     }
 

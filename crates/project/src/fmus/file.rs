@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use costep_core::{Error, Result};
 use costep_fmi::FmuLibrary;
@@ -65,17 +66,27 @@ impl FmuFile {
     /// Whether the next instance runs in a process of its own: because it is to, or because the one instance that this
     /// process may have is there.
     #[cfg(target_os = "linux")]
-    pub(crate) fn needs_process(&self, isolation: Isolation, usage: Use) -> Result<bool> {
+    pub(crate) fn needs_process(
+        &self,
+        isolation: Isolation,
+        usage: Use,
+        step_timeout: Option<Duration>,
+    ) -> Result<bool> {
         if self.is_isolated(isolation) {
             return Ok(true);
         }
-        let is_taken = self.library(usage)?.is_taken();
+        let is_taken = self.library(usage, step_timeout)?.is_taken();
         Ok(is_taken && has_workers())
     }
 
     /// Elsewhere there is one process, and nothing else can be asked for.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn needs_process(&self, isolation: Isolation, _usage: Use) -> Result<bool> {
+    pub(crate) fn needs_process(
+        &self,
+        isolation: Isolation,
+        _usage: Use,
+        _step_timeout: Option<Duration>,
+    ) -> Result<bool> {
         match isolation {
             Isolation::Auto | Isolation::None => Ok(false),
             Isolation::Process => Err(Error::new(
@@ -85,13 +96,13 @@ impl FmuFile {
         }
     }
 
-    /// Its library for one use. The first call unpacks and loads it.
-    pub(crate) fn library(&self, usage: Use) -> Result<Arc<FmuLibrary>> {
+    /// Its library for one use. The first call unpacks and loads it, within the time that a call of that instance may take.
+    pub(crate) fn library(&self, usage: Use, step_timeout: Option<Duration>) -> Result<Arc<FmuLibrary>> {
         let loaded = &mut *self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(library) = loaded.libraries.iter().find(|library| library.usage() == usage) {
             return Ok(Arc::clone(library));
         }
-        let library = FmuLibrary::load_for(&mut loaded.fmu, usage)?;
+        let library = FmuLibrary::load_in(&mut loaded.fmu, usage, None, step_timeout)?;
         loaded.libraries.push(Arc::clone(&library));
         Ok(library)
     }

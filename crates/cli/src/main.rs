@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         Err(error) => return usage::report(&error),
     };
     let json = cli.json;
-    if let Some(Err(error)) = cli.watched.as_ref().map(|files| supervision::begin(files, json)) {
+    if let Some(Err(error)) = cli.watched.as_ref().map(|files| supervision::begin(files)) {
         return Failure::from(error).report(json);
     }
     let code = match dispatch(cli) {

@@ -1,19 +1,93 @@
 //! Progress on long work: time, real-time factor, coupling error.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Result};
 use std::time::{Duration, Instant};
 
 use costep::Step;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
 use crate::style::Output;
+use crate::supervision;
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
 const REFRESH: Duration = Duration::from_millis(100);
 
 fn wanted(output: Output) -> bool {
-    !output.json && !output.quiet && std::io::stderr().is_terminal()
+    !output.json && !output.quiet && terminal_width().is_some()
+}
+
+/// How wide the terminal is that standard error goes to, if it is one.
+pub(crate) fn terminal_width() -> Option<u16> {
+    if supervision::is_watched() {
+        return std::env::var(supervision::TERMINAL).ok()?.parse().ok();
+    }
+    let width = || terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| width.0);
+    std::io::stderr().is_terminal().then(width)
+}
+
+/// A bar for so many pieces of work.
+fn bar(length: u64) -> ProgressBar {
+    let target = match (supervision::is_watched(), terminal_width()) {
+        (true, Some(width)) => ProgressDrawTarget::term_like(Box::new(TerminalElsewhere { width })),
+        _ => ProgressDrawTarget::stderr(),
+    };
+    ProgressBar::with_draw_target(Some(length), target)
+}
+
+/// The terminal of the process that watches this one.
+#[derive(Debug)]
+struct TerminalElsewhere {
+    width: u16,
+}
+
+impl TerminalElsewhere {
+    fn send(&self, text: &str) -> Result<()> {
+        supervision::say(text);
+        Ok(())
+    }
+
+    fn move_by(&self, count: usize, direction: char) -> Result<()> {
+        if count > 0 { self.send(&format!("\x1b[{count}{direction}")) } else { Ok(()) }
+    }
+}
+
+impl TermLike for TerminalElsewhere {
+    fn width(&self) -> u16 {
+        self.width
+    }
+
+    fn move_cursor_up(&self, n: usize) -> Result<()> {
+        self.move_by(n, 'A')
+    }
+
+    fn move_cursor_down(&self, n: usize) -> Result<()> {
+        self.move_by(n, 'B')
+    }
+
+    fn move_cursor_right(&self, n: usize) -> Result<()> {
+        self.move_by(n, 'C')
+    }
+
+    fn move_cursor_left(&self, n: usize) -> Result<()> {
+        self.move_by(n, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> Result<()> {
+        self.send(&format!("{text}\n"))
+    }
+
+    fn write_str(&self, text: &str) -> Result<()> {
+        self.send(text)
+    }
+
+    fn clear_line(&self) -> Result<()> {
+        self.send("\r\x1b[2K")
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -87,7 +161,7 @@ impl RunProgress {
         self.next = elapsed + REFRESH;
         let experiment = engine.experiment();
         let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::new(experiment.steps());
+            let bar = bar(experiment.steps());
             bar.set_style(style("[{bar:20}] {percent:>3} %   {msg}"));
             bar
         });
@@ -108,7 +182,7 @@ pub(crate) fn many_runs(output: Output, runs: usize) -> ProgressBar {
     if !wanted(output) || runs < 2 {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(runs as u64);
+    let bar = bar(runs as u64);
     bar.set_style(style("[{bar:20}] {pos}/{len} runs   {msg}"));
     bar
 }

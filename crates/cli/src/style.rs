@@ -46,6 +46,9 @@ pub(crate) fn print_error_text(text: &str) {
 
 /// A line on standard error. When that is gone, nobody is left to tell.
 pub(crate) fn note(text: &str) {
+    if crate::supervision::say(&format!("{text}\n")) {
+        return;
+    }
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 

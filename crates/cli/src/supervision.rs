@@ -21,15 +21,28 @@ pub(crate) fn exit_code(code: u8) -> ExitCode {
     ExitCode::from(code)
 }
 
-pub(crate) use system::{begin, elsewhere, elsewhere_at_any_cost, end, hold_back, host, in_own_process};
+pub(crate) use system::{
+    begin, elsewhere, elsewhere_at_any_cost, end, hold_back, host, in_own_process, is_watched, say,
+};
+
+/// The variable by which a process that is watched is told how wide the terminal is, if there is one.
+pub(crate) const TERMINAL: &str = "COSTEP_TERMINAL_WIDTH";
 
 /// Elsewhere all is done in one process.
 #[cfg(not(target_os = "linux"))]
 mod system {
     use super::*;
 
-    pub(crate) fn begin(_files: &str, _json: bool) -> Result<()> {
+    pub(crate) fn begin(_files: &str) -> Result<()> {
         Ok(())
+    }
+
+    pub(crate) fn is_watched() -> bool {
+        false
+    }
+
+    pub(crate) fn say(_text: &str) -> bool {
+        false
     }
 
     pub(crate) fn end(_json: bool) -> Option<ExitCode> {
@@ -78,8 +91,8 @@ mod system {
     use costep_project::{FmuSpec, Isolation};
     use costep_results::{Recording, Table};
     use costep_supervise::{
-        Ending, Program, Report, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures, offer_workers,
-        supervise, watched,
+        Ending, Program, Report, Stream, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures,
+        offer_workers, supervise, watched,
     };
     use serde_json::{Map, Value, json};
 
@@ -94,9 +107,38 @@ mod system {
     /// How often Ctrl-C or a termination signal came.
     static STOPS: AtomicU64 = AtomicU64::new(0);
 
+    /// Why what the other process said could not be printed.
+    static NOT_PRINTED: Mutex<Option<Error>> = Mutex::new(None);
+
     /// This process is the one that does the work.
-    pub(crate) fn begin(files: &str, json: bool) -> Result<()> {
-        be_watched(files, json).map(|_| ())
+    pub(crate) fn begin(files: &str) -> Result<()> {
+        be_watched(files).map(|_| ())
+    }
+
+    pub(crate) fn is_watched() -> bool {
+        watched().is_some()
+    }
+
+    /// Takes a text for standard error, if another process prints it.
+    pub(crate) fn say(text: &str) -> bool {
+        watched().map(|watched| watched.say(Stream::Err, text)).is_some()
+    }
+
+    /// Prints what the other process says. Colours go where they are not wanted.
+    fn print(stream: Stream, text: &[u8]) {
+        match stream {
+            // When that is gone, nobody is left to tell.
+            Stream::Err => {
+                let _ = anstream::stderr().write_all(text);
+            }
+            Stream::Out => {
+                let mut stdout = anstream::stdout();
+                let outcome = written(stdout.write_all(text).and_then(|()| stdout.flush()));
+                if let Err(error) = outcome {
+                    NOT_PRINTED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            }
+        }
     }
 
     /// Hosts an FMU, if that is what this process was started for. Otherwise others can be started for it from now on.
@@ -127,14 +169,7 @@ mod system {
             Failure::from(failures).report(json)
         });
         let text = std::mem::take(&mut *HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner));
-        let print = |stdout| {
-            let mut stdout = anstream::AutoStream::auto(stdout);
-            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
-        };
-        if let Err(error) = written(watched.stdout().and_then(print)) {
-            print_error(&error);
-            let _ = exit_code(error.code().entry().exit.code());
-        }
+        watched.say(Stream::Out, &text);
         watched.finish(EXIT.load(Ordering::Relaxed));
         code
     }
@@ -238,14 +273,21 @@ mod system {
         let watch = Watch {
             stops: &|| STOPS.load(Ordering::Relaxed) * hard,
             memory_limit: limits.and_then(|limits| limits.memory_limit),
+            time_limit: limits.and_then(|limits| limits.time_limit),
+            print: &print,
         };
-        let program = Program::this(std::env::args_os().skip(1).chain(more));
+        let mut program = Program::this(std::env::args_os().skip(1).chain(more));
+        let width = crate::progress::terminal_width().map_or(String::new(), |width| width.to_string());
+        program.environment.push((TERMINAL.into(), width.into()));
         let pass_on = move |line: &str| output.remark(&format!("printed by an FMU: {line}"));
         let report = supervise(&program, &watch, pass_on).map_err(|cause| {
             Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause)
         })?;
         // What that process unpacked goes, even if it was killed.
         costep_fmu_file::remove_abandoned_folders();
+        if let Some(error) = NOT_PRINTED.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
         if report.unseen > 0 {
             output.remark(&format!("{} further lines printed by FMUs are not shown", report.unseen));
         }

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use costep_core::{Code, Error, Result};
+use costep_supervise::HeldFile;
 
 /// The recording.
 pub const RECORDING: &str = "results.arrows";
@@ -36,13 +37,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct RunFolder {
     path: PathBuf,
     #[expect(dead_code, reason = "held, not read")]
-    lock: Arc<Option<File>>,
+    lock: Arc<Option<HeldFile>>,
 }
 
 impl RunFolder {
     /// Makes the folder if it is not there, and locks it.
     pub fn lock(folder: &Path) -> Result<Self> {
-        let lock = Arc::new(locked_file(folder)?);
+        let lock = Arc::new(locked_file(folder)?.map(HeldFile::new));
         Ok(Self { path: folder.into(), lock })
     }
 

@@ -153,6 +153,11 @@ impl Plan {
     }
 }
 
+/// Where code of FMUs is in this process, it is kept away from the file.
+fn beside_foreign_code(recording: Recording) -> Result<Recording> {
+    if supervised::is_watched() { recording.detached() } else { Ok(recording) }
+}
+
 /// Copies the chosen ones.
 fn gather(to: &mut [f64], from: &[f64], chosen: &[usize]) {
     to.iter_mut().zip(chosen).for_each(|(to, i)| *to = from[*i]);
@@ -188,7 +193,7 @@ impl Recorder {
         let outputs: Vec<_> = plan.columns[1..=plan.outputs.len()].iter().map(|c| c.name.as_str()).collect();
         let step = exact_time(engine.experiment().step);
         let metadata = [metadata, &[(OUTPUTS.into(), outputs.join(",")), (STEP.into(), step)]].concat();
-        let recording = Recording::create(path, &plan.columns, &metadata)?;
+        let recording = beside_foreign_code(Recording::create(path, &plan.columns, &metadata)?)?;
         Ok(Self::new(plan, recording, engine, checkpoints))
     }
 
@@ -201,6 +206,7 @@ impl Recorder {
     ) -> Result<Self> {
         let plan = Plan::new(engine, &project.record);
         let recording = Recording::resume(path, &plan.columns, plan.rows_at(engine, path)?)?;
+        let recording = beside_foreign_code(recording)?;
         Ok(Self::new(plan, recording, engine, Some(checkpoints)))
     }
 
@@ -217,8 +223,11 @@ impl Recorder {
 
     /// Closes the recording and gives the number of rows and the time of the last.
     pub(crate) fn finish(self) -> Result<(u64, f64)> {
-        let last_time = self.last_time;
-        Ok((self.recording.finish()?, last_time))
+        let (recording, last_time) = (self.recording, self.last_time);
+        // Code of FMUs could have changed the file.
+        let rows =
+            if supervised::is_watched() { recording.finish_and_verify()? } else { recording.finish()? };
+        Ok((rows, last_time))
     }
 
     fn write_row(&mut self, engine: &Engine) -> Result<()> {

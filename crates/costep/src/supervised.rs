@@ -2,12 +2,16 @@
 //! the other can read them, and stops when the other says so. In a process of its own nothing of this
 //! happens.
 
-pub(crate) use system::{check_stop, keep_row, obey, show_checkpoint, show_verification};
+pub(crate) use system::{check_stop, is_watched, keep_row, obey, show_checkpoint, show_verification};
 
 #[cfg(not(target_os = "linux"))]
 mod system {
     use costep_core::Result;
     use costep_engine::Engine;
+
+    pub(crate) fn is_watched() -> bool {
+        false
+    }
 
     pub(crate) fn keep_row(_number: u64, _row: &[f64]) {}
 
@@ -29,6 +33,11 @@ mod system {
     use costep_core::{Code, Error, Place, Result};
     use costep_engine::Engine;
     use costep_supervise::watched;
+
+    /// Whether another process watches this one, which has FMUs in it.
+    pub(crate) fn is_watched() -> bool {
+        watched().is_some()
+    }
 
     /// Keeps a row of the recording in case this process dies.
     pub(crate) fn keep_row(number: u64, row: &[f64]) {

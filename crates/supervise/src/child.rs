@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,14 +11,13 @@ use rustix::process::{Signal, kill_current_process_group, set_parent_process_dea
 
 use crate::memory::inherited;
 use crate::page::Page;
+use crate::voice::Stream;
 
 static WATCHED: OnceLock<Watched> = OnceLock::new();
 
 /// This process, as one that is watched.
 pub struct Watched {
     page: Page,
-    /// Standard output as it was before foreign code was given another one.
-    stdout: File,
 }
 
 /// This process as a watched one; nothing if nobody watches it.
@@ -28,29 +27,21 @@ pub fn watched() -> Option<&'static Watched> {
 }
 
 /// Takes this process under the watch of the one that started it, as its first deed. `files` is the text that the flag
-/// [`WATCHED_FLAG`](crate::WATCHED_FLAG) came with. Standard output goes to the watcher from now on, whoever writes to it,
-/// and so does standard error if `silent`; [`Watched::stdout`] is the real one.
-pub fn be_watched(files: &str, silent: bool) -> Result<&'static Watched> {
+/// [`WATCHED_FLAG`](crate::WATCHED_FLAG) came with. Standard output and error are those of foreign code from now on, and go
+/// to the watcher; what this program has to say goes by [`Watched::say`]. No file is left open that matters.
+pub fn be_watched(files: &str) -> Result<&'static Watched> {
     let [lifeline, page, output] = numbers(files)?;
-    try_be_watched(lifeline, page, output, silent).map_err(refused)
+    try_be_watched(lifeline, page, output).map_err(refused)
 }
 
-fn try_be_watched(
-    lifeline: RawFd,
-    page: RawFd,
-    output: RawFd,
-    silent: bool,
-) -> std::io::Result<&'static Watched> {
+fn try_be_watched(lifeline: RawFd, page: RawFd, output: RawFd) -> std::io::Result<&'static Watched> {
     die_with_parent(inherited(lifeline)?)?;
     // Sooner than the lifeline, and where its thread cannot run.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let (page, output) = (Page::open(inherited(page)?)?, inherited(output)?);
-    let stdout = std::io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(&output)?;
-    if silent {
-        rustix::stdio::dup2_stderr(&output)?;
-    }
-    let watched = WATCHED.get_or_init(|| Watched { page, stdout: stdout.into() });
+    rustix::stdio::dup2_stderr(&output)?;
+    let watched = WATCHED.get_or_init(|| Watched { page });
     watched.page.show();
     Ok(watched)
 }
@@ -78,9 +69,9 @@ pub(crate) fn die_with_parent(lifeline: OwnedFd) -> std::io::Result<()> {
 }
 
 impl Watched {
-    /// The real standard output.
-    pub fn stdout(&self) -> std::io::Result<File> {
-        self.stdout.try_clone()
+    /// Has the watcher print a text.
+    pub fn say(&self, stream: Stream, text: &str) {
+        self.page.voice().say(stream, text.as_bytes());
     }
 
     /// Shows that this many macro steps have led to this time.

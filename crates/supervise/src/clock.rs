@@ -34,6 +34,14 @@ impl CallClock {
         tick
     }
 
+    /// The FMU that has been in the same call for so long, whatever it may.
+    pub(crate) fn lasting(&self, slots: &[SlotData], time: Duration) -> Option<usize> {
+        let is_in_call = |(index, since): &(usize, &Since)| {
+            since.time >= time && slots.get(*index).is_some_and(|slot| slot.read(slots).call.is_some())
+        };
+        self.calls.iter().enumerate().find(is_in_call).map(|(index, _)| index)
+    }
+
     /// The FMU that has been in a call for longer than it may, and its limit.
     pub(crate) fn hung(&mut self, slots: &[SlotData], tick: Duration) -> Option<(usize, Duration)> {
         let mut found = None;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use costep_fmu_file::HeldFile;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -19,7 +20,7 @@ static STARTING: Mutex<()> = Mutex::new(());
 pub(crate) struct Started {
     child: Child,
     /// The program ends when this is closed, as by the death of this process.
-    _lifeline: OwnedFd,
+    _lifeline: HeldFile,
     reaped: bool,
 }
 
@@ -62,7 +63,7 @@ pub(crate) fn start(program: &Program, flag: &str, files: &[BorrowedFd<'_>]) -> 
     inheritable(FdFlags::empty())?;
     let child = command.spawn();
     inheritable(FdFlags::CLOEXEC)?;
-    Ok(Started { child: child?, _lifeline: lifeline, reaped: false })
+    Ok(Started { child: child?, _lifeline: HeldFile::new(lifeline.into()), reaped: false })
 }
 
 impl Started {

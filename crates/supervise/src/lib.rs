@@ -12,15 +12,13 @@
 //! | `memory` | shared memory; all `unsafe` code |
 //! | `page` | what watcher and watched share |
 //! | `child`, `watcher`, `report`, `output` | the two sides of a supervised run, how it ended, what it printed |
+//! | `voice` | what the watched process itself prints |
 //! | `clock` | how long calls have taken |
-//! | `unwinding` | exceptions that leave an FMU |
 //! | `isolated` | subsystems in processes of their own |
 //! | `isolated_fmu` | an FMU of either kind in a process of its own |
 //! | `hand_over` | starting processes that never outlive this one |
 //!
 //! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
-
-mod unwinding;
 
 #[cfg(target_os = "linux")]
 mod child;
@@ -41,10 +39,12 @@ mod page;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
+mod voice;
+#[cfg(target_os = "linux")]
 mod watcher;
 
-pub use costep_fmi::unheard;
-pub use unwinding::stopping_exceptions;
+pub use costep_fmi::{stopping_exceptions, unheard};
+pub use costep_fmu_file::HeldFile;
 
 #[cfg(target_os = "linux")]
 pub use child::{Watched, be_watched, watched};
@@ -56,5 +56,7 @@ pub use isolated::{Isolated, Outline, WORKER_FLAG, host, late_failures, offer_wo
 pub use isolated_fmu::{IsolatedUse, host_fmu, isolate_fmu, try_fmu};
 #[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
+#[cfg(target_os = "linux")]
+pub use voice::Stream;
 #[cfg(target_os = "linux")]
 pub use watcher::{WATCHED_FLAG, Watch, supervise};

@@ -26,6 +26,8 @@ unsafe impl Shareable for AtomicU32 {}
 unsafe impl Shareable for AtomicU64 {}
 // SAFETY: consists of atomic integers.
 unsafe impl Shareable for crate::page::Header {}
+// SAFETY: consists of atomic integers.
+unsafe impl Shareable for crate::voice::Ends {}
 // SAFETY: consists of atomic integers, as its documentation promises.
 unsafe impl Shareable for costep_fmi::trace::SlotData {}
 // SAFETY: consists of atomic integers.
@@ -35,7 +37,8 @@ unsafe impl Shareable for crate::isolated::Control {}
 pub(crate) struct SharedMemory {
     start: NonNull<u8>,
     length: usize,
-    file: OwnedFd,
+    /// Until the other process has it: foreign code here could change the memory through it.
+    file: Option<OwnedFd>,
 }
 
 // SAFETY: only atomic numbers are read and written through it.
@@ -50,27 +53,25 @@ impl SharedMemory {
         ftruncate(&file, length as u64)?;
         // Memory that the other process makes shorter would end this one with SIGBUS.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Self::map(file, length)
+        let start = map(&file, length)?;
+        Ok(Self { start, length, file: Some(file) })
     }
 
     /// The memory behind a file that another process handed over.
     pub(crate) fn open(file: OwnedFd) -> std::io::Result<Self> {
         let length = fstat(&file)?.st_size;
         let length = usize::try_from(length).map_err(|_| std::io::ErrorKind::InvalidData)?;
-        Self::map(file, length)
+        Ok(Self { start: map(&file, length)?, length, file: None })
     }
 
-    fn map(file: OwnedFd, length: usize) -> std::io::Result<Self> {
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at a place of the system's choice touches nothing that exists.
-        let start = unsafe { mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, &file, 0)? };
-        let start = NonNull::new(start.cast()).ok_or(std::io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, length, file })
+    /// The file behind new memory, as long as it has not been closed.
+    pub(crate) fn file(&self) -> std::io::Result<BorrowedFd<'_>> {
+        self.file.as_ref().map(AsFd::as_fd).ok_or_else(|| std::io::ErrorKind::NotFound.into())
     }
 
-    /// The file behind it.
-    pub(crate) fn file(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    /// Closes the file; the memory stays.
+    pub(crate) fn close_file(&mut self) {
+        self.file = None;
     }
 
     /// Number of bytes.
@@ -97,6 +98,13 @@ impl Drop for SharedMemory {
         // SAFETY: the mapping is this one's own, and what was borrowed from it is gone.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
+}
+
+fn map(file: &OwnedFd, length: usize) -> std::io::Result<NonNull<u8>> {
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new mapping at a place of the system's choice touches nothing that exists.
+    let start = unsafe { mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, file, 0)? };
+    NonNull::new(start.cast()).ok_or_else(|| std::io::ErrorKind::OutOfMemory.into())
 }
 
 /// A file that the process was started with, by its number.

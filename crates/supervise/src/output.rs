@@ -79,7 +79,7 @@ impl<F: Fn(&str)> LineReader<'_, F> {
     }
 
     fn take(&mut self) {
-        let text = String::from_utf8_lossy(&self.line).trim_end().to_owned();
+        let text = harmless(&String::from_utf8_lossy(&self.line));
         self.line.clear();
         if text.is_empty() {
             return;
@@ -95,4 +95,10 @@ impl<F: Fn(&str)> LineReader<'_, F> {
         }
         lines.last.push_back(text);
     }
+}
+
+/// A text without what a terminal would obey, and without its end.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\t' { '\u{FFFD}' } else { c };
+    text.trim_end().chars().map(shown).collect()
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use costep_fmi::trace::{self, SlotData};
 
 use crate::memory::SharedMemory;
+use crate::voice::{self, Ends, Voice};
 
 /// Slots of a watched process; further FMUs share the last one.
 const SLOTS: usize = 16_384;
@@ -14,7 +15,9 @@ const SLOTS_AT: usize = 4096;
 const ROWS_AT: usize = SLOTS_AT + SLOTS * size_of::<SlotData>();
 /// Bytes for rows: as many as a recording has at most that are not written, one batch that gathers and one on its way.
 const ROW_BYTES: usize = 16 << 20;
-const LENGTH: usize = ROWS_AT + ROW_BYTES;
+const VOICE_AT: usize = ROWS_AT + ROW_BYTES;
+const TEXTS_AT: usize = VOICE_AT + size_of::<Ends>();
+const LENGTH: usize = TEXTS_AT + voice::ROOM;
 /// Rows of these two batches.
 const MOST_ROWS: usize = 2 * 4096;
 
@@ -62,8 +65,14 @@ impl Page {
         }
     }
 
-    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+    pub(crate) fn file(&self) -> std::io::Result<BorrowedFd<'_>> {
         self.memory.file()
+    }
+
+    /// What the watched process says.
+    pub(crate) fn voice(&self) -> Voice<'_> {
+        let ends = &self.memory.values::<Ends>(VOICE_AT, 1)[0];
+        Voice { ends, bytes: self.memory.values(TEXTS_AT, voice::ROOM) }
     }
 
     #[inline]

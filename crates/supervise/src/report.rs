@@ -67,6 +67,13 @@ pub enum Ending {
         /// The FMU.
         culprits: Vec<Culprit>,
     },
+    /// The time limit of the run passed while an FMU was in a call, and the process was killed.
+    OutOfTime {
+        /// The limit.
+        limit: Duration,
+        /// The FMU.
+        culprits: Vec<Culprit>,
+    },
     /// It used more memory than it may, and was killed.
     OutOfMemory {
         /// The limit in bytes.
@@ -165,6 +172,13 @@ pub(crate) fn describe<'a>(ending: &'a Ending, process: &str) -> Option<(Error, 
         Ending::Hung { limit, culprits } => {
             let message = format!("{} has not returned for {limit:?}", subject(culprits, "call"));
             (Error::new(Code::Hung, message).hint("a longer `step_timeout` gives it more time"), culprits)
+        }
+        Ending::OutOfTime { limit, culprits } => {
+            let message = format!(
+                "the time limit of {limit:?} was reached while {} did not return",
+                subject(culprits, "call")
+            );
+            (Error::new(Code::TimeLimit, message), culprits)
         }
         Ending::OutOfMemory { limit, culprits } => {
             let when = match culprits.as_slice() {

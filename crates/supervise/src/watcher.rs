@@ -4,17 +4,22 @@ use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
+
 use crate::clock::CallClock;
 use crate::hand_over::{Program, Started, pipe, start};
 use crate::output::Output;
 use crate::page::Page;
 use crate::report::{Culprit, Ending, Report};
+use crate::voice::Stream;
 
 /// The flag by which a program is told that it is watched.
 pub const WATCHED_FLAG: &str = "--watched";
 
 /// Longest time between the end of a process as it sees itself and its real end.
 const LAST_BREATH: Duration = Duration::from_secs(10);
+/// How long a call may last beyond the time limit of the run.
+const OVERTIME: Duration = Duration::from_secs(1);
 
 /// What to look after.
 pub struct Watch<'a> {
@@ -22,6 +27,10 @@ pub struct Watch<'a> {
     pub stops: &'a dyn Fn() -> u64,
     /// Bytes of memory that the process may use.
     pub memory_limit: Option<u64>,
+    /// Wall time after which it stops by itself. In a call of an FMU it cannot: then it is ended.
+    pub time_limit: Option<Duration>,
+    /// Prints what the process itself says.
+    pub print: &'a dyn Fn(Stream, &[u8]),
 }
 
 /// Starts a program that calls [`be_watched`](crate::be_watched) and stays with it to its end. Lines that foreign code
@@ -31,14 +40,25 @@ pub fn supervise(
     watch: &Watch<'_>,
     pass_on: impl Fn(&str) + Send + 'static,
 ) -> std::io::Result<Report> {
+    // What an FMU starts comes to this process when it is left alone, whatever group or session it has gone to.
+    let _ = set_child_subreaper(Some(getpid()));
+    let before = children("self").unwrap_or_default();
     let page = Page::create()?;
     let (read, write) = pipe()?;
-    let mut started = start(program, WATCHED_FLAG, &[page.file(), write.as_fd()])?;
+    let mut started = start(program, WATCHED_FLAG, &[page.file()?, write.as_fd()])?;
     drop(write);
     let output = Output::read(read, pass_on)?;
-    let ending = Watcher { page: &page, watch, clock: CallClock::new(), finished: Duration::ZERO }
-        .stay(&mut started)?;
+    let ending = Watcher {
+        page: &page,
+        watch,
+        clock: CallClock::new(),
+        elapsed: Duration::ZERO,
+        finished: Duration::ZERO,
+    }
+    .stay(&mut started)?;
+    end_all_but(&before);
     let (lines, unseen) = output.end();
+    page.voice().hear(watch.print);
     Ok(Report { ending, page, lines, unseen })
 }
 
@@ -46,6 +66,8 @@ struct Watcher<'a> {
     page: &'a Page,
     watch: &'a Watch<'a>,
     clock: CallClock,
+    /// How long it has been running.
+    elapsed: Duration,
     /// How long ago the process came to its own end.
     finished: Duration,
 }
@@ -65,6 +87,7 @@ impl Watcher<'_> {
             if is_over {
                 return started.wait().map(|status| self.natural_end(status));
             }
+            self.page.voice().hear(self.watch.print);
             let tick = self.clock.tick();
             if let Some(ending) = self.look(tick, started) {
                 started.kill();
@@ -97,13 +120,21 @@ impl Watcher<'_> {
             let culprits = Culprit::anywhere(self.page.slots());
             return Some(Ending::OutOfMemory { limit, culprits });
         }
-        let (index, limit) = self.clock.hung(self.page.slots(), tick)?;
-        if is_debugged(started) {
+        let slots = self.page.slots();
+        let culprits =
+            |index: usize| slots.get(index).and_then(|slot| Culprit::of(slot, slots)).into_iter().collect();
+        self.elapsed += tick;
+        let hung = self.clock.hung(slots, tick);
+        let late = self.watch.time_limit.filter(|limit| self.elapsed > limit.saturating_add(OVERTIME));
+        let lasting = late.and_then(|limit| Some((self.clock.lasting(slots, OVERTIME)?, limit)));
+        if (hung.is_some() || lasting.is_some()) && is_debugged(started) {
             return None;
         }
-        let slots = self.page.slots();
-        let culprits = slots.get(index).and_then(|slot| Culprit::of(slot, slots)).into_iter().collect();
-        Some(Ending::Hung { limit, culprits })
+        match (hung, lasting) {
+            (Some((index, limit)), _) => Some(Ending::Hung { limit, culprits: culprits(index) }),
+            (None, Some((index, limit))) => Some(Ending::OutOfTime { limit, culprits: culprits(index) }),
+            (None, None) => None,
+        }
     }
 
     fn finished_code(&self) -> Option<u8> {
@@ -126,11 +157,28 @@ impl Watcher<'_> {
     }
 }
 
+/// Ends all processes that have come to this one, and those that come by the end of these.
+fn end_all_but(before: &[String]) {
+    // Whoever starts others faster than this has to be ended by hand.
+    const ROUNDS: usize = 100;
+    for _ in 0..ROUNDS {
+        let left = children("self").unwrap_or_default();
+        let mut left = left.iter().filter(|pid| !before.contains(pid)).peekable();
+        if left.peek().is_none() {
+            return;
+        }
+        for pid in left.filter_map(|pid| Pid::from_raw(pid.parse().ok()?)) {
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = waitpid(Some(pid), WaitOptions::empty());
+        }
+    }
+}
+
 /// Memory that a process and those it has started for its FMUs use, in bytes.
 fn memory(started: &Started) -> Option<u64> {
     let pid = started.pid().to_string();
-    let children = workers(&pid).unwrap_or_default();
-    let pages: u64 = children.iter().filter_map(|child| pages(child)).sum();
+    let workers = children(&pid).unwrap_or_default();
+    let pages: u64 = workers.iter().filter_map(|child| pages(child)).sum();
     Some(pages.saturating_add(self::pages(&pid)?).saturating_mul(rustix::param::page_size() as u64))
 }
 
@@ -139,7 +187,7 @@ fn pages(pid: &str) -> Option<u64> {
 }
 
 /// The processes that any thread of a process has started.
-fn workers(pid: &str) -> std::io::Result<Vec<String>> {
+fn children(pid: &str) -> std::io::Result<Vec<String>> {
     let mut children = Vec::new();
     for thread in std::fs::read_dir(format!("/proc/{pid}/task"))?.flatten() {
         let list = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();

@@ -74,7 +74,7 @@ impl Mailbox {
         Ok(Self { memory })
     }
 
-    pub(super) fn file(&self) -> BorrowedFd<'_> {
+    pub(super) fn file(&self) -> std::io::Result<BorrowedFd<'_>> {
         self.memory.file()
     }
 
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn two_sides_take_turns() {
         let (here, _) = (Mailbox::create(0).unwrap(), ());
-        let there = Mailbox::open(here.file().try_clone_to_owned().unwrap()).unwrap();
+        let there = Mailbox::open(here.file().unwrap().try_clone_to_owned().unwrap()).unwrap();
         assert_eq!(here.memory.length(), END);
         let other = std::thread::spawn(move || {
             let mut last = 0;
@@ -212,6 +212,6 @@ mod tests {
         mailbox.control().request.store(7, Relaxed);
         assert_eq!(mailbox.next(0), (7, None));
         // Memory that could be made shorter would kill whoever reads it.
-        assert!(rustix::fs::ftruncate(mailbox.file(), 0).is_err());
+        assert!(rustix::fs::ftruncate(mailbox.file().unwrap(), 0).is_err());
     }
 }

@@ -69,13 +69,15 @@ impl Worker {
         };
         // The order is read once; then there is room for messages.
         let extra = order.len().max(NEWS);
-        let mailbox = Mailbox::create(area.length(extra)).map_err(not_started)?;
+        let mut mailbox = Mailbox::create(area.length(extra)).map_err(not_started)?;
         store_bytes(&mailbox, area.extra_at(), order);
         let lives_long = rustix::thread::gettid() == rustix::process::getpid();
         let words =
             [sizes.inputs, sizes.outputs, sizes.states, sizes.order, order.len(), lives_long.into(), extra];
         words.iter().enumerate().for_each(|(index, word)| mailbox.set_word(index, *word as u64));
-        let started = start(program, WORKER_FLAG, &[mailbox.file()]).map_err(not_started)?;
+        let started = mailbox.file().and_then(|file| start(program, WORKER_FLAG, &[file]));
+        let started = started.map_err(not_started)?;
+        mailbox.memory.close_file();
         let worker = Self {
             mailbox,
             area,

@@ -92,11 +92,13 @@ pub fn host_fmu(files: &str) -> Result<()> {
         let mut fmu = Fmu::open(path)?;
         Ok(match usage {
             IsolatedUse::CoSimulation(options) => {
-                let library = FmuLibrary::load_in(&mut fmu, Use::CoSimulation, Some(&folder))?;
+                let library =
+                    FmuLibrary::load_in(&mut fmu, Use::CoSimulation, Some(&folder), options.step_timeout)?;
                 Box::new(CoSimulationSubsystem::new(&library, &name, &options)?) as Box<dyn Subsystem>
             }
             IsolatedUse::ModelExchange(options) => {
-                let library = FmuLibrary::load_in(&mut fmu, Use::ModelExchange, Some(&folder))?;
+                let library =
+                    FmuLibrary::load_in(&mut fmu, Use::ModelExchange, Some(&folder), options.step_timeout)?;
                 Box::new(ModelExchangeSubsystem::new(&library, &name, &options)?)
             }
         })

@@ -369,7 +369,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with_all = ["list", "signals"])]
     pub(crate) ssp: bool,
     /// Columns, with `*` as wildcard: `s1.*,s2.F` [default: all]
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_name = "NAMES")]
     pub(crate) signals: Vec<String>,
     /// List the columns
     #[arg(long)]
@@ -433,7 +433,7 @@ pub(crate) struct PlotArgs {
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<PathBuf>,
     /// Signals, with `*` as wildcard: `s1.*,s2.F` [default: all outputs]
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    #[arg(long, value_name = "NAMES")]
     pub(crate) signals: Vec<String>,
     /// Plot from this time, with unit: `10ms`
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
@@ -520,4 +520,25 @@ fn bytes(text: &str) -> Result<u64, String> {
         Ok(value) if value > 0.0 && value * factor < 1e18 => Ok((value * factor) as u64),
         _ => Err(format!("`{number}` is not a size")),
     }
+}
+
+/// Names separated by commas. Those inside of brackets belong to a name: `a.y[1,2]`.
+pub(crate) fn names_in(lists: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for list in lists {
+        let (mut name, mut depth) = (String::new(), 0_usize);
+        for c in list.chars() {
+            match c {
+                '[' | '(' => depth += 1,
+                ']' | ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            match c {
+                ',' if depth == 0 => names.push(std::mem::take(&mut name)),
+                _ => name.push(c),
+            }
+        }
+        names.push(name);
+    }
+    names
 }

@@ -4,6 +4,7 @@ mod args;
 mod examples;
 mod failure;
 mod messages;
+mod out_of_memory;
 mod phrases;
 mod progress;
 mod stop;
@@ -21,6 +22,7 @@ use crate::args::{Cli, Verb};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
+    be_told_of_full_files();
     if let Some(code) = supervision::host() {
         return code;
     }
@@ -39,6 +41,19 @@ fn main() -> ExitCode {
     // Nothing of an FMU is left now that could still fail.
     supervision::end(json).unwrap_or(code)
 }
+
+/// A file that grows beyond the limit of the shell (`ulimit -f`) is an error of its writing, not the end of the program.
+#[cfg(unix)]
+fn be_told_of_full_files() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut set = SigSet::empty();
+    set.add(Signal::SIGXFSZ);
+    // Threads and processes that are started later inherit it. Without it the program still works.
+    let _ = set.thread_block();
+}
+
+#[cfg(not(unix))]
+fn be_told_of_full_files() {}
 
 fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     let output = style::Output { json: cli.json, quiet: cli.quiet };

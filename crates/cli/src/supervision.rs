@@ -89,7 +89,7 @@ mod system {
     use costep_core::Place;
     use costep_core::quantity::plain_time;
     use costep_project::{FmuSpec, Isolation};
-    use costep_results::{Recording, Table};
+    use costep_results::{Recording, Summary};
     use costep_supervise::{
         Ending, Program, Report, Stream, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures,
         offer_workers, supervise, watched,
@@ -281,7 +281,7 @@ mod system {
         program.environment.push((TERMINAL.into(), width.into()));
         let pass_on = move |line: &str| output.remark(&format!("printed by an FMU: {line}"));
         let report = supervise(&program, &watch, pass_on).map_err(|cause| {
-            Error::new(Code::Bug, "the process for the FMUs cannot be started").because(cause)
+            Error::new(Code::NoProcess, "the process for the FMUs cannot be started").because(cause)
         })?;
         // What that process unpacked goes, even if it was killed.
         costep_fmu_file::remove_abandoned_folders();
@@ -348,10 +348,10 @@ mod system {
 
     /// Adds the rows to the recording that the process had no time to write.
     fn keep(report: &Report, file: &Path) -> Result<Option<Kept>> {
-        let table = Table::open(file)?;
-        let (columns, rows) = (table.columns().to_vec(), table.rows() as u64);
-        let last = |table: &Table| table.values("t").ok().and_then(|times| times.last().copied());
-        let mut kept = Kept { rows, time: last(&table).unwrap_or(f64::NAN), checkpoint: report.checkpoint() };
+        let table = Summary::read(file)?;
+        let (columns, rows) = (table.columns().to_vec(), table.rows());
+        let last = table.span().map_or(f64::NAN, |(_, last)| last);
+        let mut kept = Kept { rows, time: last, checkpoint: report.checkpoint() };
         let missing = report.rows_from(rows, columns.len());
         if !table.complete() && !missing.is_empty() {
             let mut recording = Recording::resume(file, &columns, rows)?;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use common::{Done, Sandbox, finished};
-use costep_results::Table;
+use costep_results::{Column, Recording, Table};
 use fmus::build_hostile;
 
 /// A folder with the project `rig`: two hostile FMUs of so many signals, `bad` and `good`, the first of which feeds the
@@ -160,4 +160,103 @@ fn processes_with(mark: &Path) -> usize {
         environment.windows(mark.len()).any(|part| part == mark)
     };
     std::fs::read_dir("/proc").unwrap().flatten().filter(has_mark).count()
+}
+
+#[test]
+fn names_with_commas_are_signals_like_others() {
+    let sandbox = Sandbox::new();
+    let columns = ["t", "a.y[1,2]", "a.y[1,3]", "b.u"].map(|name| Column::new(name, None));
+    let outputs = [("outputs".to_owned(), "a.y[1,2],a.y[1,3]".to_owned())];
+    let mut recording = Recording::create(&sandbox.path("r.arrows"), &columns, &outputs).unwrap();
+    (0..9).for_each(|k| recording.row(&[f64::from(k), 1.0, 2.0, f64::from(k * k)]).unwrap());
+    recording.finish().unwrap();
+    sandbox.run("plot r.arrows").exits(0).says("a.y[1,2], a.y[1,3]");
+    sandbox.run("plot r.arrows --signals a.y[1,3],b.*").exits(0).says("plot.svg: a.y[1,3], b.u");
+    sandbox.run("export r.arrows --to r.csv --signals a.y[1,2],b.u").exits(0);
+    assert!(
+        std::fs::read_to_string(sandbox.path("r.csv")).unwrap().starts_with("t,\"a.y[1,2]\",b.u\n0,1,0\n")
+    );
+}
+
+#[test]
+fn large_recordings_are_inspected_listed_and_plotted_in_little_memory() {
+    let sandbox = Sandbox::new();
+    let columns: Vec<_> =
+        (0..64).map(|k| Column::new(if k == 0 { "t".into() } else { format!("a.x{k}") }, None)).collect();
+    let mut recording = Recording::create(&sandbox.path("r.arrows"), &columns, &[]).unwrap();
+    let row = |k: i32| move |row: &mut [f64]| (row[0], row[1]) = (f64::from(k), f64::from(k % 100));
+    (0..400_000).for_each(|k| recording.row_with(row(k)).unwrap());
+    recording.finish().unwrap();
+    // 205 MB of numbers. The program alone takes some 60 MB of addresses for threads and libraries.
+    for line in ["inspect r.arrows", "export r.arrows --list", "plot r.arrows --signals a.x1,a.x2"] {
+        let limited = format!("ulimit -v 150000; exec {} {line}", env!("CARGO_BIN_EXE_costep"));
+        finished(sandbox.program("sh", ["-c", &limited]), line).exits(0);
+    }
+}
+
+#[test]
+fn a_damaged_recording_is_no_success_of_inspect() {
+    let sandbox = Sandbox::new();
+    sandbox.run("run dual-mass --out out").exits(0);
+    sandbox.run("inspect out").exits(0);
+    let mut bytes = std::fs::read(sandbox.path("out/results.arrows")).unwrap();
+    let place = bytes.len() - 100;
+    bytes[place] ^= 1;
+    sandbox.write("out/results.arrows", bytes);
+    for line in ["inspect out", "inspect out --json", "export out --list"] {
+        let done = sandbox.run(line).exits(1);
+        assert!(
+            format!("{}{}", done.stdout, done.stderr).contains("the checksum of a message is wrong"),
+            "{}",
+            done.story()
+        );
+    }
+}
+
+#[test]
+fn a_limit_of_files_is_an_error_and_not_a_signal() {
+    let sandbox = Sandbox::new();
+    let program = env!("CARGO_BIN_EXE_costep");
+    // Shells may ignore the signal, and whatever they start with them.
+    let line = format!(
+        "import resource, signal, subprocess\n\
+         def limit():\n    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))\n\
+         raise SystemExit(subprocess.run([{program:?}, 'run', 'dual-mass', '--step', '10us', '--out', 'out'], preexec_fn=limit).returncode)"
+    );
+    let done = finished(sandbox.program("python3", ["-c", &line]), "run under a limit of files").exits(2);
+    done.says("error[E0503]").says("File too large");
+    Table::open(&sandbox.path("out/results.arrows")).unwrap();
+}
+
+#[test]
+fn limits_of_the_shell_are_named() {
+    let rig = Rig::new(1, &[]);
+    let program = env!("CARGO_BIN_EXE_costep");
+    let run = |limit: &str, line: &str| {
+        let limited = format!("ulimit {limit}; exec {program} {line}");
+        finished(rig.0.program("sh", ["-c", &limited]), format!("{limit} {line}"))
+    };
+    run("-n 7", "run rig --out out").exits(2).says("error[E0610]");
+    run("-v 100000", "run chain --set n=2000 --t-end 2ms --no-record").exits(2).says("error[E0611]");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    let sandbox = Sandbox::new();
+    for name in ["p.toml", "r.arrows", "s.ssp", "f.fmu"] {
+        assert!(sandbox.program("mkfifo", [name]).status().unwrap().success());
+    }
+    for line in
+        ["check p.toml", "run p.toml", "inspect r.arrows", "plot r.arrows", "inspect s.ssp", "inspect f.fmu"]
+    {
+        sandbox.run(line).exits(1).says("E0");
+    }
+}
+
+#[test]
+fn a_state_of_a_claimed_ten_gigabytes_is_not_taken() {
+    let rig = Rig::new(1, &["-DHUGE_STATE=10000000000"]);
+    rig.run_both("--checkpoint 0s --memory-limit 300MB", |done| {
+        drop(done.exits(0).says("no checkpoints: `bad`: its state has 10000000000 bytes"));
+    });
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use costep_core::{Code, Error, Result};
 use costep_engine::{Checkpoints, Engine};
 use costep_project::{Project, Registry, Source};
-use costep_results::Table;
+use costep_results::Summary;
 
 use crate::folder::{PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, RunFolder, unwritable};
 use crate::recorder::{Plan, Recorder};
@@ -82,8 +82,8 @@ pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
 /// Whether the recording of a run goes to its stop time.
 pub(crate) fn is_complete(folder: &Path, engine: &Engine, project: &Project) -> bool {
     let plan = Plan::new(engine, &project.record);
-    let is_whole = |table: Table| table.complete() && plan.is_whole(engine, &table);
-    Table::open(&folder.join(RECORDING)).is_ok_and(is_whole)
+    let is_whole = |table: Summary| table.complete() && plan.is_whole(engine, &table);
+    Summary::read(&folder.join(RECORDING)).is_ok_and(is_whole)
 }
 
 /// Says why a run cannot be resumed.

@@ -8,7 +8,7 @@ use costep_core::quantity::exact_time;
 use costep_core::{Error, Result, StateWriter};
 use costep_engine::{Checkpoints, Engine, Flow, Observer};
 use costep_project::{Project, RecordSpec};
-use costep_results::{Column, Recording, Table};
+use costep_results::{Column, Recording, Summary, Table};
 
 use crate::supervised;
 
@@ -123,17 +123,14 @@ impl Plan {
     }
 
     /// Whether a recording has all rows of a run that went to its end.
-    pub(crate) fn is_whole(&self, engine: &Engine, table: &Table) -> bool {
+    pub(crate) fn is_whole(&self, engine: &Engine, table: &Summary) -> bool {
         let experiment = engine.experiment();
         if engine.progress_at(0).is_some() {
-            return table.rows() as u64 >= self.rows_of_equal_steps(experiment.steps());
+            return table.rows() >= self.rows_of_equal_steps(experiment.steps());
         }
-        let last = table.values("t").ok().and_then(|times| times.last());
-        last.is_some_and(|last| match self.rhythm {
-            Rhythm::Times(every) => {
-                multiple(engine, every, *last) >= multiple(engine, every, experiment.stop)
-            }
-            _ => *last >= experiment.stop,
+        table.span().is_some_and(|(_, last)| match self.rhythm {
+            Rhythm::Times(every) => multiple(engine, every, last) >= multiple(engine, every, experiment.stop),
+            _ => last >= experiment.stop,
         })
     }
 
@@ -330,7 +327,7 @@ mod tests {
             assert_eq!(times(&path), expected);
             assert!(time.is_none() || (11..=12).contains(&expected.len()), "{expected:?}");
             let plan = Plan::new(&engine, &every(time));
-            assert!(plan.is_whole(&engine, &Table::open(&path).unwrap()));
+            assert!(plan.is_whole(&engine, &Summary::read(&path).unwrap()));
         }
     }
 
@@ -362,7 +359,7 @@ mod tests {
         let mut recorder = Recorder::new(plan, recording, &resumed, None);
         recorder.recording.flush().unwrap();
         let plan = Plan::new(&resumed, &every(Some(9e-3)));
-        assert!(!plan.is_whole(&resumed, &Table::open(&path).unwrap()));
+        assert!(!plan.is_whole(&resumed, &Summary::read(&path).unwrap()));
         resumed.run(&mut [&mut recorder]).unwrap();
         recorder.finish().unwrap();
         assert_eq!(times(&path), whole);

@@ -73,6 +73,10 @@ fn not_found(text: &str, path: &Path, models: &[&ModelEntry]) -> Error {
 /// The text of a project file.
 pub(crate) fn read(path: &Path) -> Result<String> {
     let mut bytes = Vec::new();
+    // Asked before it is opened: opening a pipe would wait for somebody to write into it.
+    if is_pipe(path) {
+        return Err(unreadable(path, io::Error::other("it is a pipe, not a file")));
+    }
     // A limit on what is read, not on the size the system reports: devices report none.
     File::open(path)
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
@@ -84,6 +88,17 @@ pub(crate) fn read(path: &Path) -> Result<String> {
             .hint(format!("at most {} MB", MAX_BYTES >> 20)));
     }
     String::from_utf8(bytes).map_err(|error| not_text(path, &error))
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_path: &Path) -> bool {
+    false
 }
 
 /// The project file that a path stands for.

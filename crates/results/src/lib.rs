@@ -13,6 +13,7 @@
 //! | `checksum` | in every message, where Arrow libraries see padding |
 //! | `frames`, `message`, `stream` | bytes to messages to batches; every length is checked before it is used |
 //! | `reader` | a whole recording in memory |
+//! | `summary`, `curves` | what it holds, and chosen signals to be drawn, in little memory |
 //! | `export`, `select` | CSV and Parquet, and which columns |
 //! | `replace` | a temporary file beside the target, renamed when whole |
 //!
@@ -39,6 +40,7 @@ mod batch_writer;
 mod checksum;
 mod clock;
 mod column;
+mod curves;
 mod encoding;
 mod export;
 mod file;
@@ -49,8 +51,11 @@ mod recording;
 mod replace;
 mod select;
 mod stream;
+mod summary;
 
 pub use column::Column;
+pub use curves::{Curves, matching_names};
 pub use export::{Exported, export_csv, export_parquet, write_file};
 pub use reader::Table;
 pub use recording::Recording;
+pub use summary::Summary;

@@ -33,6 +33,10 @@ pub(crate) struct BatchStream {
 impl BatchStream {
     /// Opens a file and reads its header.
     pub(crate) fn open(path: &Path) -> Result<Self> {
+        // Asked before it is opened: opening a pipe would wait for somebody to write into it.
+        if !path.metadata().map_err(|cause| not_readable(path, cause))?.is_file() {
+            return Err(not_readable(path, io::Error::other("it is not a file")));
+        }
         let file = File::open(path).map_err(|cause| not_readable(path, cause))?;
         let mut frames = Frames::new(BufReader::new(file));
         let header = match frames.read_next().map_err(|cause| not_readable(path, cause))? {

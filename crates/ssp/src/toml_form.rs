@@ -1,11 +1,11 @@
 //! A flat system as a project file in TOML.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use costep_core::Code;
 
-use crate::flat::{Component, FileSignal, Flat, Link};
+use crate::flat::{self, FileSignal, Flat, Link};
 use crate::model::{Implementation, Value};
 
 /// Tables of a project file that an annotation may give, and keys of components and links.
@@ -111,14 +111,20 @@ impl Flat {
         let mut sift = |settings: &mut Vec<(String, String)>, allowed: &[&str]| {
             let mut seen: Vec<String> = Vec::new();
             settings.retain(|(key, value)| {
-                let good = allowed.contains(&key.as_str()) && is_one_value(value) && !seen.contains(key);
+                let known = allowed.contains(&key.as_str()) && is_one_value(value) && !seen.contains(key);
+                let leads_out = known && names_file_elsewhere(value);
                 seen.push(key.clone());
-                if !good {
-                    let message =
-                        format!("the setting `{}` of an annotation is not used", costep_fmu_file::short(key));
+                if !known || leads_out {
+                    let why = if leads_out {
+                        ": it names a file outside of the folder of the structure"
+                    } else {
+                        ""
+                    };
+                    let key = costep_fmu_file::short(key);
+                    let message = format!("the setting `{key}` of an annotation is not used{why}");
                     refused.push((Code::SspSchema, message));
                 }
-                good
+                known && !leads_out
             });
         };
         let tables: Vec<&str> = TABLES.into_iter().chain([SOLVER]).collect();
@@ -135,7 +141,31 @@ fn is_one_value(text: &str) -> bool {
         && format!("x = {text}").parse::<toml::Table>().is_ok_and(|table| table.len() == 1)
 }
 
-fn write_component(component: &Component, file: &str, text: &mut String) {
+/// Whether a value of TOML names a file that is not below the folder of the structure, as `file` of a table or in the
+/// spelling of a method: `identified:file=models.toml`.
+fn names_file_elsewhere(text: &str) -> bool {
+    fn leads_out(file: &str) -> bool {
+        let parts = Path::new(file.trim()).components();
+        !parts.into_iter().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+    }
+    fn look(value: &toml::Value) -> bool {
+        match value {
+            toml::Value::Table(table) => table.iter().any(|(key, value)| match value.as_str() {
+                Some(file) if key == "file" => leads_out(file),
+                _ => look(value),
+            }),
+            toml::Value::Array(values) => values.iter().any(look),
+            toml::Value::String(text) => text
+                .split([':', ','])
+                .filter_map(|option| option.trim().strip_prefix("file")?.trim_start().strip_prefix('='))
+                .any(leads_out),
+            _ => false,
+        }
+    }
+    format!("x = {text}").parse::<toml::Table>().is_ok_and(|table| table.values().any(look))
+}
+
+fn write_component(component: &flat::Component, file: &str, text: &mut String) {
     let _ = write!(text, "\n[fmu.{}]\n", quoted(&component.name));
     line(text, "file", &quoted(file));
     let own = component.settings.iter().any(|(key, _)| key == "interface");

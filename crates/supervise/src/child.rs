@@ -47,7 +47,9 @@ fn try_be_watched(lifeline: RawFd, page: RawFd, output: RawFd) -> std::io::Resul
 }
 
 pub(crate) fn refused(cause: std::io::Error) -> Error {
-    Error::new(Code::Bug, "this process was not started as it should have been").because(cause)
+    // What the system refuses is not a mistake of whoever started it.
+    let code = if cause.raw_os_error().is_some() { Code::NoProcess } else { Code::Bug };
+    Error::new(code, "this process was not started as it should have been").because(cause)
 }
 
 /// The numbers of files in a text such as `3,4,5`.

@@ -76,11 +76,12 @@ impl Watcher<'_> {
     fn stay(mut self, started: &mut Started) -> std::io::Result<Ending> {
         let (done, end) = std::sync::mpsc::channel::<()>();
         let pid = started.pid();
-        std::thread::spawn(move || {
+        let wait = move || {
             use rustix::process::{WaitId, WaitIdOptions, waitid};
             let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             drop(done);
-        });
+        };
+        std::thread::Builder::new().name("end of FMUs".into()).spawn(wait)?;
         loop {
             let is_over =
                 end.recv_timeout(self.pause()) == Err(std::sync::mpsc::RecvTimeoutError::Disconnected);

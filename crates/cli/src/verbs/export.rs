@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use costep_core::{Code, Error};
 use costep_project::Source;
-use costep_results::{Table, export_csv, export_parquet};
+use costep_results::{Summary, export_csv, export_parquet};
 use serde_json::json;
 
-use crate::args::ExportArgs;
+use crate::args::{ExportArgs, names_in};
 use crate::failure::{Failure, to_json};
 use crate::phrases::count;
 use crate::style::{Output, print, print_error, print_json, say};
@@ -22,8 +22,8 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
     let Some(target) = &args.to else { return list(&source, output) };
     let ending = target.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let exported = match ending {
-        "csv" => export_csv(&source, target, &args.signals)?,
-        "parquet" => export_parquet(&source, target, &args.signals)?,
+        "csv" => export_csv(&source, target, &names_in(&args.signals))?,
+        "parquet" => export_parquet(&source, target, &names_in(&args.signals))?,
         _ => {
             let message = format!("`{}` ends in neither .csv nor .parquet", target.display());
             let error = Error::new(Code::CommandLine, message);
@@ -75,7 +75,7 @@ fn write_ssp(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure> {
 }
 
 fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {
-    let table = Table::open(source)?;
+    let table = Summary::read(source)?;
     if output.json {
         let columns: Vec<_> = table
             .columns()
@@ -86,6 +86,7 @@ fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {
             "rows": table.rows(),
             "complete": table.complete(),
             "metadata": table.metadata(),
+            "damage": table.damage().map(to_json),
             "columns": columns,
         }))?;
     } else {
@@ -95,6 +96,8 @@ fn list(source: &Path, output: Output) -> Result<ExitCode, Failure> {
         print(&render(&["column", "unit"], &table.columns().iter().map(row).collect::<Vec<_>>()))?;
         let end = if table.complete() { "" } else { ", no end marker" };
         say!("  {}{end}", count(table.rows(), "row"))?;
+        table.damage().into_iter().for_each(print_error);
     }
-    Ok(ExitCode::SUCCESS)
+    // What could be read is listed; that something could not be read must not look like success.
+    Ok(table.damage().map_or(ExitCode::SUCCESS, |damage| ExitCode::from(damage.code().entry().exit.code())))
 }

@@ -8,7 +8,7 @@ use costep_core::quantity::{format_time, plain_time};
 use costep_core::{Code, Error};
 use costep_fmu_file::unpacked_fmu;
 use costep_project::{Project, Source};
-use costep_results::Table;
+use costep_results::Summary;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
         Some(file) => Some(costep_project::load(&Source::File(file.clone()), &[])?),
         None => None,
     };
-    let recording = recording_file.as_deref().map(Table::open).transpose()?;
+    let recording = recording_file.as_deref().map(Summary::read).transpose()?;
     let checkpoint = path.is_dir() && path.join("checkpoint").is_file();
     if output.json {
         let recorded = recording.as_ref().zip(recording_file.as_ref());
@@ -39,7 +39,7 @@ pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
             "recording": recorded.map(|(table, file)| recording_to_json(table, file)),
             "checkpoint": checkpoint,
         }))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(outcome(recording.as_ref()));
     }
     if let Some(project) = &project {
         project_card(project)?;
@@ -50,7 +50,13 @@ pub(crate) fn run(path: &Path, output: Output) -> Result<ExitCode, Failure> {
     if checkpoint {
         say!("checkpoint  yes: `costep resume {}`", argument(path))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(outcome(recording.as_ref()))
+}
+
+/// What could be read is shown; that something could not be read must not look like success.
+fn outcome(recording: Option<&Summary>) -> ExitCode {
+    let damage = recording.and_then(Summary::damage);
+    damage.map_or(ExitCode::SUCCESS, |damage| ExitCode::from(damage.code().entry().exit.code()))
 }
 
 /// Project and recording of a path. In the folder of a run its own copy of the project counts.
@@ -140,14 +146,8 @@ fn listed(title: &str, items: &[String]) -> Result<(), Error> {
     }
 }
 
-/// First and last time.
-fn span(table: &Table) -> Option<(f64, f64)> {
-    let times = table.values("t").ok()?;
-    Some((*times.first()?, *times.last()?))
-}
-
-fn recording_card(table: &Table, file: &Path) -> Result<(), Error> {
-    let span = span(table).map_or_else(String::new, |(from, to)| {
+fn recording_card(table: &Summary, file: &Path) -> Result<(), Error> {
+    let span = table.span().map_or_else(String::new, |(from, to)| {
         format!(", t = {} s to {} s", plain_time(from), plain_time(to))
     });
     say!(
@@ -209,13 +209,13 @@ fn project_to_json(project: &Project) -> Value {
     })
 }
 
-fn recording_to_json(table: &Table, file: &Path) -> Value {
+fn recording_to_json(table: &Summary, file: &Path) -> Value {
     let columns: Vec<_> =
         table.columns().iter().map(|column| json!({ "name": column.name, "unit": column.unit })).collect();
     json!({
         "file": file.display().to_string(),
         "rows": table.rows(),
-        "time": span(table).map(|(from, to)| [from, to]),
+        "time": table.span().map(|(from, to)| [from, to]),
         "finished": table.complete(),
         "columns": columns,
         "metadata": table.metadata(),

@@ -1,16 +1,17 @@
 //! `costep plot`: recordings as a picture.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use costep::{Code, Error, OUTPUTS, RECORDING, Registry, STEP, Solution, System};
 use costep_core::quantity::{format_time, parse_time};
 use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
-use costep_results::{Table, write_file};
+use costep_results::{Column, Curves, Summary, matching_names, write_file};
 use serde_json::json;
 
-use crate::args::PlotArgs;
+use crate::args::{PlotArgs, names_in};
 use crate::failure::{Failure, to_json};
 use crate::phrases::argument;
 use crate::style::{Output, print_error, print_json};
@@ -27,7 +28,7 @@ const FEW: usize = 80;
 pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> {
     let runs = args.runs.iter().map(|path| Recorded::open(path, args)).collect::<Result<Vec<_>, _>>()?;
     let first = &runs[0];
-    runs.iter().try_for_each(|run| run.refuse_nothing(args))?;
+    runs.iter().try_for_each(Recorded::refuse_nothing)?;
     let reference = if args.reference { Some(first.solution(args)?) } else { None };
     let shown = Picture { args, runs: &runs, reference: reference.as_ref(), cut: Cell::new(false) };
     let (figure, signals) = match runs.len() {
@@ -40,12 +41,12 @@ pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> 
         return Err(Error::new(Code::CommandLine, message).into());
     }
     write_file(&target, figure.to_svg().as_bytes())?;
-    let damage = runs.iter().find_map(|run| run.table.damage());
+    let damage = runs.iter().find_map(|run| run.summary().damage());
     if output.json {
         print_json(&json!({
             "file": target.display().to_string(),
             "signals": signals,
-            "rows": runs.iter().map(|run| run.table.rows()).collect::<Vec<_>>(),
+            "rows": runs.iter().map(|run| run.summary().rows()).collect::<Vec<_>>(),
             "damage": damage.map(to_json),
         }))?;
     } else {
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> 
 /// A recording and which of its signals are wanted.
 struct Recorded {
     file: PathBuf,
-    table: Table,
+    curves: Curves,
     signals: Vec<String>,
     left_out: usize,
 }
@@ -76,43 +77,48 @@ impl Recorded {
                 .in_file(path)
                 .hint(hint));
         }
-        let table = Table::open(&file)?;
-        let outputs = table.metadata().get(OUTPUTS).map_or("", String::as_str);
-        let patterns = match &args.signals[..] {
-            [] => outputs.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
-            given => given.to_vec(),
+        let (mut signals, mut left_out) = (Vec::new(), 0);
+        let choose = |columns: &[Column], metadata: &BTreeMap<String, String>| {
+            let listed = metadata.get(OUTPUTS).map_or("", String::as_str);
+            let mut names = match &names_in(&args.signals)[..] {
+                [] => outputs(columns, listed),
+                given => matching_names(columns, given).map_err(|error| error.in_file(&file))?,
+            };
+            let most = if args.signals.is_empty() { MOST_SIGNALS } else { usize::MAX };
+            left_out = names.len().saturating_sub(most);
+            names.truncate(most);
+            signals.clone_from(&names);
+            Ok(names)
         };
-        let columns = table.select(&patterns).map_err(|error| error.in_file(&file))?;
-        let mut signals: Vec<_> = columns.iter().map(|(column, _)| column.name.clone()).collect();
-        let most = if args.signals.is_empty() { MOST_SIGNALS } else { usize::MAX };
-        let left_out = signals.len().saturating_sub(most);
-        signals.truncate(most);
-        Ok(Self { file, table, signals, left_out })
+        let curves = Curves::read(&file, choose, |t| within(t, args))?;
+        Ok(Self { file, curves, signals, left_out })
+    }
+
+    fn summary(&self) -> &Summary {
+        self.curves.summary()
     }
 
     /// An error if there is nothing to draw.
-    fn refuse_nothing(&self, args: &PlotArgs) -> Result<(), Error> {
-        let times = self.table.values("t")?;
+    fn refuse_nothing(&self) -> Result<(), Error> {
         let error = |message: &str| Err(Error::new(Code::CommandLine, message).in_file(&self.file));
         if self.signals.is_empty() {
             let hint =
                 "the parts have no outputs; name inputs by `--signals`, `costep export --list` shows all";
             return error("there is no signal to plot").map_err(|error| error.hint(hint));
         }
-        if times.is_empty() {
+        let Some((first, last)) = self.summary().span() else {
             return error("the recording has no rows").map_err(|error| error.hint("run it again"));
-        }
-        if times.iter().any(|t| within(*t, args)) {
+        };
+        if !self.curves.times().is_empty() {
             return Ok(());
         }
-        let (first, last) = (times[0], times[times.len() - 1]);
         error("no point lies between `--from` and `--to`").map_err(|error| {
             error.hint(format!("the recording is from {} to {}", format_time(first), format_time(last)))
         })
     }
 
     fn metadata(&self, key: &str) -> Option<&str> {
-        self.table.metadata().get(key).map(String::as_str)
+        self.summary().metadata().get(key).map(String::as_str)
     }
 
     /// The macro step for people.
@@ -128,12 +134,6 @@ impl Recorded {
         tables.filter(|table| TABLES.iter().any(|start| table.starts_with(start))).map(str::trim).collect()
     }
 
-    /// The points of a signal in the window that is asked for.
-    fn points(&self, signal: &str, args: &PlotArgs) -> Result<Vec<(f64, f64)>, Error> {
-        let (times, values) = (self.table.values("t")?, self.table.values(signal)?);
-        Ok(times.iter().zip(values).map(|(t, y)| (*t, *y)).filter(|(t, _)| within(*t, args)).collect())
-    }
-
     /// What to set beside it.
     fn solution(&self, args: &PlotArgs) -> Result<Solution, Failure> {
         let text = self.metadata("project").ok_or_else(|| {
@@ -142,11 +142,11 @@ impl Recorded {
                 .hint("plot it without `--reference`")
         })?;
         let system = System::from_toml(text, self.file.with_file_name("run.toml"), Registry::standard())?;
-        Ok(system.solution(self.table.values("t")?, args.to.unwrap_or(f64::INFINITY))?)
+        Ok(system.solution(&self.curves.times(), args.to.unwrap_or(f64::INFINITY))?)
     }
 
     fn unit(&self, signal: &str) -> &str {
-        let column = self.table.columns().iter().find(|column| column.name == signal);
+        let column = self.summary().columns().iter().find(|column| column.name == signal);
         column.and_then(|column| column.unit.as_deref()).unwrap_or_default()
     }
 
@@ -160,6 +160,17 @@ impl Recorded {
         let same = among.iter().filter(|run| name(run) == own).count();
         if own.is_empty() || same > 1 { self.file.display().to_string() } else { own }
     }
+}
+
+/// The outputs among the columns, which come first there and are listed one after the other. Names may have commas inside.
+fn outputs(columns: &[Column], mut listed: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for Column { name, .. } in columns.iter().skip(1) {
+        let Some(rest) = listed.strip_prefix(name.as_str()) else { break };
+        names.push(name.clone());
+        listed = rest.strip_prefix(',').unwrap_or(rest);
+    }
+    names
 }
 
 fn within(t: f64, args: &PlotArgs) -> bool {
@@ -239,10 +250,8 @@ impl Picture<'_> {
                 references.extend(shown.map(|points| (*signal, points)));
             }
         }
-        let drawn: Vec<_> = curves
-            .iter()
-            .map(|(signal, run, name)| (name, run.points(signal, self.args).unwrap_or_default()))
-            .collect();
+        let drawn: Vec<_> =
+            curves.iter().map(|(signal, run, name)| (name, run.curves.points(signal))).collect();
         let time = if is_last { Axis::new("time").unit("s") } else { Axis::default() };
         let mut y = Axis::new(label);
         let range = |points: &mut dyn Iterator<Item = f64>| {

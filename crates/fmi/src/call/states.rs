@@ -10,6 +10,9 @@ use crate::call::instance::Instance;
 use crate::call::library::Functions;
 use crate::trace::Call;
 
+/// Bytes of a state that is kept in a checkpoint at most.
+const LARGEST_STATE: usize = 1 << 30;
+
 /// A stored state of one instance. It has to be given back to [`Instance::free_state`]; the FMU owns what is behind.
 #[derive(Debug)]
 pub(crate) struct FmuState(*mut c_void);
@@ -116,9 +119,15 @@ impl Instance {
         let function = self.need(either!(self, state_size), "SerializedFMUStateSize")?;
         // SAFETY: the instance is alive; the handle is a state of it.
         self.call(Call::SerializeState, || unsafe { function(self.handle, state.0, &raw mut size) })?;
+        if size > LARGEST_STATE {
+            let message = format!("its state has {size} bytes; at most {LARGEST_STATE} are kept");
+            return Err(self.error(Code::NeedsMissing, &message));
+        }
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size).is_err() {
-            return Err(Error::new(Code::FmuError, format!("the state of an FMU has {size} bytes")));
+            return Err(
+                self.error(Code::NeedsMissing, &format!("there is no memory for a state of {size} bytes"))
+            );
         }
         bytes.resize(size, 0_u8);
         let status = match &self.library.functions {

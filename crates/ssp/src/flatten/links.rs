@@ -22,6 +22,8 @@ pub(super) struct TracedPaths {
 #[derive(Clone)]
 struct Carriage {
     map: Affine,
+    /// Whether it went through a map of Booleans: only those may.
+    is_boolean: bool,
     exchange: Exchange,
     unit: Carried,
     settings: Settings,
@@ -110,13 +112,21 @@ impl Flattener {
             self.error(Code::SspUnsupported, &last, message);
             return None;
         }
-        let Carriage { map, exchange, settings, .. } = self.carriage(port, ways)?;
+        let Carriage { map, is_boolean, exchange, settings, .. } = self.carriage(port, ways)?;
         let fmus = [&self.sources[from].description, &self.sources[to].description];
         let (output, input) = (&fmus[0].variables()[from_variable], &fmus[1].variables()[to_variable]);
         let is_direct = exchange == Exchange::None
             && output.kind.port_kind() != input.kind.port_kind()
             && is_whole(output)
             && is_whole(input);
+        let other = [output, input].into_iter().find(|end| end.kind.port_kind() != Some(PortKind::Boolean));
+        if let Some(other) = other.filter(|_| is_boolean) {
+            let name = short(&other.name);
+            let message =
+                format!("a map of Booleans on the way of `{name}`, which is of type {}", other.kind);
+            self.error(Code::SspUnsupported, &last, message);
+            return None;
+        }
         if let Some(message) = refusal(output, input, exchange != Exchange::None || is_direct) {
             self.error(Code::SspUnsupported, &last, message);
             return None;
@@ -169,6 +179,7 @@ impl Flattener {
                 let unit = self.ports[start].unit.clone();
                 Known::Yes(Carriage {
                     map: Affine::IDENTITY,
+                    is_boolean: false,
                     exchange: Exchange::None,
                     unit,
                     settings: Settings::new(),
@@ -187,7 +198,8 @@ impl Flattener {
     }
 
     fn carry(&mut self, before: Carriage, edge: usize) -> Option<Carriage> {
-        let Carriage { map: carried, mut exchange, unit: carried_unit, mut settings } = before;
+        let Carriage { map: carried, mut is_boolean, mut exchange, unit: carried_unit, mut settings } =
+            before;
         let edge = &self.edges[edge];
         let target = &self.ports[edge.to];
         let spot = edge.spot.clone();
@@ -218,6 +230,7 @@ impl Flattener {
                 // The two values that there are lie on a line.
                 let [no, yes] = [false, true].map(|value| f64::from(mapped(value, entries)));
                 map = map.then(yes - no, no);
+                is_boolean = true;
             }
             Some(values) => match exchange.then(values) {
                 Some(both) => exchange = both,
@@ -238,7 +251,7 @@ impl Flattener {
             return None;
         }
         settings.extend(edge.settings.iter().cloned());
-        Some(Carriage { map, exchange, unit, settings })
+        Some(Carriage { map, is_boolean, exchange, unit, settings })
     }
 }
 

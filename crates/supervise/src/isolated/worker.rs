@@ -65,7 +65,7 @@ impl Worker {
             Error::new(Code::NeedsMissing, format!("`{name}` is too large for a process of its own"))
         })?;
         let not_started = |cause: std::io::Error| {
-            Error::new(Code::Bug, format!("the process for `{name}` cannot be started")).because(cause)
+            Error::new(Code::NoProcess, format!("the process for `{name}` cannot be started")).because(cause)
         };
         // The order is read once; then there is room for messages.
         let extra = order.len().max(NEWS);

@@ -25,6 +25,7 @@ pub mod option_types;
 pub mod options;
 pub mod pattern;
 pub mod polynomial;
+pub mod power_bond;
 pub mod quadrature;
 pub mod quantity;
 pub mod request;
@@ -62,6 +63,7 @@ pub use models_spec::{Learning, ModelKind, ModelsOffer, ModelsSpec, SourceEntry}
 pub use option_types::{Choice, OptionType};
 pub use options::{Condition, OptionKind, OptionSpec, Options, Value, join};
 pub use polynomial::{InputPolynomials, InputSegment, SegmentPlace};
+pub use power_bond::PowerBond;
 pub use request::{AfterStep, InputShape, KnownInputs, LowerOrders, ModelDemand, Request, Sweep};
 pub use restricted::Restricted;
 pub use state::{StateReader, StateWriter};

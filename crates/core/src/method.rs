@@ -69,6 +69,8 @@ pub struct SystemView<'a> {
     pub inputs: &'a InputSet,
     /// h; where steps vary, the longest.
     pub step: f64,
+    /// Whether all steps are of that length.
+    pub equal_steps: bool,
     /// How macro steps are divided, by what the subsystems can do.
     pub division: Division,
     /// Inputs whose sources have stepped before, stage by stage: they are not formed by a method, unless it asks for that.

@@ -19,6 +19,8 @@ pub struct Request {
     pub micro_samples: bool,
     /// It forms the coupled inputs of its group itself, in [`crate::CouplingMethod::form_coupled`].
     pub forms_coupled: bool,
+    /// Its polynomials are the projection of what it expects over a step, not a continuation from its start.
+    pub projected: bool,
     /// It learns from step to step what one does, so that all have to be of the same length.
     pub equal_steps: bool,
     /// The order in which subsystems step, where the user leaves it open.

@@ -80,16 +80,18 @@ pub(crate) fn check_control(
     if !control.is_uniform() {
         if requests.iter().any(|request| request.equal_steps) {
             let message = "the method identifies from steps of equal length, but the steps of this run vary";
-            return Err(
-                Error::new(Code::NeedsMissing, message).hint("choose another method: `costep methods`")
-            );
+            return Err(Error::new(Code::NeedsMissing, message)
+                .hint("leave out `tolerance`, or use `auto`, `nepce`, `foh` or `predictive`"));
         }
         if let Some(fixed) = descriptions.iter().find(|d| d.step_lengths == StepLengths::MacroSteps) {
             let message = format!("`{}` cannot vary the length of its steps", fixed.name);
-            return Err(Error::new(Code::NeedsMissing, message));
+            return Err(
+                Error::new(Code::NeedsMissing, message).hint("use fixed steps: leave out `tolerance`")
+            );
         }
     }
-    match descriptions.iter().zip(capabilities).find(|(_, can)| control.judges() && !can.rollback) {
+    let judges = control.after_step() == AfterStep::Judge;
+    match descriptions.iter().zip(capabilities).find(|(_, can)| judges && !can.rollback) {
         Some((description, _)) => Err(unsupported(description, "rollback")),
         None => Ok(()),
     }

@@ -1,19 +1,20 @@
 //! A system on its way to a plan: checked, and its methods asked.
 
 use costep_core::{
-    Capabilities, Coupling, Description, Division, Experiment, InputSet, KnownInputs, Layout, LowerOrders,
-    ModelDemand, ModelSource, Request, Result, Sweep, SystemView, profiles,
+    AfterStep, Capabilities, Coupling, Description, Division, Experiment, InputSet, KnownInputs, Layout,
+    LowerOrders, ModelDemand, ModelSource, Request, Result, Sweep, SystemView, profiles,
 };
 
 use crate::checks::{check_control, check_externals, check_groups, check_indices, check_request};
 use crate::schedule::{Schedule, Scheduling};
-use crate::step_control::StepControl;
+use crate::step_control::{ControlView, InputTraits, StepControl};
 use crate::substeps::divide_steps;
 use crate::system::{Group, System, take_held};
 
 /// What is known of a system while its methods are asked.
 pub(crate) struct Draft {
     pub(crate) experiment: Experiment,
+    equal_steps: bool,
     pub(crate) descriptions: Vec<Description>,
     capabilities: Vec<Capabilities>,
     pub(crate) layout: Layout,
@@ -27,7 +28,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// Checks a system and takes inputs that no method forms off its groups.
-    pub(crate) fn new(system: &mut System) -> Result<Self> {
+    pub(crate) fn new(system: &mut System, equal_steps: bool) -> Result<Self> {
         let (descriptions, capabilities) = profiles(&mut system.subsystems);
         let layout = Layout::of(&descriptions);
         check_groups(&system.groups, &layout)?;
@@ -42,7 +43,17 @@ impl Draft {
         // Until the methods have said what they want.
         let division = Division::Parts(1);
         let experiment = system.experiment;
-        Ok(Self { experiment, descriptions, capabilities, layout, coupling, schedule, division, held })
+        Ok(Self {
+            experiment,
+            equal_steps,
+            descriptions,
+            capabilities,
+            layout,
+            coupling,
+            schedule,
+            division,
+            held,
+        })
     }
 
     /// The system as a method sees it that is responsible for these inputs.
@@ -53,6 +64,7 @@ impl Draft {
             layout: &self.layout,
             coupling: &self.coupling,
             inputs,
+            equal_steps: self.equal_steps,
             step: self.experiment.step,
             division: self.division,
             known_inputs: &self.schedule.known_inputs,
@@ -101,6 +113,36 @@ impl Draft {
         let part = last / parts.unwrap_or(1) as f64;
         let lengths = || self.descriptions.iter().map(|description| description.step_lengths);
         last == self.experiment.step || lengths().all(|lengths| lengths.allow(last) && lengths.allow(part))
+    }
+
+    /// Lets a control of steps take its memory.
+    pub(crate) fn prepare_control(
+        &self,
+        control: &mut dyn StepControl,
+        system: &System,
+        requests: &[Request],
+    ) -> Result<()> {
+        let mut inputs = vec![None; self.layout.inputs()];
+        for (group, request) in system.groups.iter().zip(requests) {
+            let view = self.view(&group.inputs);
+            for j in group.inputs.iter().filter(|j| self.coupling.sources(*j).next().is_some()) {
+                let order = request.inputs.order().min(view.order_of_input(j));
+                let owner = self.layout.input_owner(j);
+                let own = j - self.layout.input_range(owner).start;
+                let is_direct =
+                    self.descriptions[owner].feedthrough.iter().any(|inputs| inputs.contains(&own));
+                inputs[j] = Some(InputTraits { order, is_projected: request.projected, is_direct });
+            }
+        }
+        let mut each = self.descriptions.iter().zip(&self.capabilities);
+        control.prepare(&ControlView {
+            experiment: &self.experiment,
+            descriptions: &self.descriptions,
+            externals: &system.externals,
+            inputs: &inputs,
+            carries_on: requests.iter().any(|request| request.after_step == AfterStep::Look),
+            without_rollback: each.find(|(_, can)| !can.rollback).map(|(description, _)| description),
+        })
     }
 
     /// Checks that everybody can do what is asked, and lets the methods take their memory.

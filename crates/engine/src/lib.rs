@@ -7,6 +7,7 @@
 mod checkpoint;
 mod checks;
 mod clocks;
+mod control;
 pub mod divergence;
 mod draft;
 mod engine;
@@ -29,9 +30,10 @@ mod threads;
 mod units;
 
 pub use checkpoint::Checkpoints;
+pub use control::{CONTROLS, ControlEntry, ControlSpec};
 pub use engine::Engine;
 pub use guard::Bounds;
 pub use run::{Flow, Observer, StopFlag, TimeLimit};
 pub use schedule::{Schedule, Scheduling};
-pub use step_control::{FixedSteps, StepControl};
+pub use step_control::{ControlView, FixedSteps, InputTraits, ListedSteps, StepControl, StepCounts};
 pub use system::{Group, System, Threads};

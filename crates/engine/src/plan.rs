@@ -64,7 +64,7 @@ impl Corrections {
     }
 }
 
-/// Groups by what their methods do beside filling inputs.
+/// Groups by what their methods do beside filling inputs, and what the step control does.
 pub(crate) struct Roles {
     /// They form their coupled inputs themselves.
     pub(crate) forming: Vec<usize>,
@@ -72,6 +72,8 @@ pub(crate) struct Roles {
     pub(crate) dividing: Vec<usize>,
     /// They look at the outcome of a step.
     pub(crate) looking_back: Vec<usize>,
+    /// So does the step control.
+    pub(crate) control_looks: bool,
 }
 
 impl Plan {
@@ -111,7 +113,7 @@ impl Plan {
             requests.iter().enumerate().filter(|(_, request)| asked(request)).map(|(g, _)| g).collect()
         };
         let is_judge = |request: &Request| request.after_step == AfterStep::Judge;
-        let goes_back = control.judges() || requests.iter().any(is_judge);
+        let goes_back = control.after_step() == AfterStep::Judge || requests.iter().any(is_judge);
         let external_inputs = unique(externals.iter().map(|(j, _)| *j));
         let plan = Self {
             guard: Guard::new(
@@ -130,6 +132,7 @@ impl Plan {
                 forming: those(|request| request.forms_coupled),
                 dividing: those(|request| request.divides > 0),
                 looking_back: those(|request| request.after_step != AfterStep::Nothing),
+                control_looks: control.after_step() != AfterStep::Nothing,
             },
             models: requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models)),
             goes_back,

@@ -4,13 +4,62 @@
 //! takes times and lengths from the step that is done ([`StepContext`], [`Interval`]).
 
 use costep_core::{
-    Code, Error, Experiment, Interval, Result, Signals, StateReader, StateWriter, StepContext, Verdict,
+    AfterStep, Code, Description, Error, Experiment, External, Interval, Result, Signals, StateReader,
+    StateWriter, StepContext, Verdict,
 };
 
 use crate::ledger::Ledger;
 
+/// How an input is formed over a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputTraits {
+    /// Order of its polynomial.
+    pub order: usize,
+    /// It is the projection of what is expected, not a continuation from the start of the step.
+    pub is_projected: bool,
+    /// An output of its subsystem follows it at once: outputs are read under its value at the end of the step.
+    pub is_direct: bool,
+}
+
+/// The system as a control sees it while it prepares.
+pub struct ControlView<'a> {
+    /// Start, stop and longest step.
+    pub experiment: &'a Experiment,
+    /// One per subsystem.
+    pub descriptions: &'a [Description],
+    /// r(t): (index into u, signal).
+    pub externals: &'a [(usize, External)],
+    /// Every input that methods form from outputs; nothing for those from outside, and for discrete ones.
+    pub inputs: &'a [Option<InputTraits>],
+    /// A method carries on from step to step what the last one lacked or taught: lengths should change seldom, and what a step
+    /// after a change shows is not yet its error.
+    pub carries_on: bool,
+    /// The first subsystem that cannot go back, if there is one.
+    pub without_rollback: Option<&'a Description>,
+}
+
+/// What a control has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepCounts {
+    /// Steps that were accepted.
+    pub steps: u64,
+    /// Steps that were done again, shorter.
+    pub rejected: u64,
+    /// Steps of the shortest length allowed whose error was still far beyond the tolerance.
+    pub missed: u64,
+    /// Shortest step in s.
+    pub shortest: f64,
+    /// Longest step in s.
+    pub longest: f64,
+}
+
 /// Proposes macro steps. Where one step ends the next one has to start, bit for bit.
 pub trait StepControl: Send {
+    /// Takes all memory it will ever need, before the first step.
+    fn prepare(&mut self, _system: &ControlView<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// The step that follows communication point k, the last one that was accepted. Also asked at the end of the run.
     fn next_step(&self, k: u64) -> Interval;
 
@@ -27,14 +76,20 @@ pub trait StepControl: Send {
     /// A step was accepted.
     fn accepted(&mut self, _step: &StepContext) {}
 
-    /// Whether it looks at the outcome of steps and may reject them, so that every subsystem has to support rollback.
-    fn judges(&self) -> bool {
-        false
+    /// What it does with the outcome of a step that all methods accept. If it may reject it, every subsystem has to support
+    /// rollback. Asked once, after `prepare`.
+    fn after_step(&self) -> AfterStep {
+        AfterStep::Nothing
     }
 
-    /// Looks at the outcome of a step, if it `judges`.
+    /// Looks at the outcome of a step, if `after_step` says so.
     fn judge(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> Result<Verdict> {
         Ok(Verdict::Accept)
+    }
+
+    /// What it has done, if it chooses lengths by itself.
+    fn counts(&self) -> Option<StepCounts> {
+        None
     }
 
     /// Writes its memory to a checkpoint.
@@ -126,6 +181,48 @@ impl StepControl for FixedSteps {
 
     fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
         let message = format!("a step of {} s was rejected, but the steps of this run are fixed", step.h);
+        Err(Error::new(Code::Repeats, message).hint(format!("a step of at most {shorter} s is asked for")))
+    }
+}
+
+/// Steps from time to time of a list, each in equal parts: the steps of a run that has been done, or finer ones.
+#[derive(Clone, Debug)]
+pub struct ListedSteps {
+    times: Vec<f64>,
+    parts: u64,
+}
+
+impl ListedSteps {
+    /// From each of these rising times to the next, in so many parts.
+    pub fn new(times: Vec<f64>, parts: u64) -> Self {
+        Self { times, parts: parts.max(1) }
+    }
+}
+
+impl StepControl for ListedSteps {
+    fn next_step(&self, k: u64) -> Interval {
+        let (i, part) = ((k / self.parts) as usize, (k % self.parts) as usize);
+        let last = self.times.len().saturating_sub(1);
+        if i >= last {
+            // Asked for at the end, and never done.
+            let end = self.times.get(last).copied().unwrap_or(0.0);
+            return Interval::new(end, end + (end - self.times.first().copied().unwrap_or(0.0)).max(1.0));
+        }
+        let whole = Interval::new(self.times[i], self.times[i + 1]);
+        let piece = whole.piece(part, self.parts as usize);
+        if part as u64 + 1 == self.parts { Interval { end: whole.end, ..piece } } else { piece }
+    }
+
+    fn is_over(&self, k: u64) -> bool {
+        k >= self.parts * (self.times.len() as u64).saturating_sub(1)
+    }
+
+    fn is_uniform(&self) -> bool {
+        false
+    }
+
+    fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
+        let message = format!("a step of {} s was rejected, but the steps of this run are given", step.h);
         Err(Error::new(Code::Repeats, message).hint(format!("a step of at most {shorter} s is asked for")))
     }
 }

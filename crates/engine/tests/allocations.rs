@@ -6,8 +6,10 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use costep_conformance::systems::{coupled, model};
-use costep_core::{EnvironmentStep, InputSegment, Interval, Result, StepOutcome, Subsystem, Wrapper};
-use costep_engine::{Engine, Scheduling, System, Threads};
+use costep_core::{
+    Connection, EnvironmentStep, InputSegment, Interval, PowerBond, Result, StepOutcome, Subsystem, Wrapper,
+};
+use costep_engine::{CONTROLS, ControlSpec, Engine, Scheduling, System, Threads};
 use costep_ident::sources::Sources;
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
@@ -93,6 +95,22 @@ fn allocations(mut system: System, steps: usize) -> u64 {
     ALLOCATIONS.load(Ordering::SeqCst) - before
 }
 
+/// The same for steps that vary, while they do.
+fn allocations_of_control(mut system: System, spec: &ControlSpec, bonds: &[PowerBond], steps: usize) -> u64 {
+    let mark = |subsystem| -> Box<dyn Subsystem> { Box::new(Marking(subsystem)) };
+    system.subsystems = system.subsystems.into_iter().map(mark).collect();
+    let control = spec.build(&system.experiment, bonds);
+    let mut engine = Engine::with_control(system, control).unwrap();
+    for _ in 0..WARM_UP {
+        engine.step().unwrap();
+    }
+    let before = ALLOCATIONS.load(Ordering::SeqCst);
+    for _ in 0..steps {
+        engine.step().unwrap();
+    }
+    ALLOCATIONS.load(Ordering::SeqCst) - before
+}
+
 fn damped() -> SystemDescription {
     let springs = [("c1", 1e4), ("c2", 2e4), ("ck", 1e3)];
     model("dual-mass", &[&springs[..], &[("d1", 100.0), ("d2", 100.0), ("dk", 10.0)]].concat())
@@ -140,6 +158,18 @@ fn no_method_takes_memory_in_the_loop() {
                 let learnt = MethodSpec::parse(&text).unwrap();
                 assert_eq!(allocations(system(&learnt, &euler, 1), 2_000), 0, "{text}");
             }
+        }
+    }
+    let ends = |output, input| Connection { output, input, gain: 1.0 };
+    let bonds = [PowerBond { name: "spring".into(), connections: [ends(1, 2), ends(2, 0)] }];
+    for control in CONTROLS {
+        for id in ["zoh", "foh", "nepce", "predictive"] {
+            let method = costep_conformance::systems::method(id);
+            let spec = ControlSpec { max: 1e-3, ..ControlSpec::new(control, 1e-4, 1e3) };
+            let spec = ControlSpec { min: 1e-6, ..spec };
+            let system = system(&method, &Solver::Dopri5(1e-6), 1);
+            let count = allocations_of_control(system, &spec, &bonds, 2_000);
+            assert_eq!(count, 0, "{id} under {}", control.id);
         }
     }
     // The time is so large that its round-off shows in the length of the steps.

@@ -3,7 +3,7 @@
 //! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. Else
 //! `identified`, which learns them while the run goes; with ramps where every subsystem takes them, and with a fall-back
 //! without stale feedthrough where all subsystems provide theirs. That is better than `feedthrough` itself, which holds
-//! what it could learn.
+//! what it could learn. Where the lengths of steps vary, what is learnt of one says nothing about the next: `nepce`.
 
 use costep_core::{
     Arrival, CouplingMethod, Description, Deviations, InterfaceModel, Linearisation, MethodEntry, ModelsSpec,
@@ -11,6 +11,7 @@ use costep_core::{
 };
 
 use crate::identified::{self, HoldOrRamp, IdentifiedOptions};
+use crate::nepce;
 use crate::predictive;
 
 /// Row of the registry.
@@ -18,7 +19,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     id: "auto",
     title: "the best method that the subsystems allow",
     summary: "Predictive coupling where all subsystems give local models, of the highest order they take; else \
-              models identified during the run, with the direct feedthrough where that is known. Reports its choice.",
+              models identified during the run, with the direct feedthrough where that is known, or `nepce` where steps vary. \
+              Reports its choice.",
     equations: "that of the chosen method",
     source: "costep",
     convergence_order: 6,
@@ -61,6 +63,14 @@ impl CouplingMethod for Auto {
             let mut each = system.descriptions.iter().zip(system.capabilities);
             each.find(move |(_, can)| can.linearisation < least).map(|(description, _)| description)
         };
+        if let Some(first) = gives_less(Linearisation::Full).filter(|_| !system.equal_steps) {
+            self.picked = (nepce::ENTRY.build)(&self.options, &self.models);
+            let name = &first.name;
+            self.reason = format!(
+                "nepce, because `{name}` gives no local model, and steps vary, so that none is learnt"
+            );
+            return self.picked.choose(system);
+        }
         if let Some(first) = gives_less(Linearisation::Full) {
             let takes_ramp = |j: usize| system.order_of_input(j) > 0;
             let form = if system.inputs.iter().all(takes_ramp) { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };

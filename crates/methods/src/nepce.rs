@@ -129,6 +129,7 @@ impl CouplingMethod for Nepce {
         Request {
             micro_samples: true,
             after_step: AfterStep::Look,
+            projected: self.alpha > 0.0,
             known_inputs: match outputs.known_inputs {
                 // Without a correction it is a plain hold.
                 KnownInputs::Interpolated if self.alpha > 0.0 => KnownInputs::Mean,

@@ -9,4 +9,5 @@ mod order;
 mod rollback;
 mod save_load;
 mod signals;
+mod step_control;
 mod varying_steps;

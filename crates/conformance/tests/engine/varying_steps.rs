@@ -290,8 +290,8 @@ impl StepControl for Careful {
         self.steps.accepted(step);
     }
 
-    fn judges(&self) -> bool {
-        true
+    fn after_step(&self) -> AfterStep {
+        AfterStep::Judge
     }
 
     fn judge(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {

@@ -28,13 +28,20 @@ impl Engine {
 
     fn build(mut system: System, control: Option<Box<dyn StepControl>>) -> Result<Self> {
         check_experiment(&system.experiment)?;
-        let mut draft = Draft::new(&mut system)?;
+        let has_equal_steps = control.as_ref().is_none_or(|control| control.is_uniform());
+        let mut draft = Draft::new(&mut system, has_equal_steps)?;
         let requests = draft.ask(&mut system)?;
         draft.equip(&mut system, &requests)?;
         if control.is_none() && !draft.can_end(&requests) {
             draft.experiment = draft.experiment.with_equal_steps();
         }
-        let pace = control.map_or_else(|| Pace::Fixed(FixedSteps::new(draft.experiment)), Pace::Controlled);
+        let pace = match control {
+            None => Pace::Fixed(FixedSteps::new(draft.experiment)),
+            Some(mut control) => {
+                draft.prepare_control(&mut *control, &system, &requests)?;
+                Pace::Controlled(control)
+            }
+        };
         let control = pace.control();
         draft.prepare(&mut system.groups, &requests, control)?;
         let demand = requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models));

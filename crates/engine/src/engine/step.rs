@@ -190,7 +190,8 @@ impl Engine {
         }
         ledger.subsystem_steps += plant.len() as u64;
         ledger.attempts += 1;
-        match self.plan.roles.looking_back.is_empty() && !self.plan.goes_back {
+        let roles = &self.plan.roles;
+        match roles.looking_back.is_empty() && !self.plan.goes_back && !roles.control_looks {
             true => Ok(Verdict::Accept),
             false => self.judge(),
         }
@@ -205,9 +206,10 @@ impl Engine {
             let signals = exchange.signals(plan, plant, &**models);
             verdict = verdict.and(groups[g].method.post_step(&ledger.now, &signals)?);
         }
-        if plan.goes_back && pace.control().judges() {
+        // A step that is to be repeated has not come to its result.
+        if plan.roles.control_looks && verdict == Verdict::Accept {
             let signals = exchange.signals(plan, plant, &**models);
-            verdict = verdict.and(pace.control_mut().judge(&ledger.now, &signals)?);
+            verdict = pace.control_mut().judge(&ledger.now, &signals)?;
         }
         Ok(verdict)
     }

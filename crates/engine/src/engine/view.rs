@@ -7,6 +7,7 @@ use costep_core::{
 
 use super::Engine;
 use crate::schedule::Schedule;
+use crate::step_control::StepCounts;
 use crate::threads::ThreadChoice;
 
 impl Engine {
@@ -42,6 +43,11 @@ impl Engine {
     pub fn progress_at(&self, k: u64) -> Option<f64> {
         let steps = || self.plan.experiment.steps().max(1);
         self.pace.control().is_uniform().then(|| k as f64 / steps() as f64)
+    }
+
+    /// What the control of the steps has done, if it chooses their lengths by itself.
+    pub fn step_counts(&self) -> Option<StepCounts> {
+        self.pace.control().counts()
     }
 
     /// Seconds of simulated time that this process has come on.

@@ -150,6 +150,7 @@ impl CouplingMethod for Predictive {
             inputs: InputShape::Polynomials { order, lower },
             known_inputs: KnownInputs::Kept,
             models: ModelDemand::Full { states: true },
+            projected: true,
             equal_steps: self.settings.has_stationary_filter(),
             ..Request::default()
         }

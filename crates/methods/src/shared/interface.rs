@@ -294,6 +294,7 @@ mod tests {
             coupling: &Coupling::new(layout.inputs(), connections),
             inputs: &InputSet::All(layout.inputs()),
             layout: &layout,
+            equal_steps: true,
             step: 1.0,
             division: Division::Parts(8),
             known_inputs: &[],

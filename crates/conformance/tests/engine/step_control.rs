@@ -1,0 +1,188 @@
+//! What every control of steps has to keep to, with every method that takes steps of any length.
+
+use costep_core::{
+    Code, Connection, Experiment, External, Interval, PowerBond, Restricted, StepLengths, Subsystem,
+};
+use costep_engine::{CONTROLS, ControlEntry, ControlSpec, Engine, System};
+use costep_integrate::Solver;
+use costep_methods::{METHODS, MethodSpec};
+
+use costep_conformance::systems::{coupled, method, model};
+use costep_conformance::toys::{Toy, wired};
+
+const STOP: f64 = 0.1;
+
+/// Force and velocity between the masses.
+fn bonds() -> Vec<PowerBond> {
+    let connection = |output, input| Connection { output, input, gain: 1.0 };
+    vec![PowerBond { name: "spring".into(), connections: [connection(1, 2), connection(2, 0)] }]
+}
+
+fn spec(entry: &'static ControlEntry) -> ControlSpec {
+    ControlSpec::new(entry, 1e-3, STOP)
+}
+
+fn controlled(mut system: System, spec: &ControlSpec) -> costep_core::Result<Engine> {
+    system.experiment.step = spec.max;
+    let control = spec.build(&system.experiment, &bonds());
+    Engine::with_control(system, control)
+}
+
+fn dual_mass(method: &MethodSpec) -> System {
+    coupled(&model("dual-mass", &[]), &Solver::Dopri5(1e-8), method, STOP, STOP)
+}
+
+/// Every control with every method that can do without steps of one length.
+fn pairs() -> impl Iterator<Item = (&'static ControlEntry, MethodSpec)> {
+    let any = || {
+        METHODS.iter().map(|entry| method(entry.id)).filter(|method| !method.build().request().equal_steps)
+    };
+    CONTROLS.iter().flat_map(move |control| any().map(move |method| (control, method)))
+}
+
+/// All steps of a run.
+fn steps(engine: &mut Engine) -> Vec<Interval> {
+    let mut steps = Vec::new();
+    while !engine.is_over() {
+        engine.step().unwrap();
+        steps.push(engine.last_step());
+    }
+    steps
+}
+
+#[test]
+fn steps_join_stay_within_their_limits_and_end_at_the_stop_time() {
+    for (entry, method) in pairs() {
+        let limits = ControlSpec { min: 2e-5, max: 1.5e-3, first: Some(1e-4), ..spec(entry) };
+        let mut engine = controlled(dual_mass(&method), &limits).unwrap();
+        let steps = steps(&mut engine);
+        let label = format!("{} under {}", method.label(), entry.id);
+        assert_eq!((steps[0].start, engine.time()), (0.0, STOP), "{label}");
+        assert!(steps.windows(2).all(|pair| pair[0].end == pair[1].start), "{label}");
+        let longest = steps.iter().map(|step| step.length).fold(0.0, f64::max);
+        assert!(longest <= limits.max * (1.0 + 1e-9), "{label}: {longest}");
+        // Two steps that share the rest before a time to be met may each be half as long, and the halves of one.
+        let shortest = steps.iter().map(|step| step.length).fold(1.0, f64::min);
+        assert!(shortest > 0.24 * limits.min, "{label}: {shortest}");
+        let counts = engine.step_counts().unwrap();
+        assert_eq!(counts.steps, engine.k(), "{label}");
+        assert!(counts.shortest == shortest && counts.longest == longest, "{label}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_resumed_run_has_the_same_bits() {
+    for (entry, method) in pairs() {
+        let tight = ControlSpec { tolerance: 1e-6, ..spec(entry) };
+        let start = || controlled(dual_mass(&method), &tight).unwrap();
+        let mut unbroken = start();
+        for steps in [1, 2, 30] {
+            (0..steps).for_each(|_| drop(one_step(&mut unbroken)));
+            let mut resumed = start();
+            resumed.load(&unbroken.save().unwrap()).unwrap();
+            assert_eq!((resumed.k(), resumed.time()), (unbroken.k(), unbroken.time()));
+            let mut ahead = start();
+            ahead.load(&unbroken.save().unwrap()).unwrap();
+            let then: Vec<_> = (0..40).map(|_| one_step(&mut ahead)).collect();
+            let now: Vec<_> = (0..40).map(|_| one_step(&mut resumed)).collect();
+            assert!(then == now, "{} under {} goes on differently", method.label(), entry.id);
+        }
+        let state = unbroken.save().unwrap();
+        for length in state.len() - 200..state.len() {
+            let error = start().load(&state[..length]).unwrap_err();
+            assert_eq!(error.code(), Code::CheckpointDamaged, "{} cut to {length}", entry.id);
+        }
+    }
+}
+
+/// Time and outputs after one step, or after the end of the run.
+fn one_step(engine: &mut Engine) -> Vec<u64> {
+    if !engine.is_over() {
+        engine.step().unwrap();
+    }
+    [engine.time()].iter().chain(engine.outputs()).map(|value| value.to_bits()).collect()
+}
+
+#[test]
+fn corners_of_external_signals_and_times_of_output_are_met() {
+    let jumps = External::Stairs(vec![(0.0, 0.0), (0.0123, 500.0), (0.05, -200.0)]);
+    for entry in CONTROLS {
+        let mut system = dual_mass(&method("foh"));
+        system.externals = vec![(0, jumps.clone())];
+        let spec = ControlSpec { meets: Some(0.007), also: vec![0.0311], ..spec(entry) };
+        let mut engine = controlled(system, &spec).unwrap();
+        let ends: Vec<f64> = steps(&mut engine).iter().map(|step| step.end).collect();
+        let outputs = (1..=14).map(|k| 0.007 * f64::from(k));
+        for time in [0.0123, 0.05, 0.0311].into_iter().chain(outputs) {
+            assert!(ends.iter().any(|end| (end - time).abs() < 1e-15), "{}: {time} of {ends:?}", entry.id);
+        }
+        // A jump is followed by shorter steps.
+        let after = ends.iter().position(|end| (end - 0.0123).abs() < 1e-15).unwrap();
+        assert!(ends[after + 1] - ends[after] < 0.5 * (ends[after - 2] - ends[after - 3]), "{}", entry.id);
+    }
+}
+
+#[test]
+fn steps_are_multiples_of_the_inner_step_of_a_subsystem() {
+    let inner = 1e-4;
+    for entry in CONTROLS {
+        let mut system = dual_mass(&method("foh"));
+        let first = Restricted::new(system.subsystems.remove(0));
+        let first = first.describe(|of| of.step_lengths = StepLengths::MultiplesOf(inner)).boxed();
+        system.subsystems.insert(0, first);
+        let spec = ControlSpec { tolerance: 1e-2, ..spec(entry) };
+        let steps = steps(&mut controlled(system, &spec).unwrap());
+        let parts = if entry.id == "richardson" { 2.0 } else { 1.0 };
+        for step in steps {
+            let multiple = parts * step.length / inner;
+            assert!((multiple - multiple.round()).abs() < 1e-6 && multiple > 0.5, "{}: {multiple}", entry.id);
+        }
+    }
+}
+
+#[test]
+fn who_needs_what_is_not_there_is_told() {
+    let find = |id| ControlSpec::find(id).unwrap();
+    let rigid = |part: Box<dyn Subsystem>| Restricted::new(part).without_rollback().boxed();
+    let mut system = dual_mass(&method("foh"));
+    system.subsystems = system.subsystems.into_iter().map(rigid).collect();
+    let error = controlled(system, &spec(find("richardson"))).err().expect("it cannot go back");
+    assert!(error.code() == Code::ControlNeeds && error.to_string().contains("`s1`"), "{error}");
+    let system = dual_mass(&method("foh"));
+    let control = spec(find("ecco")).build(&system.experiment, &[]);
+    assert_eq!(Engine::with_control(system, control).err().unwrap().code(), Code::ControlNeeds);
+    let error = ControlSpec::find("defekt").unwrap_err();
+    assert!(error.code() == Code::UnknownControl && error.to_string().contains("`defect`"), "{error}");
+    // The others go on without rollback.
+    for id in ["defect", "predictor-corrector", "ecco"] {
+        let mut system = dual_mass(&method("foh"));
+        system.subsystems = system.subsystems.into_iter().map(rigid).collect();
+        let mut engine = controlled(system, &spec(find(id))).unwrap();
+        steps(&mut engine);
+        assert_eq!(engine.step_counts().unwrap().rejected, 0);
+    }
+}
+
+/// What rests takes the longest steps, and an output that jumps does not stop a run.
+#[test]
+fn rest_takes_long_steps_and_jumps_are_passed() {
+    for id in ["defect", "predictor-corrector", "richardson"] {
+        let entry = ControlSpec::find(id).unwrap();
+        let follower = || {
+            Toy::new("follower", 1, 1, |_, u, y| {
+                y[0] = u[0];
+                Ok(())
+            })
+        };
+        for (jump, most) in [(0.0, 60), (1.0, 400)] {
+            let source = Toy::source("source", move |t| if t < 0.0321 { 0.0 } else { jump });
+            let mut system = wired(vec![source.boxed(), follower().boxed()], &[(0, 0)], &method("zoh"));
+            system.experiment = Experiment { start: 0.0, stop: STOP, step: STOP };
+            system.scheduling = costep_engine::Scheduling::Parallel;
+            let mut engine = controlled(system, &spec(entry)).unwrap();
+            let steps = steps(&mut engine);
+            assert!(steps.len() < most, "{id}: {} steps", steps.len());
+            assert_eq!(engine.outputs()[1], jump, "{id}");
+        }
+    }
+}

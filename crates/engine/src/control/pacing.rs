@@ -1,0 +1,367 @@
+//! How long the next step is: limits, PI control, and the times that steps have to meet.
+
+use costep_core::{
+    Code, Error, Experiment, External, Interval, Place, Result, StateReader, StateWriter, StepContext,
+    StepLengths,
+};
+
+use super::ControlSpec;
+use crate::step_control::{ControlView, StepCounts};
+
+/// Share of the longest step that the first one is, if nothing is said: a wrong one does no harm, and the steps after it grow fast.
+const FIRST: f64 = 1e-3;
+/// By how much a step may be longer or shorter than the one before; while nothing is known yet, it may grow faster.
+const SHRINKS: f64 = 0.2;
+const GROWS: f64 = 1.6;
+const GROWS_AT_FIRST: f64 = 4.0;
+/// Steps that count as the first ones.
+const FIRST_STEPS: u64 = 8;
+/// Gains of the PI control, as in Gustafsson 1991: by the error, and by the one before.
+const INTEGRAL: f64 = 0.7;
+const PROPORTIONAL: f64 = 0.4;
+/// What of the last error counts in any case: errors pass through zero where signals turn.
+const REMEMBERED: f64 = 0.5;
+/// A rest of a step that is not worth one of its own, as a share.
+const NO_REST: f64 = 1e-6;
+/// After a jump from outside steps begin at this share.
+const AFTER_JUMP: f64 = 0.1;
+/// A step that should have been shorter than this share of itself is done again, where that is possible.
+const FAR_BEYOND: f64 = 0.6;
+
+/// An error that is still this share of itself in a step of less than half the length has another cause, and so many times after the
+/// other it is given up.
+const HELPS: f64 = 0.8;
+const USELESS: u64 = 3;
+
+/// So much better a long step has to be at most.
+const MOST_SHARE: f64 = 3.0;
+
+/// Where lengths change seldom: by this factor, or its third power, down as soon as a step should have been shorter than this share of
+/// itself, up when it could have been so many times as long for a while.
+const RUNG: f64 = 1.5;
+const DOWN: f64 = 0.8;
+const UP: f64 = 1.65;
+/// Steps after a change that are waited for, beyond those that make up for one of the old length; and what of an error still counts a
+/// step later.
+const SETTLING: u64 = 2;
+const KEPT: f64 = 0.9;
+
+/// The error of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StepError {
+    /// As a multiple of the tolerance.
+    pub(super) size: f64,
+    /// Its order in the length of the step.
+    pub(super) order: f64,
+}
+
+impl StepError {
+    pub(super) const NONE: Self = Self { size: 0.0, order: 2.0 };
+
+    /// The one that asks for the shorter step. What is no number is an error without bound.
+    pub(super) fn or(self, other: Self) -> Self {
+        if other.size.is_nan() || other.ideal() < self.ideal() { other } else { self }
+    }
+
+    /// How long the step should have been, as a share of its length.
+    fn ideal(&self) -> f64 {
+        self.size.powf(-1.0 / self.order)
+    }
+}
+
+/// Where a run with steps of any length stands, and how it goes on.
+#[derive(Debug)]
+pub(super) struct Pacing {
+    experiment: Experiment,
+    min: f64,
+    max: f64,
+    meets: Option<f64>,
+    also: Vec<f64>,
+    /// Inner step that all steps are a multiple of.
+    unit: Option<f64>,
+    externals: Vec<External>,
+    time: f64,
+    /// Length that the next step should have.
+    length: f64,
+    /// What `length` becomes once the step that is being tried is accepted.
+    wish: f64,
+    /// The error of the last step that was accepted, and of the one that is being tried.
+    last: StepError,
+    tried: StepError,
+    /// Lengths change seldom; steps to wait for before the next change.
+    is_steady: bool,
+    wait: u64,
+    /// The error of the try before, and shorter steps, one after the other, that have not become better.
+    rejected_size: f64,
+    useless: u64,
+    /// Length of the last step.
+    done: f64,
+    counts: StepCounts,
+}
+
+impl Pacing {
+    pub(super) fn new(spec: &ControlSpec, experiment: &Experiment) -> Self {
+        let length = spec.first.unwrap_or(FIRST * spec.max).clamp(spec.min, spec.max);
+        Self {
+            experiment: *experiment,
+            min: spec.min,
+            max: spec.max,
+            meets: spec.meets,
+            also: spec.also.clone(),
+            unit: None,
+            externals: Vec::new(),
+            time: experiment.start,
+            length,
+            wish: length,
+            last: StepError { size: 1.0, order: 2.0 },
+            tried: StepError::NONE,
+            is_steady: false,
+            wait: 0,
+            rejected_size: 0.0,
+            useless: 0,
+            done: 0.0,
+            counts: StepCounts { shortest: f64::INFINITY, ..StepCounts::default() },
+        }
+    }
+
+    pub(super) fn prepare(&mut self, system: &ControlView<'_>) -> Result<()> {
+        self.is_steady = system.carries_on;
+        let is_constant = |signal: &External| matches!(signal, External::Constant(_));
+        let each = system.externals.iter().map(|(_, signal)| signal);
+        self.externals = each.filter(|signal| !is_constant(signal)).cloned().collect();
+        for description in system.descriptions {
+            let StepLengths::MultiplesOf(inner) = description.step_lengths else { continue };
+            let unit = self.unit.map_or(inner, |unit| unit.max(inner));
+            let fits = |inner: f64| StepLengths::MultiplesOf(inner).allow(unit);
+            if !fits(inner) || self.unit.is_some_and(|before| !fits(before)) {
+                let message =
+                    format!("the inner steps of `{}` and of others do not fit together", description.name);
+                return Err(Error::new(Code::NeedsMissing, message)
+                    .because("steps of varying length have to be multiples of all of them")
+                    .hint("use fixed steps: leave out `tolerance`"));
+            }
+            self.unit = Some(unit);
+        }
+        if let Some(unit) = self.unit {
+            (self.min, self.max) = (self.min.max(unit), self.max.max(unit));
+        }
+        Ok(())
+    }
+
+    /// The step that follows: as long as wished for, within its limits, and not beyond a time that has to be met.
+    pub(super) fn next_step(&self) -> Interval {
+        let goal = self.goal();
+        let left = goal - self.time;
+        let wished = self.length.clamp(self.min, self.max);
+        let length = match left / wished {
+            // Far away; not so far that a rest would be left; near.
+            steps if steps >= 2.0 => wished,
+            steps if steps > 1.0 + NO_REST => 0.5 * left,
+            _ => left,
+        };
+        if let Some(unit) = self.unit {
+            let length = unit * (length / unit).round().max(1.0);
+            return self.ended(length, goal);
+        }
+        self.ended(length, goal)
+    }
+
+    fn ended(&self, length: f64, goal: f64) -> Interval {
+        let end = self.time + length;
+        match (end - goal).abs() <= NO_REST * length {
+            true => Interval::new(self.time, goal),
+            false => Interval { start: self.time, end, length },
+        }
+    }
+
+    /// The next time that a step has to end at.
+    fn goal(&self) -> f64 {
+        let stop = match self.time < self.experiment.stop {
+            true => self.experiment.stop,
+            // Asked for at the end of a run, and never done.
+            false => self.time + self.max,
+        };
+        let corners = self.externals.iter().filter_map(|signal| signal.next_corner(self.time));
+        let outputs = self.meets.map(|every| {
+            let passed = ((self.time - self.experiment.start) / every * (1.0 + 1e-12) + 1e-9).floor();
+            self.experiment.start + (passed + 1.0) * every
+        });
+        let listed = self.also.get(self.also.partition_point(|time| *time <= self.time)).copied();
+        corners.chain(outputs).chain(listed).fold(stop, f64::min)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.time >= self.experiment.stop
+    }
+
+    /// Takes the error of a step that was tried. Gives the length of the step to do in its place, if it is far too large.
+    pub(super) fn judge(&mut self, step: &StepContext, error: StepError, can_reject: bool) -> Option<f64> {
+        let size = if error.size.is_nan() { f64::INFINITY } else { error.size * self.share_of_squares(step) };
+        let error = StepError { size, ..error };
+        if self.is_steady {
+            self.change_seldom(step, error);
+            return None;
+        }
+        let is_first = self.counts.steps < FIRST_STEPS;
+        let remembered = if is_first { 0.0 } else { REMEMBERED * self.last.size };
+        self.tried = StepError { size: size.max(remembered), ..error };
+        let most = if is_first { GROWS_AT_FIRST } else { GROWS };
+        let now = self.tried.size.max(1e-12).powf(-INTEGRAL / error.order);
+        let before = self.last.size.max(1e-12).powf(PROPORTIONAL / error.order);
+        // At first there is no error before that would say anything.
+        let factor = if is_first { self.tried.ideal() } else { now * before };
+        // Where the last two shorter steps have not helped, an error is not theirs: inner steps, noise.
+        let least = if self.useless >= USELESS { 1.0 } else { SHRINKS };
+        let wish = step.h * factor.clamp(least, most);
+        // A step that was cut for a time to be met says little about longer ones, but may ask for shorter ones.
+        let wish = if self.is_cut(step) { wish.max(self.length.min(step.h * most)) } else { wish };
+        self.wish = if size <= 1.0 { wish.max(step.h) } else { wish.min(step.h) };
+        let (ideal, shorter) = (error.ideal(), step.h * error.ideal().max(SHRINKS));
+        // A jump is as large in a shorter step.
+        let helps = step.repetition == 0 || size < HELPS * self.rejected_size;
+        self.rejected_size = size;
+        (can_reject && helps && ideal < FAR_BEYOND && shorter > self.min).then_some(shorter)
+    }
+
+    /// What a mean square over time is made of is the square of an error times the length of its step. Fewest steps are needed if all
+    /// contribute the same: a step that is longer than the mean so far has to be better.
+    fn share_of_squares(&self, step: &StepContext) -> f64 {
+        if self.counts.steps == 0 {
+            return 1.0;
+        }
+        let mean = (self.time - self.experiment.start) / self.counts.steps as f64;
+        (step.h / mean).sqrt().clamp(0.5, MOST_SHARE)
+    }
+
+    /// Whether a step was shorter than wished for.
+    fn is_cut(&self, step: &StepContext) -> bool {
+        step.h < 0.9 * self.length
+    }
+
+    /// The same where lengths change seldom.
+    fn change_seldom(&mut self, step: &StepContext, error: StepError) {
+        self.wish = self.length;
+        self.tried = error;
+        if self.wait > 0 || self.is_cut(step) {
+            self.tried = self.last;
+            return;
+        }
+        let lasting = error.size.max(KEPT * self.last.size);
+        self.tried = StepError { size: lasting, ..error };
+        if error.ideal() < DOWN {
+            self.wish /= if error.ideal() < 0.5 * DOWN { RUNG.powi(3) } else { RUNG };
+        } else if self.tried.ideal() > UP || (self.counts.steps < FIRST_STEPS && error.ideal() > RUNG.powi(3))
+        {
+            self.wish *= if self.counts.steps < FIRST_STEPS { RUNG.powi(3) } else { RUNG };
+        }
+    }
+
+    /// The step that was tried is too long.
+    pub(super) fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
+        self.counts.rejected += 1;
+        if shorter < self.min * (1.0 - NO_REST) {
+            let message =
+                format!("a step of {shorter:e} s is asked for, and the shortest is {:e} s", self.min);
+            let place = Place::Run { subsystem: None, signal: None, time: step.t, step: step.k };
+            return Err(Error::new(Code::ShortestStep, message).at(place));
+        }
+        self.length = shorter;
+        Ok(())
+    }
+
+    /// A part of a step came to its end.
+    pub(super) fn pass(&mut self, part: &StepContext) {
+        self.time = part.t_next;
+        self.count(part);
+    }
+
+    fn count(&mut self, step: &StepContext) {
+        let counts = &mut self.counts;
+        counts.steps += 1;
+        counts.shortest = counts.shortest.min(step.h);
+        counts.longest = counts.longest.max(step.h);
+    }
+
+    /// A step came to its end.
+    pub(super) fn accepted(&mut self, step: &StepContext) {
+        self.time = step.t_next;
+        self.count(step);
+        let is_shorter = step.h < 0.7 * self.done;
+        let is_no_better = self.tried.size > 1.0 && self.tried.size > HELPS * self.last.size;
+        self.useless = match (is_no_better, is_shorter) {
+            (false, _) => 0,
+            (true, true) => self.useless + 1,
+            (true, false) => self.useless,
+        };
+        self.done = step.h;
+        let is_shortest = step.h <= self.min * (1.0 + NO_REST);
+        self.counts.missed += u64::from(is_shortest && self.tried.ideal() < FAR_BEYOND);
+        self.last = self.tried;
+        let before = self.length;
+        self.length = self.wish.clamp(self.min, self.max);
+        self.wait = self.wait.saturating_sub(1);
+        if self.is_steady && self.length != before {
+            self.wait = (before / self.length).ceil().max(1.0) as u64 + SETTLING;
+            self.last.size *= (self.length / before).powf(self.last.order);
+        }
+        if self.has_jumped() {
+            self.length = (AFTER_JUMP * self.length).max(self.min);
+            self.last = StepError { size: 1.0, ..self.last };
+        }
+    }
+
+    /// Whether a signal from outside jumps at this time.
+    fn has_jumped(&self) -> bool {
+        let t = self.time;
+        let jumps = |signal: &External| {
+            let (before, after) = (signal.value_before(t), signal.value_after(t));
+            (before - after).abs() > 1e-9 * before.abs().max(after.abs())
+        };
+        self.externals.iter().any(jumps)
+    }
+
+    /// The shortest step.
+    pub(super) fn min(&self) -> f64 {
+        self.min
+    }
+
+    /// How much of the run is done.
+    pub(super) fn progress(&self) -> f64 {
+        let Experiment { start, stop, .. } = self.experiment;
+        (self.time - start) / (stop - start).max(f64::MIN_POSITIVE)
+    }
+
+    /// A length as a share of the run.
+    pub(super) fn share(&self, length: f64) -> f64 {
+        length / (self.experiment.stop - self.experiment.start).max(f64::MIN_POSITIVE)
+    }
+
+    pub(super) fn counts(&self) -> StepCounts {
+        self.counts
+    }
+
+    pub(super) fn save(&self, out: &mut StateWriter) {
+        let StepCounts { steps, rejected, missed, shortest, longest } = self.counts;
+        [steps, rejected, missed, self.wait, self.useless].into_iter().for_each(|count| out.integer(count));
+        out.reals(&[shortest, longest, self.time, self.length, self.done, self.last.size, self.last.order]);
+    }
+
+    pub(super) fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
+        let counts = [from.integer()?, from.integer()?, from.integer()?];
+        (self.wait, self.useless) = (from.integer()?, from.integer()?);
+        let mut values = [0.0; 7];
+        from.reals(&mut values)?;
+        let [shortest, longest, time, length, done, size, order] = values;
+        self.counts =
+            StepCounts { steps: counts[0], rejected: counts[1], missed: counts[2], shortest, longest };
+        let Experiment { start, stop, .. } = self.experiment;
+        let is_sound = (start..=stop.max(start)).contains(&time) && length > 0.0 && length.is_finite();
+        if !is_sound || !size.is_finite() || order.is_nan() || order < 1.0 {
+            let message = format!("the saved state has a step of {length} s at {time} s");
+            return Err(Error::new(Code::CheckpointDamaged, message));
+        }
+        (self.time, self.length, self.done) = (time, length, done);
+        self.last = StepError { size, order };
+        Ok(())
+    }
+}

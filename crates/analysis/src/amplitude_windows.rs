@@ -33,14 +33,20 @@ const EQUAL: f64 = 1e-6;
 /// where all but the last are equal, else by time.
 pub(crate) fn shares(times: &[f64]) -> impl Iterator<Item = f64> {
     let last = times.len().max(2) - 1;
+    let are_equal = has_equal_steps(times);
+    let by_time = move |k: usize| (times[k] - times[0]) / (times[last] - times[0]);
+    (0..times.len()).map(move |k| if are_equal { k as f64 / last as f64 } else { by_time(k) })
+}
+
+/// Whether all steps between these communication points but the last are equal.
+pub(crate) fn has_equal_steps(times: &[f64]) -> bool {
+    let last = times.len().max(2) - 1;
     let step = |k: usize| times[k + 1] - times[k];
-    let are_equal = (1..last).all(|k| {
+    (1..last).all(|k| {
         let (excess, round_off) = (step(k) - step(0), 4.0 * f64::EPSILON * times[k + 1].abs());
         let least = EQUAL * step(0) + round_off;
         excess <= least && (excess >= -least || k + 1 == last)
-    });
-    let by_time = move |k: usize| (times[k] - times[0]) / (times[last] - times[0]);
-    (0..times.len()).map(move |k| if are_equal { k as f64 / last as f64 } else { by_time(k) })
+    })
 }
 
 /// The absolute value of a number; zero for signals that are none, such as texts.

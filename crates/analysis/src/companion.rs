@@ -131,7 +131,8 @@ impl<'a> Pairs<'a> {
         let own = &self.samples.rows()[..self.other.len()];
         let compared = ports.iter().filter(|port| is_real(port)).count();
         let share_of_all = if compared > 0 { ports.len() as f64 / compared as f64 } else { 1.0 };
-        let accuracy = Accuracy::of(own, &self.other, &nominal(descriptions), &amplitudes)
+        let weights = self.samples.weights(self.found);
+        let accuracy = Accuracy::of(own, &self.other, (&nominal(descriptions), &weights), &amplitudes)
             .scaled(factor)
             .of_fewer(share_of_all);
         Companion { amplitudes, errors: self.errors, accuracy, share: 1.0, points: self.found }

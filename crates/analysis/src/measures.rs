@@ -3,7 +3,7 @@
 use costep_core::{Description, Result};
 use costep_system::SystemDescription;
 
-use crate::amplitude_windows::Amplitudes;
+use crate::amplitude_windows::{Amplitudes, has_equal_steps};
 use crate::noise::noise_variance;
 use crate::reference::{Reference, outputs_at};
 use crate::stability::{FEWEST_STEPS, growth, is_passing};
@@ -12,7 +12,7 @@ use crate::trace::Trace;
 /// Everything measured against a reference.
 #[derive(Clone, Debug)]
 pub struct Measures {
-    /// RMS over the communication points of the mean over all outputs of |y - y_mono| / range(y_mono): the
+    /// RMS over the communication points (where steps vary, over time) of the mean over all outputs of |y - y_mono| / range(y_mono): the
     /// reading of [T (3.9), (3.10)] that fits its figures.
     pub eps_mono: f64,
     /// Per subsystem the mean over its outputs and over time of |y - y_mono| / range(y_mono), then the Euclidean norm
@@ -82,10 +82,15 @@ pub struct Accuracy {
 
 impl Accuracy {
     /// Of rows of outputs with these nominal values, where the amplitudes of the reference are known inside the steps too.
-    pub(crate) fn of(rows: &[f64], reference: &[f64], nominal: &[f64], amplitudes: &Amplitudes) -> Self {
+    pub(crate) fn of(
+        rows: &[f64],
+        reference: &[f64],
+        (nominal, weights): (&[f64], &[f64]),
+        amplitudes: &Amplitudes,
+    ) -> Self {
         let outputs = nominal.len();
         let mut ranges = ranges(reference, nominal);
-        let mut signals = relative_rms(rows, reference, nominal);
+        let mut signals = relative_rms(rows, reference, (nominal, weights));
         for (i, windows) in amplitudes.0.iter().enumerate() {
             // With half a period per step a signal may pass through zero at every communication point: these do not show its size.
             let seen = reference.iter().skip(i).step_by(outputs).fold(0.0, |most: f64, y| most.max(y.abs()));
@@ -95,8 +100,8 @@ impl Accuracy {
             }
         }
         Self {
-            mean: mean_error_of(rows, reference, &ranges),
-            of_range: rms_of_range(rows, reference, &ranges),
+            mean: mean_error_of(rows, reference, (&ranges, weights)),
+            of_range: rms_of_range(rows, reference, (&ranges, weights)),
             signals,
             greatest: (0..outputs)
                 .map(|i| worst_error(rows, reference, outputs, i) / nominal[i].abs().max(f64::MIN_POSITIVE))
@@ -148,10 +153,11 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
     let names = descriptions
         .iter()
         .flat_map(|d| d.outputs.iter().map(move |port| format!("{}.{}", d.name, port.name)));
-    let accuracy = Accuracy::of(&run.rows, &mono.rows, &nominal, &reference.amplitudes);
+    let weights = weights(&run.times);
+    let accuracy = Accuracy::of(&run.rows, &mono.rows, (&nominal, &weights), &reference.amplitudes);
     let amplitudes = Amplitudes::of(&run.times, &run.rows, run.outputs);
     let judged = run.times.len() as u64 > FEWEST_STEPS;
-    let mean_errors = mean_errors(&run.rows, &mono.rows, &nominal);
+    let mean_errors = mean_errors(&run.rows, &mono.rows, (&nominal, &weights));
     let is_passing = |i: usize| {
         let pairs = run.rows.iter().zip(&mono.rows).skip(i).step_by(run.outputs.max(1));
         is_passing(pairs.map(|(y, mono)| y - mono), mean_errors[i])
@@ -159,17 +165,17 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
     Measures {
         inaccurate: accuracy.is_inaccurate(),
         has_wrong_output: !accuracy.wrong().is_empty(),
-        eps_mono: mean_relative_error(&run.rows, &mono.rows, &nominal),
+        eps_mono: mean_relative_error(&run.rows, &mono.rows, (&nominal, &weights)),
         eps_mean: norm_over_subsystems(descriptions, &mean_errors),
         sigma_mono: means_of_subsystems(descriptions, &noise(&run.rows, &mono.rows, &nominal)).sum(),
         eps_mono_micro: match (&run.micro, &mono.micro) {
             (Some(run), Some(mono)) if run.times.len() == mono.times.len() => {
-                Some(mean_relative_error(&run.rows, &mono.rows, &nominal))
+                Some(mean_relative_error(&run.rows, &mono.rows, (&nominal, &[])))
             }
             _ => None,
         },
         signals: names
-            .zip(relative_rms(&run.rows, &mono.rows, &nominal))
+            .zip(relative_rms(&run.rows, &mono.rows, (&nominal, &weights)))
             .map(|(name, rel_rms)| SignalError { name, rel_rms })
             .collect(),
         energy_drift: energy_drift(&run.energy, &mono.energy),
@@ -184,7 +190,7 @@ pub fn measure(descriptions: &[Description], run: &Trace, reference: &Reference)
 
 /// `eps_mono` of one trace against another.
 pub(crate) fn mean_error(descriptions: &[Description], run: &Trace, reference: &Trace) -> f64 {
-    mean_relative_error(&run.rows, &reference.rows, &nominal(descriptions))
+    mean_relative_error(&run.rows, &reference.rows, (&nominal(descriptions), &weights(&run.times)))
 }
 
 /// Typical sizes of all outputs.
@@ -194,27 +200,43 @@ pub(crate) fn nominal(descriptions: &[Description]) -> Vec<f64> {
 
 /// RMS over the rows after the first of the mean over outputs of |y - y_mono| / range(y_mono). The initial
 /// values count for the range only: they are the same by construction.
-fn mean_relative_error(rows: &[f64], mono: &[f64], nominal: &[f64]) -> f64 {
-    mean_error_of(rows, mono, &ranges(mono, nominal))
+fn mean_relative_error(rows: &[f64], mono: &[f64], (nominal, weights): (&[f64], &[f64])) -> f64 {
+    mean_error_of(rows, mono, (&ranges(mono, nominal), weights))
 }
 
-fn mean_error_of(rows: &[f64], mono: &[f64], ranges: &[f64]) -> f64 {
+/// How much each communication point counts, in the mean 1: where steps vary, as much as the time around it. Nothing where all count
+/// the same.
+pub(crate) fn weights(times: &[f64]) -> Vec<f64> {
+    if has_equal_steps(times) {
+        return Vec::new();
+    }
+    let last = times.len() - 1;
+    let scale = 0.5 * last as f64 / (times[last] - times[0]);
+    (0..=last).map(|k| scale * (times[(k + 1).min(last)] - times[k.saturating_sub(1)])).collect()
+}
+
+fn weight(weights: &[f64], k: usize) -> f64 {
+    weights.get(k).copied().unwrap_or(1.0)
+}
+
+fn mean_error_of(rows: &[f64], mono: &[f64], (ranges, weights): (&[f64], &[f64])) -> f64 {
     let outputs = ranges.len().max(1);
     let mut sum = 0.0;
-    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1) {
+    for (k, (row, mono)) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).enumerate().skip(1) {
         let errors = row.iter().zip(mono).zip(ranges).map(|((y, mono), range)| (y - mono).abs() / range);
-        sum += (errors.sum::<f64>() / outputs as f64).powi(2);
+        sum += weight(weights, k) * (errors.sum::<f64>() / outputs as f64).powi(2);
     }
     (sum / ((rows.len() / outputs).max(2) - 1) as f64).sqrt()
 }
 
 /// Mean over time of |y - y_mono| / range(y_mono) per output.
-fn mean_errors(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
+fn mean_errors(rows: &[f64], mono: &[f64], (nominal, weights): (&[f64], &[f64])) -> Vec<f64> {
     let outputs = nominal.len().max(1);
     let points = (rows.len() / outputs).max(1) as f64;
     let mut errors = vec![0.0; nominal.len()];
-    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)) {
-        errors.iter_mut().zip(row).zip(mono).for_each(|((sum, y), mono)| *sum += (y - mono).abs());
+    for (k, (row, mono)) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).enumerate() {
+        let weight = weight(weights, k);
+        errors.iter_mut().zip(row).zip(mono).for_each(|((sum, y), mono)| *sum += weight * (y - mono).abs());
     }
     errors.iter().zip(ranges(mono, nominal)).map(|(sum, range)| sum / points / range).collect()
 }
@@ -264,7 +286,7 @@ fn ranges(rows: &[f64], nominal: &[f64]) -> Vec<f64> {
     (0..nominal.len()).map(range).collect()
 }
 
-fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
+fn relative_rms(rows: &[f64], mono: &[f64], (nominal, weights): (&[f64], &[f64])) -> Vec<f64> {
     let outputs = nominal.len().max(1);
     let pairs = || rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1);
     // Squares of very large and very small values are not numbers any more: everything is measured in the greatest one.
@@ -276,10 +298,11 @@ fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
             .for_each(|(u, (y, m))| *u = f64::max(*u, y.abs().max(m.abs())));
     }
     let (mut errors, mut squares) = (vec![0.0; outputs], vec![0.0; outputs]);
-    for (row, mono) in pairs() {
+    for (k, (row, mono)) in pairs().enumerate() {
+        let weight = weight(weights, k + 1);
         for i in (0..nominal.len()).filter(|i| unit[*i] >= f64::MIN_POSITIVE) {
-            errors[i] += (row[i] / unit[i] - mono[i] / unit[i]).powi(2);
-            squares[i] += (mono[i] / unit[i]).powi(2);
+            errors[i] += weight * (row[i] / unit[i] - mono[i] / unit[i]).powi(2);
+            squares[i] += weight * (mono[i] / unit[i]).powi(2);
         }
     }
     let points = ((rows.len() / outputs).max(2) - 1) as f64;
@@ -291,13 +314,13 @@ fn relative_rms(rows: &[f64], mono: &[f64], nominal: &[f64]) -> Vec<f64> {
 }
 
 /// sqrt(mean (y - y_mono)^2) / range(y_mono) per output, over the rows after the first.
-fn rms_of_range(rows: &[f64], mono: &[f64], ranges: &[f64]) -> Vec<f64> {
+fn rms_of_range(rows: &[f64], mono: &[f64], (ranges, weights): (&[f64], &[f64])) -> Vec<f64> {
     let outputs = ranges.len().max(1);
     let points = ((rows.len() / outputs).max(2) - 1) as f64;
     let mut squares = vec![0.0; ranges.len()];
-    for (row, mono) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).skip(1) {
+    for (k, (row, mono)) in rows.chunks_exact(outputs).zip(mono.chunks_exact(outputs)).enumerate().skip(1) {
         for (i, sum) in squares.iter_mut().enumerate() {
-            *sum += ((row[i] - mono[i]) / ranges[i]).powi(2);
+            *sum += weight(weights, k) * ((row[i] - mono[i]) / ranges[i]).powi(2);
         }
     }
     squares.iter().map(|sum| (sum / points).sqrt()).collect()
@@ -339,11 +362,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn where_steps_vary_time_counts_and_not_points() {
+        // An error of 1 for the first 0.1 s in many points, of 3 for the last 0.9 s in one.
+        let times: Vec<f64> = (0..=100).map(|k| 1e-3 * f64::from(k)).chain([1.0]).collect();
+        let run: Vec<f64> = (0..=100).map(|_| 1.0).chain([3.0]).collect();
+        let mono: Vec<f64> = times.iter().map(|_| 0.0).collect();
+        let weights = weights(&times);
+        assert!((weights.iter().sum::<f64>() - 101.0).abs() < 1e-9);
+        // By the trapezoidal rule: 0.55 s of 1 and 0.45 s of 9, without the initial value.
+        let error = mean_relative_error(&run, &mono, (&[1.0], &weights));
+        assert!((error - (0.55f64 + 4.05 - 0.0005).sqrt()).abs() < 1e-3, "{error}");
+        assert!(super::weights(&times[..=100]).is_empty());
+    }
+
+    #[test]
     fn the_mean_error_is_relative_to_the_range_and_leaves_the_start_out() {
         let mono = [0.0, 10.0, 2.0, 10.0, 1.0, 10.0];
         let run = [9.0, 9.0, 2.2, 10.0, 1.0, 13.0];
         // Ranges 2 and (not moving) nominal 5: errors (0.1 + 0) / 2 and (0 + 0.6) / 2.
-        let eps = mean_relative_error(&run, &mono, &[1.0, 5.0]);
+        let eps = mean_relative_error(&run, &mono, (&[1.0, 5.0], &[]));
         assert!((eps - ((0.05f64.powi(2) + 0.3f64.powi(2)) / 2.0).sqrt()).abs() < 1e-15);
     }
 
@@ -352,7 +389,7 @@ mod tests {
         let mono = [0.0, 0.0, 0.0, 2.0, 4.0, 10.0];
         let run = [0.0, 0.0, 0.0, 2.0, 4.6, 13.0];
         // Two points, ranges 2, 4, 10: means 0, 0.075, 0.15.
-        let errors = mean_errors(&run, &mono, &[1.0; 3]);
+        let errors = mean_errors(&run, &mono, (&[1.0; 3], &[]));
         assert!(errors.iter().zip([0.0, 0.075, 0.15]).all(|(a, b)| (a - b).abs() < 1e-12), "{errors:?}");
         let norm = norm_over_subsystems(&[part(&["a", "b"]), part(&["c"])], &errors);
         assert!((norm - 0.0375f64.hypot(0.15)).abs() < 1e-12, "{norm}");
@@ -397,19 +434,20 @@ mod tests {
     #[test]
     fn relative_rms_survives_the_ends_of_the_numbers() {
         for size in [1e-300, 1e-160, 1.0, 1e160, 1e300] {
-            let rms = relative_rms(&[0.0, 3.3 * size, 4.4 * size], &[0.0, 3.0 * size, 4.0 * size], &[1.0]);
+            let rms =
+                relative_rms(&[0.0, 3.3 * size, 4.4 * size], &[0.0, 3.0 * size, 4.0 * size], (&[1.0], &[]));
             assert!((rms[0] - 0.1).abs() < 1e-12, "{size:e}: {}", rms[0]);
         }
-        assert_eq!(relative_rms(&[0.0, 0.2, 0.2], &[0.0, 0.0, 0.0], &[2.0]), [0.1]);
-        assert_eq!(relative_rms(&[0.0, 0.0], &[0.0, 0.0], &[1.0]), [0.0]);
+        assert_eq!(relative_rms(&[0.0, 0.2, 0.2], &[0.0, 0.0, 0.0], (&[2.0], &[])), [0.1]);
+        assert_eq!(relative_rms(&[0.0, 0.0], &[0.0, 0.0], (&[1.0], &[])), [0.0]);
         // Two texts.
-        assert_eq!(relative_rms(&[0.0, 3e-310], &[0.0, 8e-309], &[1.0]), [0.0]);
+        assert_eq!(relative_rms(&[0.0, 3e-310], &[0.0, 8e-309], (&[1.0], &[])), [0.0]);
         assert_eq!(energy_drift(&[0.0, f64::INFINITY], &[f64::INFINITY, f64::INFINITY]), None);
     }
 
     #[test]
     fn relative_rms_needs_no_scale() {
-        let rms = relative_rms(&[0.0, 3.3, 0.0, 4.4], &[0.0, 3.0, 0.0, 4.0], &[1.0]);
+        let rms = relative_rms(&[0.0, 3.3, 0.0, 4.4], &[0.0, 3.0, 0.0, 4.0], (&[1.0], &[]));
         assert!((rms[0] - 0.1).abs() < 1e-15);
     }
 }

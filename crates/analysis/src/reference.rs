@@ -108,7 +108,7 @@ impl Reference {
         model: &SystemDescription,
         solver: Solver,
         experiment: &Experiment,
-        run: &Trace,
+        (run, patience): (&Trace, Patience<'_>),
     ) -> Result<Self> {
         let steps = run.times.windows(2).map(|ends| Interval::new(ends[0], ends[1]));
         Self::over(
@@ -116,7 +116,7 @@ impl Reference {
             solver,
             experiment,
             (steps.zip(shares(&run.times).skip(1)), run.micro.is_some()),
-            FOREVER,
+            patience,
         )
     }
 
@@ -192,6 +192,26 @@ impl Reference {
         let half = fine(refinement / 2)?.0;
         check_times(&half, &trace)?;
         let own_error = mean_error(engine.descriptions(), &half, &trace);
+        Ok(Self {
+            kind: ReferenceKind::FineStep { step, method: method.into(), own_error },
+            trace,
+            amplitudes,
+        })
+    }
+
+    /// Runs the coupled system in so many steps per step of a run, and in half of them: two engines whose steps are those parts.
+    pub fn refined(
+        (mut fine, parts): (Engine, u64),
+        mut half: Engine,
+        method: &str,
+        patience: Patience<'_>,
+    ) -> Result<Self> {
+        let (trace, amplitudes) = sampled(&mut fine, parts, patience)?;
+        let (coarse, _) = sampled(&mut half, parts / 2, patience)?;
+        check_times(&coarse, &trace)?;
+        let own_error = mean_error(fine.descriptions(), &coarse, &trace);
+        let steps = trace.times.len().max(2) as u64 - 1;
+        let step = (fine.time() - trace.times[0]) / (steps * parts) as f64;
         Ok(Self {
             kind: ReferenceKind::FineStep { step, method: method.into(), own_error },
             trace,

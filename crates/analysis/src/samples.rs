@@ -3,6 +3,7 @@
 use costep_core::{Interval, Result, StateReader, StateWriter};
 use costep_engine::Engine;
 
+use crate::measures::weights;
 use crate::watch::{ALL_AT_FIRST, CYCLE, LOOKED_AT};
 
 /// Most points that are kept, most values, and how many points at least: ten per fifth of the run.
@@ -82,6 +83,11 @@ impl Samples {
         self.shares.truncate(left);
     }
 
+    /// The times of all rows.
+    pub(crate) fn times(&self) -> &[f64] {
+        &self.times
+    }
+
     /// All rows.
     pub(crate) fn rows(&self) -> &[f64] {
         &self.rows
@@ -93,6 +99,11 @@ impl Samples {
         let round_off = 16.0 * f64::EPSILON * own.abs().max(self.times.last()?.abs());
         let is_it = (own - time).abs() <= round_off;
         is_it.then(|| (&self.rows[i * outputs..(i + 1) * outputs], self.shares[i]))
+    }
+
+    /// How much each of the first so many samples counts: where steps vary, as much as the time around it.
+    pub(crate) fn weights(&self, count: usize) -> Vec<f64> {
+        if self.equal_steps || count < 2 { Vec::new() } else { weights(&self.times[..count]) }
     }
 
     /// The intervals from sample to sample, with how much of the run is done after each; nothing where all steps are equal.

@@ -105,7 +105,13 @@ pub struct RunWatch {
 impl RunWatch {
     /// Whether the run is long enough to be judged.
     pub fn can_judge(&self) -> bool {
-        self.steps >= FEWEST_STEPS
+        // Where steps vary, their number is known when they have been done.
+        self.steps.max(self.next.saturating_sub(1)) >= FEWEST_STEPS
+    }
+
+    /// The times of the communication points whose outputs were kept, to be compared with another solution.
+    pub fn sample_times(&self) -> &[f64] {
+        self.samples.times()
     }
 
     /// The samples that were kept.

@@ -26,7 +26,8 @@ fn references_are_at_the_times_of_the_run() {
     assert!(run.times.len() > (1.3 * STOP / STEP) as usize && *run.times.last().unwrap() >= STOP);
     let equal = Reference::new(&system, Solver::Exact, engine.experiment(), false).unwrap();
     assert!(equal.check_times(&run).is_err(), "its times are others");
-    let reference = Reference::along(&system, Solver::Exact, engine.experiment(), &run).unwrap();
+    let reference =
+        Reference::along(&system, Solver::Exact, engine.experiment(), (&run, &|| Ok(()))).unwrap();
     assert_eq!(reference.trace.times, run.times);
     reference.check_times(&run).unwrap();
     let rows = outputs_at(&system, Solver::Exact, 0.0, &run.times).unwrap();
@@ -69,7 +70,8 @@ fn the_monolithic_companion_goes_along_the_samples() {
     let (run, watch) = traced(&mut engine);
     let companion =
         Companion::monolithic(&system, Solver::Exact, engine.experiment(), (&watch, &|| Ok(()))).unwrap();
-    let reference = Reference::along(&system, Solver::Exact, engine.experiment(), &run).unwrap();
+    let reference =
+        Reference::along(&system, Solver::Exact, engine.experiment(), (&run, &|| Ok(()))).unwrap();
     let eps = measure(engine.descriptions(), &run, &reference).eps_mono;
     assert!((companion.accuracy.mean / eps - 1.0).abs() < 0.2, "{} {eps}", companion.accuracy.mean);
 }

@@ -231,6 +231,30 @@ fn models_override(text: Option<&str>) -> Option<Override> {
     text.map(|text| Override::new("models", text, format!("--models {text}")))
 }
 
+/// How the length of macro steps is controlled.
+#[derive(Args)]
+pub(crate) struct ControlArgs {
+    /// Let the steps vary, for an error of about this share of the ranges of the signals: `1e-3`
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
+    pub(crate) tolerance: Option<String>,
+    /// By which error steps vary: defect, predictor-corrector, richardson (needs rollback), ecco (power bonds)
+    /// [default: defect]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) control: Option<String>,
+}
+
+impl ControlArgs {
+    /// All as changes of the project.
+    pub(crate) fn overrides(&self) -> impl Iterator<Item = Override> {
+        let tolerance = self.tolerance.as_ref();
+        let tolerance =
+            tolerance.map(|text| Override::new("step.tolerance", text, format!("--tolerance {text}")));
+        let control = self.control.as_ref();
+        let control = control.map(|text| Override::new("step.control", text, format!("--control {text}")));
+        tolerance.into_iter().chain(control)
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct DemoArgs {
     /// Folder for the project it writes
@@ -244,6 +268,8 @@ pub(crate) struct RunArgs {
     pub(crate) system: SystemArgs,
     #[command(flatten)]
     pub(crate) coupling: CouplingArgs,
+    #[command(flatten)]
+    pub(crate) control: ControlArgs,
     /// Reference for errors: auto (the monolithic system, for the verdict only, where affordable), none, same (with
     /// the inner solver; for FMUs like `step`), a solver such as dopri5:1e-10, or step[:TIME] (the coupled system at
     /// a much smaller step)
@@ -309,8 +335,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SOURCE")]
     pub(crate) models: Option<String>,
     /// Macro steps: `0.5ms,1ms` [default: the system's]
-    #[arg(long, value_name = "TIMES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIMES", allow_hyphen_values = true, conflicts_with = "tolerance")]
     pub(crate) steps: Option<String>,
+    #[command(flatten)]
+    pub(crate) control: ControlArgs,
     /// Reference for errors: same (the monolithic system with the inner solver; for FMUs like `step`), none, a solver
     /// such as dopri5:1e-10, or step[:TIME] (the coupled system at a much smaller step)
     #[arg(long, default_value = "same")]

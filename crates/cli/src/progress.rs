@@ -9,6 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use crate::style::Output;
 use crate::supervision;
 
+/// Positions of the bar.
+const PER_MILLE: u64 = 1000;
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
 const REFRESH: Duration = Duration::from_millis(100);
@@ -161,11 +163,11 @@ impl RunProgress {
         self.next = elapsed + REFRESH;
         let experiment = engine.experiment();
         let bar = self.bar.get_or_insert_with(|| {
-            let bar = bar(experiment.steps());
+            let bar = bar(PER_MILLE);
             bar.set_style(style("[{bar:20}] {percent:>3} %   {msg}"));
             bar
         });
-        bar.set_position(engine.k());
+        bar.set_position((engine.progress() * PER_MILLE as f64) as u64);
         let simulated = engine.time() - self.start_time.unwrap_or(experiment.start);
         bar.set_message(format!(
             "t {:.4} / {} s   {:.3}x real time   coupling error {:.1e}",

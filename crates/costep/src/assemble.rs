@@ -1,7 +1,7 @@
 //! From a project to an engine.
 
 use costep_core::{Code, Error, Experiment, ModelSource, Result};
-use costep_engine::{Engine, Group, Scheduling, System, Threads};
+use costep_engine::{ControlSpec, Engine, Group, ListedSteps, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::monolithic::{Integrator, MonolithicOptions};
@@ -10,16 +10,50 @@ use costep_project::Project;
 
 use crate::trust::Distrust;
 
-/// The method of the default group and the macro step of a run.
+/// The method of the default group and the macro steps of a run.
 pub(crate) struct Choice<'a> {
     pub(crate) method: &'a MethodSpec,
+    /// Where steps vary, the longest.
     pub(crate) step: f64,
+    pub(crate) control: Option<&'a ControlSpec>,
+}
+
+/// The macro steps of an engine.
+pub(crate) enum Steps {
+    /// Those of its experiment.
+    Equal,
+    /// As a control says.
+    Controlled(ControlSpec),
+    /// From time to time of a list.
+    Listed(ListedSteps),
+}
+
+impl Steps {
+    /// An engine with these steps.
+    fn engine(self, project: &Project, system: System) -> Result<Engine> {
+        match self {
+            Self::Equal => Engine::new(system),
+            Self::Controlled(spec) => {
+                let control = spec.build(&system.experiment, &project.power_bonds());
+                Engine::with_control(system, control)
+            }
+            Self::Listed(steps) => Engine::with_control(system, Box::new(steps)),
+        }
+    }
 }
 
 impl<'a> Choice<'a> {
     /// What the project says.
     pub(crate) fn of(project: &'a Project) -> Self {
-        Self { method: &project.groups[0].method, step: project.model.experiment.step }
+        Self {
+            method: &project.groups[0].method,
+            step: project.model.experiment.step,
+            control: project.control.as_ref(),
+        }
+    }
+
+    fn steps(&self) -> Steps {
+        self.control.map_or(Steps::Equal, |control| Steps::Controlled(control.clone()))
     }
 
     /// Start, stop and step.
@@ -31,7 +65,7 @@ impl<'a> Choice<'a> {
 /// Start, stop and step of a run with this step. The built-in models are those of papers, whose steps are all equal.
 pub(crate) fn experiment(project: &Project, step: f64) -> Experiment {
     let run = Experiment { step, ..project.model.experiment };
-    if project.model_id.is_some() { run.with_equal_steps() } else { run }
+    if project.model_id.is_some() && project.control.is_none() { run.with_equal_steps() } else { run }
 }
 
 /// An engine for a project.
@@ -46,42 +80,63 @@ pub(crate) fn watched_engine(
     micro_samples: bool,
     watch: impl FnOnce(Box<dyn ModelSource>) -> Box<dyn ModelSource>,
 ) -> Result<Engine> {
-    engine_over(project, choice.method, choice.experiment(project), micro_samples, watch)
+    let steps = choice.steps();
+    engine_over(project, choice.method, (choice.experiment(project), steps), micro_samples, watch)
 }
 
-/// An engine that does each macro step of an experiment as so many steps, with the same trust in its parts.
-pub(crate) fn refined(
+/// By how much the tolerance of a second run is smaller than that of the first.
+const TIGHTER: f64 = 0.25;
+
+/// An engine for a second run, to verify a first one with the same trust in its parts: at half the step or, where steps are controlled,
+/// with a smaller tolerance and through these times.
+pub(crate) fn second_run(
     project: &Project,
     choice: &Choice<'_>,
     experiment: Experiment,
-    refinement: u32,
+    times: &[f64],
 ) -> Result<Engine> {
-    let fine = Experiment { step: experiment.step / f64::from(refinement), ..experiment };
+    if let Some(control) = choice.control {
+        let tighter =
+            ControlSpec { tolerance: TIGHTER * control.tolerance, also: times.to_vec(), ..control.clone() };
+        let steps = (experiment, Steps::Controlled(tighter));
+        return engine_over(project, choice.method, steps, false, |models| models);
+    }
+    let fine = Experiment { step: 0.5 * experiment.step, ..experiment };
     if monolithic::is_monolithic(choice.method) {
         return whole(project, whole_solver(project, choice.method)?, &fine, false);
     }
-    trusting((project, choice.method), &experiment, fine, false, |models| models)
+    trusting((project, choice.method), &experiment, (fine, Steps::Equal), false, |models| models)
 }
 
 /// The same over any span.
 pub(crate) fn engine_over(
     project: &Project,
     method: &MethodSpec,
-    experiment: Experiment,
+    (experiment, steps): (Experiment, Steps),
     micro_samples: bool,
     watch: impl FnOnce(Box<dyn ModelSource>) -> Box<dyn ModelSource>,
 ) -> Result<Engine> {
     if monolithic::is_monolithic(method) {
+        if matches!(steps, Steps::Controlled(_)) {
+            let message =
+                "`monolithic` couples nothing: there is no error that a control of steps could look at";
+            return Err(Error::new(Code::ControlNeeds, message).hint(
+                "leave out `tolerance` in [step]; the tolerance of its solver is an option of the method",
+            ));
+        }
         return whole(project, whole_solver(project, method)?, &experiment, micro_samples);
     }
-    trusting((project, method), &experiment, experiment, micro_samples, watch)
+    // What an FMU offers is tried with a step that is likely to come up.
+    let usual = if matches!(steps, Steps::Equal) { experiment.step } else { project.equal_step() };
+    let trial = Experiment { step: usual, ..experiment };
+    trusting((project, method), &trial, (experiment, steps), micro_samples, watch)
 }
 
 /// The same with parts of which is known what they can do in the steps of a trial.
 fn trusting(
     (project, method): (&Project, &MethodSpec),
     trial: &Experiment,
-    experiment: Experiment,
+    (experiment, steps): (Experiment, Steps),
     micro_samples: bool,
     watch: impl FnOnce(Box<dyn ModelSource>) -> Box<dyn ModelSource>,
 ) -> Result<Engine> {
@@ -90,7 +145,8 @@ fn trusting(
     let distrust = Distrust::find(project, methods.clone(), trial);
     let models = watch(costep_methods::models(methods)?);
     let system = coupled(project, (method, experiment), (models, micro_samples), &distrust)?;
-    let mut engine = Engine::new(system).map_err(|error| distrust.explain(error, project))?;
+    let engine = steps.engine(project, system);
+    let mut engine = engine.map_err(|error| distrust.explain(error, project))?;
     distrust.reasons(project).for_each(|reason| engine.add_warning(reason));
     Ok(engine)
 }
@@ -132,6 +188,25 @@ pub(crate) fn whole(
     experiment: &Experiment,
     micro_samples: bool,
 ) -> Result<Engine> {
+    Engine::new(whole_system(project, solver, experiment, micro_samples)?)
+}
+
+/// The same with steps from time to time of a list.
+pub(crate) fn whole_over(
+    project: &Project,
+    solver: Solver,
+    experiment: &Experiment,
+    steps: ListedSteps,
+) -> Result<Engine> {
+    Engine::with_control(whole_system(project, solver, experiment, true)?, Box::new(steps))
+}
+
+fn whole_system(
+    project: &Project,
+    solver: Solver,
+    experiment: &Experiment,
+    micro_samples: bool,
+) -> Result<System> {
     let model = &project.model;
     if let [_, group, ..] = &project.groups[..] {
         let message = format!("`monolithic` cannot be combined with `{}`", group.method.label());
@@ -140,7 +215,7 @@ pub(crate) fn whole(
             .hint("leave out the groups"));
     }
     let hold = monolithic::hold()?;
-    Engine::new(System {
+    Ok(System {
         subsystems: model.members(&solver)?,
         connections: model.connections.clone(),
         models: Box::new(costep_core::NoModels),

@@ -156,15 +156,20 @@ impl Compared {
     ) -> Result<()> {
         for step in steps {
             progress(ComparisonEvent::Reference(*step, self.reports.len()));
+            let later = reference.filter(project);
             let reference = self.reference(reference, project, *step, &comparison.cancel)?;
             comparison.cancel.check()?;
             self.references.extend(reference.as_ref().map(|reference| reference.kind.clone()));
+            let against = Against { reference: reference.as_ref(), later };
             for method in methods {
                 progress(ComparisonEvent::Run(method, *step));
-                let choice = Choice { method, step: *step };
+                let choice = Choice { method, step: *step, control: project.control.as_ref() };
                 let file = comparison.record.as_ref().map(|folder| recording_file(folder.path(), &choice));
-                let mut report =
-                    one_run(project, &choice, reference.as_ref(), file.as_deref(), &comparison.cancel)?;
+                let (mut report, kind) =
+                    one_run(project, &choice, against, file.as_deref(), &comparison.cancel)?;
+                if self.references.is_empty() {
+                    self.references.extend(kind);
+                }
                 // The run that was stopped says nothing.
                 comparison.cancel.check()?;
                 self.warn(project, report.passed_stop.take());
@@ -217,14 +222,21 @@ fn recording_file(folder: &Path, choice: &Choice<'_>) -> PathBuf {
     folder.join(format!("{label}-{}.arrows", exact_time(choice.step)))
 }
 
+/// What runs are compared with: what is there already, or what is made when their steps are known.
+#[derive(Clone, Copy)]
+struct Against<'a> {
+    reference: Option<&'a Reference>,
+    later: ReferenceChoice,
+}
+
 fn one_run(
     project: &Project,
     choice: &Choice<'_>,
-    reference: Option<&Reference>,
+    against: Against<'_>,
     file: Option<&Path>,
     cancel: &Cancel,
-) -> Result<RunReport> {
-    let Some(file) = file else { return Ok(measured_run(project, choice, reference, None, cancel)) };
+) -> Result<(RunReport, Option<ReferenceKind>)> {
+    let Some(file) = file else { return Ok(measured_run(project, choice, against, None, cancel)) };
     let template = assemble::engine(project, choice, true)?;
     let metadata = [
         ("method".into(), choice.method.label()),
@@ -234,7 +246,7 @@ fn one_run(
     let mut recorder = Recorder::create(file, &template, project, &metadata, None)?;
     // Some FMUs can have one instance at a time only.
     drop(template);
-    let report = measured_run(project, choice, reference, Some(&mut recorder), cancel);
+    let report = measured_run(project, choice, against, Some(&mut recorder), cancel);
     recorder.finish()?;
     Ok(report)
 }
@@ -243,24 +255,26 @@ fn one_run(
 fn measured_run(
     project: &Project,
     choice: &Choice<'_>,
-    reference: Option<&Reference>,
+    against: Against<'_>,
     recorder: Option<&mut Recorder>,
     cancel: &Cancel,
-) -> RunReport {
+) -> (RunReport, Option<ReferenceKind>) {
     let mut report = RunReport::new(choice.method, choice.step);
-    if let Err(error) = try_measured_run(project, choice, reference, (recorder, cancel), &mut report) {
+    let kind = try_measured_run(project, choice, against, (recorder, cancel), &mut report);
+    let kind = kind.unwrap_or_else(|error| {
         report.fail(&error);
-    }
-    report
+        None
+    });
+    (report, kind)
 }
 
 fn try_measured_run(
     project: &Project,
     choice: &Choice<'_>,
-    reference: Option<&Reference>,
+    against: Against<'_>,
     (recorder, cancel): (Option<&mut Recorder>, &Cancel),
     report: &mut RunReport,
-) -> Result<()> {
+) -> Result<Option<ReferenceKind>> {
     let mut engine = assemble::engine(project, choice, true)?;
     let asked = choice.experiment(project);
     if engine.experiment().stop != asked.stop {
@@ -276,13 +290,16 @@ fn try_measured_run(
     report.count(&engine, start.elapsed().as_secs_f64());
     outcome.map_err(|error| at_start.blame(error, &engine, watch.exploding()))?;
     let names = Arc::new(Names::new(engine.descriptions().iter()));
-    let evidence = Evidence { project, experiment: *engine.experiment(), watch: &watch, names: &names };
+    let experiment = *engine.experiment();
+    let evidence = Evidence { project, experiment, steps: engine.k(), watch: &watch, names: &names };
     evidence.judge(&Beside::Nothing, report);
+    let own = against.later.along(project, &trace, &Waiting::new(cancel, None))?;
+    let reference = own.as_ref().or(against.reference);
     if let Some(reference) = reference {
         reference.check_times(&trace)?;
         report.add(&measure(engine.descriptions(), &trace, reference), &reference.kind);
         report.errors.max_abs_error = paper_error(&project.model, project.model.experiment.stop, &trace)?;
     }
     report.explain(project.model.connections.len());
-    Ok(())
+    Ok(reference.map(|reference| reference.kind.clone()))
 }

@@ -56,7 +56,7 @@ fn learns(spec: &MethodSpec) -> bool {
 pub(crate) fn learn(system: &System, cancel: &Cancel) -> Result<ModelFile> {
     let project = &system.project;
     let method = identifying_method(project, &system.registry, None)?;
-    let choice = Choice { method: &method, step: project.model.experiment.step };
+    let choice = Choice { method: &method, step: project.equal_step(), control: None };
     let mut engine = assemble::engine(project, &choice, false)?;
     let mut identification = Identification::new(&engine);
     let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);

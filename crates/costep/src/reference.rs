@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use costep_analysis::{Patience, Reference, second_solver};
+use costep_analysis::{Patience, Reference, Trace, second_solver};
 use costep_core::quantity::parse_time;
 use costep_core::{Code, Error, Experiment, Result};
+use costep_engine::ListedSteps;
 use costep_integrate::{Solver, Solvers};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 
-use crate::assemble;
+use crate::assemble::{self, Steps};
 use crate::waiting::Waiting;
 
 /// Tolerance of a reference that stands for the exact solution.
@@ -33,6 +34,9 @@ const DENSE: f64 = 3.0;
 
 /// Length of inner steps where neither the reference nor the model says it.
 const DEFAULT_INNER_STEP: f64 = 1e-5;
+
+/// The method of a reference at smaller steps where steps vary.
+const FOR_ANY_STEPS: &str = "auto";
 
 /// Which reference is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,6 +88,11 @@ impl ReferenceChoice {
         }
     }
 
+    /// The same if it has to wait until the steps of a run are known, else nothing.
+    pub(crate) fn filter(self, project: &Project) -> Self {
+        if project.control.is_some() { self } else { Self::Nothing }
+    }
+
     /// Whether runs are compared with something.
     pub(crate) fn is_some(self) -> bool {
         self != Self::Nothing
@@ -91,6 +100,10 @@ impl ReferenceChoice {
 
     /// The reference for a macro step.
     pub(crate) fn make(self, project: &Project, step: f64, waiting: &Waiting) -> Result<Option<Reference>> {
+        if project.control.is_some() {
+            // The steps are known when they have been done.
+            return Ok(None);
+        }
         let patience: Patience<'_> = &|| waiting.check();
         let experiment = assemble::experiment(project, step);
         match self {
@@ -107,6 +120,47 @@ impl ReferenceChoice {
                 Ok(Some(reference.checked(&project.model, &experiment, start.elapsed())))
             }
             Self::FineStep(fine) => fine_step(project, &experiment, fine, patience).map(Some),
+        }
+    }
+}
+
+/// Steps of a reference per step of a run whose steps were controlled.
+const FINE_PARTS: u64 = 8;
+
+impl ReferenceChoice {
+    /// The reference for a run whose steps were controlled, along its communication points.
+    pub(crate) fn along(
+        self,
+        project: &Project,
+        run: &Trace,
+        waiting: &Waiting,
+    ) -> Result<Option<Reference>> {
+        let patience: Patience<'_> = &|| waiting.check();
+        let experiment = assemble::experiment(project, project.model.experiment.step);
+        let listed = |parts: u64| ListedSteps::new(run.times.clone(), parts);
+        match self {
+            Self::Nothing => Ok(None),
+            Self::Monolithic(solver) if project.model.has_equations() => {
+                Reference::along(&project.model, solver, &experiment, (run, patience)).map(Some)
+            }
+            Self::Monolithic(solver) => {
+                let engine = assemble::whole_over(project, solver, &experiment, listed(1))?;
+                Reference::whole(engine, solver, patience).map(Some)
+            }
+            Self::FineStep(_) => {
+                let method = MethodSpec::parse(FOR_ANY_STEPS)?;
+                let engine = |parts: u64| {
+                    let steps = (experiment, Steps::Listed(listed(parts)));
+                    assemble::engine_over(project, &method, steps, false, |models| models)
+                };
+                Reference::refined(
+                    (engine(FINE_PARTS)?, FINE_PARTS),
+                    engine(FINE_PARTS / 2)?,
+                    &method.label(),
+                    patience,
+                )
+                .map(Some)
+            }
         }
     }
 }
@@ -160,7 +214,8 @@ fn fine_step(
     }
     let method = MethodSpec::parse("auto")?;
     let engine = |experiment: &Experiment| {
-        assemble::engine_over(project, &method, *experiment, false, |models| models)
+        let steps = (*experiment, Steps::Equal);
+        assemble::engine_over(project, &method, steps, false, |models| models)
     };
     let reference = Reference::fine_step(engine, experiment, (refinement as u64, &method.label()), patience);
     reference.map_err(|error| {

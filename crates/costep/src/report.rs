@@ -2,8 +2,9 @@
 //! additions add fields, they never change or remove one.
 
 use costep_analysis::{Measures, ReferenceKind};
+use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Place, SolverCounts};
-use costep_engine::Engine;
+use costep_engine::{Engine, StepCounts};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 use serde::{Serialize, Serializer};
@@ -131,6 +132,19 @@ pub struct ErrorMeasures {
     pub amplitude_ratio: Option<f64>,
 }
 
+/// What a control of steps has done.
+#[derive(Clone, Debug, Serialize)]
+pub struct ControlWork {
+    /// Shortest step in s.
+    pub shortest_step: f64,
+    /// Longest step in s.
+    pub longest_step: f64,
+    /// Steps that were done again, shorter.
+    pub rejected_steps: u64,
+    /// Steps of the shortest length allowed whose error was still far beyond the tolerance.
+    pub missed_steps: u64,
+}
+
 /// What a run has done and how long it took.
 #[derive(Clone, Debug, Serialize)]
 pub struct Work {
@@ -142,6 +156,8 @@ pub struct Work {
     pub divided_steps: u64,
     /// Number of parts of such a step.
     pub parts_per_divided_step: usize,
+    /// What the control of the steps has done; nothing for fixed ones.
+    pub control: Option<ControlWork>,
     /// Wall time in s.
     pub wall_s: f64,
     /// Simulated time per wall time.
@@ -153,6 +169,21 @@ pub struct Work {
 }
 
 impl Work {
+    /// `from 12 us to 3 ms, 4 done again`, where steps are controlled.
+    pub fn control_line(&self) -> Option<String> {
+        let control = self.control.as_ref()?;
+        let rounded = |time: f64| format_time(format!("{time:.1e}").parse().unwrap_or(time));
+        let (shortest, longest) = (rounded(control.shortest_step), rounded(control.longest_step));
+        let mut text = format!("from {shortest} to {longest}");
+        if control.rejected_steps > 0 {
+            text += &format!(", {} done again", control.rejected_steps);
+        }
+        if control.missed_steps > 0 {
+            text += &format!(", {} as short as allowed and beyond the tolerance", control.missed_steps);
+        }
+        Some(text)
+    }
+
     /// `143 of 1000 macro steps in 8 parts each`, if there were such.
     pub fn division_line(&self) -> Option<String> {
         let (divided, all, parts) = (self.divided_steps, self.macro_steps, self.parts_per_divided_step);
@@ -191,7 +222,7 @@ pub struct RunReport {
     pub warnings: Vec<String>,
     /// Where local models come from; nothing for methods that use none.
     pub model_source: Option<String>,
-    /// Macro step in s.
+    /// Macro step in s; where steps vary, their mean.
     pub step: f64,
     /// How it ended.
     pub verdict: Verdict,
@@ -234,6 +265,7 @@ impl RunReport {
             subsystem_steps: 0,
             divided_steps: 0,
             parts_per_divided_step: 1,
+            control: None,
             wall_s: 0.0,
             real_time_factor: None,
             times: None,
@@ -268,6 +300,9 @@ impl RunReport {
         self.held = switched(engine);
         self.model_source = engine.model_source().map(Into::into);
         let (divided_steps, parts_per_divided_step) = engine.divided_steps();
+        if engine.step_counts().is_some() && engine.k() > 0 {
+            self.step = (engine.time() - engine.experiment().start) / engine.k() as f64;
+        }
         let simulated = engine.simulated_here();
         let has_clock = wall_s > 0.0 && engine.steps_here() > 0;
         self.work = Work {
@@ -275,6 +310,7 @@ impl RunReport {
             subsystem_steps: engine.subsystem_steps(),
             divided_steps,
             parts_per_divided_step,
+            control: engine.step_counts().map(control_work),
             wall_s,
             real_time_factor: has_clock.then(|| simulated / wall_s),
             times: has_clock.then(|| Times::of(engine, wall_s)),
@@ -397,6 +433,16 @@ pub fn head(project: &Project, reference: Option<&ReferenceKind>) -> Map<String,
     head.insert("t_end".into(), json!(project.model.experiment.stop));
     head.insert("reference".into(), reference_to_json(reference));
     head
+}
+
+fn control_work(counts: StepCounts) -> ControlWork {
+    let StepCounts { shortest, longest, rejected, missed, .. } = counts;
+    ControlWork {
+        shortest_step: if shortest.is_finite() { shortest } else { 0.0 },
+        longest_step: longest,
+        rejected_steps: rejected,
+        missed_steps: missed,
+    }
 }
 
 /// Counts of the integrators, by part.

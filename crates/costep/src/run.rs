@@ -114,6 +114,7 @@ impl From<&RunFolder> for RecordTo {
 pub struct Run {
     pub(crate) method: Option<MethodChoice>,
     pub(crate) step: Option<f64>,
+    pub(crate) tolerance: Option<f64>,
     pub(crate) stop: Option<f64>,
     pub(crate) reference: String,
     pub(crate) verify: Verify,
@@ -129,6 +130,7 @@ impl Default for Run {
         Self {
             method: None,
             step: None,
+            tolerance: None,
             stop: None,
             reference: "auto".into(),
             verify: Verify::default(),
@@ -157,6 +159,21 @@ impl Run {
     /// Another macro step in s.
     pub fn step(mut self, step: f64) -> Self {
         self.step = Some(step);
+        self
+    }
+
+    /// Steps that vary, for an error of about this share of the ranges of the signals.
+    ///
+    /// ```
+    /// use costep::{Run, System};
+    ///
+    /// let outcome = System::open("dual-mass")?.run(Run::new().method("foh").tolerance(1e-3).reference("same"))?;
+    /// assert!(outcome.report.errors.eps_mono.unwrap() < 5e-3);
+    /// println!("{:?}", outcome.report.work.control_line());
+    /// # Ok::<(), costep::Errors>(())
+    /// ```
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.tolerance = Some(tolerance);
         self
     }
 

@@ -150,6 +150,8 @@ pub struct Simulation {
     engine: Engine,
     watchers: Watchers,
     reference: Option<Reference>,
+    /// What it is compared with once its steps are known.
+    compared_later: ReferenceChoice,
     verification: Verification,
     keep_results: bool,
     folder: Option<RunFolder>,
@@ -178,11 +180,13 @@ impl Simulation {
             .transpose()?;
         let waiting = Waiting::new(&run.cancel, run.time_limit);
         let reference = compared.make(project, engine.experiment().step, &waiting)?;
+        let is_compared = compared.is_some();
         let mut simulation = Self::ready(project.clone(), engine, recorder, RunWatch::default(), &run);
         simulation.folder = folder;
-        simulation.watchers.trace = (run.keep_results || reference.is_some())
-            .then(|| Trace::new(simulation.engine.outputs().len(), reference.is_some()));
+        simulation.watchers.trace = (run.keep_results || is_compared)
+            .then(|| Trace::new(simulation.engine.outputs().len(), is_compared));
         simulation.reference = reference;
+        simulation.compared_later = compared.filter(project);
         Ok(simulation)
     }
 
@@ -203,6 +207,7 @@ impl Simulation {
             engine,
             watchers,
             reference: None,
+            compared_later: ReferenceChoice::Nothing,
             verification: Verification {
                 monolithic: run.reference == "auto" && run.verify != Verify::Never,
                 second_run: run.verify,
@@ -431,6 +436,13 @@ impl Simulation {
     /// Judges what has been computed.
     pub fn finish(mut self) -> Result<Outcome> {
         self.close()?;
+        if let Some(trace) =
+            self.watchers.trace.as_ref().filter(|_| self.ended.is_none() && self.engine.is_over())
+        {
+            let left = self.time_limit.map(|limit| limit.saturating_sub(self.wall));
+            let waiting = Waiting::new(&self.watchers.cancel, left);
+            self.reference = self.reference.or(self.compared_later.along(&self.project, trace, &waiting)?);
+        }
         let Self { project, engine, watchers, reference, verification, keep_results, .. } = self;
         let experiment = *engine.experiment();
         let mut report = RunReport::new(&project.groups[0].method, experiment.step);
@@ -498,17 +510,18 @@ impl EndedRun<'_> {
 
     /// Without a reference: by the monolithic solution or a second run, else by what was seen.
     fn judge_alone(&self, engine: Engine, verification: Verification, report: &mut RunReport) {
-        let (experiment, steps_here) = (*engine.experiment(), engine.steps_here());
+        let (experiment, share_here) = (*engine.experiment(), share_done_here(&engine));
+        let steps = if engine.progress_at(0).is_some() { experiment.steps() } else { engine.k() };
         let Watchers { watch, names, cancel, .. } = self.watchers;
         let left = verification.time_limit.map(|limit| limit.saturating_sub(self.wall));
         let waiting = Waiting::new(cancel, left);
-        let evidence = Evidence { project: self.project, experiment, watch, names };
+        let evidence = Evidence { project: self.project, experiment, steps, watch, names };
         let mut beside = Beside::Nothing;
         if self.is_whole && verification.monolithic {
             beside = evidence.monolithic(&waiting);
         }
         // A resumed run has done a part of its steps only.
-        let wall = self.wall.mul_f64(experiment.steps() as f64 / steps_here.max(1) as f64);
+        let wall = self.wall.mul_f64(1.0 / share_here);
         let budget = evidence.share_to_verify(verification.second_run, wall, verification.time_limit);
         // A monolithic solution that fails leaves the run alone.
         let is_alone = self.is_whole && !matches!(beside, Beside::Found(..));
@@ -519,4 +532,14 @@ impl EndedRun<'_> {
         }
         evidence.judge(&beside, report);
     }
+}
+
+/// How much of the run this process has done.
+fn share_done_here(engine: &Engine) -> f64 {
+    let Experiment { start, stop, .. } = *engine.experiment();
+    let share = match engine.progress_at(0) {
+        Some(_) => engine.steps_here().max(1) as f64 / engine.experiment().steps().max(1) as f64,
+        None => engine.simulated_here() / (stop - start),
+    };
+    if share > 0.0 { share } else { 1.0 }
 }

@@ -49,13 +49,13 @@ impl Solution {
 
     fn at_fine_step(project: &Project, outputs: Vec<String>, end: f64) -> Result<Self> {
         let experiment = &project.model.experiment;
-        let step = experiment.step / REFINEMENT as f64;
+        let step = project.equal_step() / REFINEMENT as f64;
         if (end - experiment.start) / step * outputs.len() as f64 > MOST_VALUES {
             return Err(Error::new(Code::BadValue, "the run is too long for a reference at a smaller step")
                 .hint("plot less of it with `--to TIME`, or omit `--reference`"));
         }
         let method = MethodSpec::parse("auto")?;
-        let mut engine = assemble::engine(project, &Choice { method: &method, step }, false)?;
+        let mut engine = assemble::engine(project, &Choice { method: &method, step, control: None }, false)?;
         let mut trace = Trace::new(outputs.len(), false);
         let mut until = |engine: &costep_engine::Engine| {
             Ok(if engine.time() < end { costep_engine::Flow::Continue } else { costep_engine::Flow::Stop })

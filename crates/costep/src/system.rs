@@ -213,7 +213,8 @@ impl System {
     /// The system as a run is to have it, with FMUs of a package in the folder of the run.
     pub(crate) fn configured(&self, run: &Run, folder: Option<&RunFolder>) -> Result<Self> {
         let moves = folder.filter(|_| self.project.is_ssp());
-        if run.method.is_none() && run.step.is_none() && run.stop.is_none() && moves.is_none() {
+        let same = run.method.is_none() && run.step.is_none() && run.tolerance.is_none();
+        if same && run.stop.is_none() && moves.is_none() {
             return Ok(self.clone());
         }
         let mut project = Project::clone(&self.project);
@@ -226,11 +227,12 @@ impl System {
             }
             project.model.experiment.stop = stop;
         }
+        project.set_control(run.tolerance, run.step)?;
         if let Some(folder) = moves {
             project.keep_fmus_in(folder.path())?;
         }
         let mut system = Self::new(project, self.registry.clone());
-        if let Some(step) = run.step {
+        if let Some(step) = run.step.filter(|_| system.project.control.is_none()) {
             system.check_steps(&[step])?;
             if let Some(project) = Arc::get_mut(&mut system.project) {
                 project.model.experiment.step = step;

@@ -84,6 +84,8 @@ pub struct Doubt {
 pub(crate) struct Evidence<'a> {
     pub(crate) project: &'a Project,
     pub(crate) experiment: Experiment,
+    /// Macro steps of the whole run.
+    pub(crate) steps: u64,
     pub(crate) watch: &'a RunWatch,
     pub(crate) names: &'a Arc<Names>,
 }
@@ -132,7 +134,8 @@ impl Evidence<'_> {
         supervised::show_verification();
         let run = || {
             let start = Instant::now();
-            let mut engine = assemble::refined(self.project, &Choice::of(self.project), self.experiment, 2)?;
+            let (choice, times) = (Choice::of(self.project), self.watch.sample_times());
+            let mut engine = assemble::second_run(self.project, &choice, self.experiment, times)?;
             let result = stopping_exceptions(|| {
                 Companion::half_step(&mut engine, self.watch, share, |_: &Engine| {
                     waiting.check()?;
@@ -159,7 +162,7 @@ impl Evidence<'_> {
         limit: Option<Duration>,
     ) -> Option<(f64, Duration)> {
         let is_coupled = !self.project.model.connections.is_empty();
-        share_to_verify(verify, wall, limit, self.experiment.steps()).filter(|_| is_coupled)
+        share_to_verify(verify, wall, limit, self.steps).filter(|_| is_coupled)
     }
 
     /// Writes the verdict into a report.

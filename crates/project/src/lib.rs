@@ -33,6 +33,7 @@ mod settings;
 mod signals;
 mod source;
 pub mod ssp;
+mod step_control;
 mod units;
 mod write;
 

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use costep_core::{Code, Error, External, ModelsSpec};
-use costep_engine::{Bounds, Scheduling, Threads};
+use costep_core::{Code, Connection, Error, External, ModelsSpec, PowerBond};
+use costep_engine::{Bounds, ControlSpec, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
 use costep_import::Format;
 use costep_system::SystemDescription;
@@ -71,6 +71,8 @@ pub struct Project {
     pub bounds: Vec<(usize, Bounds)>,
     /// What is recorded.
     pub record: RecordSpec,
+    /// How the length of macro steps is controlled; nothing for fixed ones. The step of the experiment is then the longest.
+    pub control: Option<ControlSpec>,
     /// Names of power bonds, one for each connection of the model.
     pub bonds: Vec<Option<String>>,
     /// What is added on the way, one for each connection of the model; already among its external inputs.
@@ -85,6 +87,36 @@ pub struct Project {
     pub(crate) unpacked: Option<Arc<PrivateFolder>>,
     /// What is worth knowing before a run, with codes that start with W.
     pub advice: Vec<Error>,
+}
+
+impl Project {
+    /// A macro step of equal steps: that of the project or, where its steps vary, the first of them or a thousandth of the run.
+    pub fn equal_step(&self) -> f64 {
+        let run = &self.model.experiment;
+        self.control
+            .as_ref()
+            .map_or(run.step, |control| control.first.unwrap_or(1e-3 * (run.stop - run.start)))
+    }
+
+    /// Its power bonds: pairs of connections of one name, there and back between two parts.
+    pub fn power_bonds(&self) -> Vec<PowerBond> {
+        let layout = self.model.layout();
+        let ends = |c: &Connection| (layout.output_owner(c.output), layout.input_owner(c.input));
+        let mut bonds: Vec<(&str, Vec<Connection>)> = Vec::new();
+        for (name, connection) in self.bonds.iter().zip(&self.model.connections) {
+            let Some(name) = name else { continue };
+            match bonds.iter_mut().find(|(known, _)| known == name) {
+                Some((_, connections)) => connections.push(*connection),
+                None => bonds.push((name, vec![*connection])),
+            }
+        }
+        let bond = |(name, connections): (&str, Vec<Connection>)| {
+            let [there, back] = connections[..] else { return None };
+            let (from, to) = ends(&there);
+            (ends(&back) == (to, from)).then(|| PowerBond { name: name.into(), connections: [there, back] })
+        };
+        bonds.into_iter().filter_map(bond).collect()
+    }
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.
@@ -231,7 +263,8 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let system = Section::open(root.get("system"), "[system]", known, problems);
     let name = read_name(&system, &default_name, problems);
     let mut parts = components::read(root, registry, system.get("model"), made, problems);
-    let experiment = settings::read_experiment(root, &system, &parts, problems);
+    let (experiment, control) = settings::read_experiment(root, &system, &parts, problems).unzip();
+    let control = control.flatten();
     let solver = settings::read_solver(&system, registry.solvers(), &parts, problems);
     let wiring = connections::read(root, &parts, problems);
     let models = models::read(root, registry.methods().sources(), problems);
@@ -239,10 +272,11 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let groups = groups::read(root, registry, &wiring.wishes, chosen, &parts.signals, problems);
     let scheduling = settings::read_schedule(root, &parts.signals, problems);
     let record = settings::read_record(root, &parts.signals, problems);
+    let control = control.map(|control| ControlSpec { meets: record.every, ..control });
     let bounds = settings::read_guard(root, &parts.signals, problems);
     let threads = settings::read_threads(root, problems);
 
-    if let Some(experiment) = &experiment {
+    if let Some(experiment) = experiment.as_ref().filter(|_| control.is_none()) {
         advice::warn_of_inner_steps(&parts, experiment.step, problems);
         advice::warn_of_stop(&parts, experiment, problems);
     }
@@ -273,6 +307,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
         threads,
         bounds,
         record,
+        control,
         bonds,
         offsets,
         maps,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Experiment};
-use costep_engine::{Bounds, Scheduling, Threads};
+use costep_engine::{Bounds, ControlSpec, Scheduling, Threads};
 use costep_integrate::{Solver, Solvers};
 
 use crate::components::Components;
@@ -12,6 +12,7 @@ use crate::document::{Entry, Node, Origin, Table, Value};
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::{Section, number};
 use crate::signals::{Side, Signals};
+use crate::step_control;
 
 /// What is recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,18 +23,22 @@ pub struct RecordSpec {
     pub signals: Vec<String>,
 }
 
-/// Reads start, stop and step.
+/// Reads start, stop and step, and how steps are controlled, if they are.
 pub(crate) fn read_experiment(
     root: &Table,
     system: &Section<'_>,
     parts: &Components,
     problems: &mut Problems<'_>,
-) -> Option<Experiment> {
-    let step = Section::open(root.get("step"), "[step]", &["size"], problems);
+) -> Option<(Experiment, Option<ControlSpec>)> {
+    let step = Section::open(root.get("step"), "[step]", step_control::KEYS, problems);
     let defaults = parts.defaults;
     let start = given_or(system, "start", defaults.start.or(Some(0.0)), parts, problems);
     let stop = given_or(system, "stop", defaults.stop, parts, problems);
-    let size = given_or(&step, "size", defaults.step, parts, problems);
+    let is_controlled = step.get("tolerance").is_some();
+    let size = match is_controlled {
+        true => step.time("size", problems),
+        false => given_or(&step, "size", defaults.step, parts, problems),
+    };
     if let Some(size) = size.filter(|size| *size <= 0.0) {
         problems.report(step.origin_of("size"), || {
             Error::new(Code::BadValue, format!("a step of {} is not possible", format_time(size)))
@@ -50,7 +55,12 @@ pub(crate) fn read_experiment(
                 .hint("choose a later stop or an earlier start")
         });
     }
-    let size = size?;
+    let control = step_control::read(&step, (start, stop), size, problems);
+    let size = match &control {
+        Some(control) => control.max,
+        None if is_controlled => return None,
+        None => size?,
+    };
     let last = start.abs().max(stop.abs());
     let experiment = Experiment { start, stop, step: size };
     if last + size == last {
@@ -62,7 +72,7 @@ pub(crate) fn read_experiment(
     } else if let Err(error) = check_step(size, &experiment) {
         problems.report(step.origin_of("size"), || error);
     }
-    Some(experiment)
+    Some((experiment, control))
 }
 
 /// Macro steps of a run that would take weeks even if nothing is computed in them.

@@ -58,7 +58,17 @@ impl Project {
             out.key("solver", quoted(&self.model.solver.label()));
         }
         out.table("[step]");
-        out.key("size", time(experiment.step));
+        let Some(control) = &self.control else {
+            out.key("size", time(experiment.step));
+            return;
+        };
+        out.key("control", quoted(control.entry.id));
+        out.key("tolerance", real(control.tolerance));
+        out.key("min", time(control.min));
+        out.key("max", time(control.max));
+        if let Some(first) = control.first {
+            out.key("size", time(first));
+        }
     }
 
     fn write_natives(&self, out: &mut Writer) {

@@ -20,6 +20,7 @@ use crate::table::{Cell, number, percent, reference_note, render, wall};
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failure> {
     let overrides = first_step(args.steps.as_deref()).into_iter().chain(args.models_override());
+    let overrides = overrides.chain(args.control.overrides());
     let system = args.system.open(overrides.collect())?;
     let project = system.project();
     if let Some(code) = supervision::elsewhere_at_any_cost(project, output)? {

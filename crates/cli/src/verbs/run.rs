@@ -22,7 +22,8 @@ use crate::supervision;
 use crate::table::{number, percent, reference_note, wall};
 
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
-    let system = args.system.open(args.coupling.overrides())?;
+    let overrides = args.coupling.overrides().into_iter().chain(args.control.overrides());
+    let system = args.system.open(overrides.collect())?;
     let project = system.project();
     let folder =
         (!args.limits.no_record).then(|| args.out.clone().unwrap_or_else(|| default_folder(project)));
@@ -111,13 +112,24 @@ fn announce(project: &Project, simulation: &Simulation, output: Output) {
     let engine = simulation.engine();
     let methods: Vec<_> = project.groups.iter().map(|group| group.method.label()).collect();
     output.remark(&format!(
-        "{}: {}, {}, method {}, step {}, {}",
+        "{}: {}, {}, method {}, {}",
         project.name,
         count(project.model.parts.len(), "subsystem"),
         count(project.model.connections.len(), "connection"),
         methods.join(" + "),
-        format_time(engine.experiment().step),
-        count(engine.experiment().steps(), "macro step"),
+        match &project.control {
+            None => format!(
+                "step {}, {}",
+                format_time(engine.experiment().step),
+                count(engine.experiment().steps(), "macro step")
+            ),
+            Some(control) => format!(
+                "steps by {} with tolerance {:e}, at most {}",
+                control.entry.id,
+                control.tolerance,
+                format_time(control.max)
+            ),
+        },
     ));
     engine.remarks().for_each(|remark| output.remark(&format!("method: {remark}")));
     let warn = |warning| output.remark(&method_warning("method", warning));
@@ -171,8 +183,8 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
         count(work.macro_steps, "macro step"),
         simulated / work.wall_s.max(1e-9),
     )?;
-    if let Some(division) = work.division_line() {
-        say!("steps    {division}")?;
+    for steps in work.control_line().into_iter().chain(work.division_line()) {
+        say!("steps    {steps}")?;
     }
     if let Some(times) = &work.times {
         say!("time     {}", times.shares(work.wall_s))?;

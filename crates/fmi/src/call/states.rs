@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use costep_core::{Code, Error, Result};
+use costep_core::{Code, Result};
 
 use crate::call::instance::Instance;
 use crate::call::library::Functions;

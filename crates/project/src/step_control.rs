@@ -1,0 +1,138 @@
+//! `[step]`: how the length of macro steps is controlled. A tolerance alone is enough.
+
+use costep_core::quantity::format_time;
+use costep_core::{Code, Error};
+use costep_engine::{CONTROLS, ControlSpec};
+
+use crate::problems::Problems;
+use crate::project::Project;
+use crate::section::Section;
+
+/// The keys of `[step]`.
+pub(crate) const KEYS: &[&str] = &["size", "control", "tolerance", "min", "max"];
+
+/// Tolerances beyond these mean something else, or nothing.
+const TOLERANCES: (f64, f64) = (1e-12, 0.5);
+
+/// The word for steps of one length.
+pub(crate) const FIXED: &str = "fixed";
+
+/// Reads how steps are controlled in a run from start to stop; `size` is the first step, if it is said.
+pub(crate) fn read(
+    step: &Section<'_>,
+    (start, stop): (f64, f64),
+    size: Option<f64>,
+    problems: &mut Problems<'_>,
+) -> Option<ControlSpec> {
+    let id = step.get("control").and_then(|_| step.text("control", problems));
+    if step.get("tolerance").is_none() {
+        refuse_without_tolerance(step, id, problems);
+        return None;
+    }
+    let tolerance = step.number("tolerance", problems)?;
+    if !(TOLERANCES.0..=TOLERANCES.1).contains(&tolerance) {
+        problems.report(step.origin_of("tolerance"), || impossible_tolerance(tolerance));
+        return None;
+    }
+    if id == Some(FIXED) {
+        problems.report(step.origin_of("control"), || {
+            Error::new(Code::Conflict, "`tolerance` has no effect on fixed steps")
+                .hint("leave out `control`, or `tolerance`")
+        });
+        return None;
+    }
+    let entry = match ControlSpec::find(id.unwrap_or(CONTROLS[0].id)) {
+        Ok(entry) => entry,
+        Err(error) => {
+            problems.report(step.origin_of("control"), || error);
+            return None;
+        }
+    };
+    let run = (stop - start).max(f64::MIN_POSITIVE);
+    let mut spec = ControlSpec::new(entry, tolerance, run);
+    for (key, limit) in [("min", &mut spec.min), ("max", &mut spec.max)] {
+        if step.get(key).is_some() {
+            *limit = step.time(key, problems).filter(|time| is_possible(step, key, *time, problems))?;
+        }
+    }
+    spec.first = size;
+    if step.get("min").is_some() && step.get("max").is_none() {
+        spec.max = spec.max.max(spec.min);
+    }
+    spec.min = if step.get("min").is_none() { spec.min.min(spec.max) } else { spec.min };
+    if spec.min > spec.max {
+        problems.report(step.origin_of("min"), || {
+            let (min, max) = (format_time(spec.min), format_time(spec.max));
+            Error::new(Code::BadValue, format!("the shortest step, {min}, is longer than the longest, {max}"))
+                .hint("choose a smaller `min` or a larger `max`")
+        });
+        return None;
+    }
+    spec.max = spec.max.min(run);
+    Some(spec)
+}
+
+fn is_possible(step: &Section<'_>, key: &str, time: f64, problems: &mut Problems<'_>) -> bool {
+    if time > 0.0 {
+        return true;
+    }
+    problems.report(step.origin_of(key), || {
+        Error::new(Code::BadValue, format!("a step of {} is not possible", format_time(time)))
+            .hint("more than zero")
+    });
+    false
+}
+
+impl Project {
+    /// Controls steps with this tolerance, if there is one, and lets them begin with this step. Limits that nobody gave follow the run.
+    pub fn set_control(&mut self, tolerance: Option<f64>, first: Option<f64>) -> Result<(), Error> {
+        let run = &self.model.experiment;
+        let span = run.stop - run.start;
+        if let Some(tolerance) = tolerance {
+            if !(TOLERANCES.0..=TOLERANCES.1).contains(&tolerance) {
+                return Err(impossible_tolerance(tolerance));
+            }
+            let entry = self.control.as_ref().map_or(&CONTROLS[0], |control| control.entry);
+            let spec = ControlSpec::new(entry, tolerance, span);
+            let own = self.control.take();
+            self.control = Some(ControlSpec {
+                meets: self.record.every,
+                ..own.map_or(spec, |own| ControlSpec { tolerance, ..own })
+            });
+        }
+        if let Some(control) = &mut self.control {
+            control.first = first.or(control.first);
+            control.max = control.max.min(span.max(f64::MIN_POSITIVE));
+            self.model.experiment.step = control.max;
+        }
+        Ok(())
+    }
+}
+
+fn impossible_tolerance(tolerance: f64) -> Error {
+    let (least, most) = TOLERANCES;
+    Error::new(Code::BadValue, format!("a tolerance of {tolerance} is not possible")).hint(format!(
+        "from {least:e} to {most}: the error as a share of the ranges of the signals, 1e-3 for one"
+    ))
+}
+
+/// Limits and controls mean nothing for fixed steps.
+fn refuse_without_tolerance(step: &Section<'_>, id: Option<&str>, problems: &mut Problems<'_>) {
+    if let Some(id) = id.filter(|id| *id != FIXED) {
+        let origin = step.origin_of("control");
+        match ControlSpec::find(id) {
+            Ok(_) => problems.report(origin, || {
+                Error::new(Code::Missing, format!("the control `{id}` has no tolerance")).hint(
+                    "write `tolerance = 1e-3` in [step], the error as a share of the ranges of the signals",
+                )
+            }),
+            Err(error) => problems.report(origin, || error),
+        }
+    }
+    for key in ["min", "max"].into_iter().filter(|key| step.get(key).is_some()) {
+        problems.report(step.origin_of(key), || {
+            Error::new(Code::Conflict, format!("`{key}` in [step] has no effect on fixed steps"))
+                .hint("write a `tolerance` too, or remove it")
+        });
+    }
+}

@@ -1,7 +1,8 @@
 //! What the benchmarks share: a ring of lags, as a coupled system and as a hand-written loop; the cases that
-//! `identified` is measured on; and the corpus that verdicts are measured on.
+//! `identified` is measured on; the corpus that verdicts are measured on; and controlled steps.
 
 pub mod identified_cases;
+pub mod step_control;
 pub mod trust;
 
 use costep_core::{Connection, Description, Experiment, LocalModel, Port};

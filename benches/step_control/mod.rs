@@ -1,0 +1,306 @@
+//! Errors and costs of runs whose steps are controlled, beside the best fixed step with the same error.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use costep::{Run, Verify};
+use costep_analysis::{Reference, Trace};
+use costep_core::{Code, Connection, Error, Experiment, PowerBond, Result};
+use costep_engine::{ControlSpec, Engine, Flow, System};
+use costep_integrate::Solver;
+use costep_methods::MethodSpec;
+use costep_system::SystemDescription;
+
+/// A run with more steps has lost its way.
+const MOST_STEPS: u64 = 1 << 20;
+
+/// Methods and tolerances of the tables.
+const METHODS: [&str; 4] = ["zoh", "foh", "nepce", "predictive"];
+const TOLERANCES: [f64; 3] = [1e-2, 1e-3, 1e-4];
+
+/// A system with its span.
+pub struct Case {
+    /// What it is, for tables.
+    pub title: &'static str,
+    model: &'static str,
+    parameters: &'static [(&'static str, f64)],
+    stop: f64,
+}
+
+/// The dual mass oscillator of the literature, the same until it has come to rest, and two masses whose stiff coupling calms down long
+/// before they do.
+pub const CASES: &[Case] = &[
+    Case {
+        title: "dual-mass, ck 2e5, dk 200, 0.1 s",
+        model: "dual-mass",
+        parameters: &[("ck", 2e5), ("dk", 200.0)],
+        stop: 0.1,
+    },
+    Case {
+        title: "dual-mass, ck 1e5, dk 1e3, 0.1 s",
+        model: "dual-mass",
+        parameters: &[("ck", 1e5), ("dk", 1e3)],
+        stop: 0.1,
+    },
+    Case {
+        title: "dual-mass, ck 1e5, dk 1e3, 1 s: comes to rest",
+        model: "dual-mass",
+        parameters: &[("ck", 1e5), ("dk", 1e3)],
+        stop: 1.0,
+    },
+    Case {
+        title: "fast transient, then slow",
+        model: "dual-mass",
+        parameters: &[
+            ("m1", 1.0),
+            ("c1", 40.0),
+            ("d1", 0.4),
+            ("m2", 1.0),
+            ("c2", 40.0),
+            ("d2", 0.4),
+            ("ck", 5e4),
+            ("dk", 100.0),
+            ("x1", 0.1),
+            ("x2", 0.05),
+        ],
+        stop: 2.0,
+    },
+];
+
+/// What a run has come to.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Root mean square over time of the error, as a share of the range; the mean over all outputs.
+    pub error: f64,
+    /// Steps of subsystems, those that were rejected too.
+    pub calls: u64,
+    /// Macro steps.
+    pub steps: u64,
+}
+
+impl Case {
+    fn model(&self) -> Result<SystemDescription> {
+        let given: Vec<_> = self.parameters.iter().map(|(name, value)| ((*name).into(), *value)).collect();
+        Ok(costep_models::find(self.model)?.model(&given)?.1)
+    }
+
+    fn system(&self, method: &str, step: f64) -> Result<System> {
+        let (model, method) = (self.model()?, MethodSpec::parse(method)?);
+        let parts = model.parts.iter().map(|part| part.subsystem(&Solver::Exact)).collect::<Result<_>>()?;
+        let experiment = Experiment { start: 0.0, stop: self.stop, step };
+        Ok(System::new(parts, model.connections.clone(), (method.build(), method.models()), experiment))
+    }
+
+    /// A run with controlled steps: nothing is said but the tolerance.
+    pub fn controlled(&self, method: &str, control: &str, tolerance: f64) -> Result<Measured> {
+        let spec = ControlSpec::new(ControlSpec::find(control)?, tolerance, self.stop);
+        let system = self.system(method, spec.max)?;
+        let ends = |output, input| Connection { output, input, gain: 1.0 };
+        let bonds = [PowerBond { name: "spring".into(), connections: [ends(1, 2), ends(2, 0)] }];
+        let control = spec.build(&system.experiment, &bonds);
+        self.measure(Engine::with_control(system, control)?)
+    }
+
+    /// A run with so many equal steps.
+    pub fn fixed(&self, method: &str, steps: u64) -> Result<Measured> {
+        self.measure(Engine::new(self.system(method, self.stop / steps as f64)?)?)
+    }
+
+    /// The run with fewest equal steps and at most this error. A power law between neighbours would not see that errors scatter.
+    pub fn best_fixed(&self, method: &str, error: f64) -> Result<Measured> {
+        let run = |steps| self.fixed(method, steps).ok().filter(|run| run.error <= error);
+        let (mut few, mut many) = (1, 2);
+        while run(many).is_none() {
+            (few, many) = (many, 2 * many);
+            if many > MOST_STEPS {
+                return Err(Error::new(Code::Bug, "no step is short enough"));
+            }
+        }
+        while many - few > few.div_ceil(64) {
+            let middle = few + (many - few) / 2;
+            *(if run(middle).is_some() { &mut many } else { &mut few }) = middle;
+        }
+        self.fixed(method, many)
+    }
+
+    fn measure(&self, mut engine: Engine) -> Result<Measured> {
+        let mut trace = Trace::new(engine.outputs().len(), false);
+        let mut few = |engine: &Engine| Ok(if engine.k() < MOST_STEPS { Flow::Continue } else { Flow::Stop });
+        engine.run(&mut [&mut trace, &mut few])?;
+        if !engine.is_over() {
+            return Err(Error::new(Code::Bug, format!("{MOST_STEPS} steps are not enough")));
+        }
+        let reference = Reference::along(&self.model()?, Solver::Exact, engine.experiment(), &trace)?;
+        let error = mean_error(&trace, &reference.trace);
+        Ok(Measured { error, calls: engine.subsystem_steps(), steps: engine.k() })
+    }
+}
+
+/// Root mean square over time of each output's error as a share of its range; the mean over outputs.
+fn mean_error(run: &Trace, exact: &Trace) -> f64 {
+    let (outputs, span) = (run.outputs, run.times[run.times.len() - 1] - run.times[0]);
+    let error = |i: usize| {
+        let each = || exact.rows.iter().skip(i).step_by(outputs).copied();
+        let range = each().fold(f64::MIN, f64::max) - each().fold(f64::MAX, f64::min);
+        let square = |k: usize| (run.row(k)[i] - exact.row(k)[i]).powi(2);
+        let pieces = run.times.windows(2).enumerate();
+        let integral: f64 = pieces.map(|(k, t)| 0.5 * (t[1] - t[0]) * (square(k) + square(k + 1))).sum();
+        (integral / span).sqrt() / range
+    };
+    (0..outputs).map(error).sum::<f64>() / outputs as f64
+}
+
+/// As `1.3e-2`.
+fn share(value: f64) -> String {
+    format!("{value:.1e}")
+}
+
+/// All cases with all methods and tolerances, as tables in Markdown.
+pub fn tables() -> String {
+    let mut text = String::new();
+    for case in CASES {
+        let _ = writeln!(text, "### {}\n", case.title);
+        let _ = writeln!(
+            text,
+            "| method | tolerance | error | error / tolerance | steps | calls | best fixed step: calls | ratio |"
+        );
+        let _ = writeln!(text, "|---|---|---|---|---|---|---|---|");
+        for method in METHODS {
+            for tolerance in TOLERANCES {
+                let _ = writeln!(text, "{}", row(case, method, tolerance));
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn row(case: &Case, method: &str, tolerance: f64) -> String {
+    let found = match case.controlled(method, "defect", tolerance) {
+        Ok(found) => found,
+        Err(error) => return format!("| {method} | {tolerance:e} | {} | | | | | |", error.details().message),
+    };
+    let Measured { error, calls, steps } = found;
+    let start = format!(
+        "| {method} | {tolerance:e} | {} | {:.2} | {steps} | {calls} |",
+        share(error),
+        error / tolerance
+    );
+    match case.best_fixed(method, error) {
+        Ok(best) => format!("{start} {} | {:.2} |", best.calls, calls as f64 / best.calls as f64),
+        Err(_) => format!("{start} - | - |"),
+    }
+}
+
+/// Errors of spring force and velocity of the chassis of libcosim's quarter truck in 4 s, as shares of their ranges, against the same system
+/// held over steps of 10 us, the inner step of both FMUs, as a table in Markdown.
+pub fn truck(folder: &Path) -> Result<String> {
+    let system = costep::System::open(folder.join("OspSystemStructure.xml"));
+    let system = system.map_err(|errors| errors.first().clone())?;
+    let outputs = system.outputs();
+    let columns = ["wheel.out_spring_damper_f", "chassis.velocity"]
+        .map(|name| outputs.iter().position(|output| output == name).unwrap_or(0));
+    let run = |run: Run| -> Result<(Vec<f64>, Vec<[f64; 2]>)> {
+        let mut rows = (Vec::new(), Vec::new());
+        system.run_with(
+            run.stop(4.0).reference("none").verify(Verify::Never).without_results(),
+            &mut |step| {
+                rows.0.push(step.time());
+                rows.1.push(columns.map(|i| step.outputs()[i]));
+                Ok(costep::Flow::Continue)
+            },
+        )?;
+        Ok(rows)
+    };
+    let reference = run(Run::new().method("zoh").step(1e-5))?;
+    let mut text = String::from(
+        "### Quarter truck of libcosim, 4 s\n\n| | tolerance | steps | spring force | chassis velocity |\n|---|---|---|---|---|\n",
+    );
+    for tolerance in [1e-3, 5e-4, 4e-4, 1e-4] {
+        let found = run(Run::new().tolerance(tolerance))?;
+        let [force, velocity] = [0, 1].map(|i| share(error_of(&found, &reference, i)));
+        let steps = found.0.len() - 1;
+        let _ = writeln!(
+            text,
+            "| costep, a tolerance and nothing else | {tolerance:e} | {steps} | {force} | {velocity} |"
+        );
+    }
+    Ok(text)
+}
+
+/// Root mean square over time of the error of a column, as a share of its range.
+fn error_of(run: &(Vec<f64>, Vec<[f64; 2]>), exact: &(Vec<f64>, Vec<[f64; 2]>), column: usize) -> f64 {
+    let at = |t: f64| {
+        let after = exact.0.partition_point(|time| *time < t).clamp(1, exact.0.len() - 1);
+        let (t0, t1) = (exact.0[after - 1], exact.0[after]);
+        let (y0, y1) = (exact.1[after - 1][column], exact.1[after][column]);
+        y0 + (y1 - y0) * (t - t0) / (t1 - t0)
+    };
+    let squares: Vec<f64> = run.0.iter().zip(&run.1).map(|(t, y)| (y[column] - at(*t)).powi(2)).collect();
+    let pieces = run.0.windows(2).zip(squares.windows(2));
+    let integral: f64 = pieces.map(|(t, e)| 0.5 * (t[1] - t[0]) * (e[0] + e[1])).sum();
+    let each = || exact.1.iter().map(|row| row[column]);
+    let range = each().fold(f64::MIN, f64::max) - each().fold(f64::MAX, f64::min);
+    (integral / (run.0[run.0.len() - 1] - run.0[0])).sqrt() / range
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cheap rows of the tables, each with its bounds: error within a factor of 5 of the tolerance, calls at most twice those of the best
+    /// fixed step with the same error.
+    #[test]
+    fn tolerances_are_met_at_the_cost_of_the_best_fixed_step() {
+        for case in &CASES[..2] {
+            for (method, tolerance) in [
+                ("zoh", 1e-2),
+                ("foh", 1e-2),
+                ("foh", 1e-3),
+                ("foh", 1e-4),
+                ("nepce", 1e-2),
+                ("nepce", 1e-3),
+                ("predictive", 1e-2),
+                ("predictive", 1e-3),
+                ("predictive", 1e-4),
+            ] {
+                let found = case.controlled(method, "defect", tolerance).unwrap();
+                let of = found.error / tolerance;
+                println!("{} {method} {tolerance:e}: {of:.2}", case.title);
+                assert!((0.2..5.0).contains(&of), "{} {method} {tolerance:e}: {of}", case.title);
+                let best = case.best_fixed(method, found.error).unwrap();
+                assert!(found.calls <= 2 * best.calls, "{} {method}: {found:?} {best:?}", case.title);
+            }
+        }
+    }
+
+    #[test]
+    fn where_dynamics_change_a_third_of_the_calls_is_enough() {
+        for (case, method, tolerance) in [
+            (&CASES[2], "zoh", 1e-2),
+            (&CASES[2], "foh", 1e-3),
+            (&CASES[2], "predictive", 1e-3),
+            (&CASES[3], "predictive", 1e-2),
+            (&CASES[3], "predictive", 1e-3),
+        ] {
+            let found = case.controlled(method, "defect", tolerance).unwrap();
+            assert!(found.error < 5.0 * tolerance, "{} {method}: {found:?}", case.title);
+            let best = case.best_fixed(method, found.error).unwrap();
+            assert!(3 * found.calls <= best.calls, "{} {method}: {found:?} {best:?}", case.title);
+        }
+    }
+
+    #[test]
+    fn other_controls_meet_their_tolerances_too() {
+        for case in &CASES[..2] {
+            for (control, method) in
+                [("predictor-corrector", "foh"), ("richardson", "foh"), ("ecco", "foh"), ("ecco", "zoh")]
+            {
+                let found = case.controlled(method, control, 1e-2).unwrap();
+                let of = found.error / 1e-2;
+                println!("{} {control} {method}: {of:.2}, {} calls", case.title, found.calls);
+                assert!((0.02..5.0).contains(&of), "{} {control} {method}: {of}", case.title);
+            }
+        }
+    }
+}

@@ -161,7 +161,8 @@ fn coupled(
     let model = &project.model;
     let part = |i: usize| {
         let subsystem = model.parts[i].subsystem(&model.solver);
-        subsystem.map(|subsystem| distrust.restrict(i, subsystem))
+        let rate = project.rates.get(i).copied().unwrap_or_default();
+        subsystem.map(|subsystem| rate.apply(distrust.restrict(i, subsystem)))
     };
     let group = |(index, spec): (usize, &costep_project::GroupSpec)| Group {
         method: if index == 0 { method.build() } else { spec.method.build() },

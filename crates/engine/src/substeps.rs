@@ -37,7 +37,7 @@ fn check_parts(description: &Description, step: f64, parts: usize) -> Result<()>
 }
 
 /// Mean of each input polynomial from `from` to `to` seconds after the start of the step.
-fn mean(u: InputSegment<'_>, (from, to): (f64, f64), means: &mut [f64]) {
+pub(crate) fn mean(u: InputSegment<'_>, (from, to): (f64, f64), means: &mut [f64]) {
     means.fill(0.0);
     for a in 0..=u.order() {
         // (to^(a+1) - from^(a+1)) / (to - from), without the difference.

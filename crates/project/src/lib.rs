@@ -26,6 +26,7 @@ mod problems;
 mod project;
 mod propose;
 mod proposed_times;
+mod rates;
 mod registry;
 mod scaffold;
 mod section;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use costep_core::{Code, Connection, Error, External, ModelsSpec, PowerBond};
-use costep_engine::{Bounds, ControlSpec, Scheduling, Threads};
+use costep_engine::{Bounds, ControlSpec, Rate, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
 use costep_import::Format;
 use costep_system::SystemDescription;
@@ -21,6 +21,7 @@ use crate::models;
 use crate::overrides::{self, Override};
 use crate::parse;
 use crate::problems::Problems;
+use crate::rates;
 use crate::registry::Registry;
 use crate::scaffold;
 use crate::section::{Section, refuse_unknown_keys};
@@ -73,6 +74,8 @@ pub struct Project {
     pub record: RecordSpec,
     /// How the length of macro steps is controlled; nothing for fixed ones. The step of the experiment is then the longest.
     pub control: Option<ControlSpec>,
+    /// How often each part steps.
+    pub rates: Vec<Rate>,
     /// Names of power bonds, one for each connection of the model.
     pub bonds: Vec<Option<String>>,
     /// What is added on the way, one for each connection of the model; already among its external inputs.
@@ -273,6 +276,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let scheduling = settings::read_schedule(root, &parts.signals, problems);
     let record = settings::read_record(root, &parts.signals, problems);
     let control = control.map(|control| ControlSpec { meets: record.every, ..control });
+    let rates = rates::read(root, &parts.signals, control.as_ref(), problems);
     let bounds = settings::read_guard(root, &parts.signals, problems);
     let threads = settings::read_threads(root, problems);
 
@@ -308,6 +312,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
         bounds,
         record,
         control,
+        rates,
         bonds,
         offsets,
         maps,

@@ -14,6 +14,7 @@ use crate::fmus::{Isolation, file_in, path_in, written};
 use crate::maps;
 use crate::models::names_a_file;
 use crate::project::Project;
+use crate::rates;
 use crate::signals::{Side, Signals};
 
 impl Project {
@@ -58,6 +59,12 @@ impl Project {
             out.key("solver", quoted(&self.model.solver.label()));
         }
         out.table("[step]");
+        let names = self.model.parts.iter().map(|part| part.description().name.as_str());
+        let rates: Vec<_> =
+            names.zip(&self.rates).filter_map(|(name, rate)| Some((name, rates::written(*rate)?))).collect();
+        if !rates.is_empty() {
+            out.key("rates", inline_text(rates.into_iter()));
+        }
         let Some(control) = &self.control else {
             out.key("size", time(experiment.step));
             return;

@@ -6,6 +6,7 @@ mod failures;
 mod groups;
 mod initial_values;
 mod order;
+mod rates;
 mod rollback;
 mod save_load;
 mod signals;

@@ -130,7 +130,8 @@ impl Case {
         if !engine.is_over() {
             return Err(Error::new(Code::Bug, format!("{MOST_STEPS} steps are not enough")));
         }
-        let reference = Reference::along(&self.model()?, Solver::Exact, engine.experiment(), &trace)?;
+        let reference =
+            Reference::along(&self.model()?, Solver::Exact, engine.experiment(), (&trace, &|| Ok(())))?;
         let error = mean_error(&trace, &reference.trace);
         Ok(Measured { error, calls: engine.subsystem_steps(), steps: engine.k() })
     }

@@ -1,4 +1,7 @@
-//! Chores of the project: `cargo xtask test` runs every check, `cargo xtask bench` the benchmarks.
+//! Chores of the project: `cargo xtask test` runs every check, `cargo xtask python` those of the Python package alone,
+//! `cargo xtask bench` the benchmarks.
+
+mod python;
 
 use std::process::{Command, ExitCode};
 
@@ -6,9 +9,11 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let passed = match task.as_str() {
         "test" => test(),
+        "python" => python::test(&std::env::args().skip(2).collect::<Vec<_>>()),
+        "wheel" => python::wheel(),
         "bench" => cargo(&[&["bench", "--package", "costep-benches"], &SPEED[..]].concat()),
         _ => {
-            eprintln!("usage: cargo xtask test | bench");
+            eprintln!("usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench");
             false
         }
     };
@@ -30,6 +35,7 @@ fn test() -> bool {
         && cargo(&["test", "--workspace", "--doc", "--quiet"])
         && documentation()
         && dependencies()
+        && python::test(&[])
 }
 
 /// The documentation of all crates, without a warning.

@@ -22,7 +22,8 @@ pub(crate) fn exit_code(code: u8) -> ExitCode {
 }
 
 pub(crate) use system::{
-    begin, elsewhere, elsewhere_at_any_cost, end, hold_back, host, in_own_process, is_watched, say,
+    begin, elsewhere, elsewhere_at_any_cost, end, hold_back, host, in_own_process, is_watched, own_command,
+    say,
 };
 
 /// The variable by which a process that is watched is told how wide the terminal is, if there is one.
@@ -62,6 +63,12 @@ mod system {
         _output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
         Ok(None)
+    }
+
+    pub(crate) fn own_command() -> Result<std::process::Command> {
+        let own = std::env::current_exe();
+        own.map(std::process::Command::new)
+            .map_err(|cause| Error::new(Code::FileNotReadable, "this program is not found").because(cause))
     }
 
     pub(crate) fn in_own_process(_more: &[std::ffi::OsString], _output: Output) -> Result<()> {
@@ -143,7 +150,7 @@ mod system {
 
     /// Hosts an FMU, if that is what this process was started for. Otherwise others can be started for it from now on.
     pub(crate) fn host() -> Option<ExitCode> {
-        let first = std::env::args_os().nth(1);
+        let first = crate::arguments().next();
         let first = first.as_ref().and_then(|first| first.to_str());
         let files = first.and_then(|first| first.strip_prefix(WORKER_FLAG)?.strip_prefix('='));
         let Some(files) = files else {
@@ -157,6 +164,11 @@ mod system {
                 ExitCode::from(error.code().entry().exit.code())
             }
         })
+    }
+
+    /// This program once more.
+    pub(crate) fn own_command() -> Result<std::process::Command> {
+        Ok(Program::this([]).command())
     }
 
     /// Everything is done: now standard output gets what was held back. FMUs in processes of their own that failed at
@@ -275,8 +287,9 @@ mod system {
             memory_limit: limits.and_then(|limits| limits.memory_limit),
             time_limit: limits.and_then(|limits| limits.time_limit),
             print: &print,
+            see: &|_, _| {},
         };
-        let mut program = Program::this(std::env::args_os().skip(1).chain(more));
+        let mut program = Program::this(crate::arguments().chain(more));
         let width = crate::progress::terminal_width().map_or(String::new(), |width| width.to_string());
         program.environment.push((TERMINAL.into(), width.into()));
         let pass_on = move |line: &str| output.remark(&format!("printed by an FMU: {line}"));

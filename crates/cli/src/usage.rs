@@ -26,7 +26,7 @@ fn in_our_form(error: &clap::Error) -> Error {
 /// Prints help, version or a mistake of the command line.
 pub(crate) fn report(error: &clap::Error) -> ExitCode {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    let asked_for_json = std::env::args_os().any(|arg| arg == "--json");
+    let asked_for_json = crate::arguments().any(|arg| arg == "--json");
     if asked_for_json && !is_help {
         return Failure::from(in_our_form(error)).report(true);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use costep_analysis::{Reference, RunWatch, Trace, measure, paper_error};
-use costep_core::{Code, Error, ExitClass, Experiment, Result, StateReader, StateWriter};
+use costep_core::{Code, Error, ExitClass, Experiment, External, Result, StateReader, StateWriter};
 use costep_engine::{Engine, Flow, Observer, StopFlag, TimeLimit};
 use costep_project::Project;
 use costep_supervise::stopping_exceptions;
@@ -49,6 +49,7 @@ pub type StepObserver<'a> = dyn FnMut(&Step<'_>) -> Result<Flow> + 'a;
 pub struct Snapshot {
     engine: Vec<u8>,
     watch: Vec<u8>,
+    externals: Vec<(usize, External)>,
 }
 
 /// What looks at every communication point.
@@ -292,6 +293,39 @@ impl Simulation {
         self.now().input(name)
     }
 
+    /// Gives an input that is driven from outside another value from now on: see
+    /// [`System::driven`]. Not for recorded runs: a resumed one would not know of it.
+    ///
+    /// ```
+    /// let system = costep::System::builder()
+    ///     .native(costep::NativePart::new("tank", &[0.0]).input("flow", "m3/s", 1.0).output("level", "m", 1.0)
+    ///         .derivatives(|_, _, u, dx| dx[0] = u[0]).outputs(|_, x, _, y| y[0] = x[0]))
+    ///     .drive("tank.flow", costep::External::Constant(1.0))
+    ///     .method("zoh").stop(2.0).step(0.5).build()?;
+    /// let mut run = system.start(costep::Run::new())?;
+    /// run.run_until(1.0)?;
+    /// run.set_input("tank.flow", -1.0)?;
+    /// run.run_until(2.0)?;
+    /// assert!(run.output("tank.level")?.abs() < 1e-9);
+    /// # Ok::<(), costep::Errors>(())
+    /// ```
+    pub fn set_input(&mut self, name: &str, value: f64) -> Result<()> {
+        let input = self.watchers.names.input(name)?;
+        if !value.is_finite() {
+            return Err(Error::new(Code::BadValue, format!("`{name}` cannot be {value}")));
+        }
+        if self.folder.is_some() {
+            return Err(Error::new(Code::NeedsMissing, "inputs of a recorded run cannot be set")
+                .hint("run it without recording"));
+        }
+        match self.project.driven().contains(&input) && self.engine.drive(input, value) {
+            true => Ok(()),
+            false => Err(Error::new(Code::NeedsMissing, format!("nothing drives `{name}` from outside"))
+                .because("it follows what it is connected to, or keeps the start value of its FMU")
+                .hint("give it an external input, [[external]] in a project")),
+        }
+    }
+
     /// All outputs, in the order of [`System::outputs`].
     pub fn outputs(&self) -> &[f64] {
         self.engine.outputs()
@@ -380,7 +414,8 @@ impl Simulation {
         self.advance(Until::Point(self.engine.k()), None)?;
         let mut watch = StateWriter::default();
         self.watchers.watch.save(&mut watch);
-        Ok(Snapshot { engine: self.engine.save()?, watch: watch.into_bytes() })
+        let externals = self.engine.externals().to_vec();
+        Ok(Snapshot { engine: self.engine.save()?, watch: watch.into_bytes(), externals })
     }
 
     /// Goes back to a state of this run, also after an error. What came after it is forgotten. Not possible
@@ -391,6 +426,7 @@ impl Simulation {
                 .because("its rows are on disk")
                 .hint("run it without recording"));
         }
+        self.engine.set_externals(&snapshot.externals);
         self.engine.load(&snapshot.engine)?;
         self.watchers.watch.load(&self.engine, &mut StateReader::new(&snapshot.watch))?;
         if let Some(trace) = &mut self.watchers.trace {

@@ -65,6 +65,11 @@ impl Solution {
         Ok(Self { name: "at a small step", what, outputs, times: trace.times, rows: trace.rows })
     }
 
+    /// Its instants.
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
     /// The points of an output; nothing for other signals.
     pub fn points(&self, signal: &str) -> Option<impl Iterator<Item = (f64, f64)>> {
         let index = self.outputs.iter().position(|name| name == signal)?;

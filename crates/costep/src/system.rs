@@ -136,6 +136,13 @@ impl System {
         self.names().inputs
     }
 
+    /// `part.port` of the inputs that something drives from outside: those that [`Simulation::set_input`] may set.
+    /// Inputs of FMUs without a source are not among them: they keep the FMU's own values.
+    pub fn driven(&self) -> Vec<String> {
+        let names = self.inputs();
+        self.project.driven().into_iter().map(|input| names[input].clone()).collect()
+    }
+
     /// What is allowed but probably not meant.
     pub fn warnings(&self) -> &[Error] {
         &self.project.warnings

@@ -107,6 +107,16 @@ impl Exchange {
         sample(&plan.externals, &mut self.external_mean, |_, signal| signal.mean(step.start, step.end));
     }
 
+    /// What comes from outside to one input has changed.
+    pub(crate) fn external_has_changed(&mut self, plan: &Plan, input: usize, step: &Interval) {
+        let before = self.external[input];
+        self.sample_externals(plan, step);
+        self.coupled[input] += self.external[input] - before;
+        if plan.roles.forming.is_empty() {
+            self.coupled[input] = plan.coupling.row(input, &self.y) + self.external[input];
+        }
+    }
+
     /// Inputs whose sources have already stepped go to their known end value: as a hold of that value (or of the
     /// mean, if the method prefers it), a line or a parabola, in the order of their method.
     #[inline(always)]

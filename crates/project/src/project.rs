@@ -120,6 +120,25 @@ impl Project {
         };
         bonds.into_iter().filter_map(bond).collect()
     }
+
+    /// The inputs that something drives from outside, as places in the stacked vector: external inputs that are given, and
+    /// those of native models that nothing is connected to. Start values of FMUs and offsets of connections are none.
+    pub fn driven(&self) -> Vec<usize> {
+        let (model, layout) = (&self.model, self.model.layout());
+        let is_fmu = |input: usize| {
+            let owner = &model.parts[layout.input_owner(input)].description().name;
+            self.given.fmus.iter().any(|fmu| fmu.name == *owner)
+        };
+        let is_given = |input: usize| self.given.externals.iter().any(|external| external.input == input);
+        let is_connected =
+            |input: usize| model.connections.iter().any(|connection| connection.input == input);
+        let is_driven = |input: &usize| is_given(*input) || !is_fmu(*input) && !is_connected(*input);
+        let mut driven: Vec<usize> =
+            model.externals.iter().map(|(input, _)| *input).filter(is_driven).collect();
+        driven.sort_unstable();
+        driven.dedup();
+        driven
+    }
 }
 
 /// What a project gives rather than takes from a model: needed to write it again.

@@ -62,6 +62,11 @@ impl Table {
         }
     }
 
+    /// All columns with their values.
+    pub fn into_columns(self) -> impl Iterator<Item = (Column, Vec<f64>)> {
+        self.header.columns.into_iter().zip(self.values)
+    }
+
     /// A copy of the values of a column.
     pub fn column(&self, name: &str) -> Result<Vec<f64>> {
         self.values(name).map(<[f64]>::to_vec)

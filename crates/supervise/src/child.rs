@@ -86,8 +86,7 @@ impl Watched {
 
     /// Macro steps done, and the time they have led to, as last shown.
     pub(crate) fn progress(&self) -> (u64, f64) {
-        let header = self.page.header();
-        (header.step.load(Relaxed).saturating_sub(1), f64::from_bits(header.time.load(Relaxed)))
+        self.page.progress()
     }
 
     /// Shows that there is a checkpoint of this time.

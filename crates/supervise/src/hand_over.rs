@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use costep_fmu_file::HeldFile;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -15,6 +15,15 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// Held while files are inheritable, so that no other program started meanwhile gets them.
 static STARTING: Mutex<()> = Mutex::new(());
+
+/// How the present program is started, where its own file is not the program.
+static LAUNCHER: OnceLock<(PathBuf, Vec<OsString>)> = OnceLock::new();
+
+/// Says, once and before the first process is started, that the present program is a script: an interpreter that is
+/// told these arguments, then those of the program.
+pub fn launched_by(interpreter: PathBuf, arguments: Vec<OsString>) {
+    let _ = LAUNCHER.set((interpreter, arguments));
+}
 
 /// A started program, killed with all its descendants when dropped.
 pub(crate) struct Started {
@@ -34,6 +43,8 @@ pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd)> {
 pub struct Program {
     /// The file.
     pub path: PathBuf,
+    /// What comes in front of that flag: the script of an interpreter.
+    pub script: Vec<OsString>,
     /// What comes behind the flag by which it is told its role.
     pub arguments: Vec<OsString>,
     /// Variables of its environment that differ from those here.
@@ -44,7 +55,16 @@ impl Program {
     /// The present program once more, even if its file has been replaced meanwhile.
     pub fn this(arguments: impl IntoIterator<Item = OsString>) -> Self {
         let arguments = arguments.into_iter().collect();
-        Self { path: "/proc/self/exe".into(), arguments, environment: Vec::new() }
+        let (path, script) = LAUNCHER.get().cloned().unwrap_or_else(|| ("/proc/self/exe".into(), Vec::new()));
+        Self { path, script, arguments, environment: Vec::new() }
+    }
+
+    /// A command that runs it once, without a role.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(&self.script).args(&self.arguments);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
     }
 }
 
@@ -53,9 +73,11 @@ pub(crate) fn start(program: &Program, flag: &str, files: &[BorrowedFd<'_>]) -> 
     let (end, lifeline) = pipe()?;
     let all: Vec<BorrowedFd<'_>> = [end.as_fd()].into_iter().chain(files.iter().copied()).collect();
     let numbers: Vec<String> = all.iter().map(|file| file.as_raw_fd().to_string()).collect();
-    let name = std::env::args_os().next().unwrap_or_else(|| "costep".into());
     let mut command = Command::new(&program.path);
-    command.arg0(name).arg(format!("{flag}={}", numbers.join(","))).args(&program.arguments);
+    if program.script.is_empty() {
+        command.arg0(std::env::args_os().next().unwrap_or_else(|| "costep".into()));
+    }
+    command.args(&program.script).arg(format!("{flag}={}", numbers.join(","))).args(&program.arguments);
     command.envs(program.environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).process_group(0);
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -49,7 +49,7 @@ pub use costep_fmu_file::HeldFile;
 #[cfg(target_os = "linux")]
 pub use child::{Watched, be_watched, watched};
 #[cfg(target_os = "linux")]
-pub use hand_over::Program;
+pub use hand_over::{Program, launched_by};
 #[cfg(target_os = "linux")]
 pub use isolated::{Isolated, Outline, WORKER_FLAG, host, late_failures, offer_workers, worker_program};
 #[cfg(target_os = "linux")]

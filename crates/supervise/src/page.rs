@@ -80,6 +80,12 @@ impl Page {
         &self.memory.values::<Header>(0, 1)[0]
     }
 
+    /// Macro steps done, and the time they have led to, as last shown.
+    pub(crate) fn progress(&self) -> (u64, f64) {
+        let header = self.header();
+        (header.step.load(Relaxed).saturating_sub(1), f64::from_bits(header.time.load(Relaxed)))
+    }
+
     /// The slots that have been used.
     pub(crate) fn slots(&self) -> &[SlotData] {
         let used = self.header().slots.load(Relaxed) as usize;

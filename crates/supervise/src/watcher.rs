@@ -31,6 +31,8 @@ pub struct Watch<'a> {
     pub time_limit: Option<Duration>,
     /// Prints what the process itself says.
     pub print: &'a dyn Fn(Stream, &[u8]),
+    /// Is told now and then how many macro steps have led to which time.
+    pub see: &'a dyn Fn(u64, f64),
 }
 
 /// Starts a program that calls [`be_watched`](crate::be_watched) and stays with it to its end. Lines that foreign code
@@ -106,6 +108,8 @@ impl Watcher<'_> {
 
     /// A reason to end the process.
     fn look(&mut self, tick: Duration, started: &Started) -> Option<Ending> {
+        let (steps, time) = self.page.progress();
+        (self.watch.see)(steps, time);
         let stops = (self.watch.stops)();
         self.page.header().stop.store(stops, Relaxed);
         if stops > 1 {

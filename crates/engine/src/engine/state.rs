@@ -1,6 +1,6 @@
 //! The whole state as bytes, for checkpoints.
 
-use costep_core::{Code, Error, Interval, Result, StateReader, StateWriter};
+use costep_core::{Code, Error, External, Interval, Result, StateReader, StateWriter};
 
 use super::Engine;
 use crate::ledger::Standing;
@@ -9,6 +9,28 @@ use crate::ledger::Standing;
 const MAX_COUNT: u64 = 1 << 53;
 
 impl Engine {
+    /// Gives an input of the whole system, which something drives from outside, this value from now on, in place of all
+    /// that comes from outside. False if nothing does.
+    pub fn drive(&mut self, input: usize, value: f64) -> bool {
+        let Self { plan, exchange, ledger, .. } = self;
+        let mut of_input = plan.externals.iter_mut().filter(|(j, _)| *j == input).map(|(_, signal)| signal);
+        let Some(first) = of_input.next() else { return false };
+        *first = External::Constant(value);
+        of_input.for_each(|other| *other = External::Constant(0.0));
+        exchange.external_has_changed(plan, input, &ledger.next);
+        true
+    }
+
+    /// What drives inputs from outside, as [`Engine::drive`] has changed it.
+    pub fn externals(&self) -> &[(usize, External)] {
+        &self.plan.externals
+    }
+
+    /// Puts back what drove the inputs, before [`Engine::load`].
+    pub fn set_externals(&mut self, externals: &[(usize, External)]) {
+        self.plan.externals.clone_from_slice(externals);
+    }
+
     /// The whole state as bytes.
     pub fn save(&self) -> Result<Vec<u8>> {
         let mut out = StateWriter::default();

@@ -1,7 +1,7 @@
 //! A file in costep, in a process of its own, and how its outputs compare.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Result};
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::files::{Interface, Kind, Subject};
 use super::peer::{Peer, Trajectories};
+use crate::supervision;
 
 /// What a try may cost.
 pub(super) struct Limits {
@@ -170,9 +171,7 @@ fn options(interface: Interface, horizon: &Horizon, path: &Path) -> Vec<String> 
 
 /// Runs a file by this very program and notes what it says; also gives all of it.
 fn run(path: &Path, extra: &[String], limits: &Limits, out: &Path, row: &mut Row) -> Result<Value> {
-    let own = std::env::current_exe()
-        .map_err(|cause| Error::new(Code::FileNotReadable, "this program is not found").because(cause))?;
-    let mut command = Command::new(own);
+    let mut command = supervision::own_command()?;
     command.arg("run").args(extra).arg("--out").arg(out);
     command
         .args(["--json", "--reference", "none", "--time-limit"])

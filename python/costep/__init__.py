@@ -1,0 +1,54 @@
+"""Co-simulation of systems that exchange energy: fast, stable, accurate.
+
+>>> import costep
+>>> rig = costep.System("dual-mass")
+>>> result = rig.run(stop=0.1, step="1 ms", progress=False)
+>>> result.verdict
+'stable'
+>>> result["s1.x"].shape
+(101,)
+"""
+
+from __future__ import annotations
+
+import os as _os
+import sys as _sys
+
+from . import _costep
+from ._comparison import Comparison
+from ._costep import Error, __version__
+from ._parts import LTI, Function, TransferFunction
+from ._program import Card, explain, export_fmu, inspect, load, methods, models, new_project
+from ._result import Result
+from ._simulation import Simulation, Snapshot
+from ._sweep import Sweep, sweep
+from ._system import Part, System
+
+__all__ = [
+    "Card",
+    "Comparison",
+    "Error",
+    "Function",
+    "LTI",
+    "Part",
+    "Result",
+    "Simulation",
+    "Snapshot",
+    "Sweep",
+    "System",
+    "TransferFunction",
+    "__version__",
+    "explain",
+    "export_fmu",
+    "inspect",
+    "load",
+    "methods",
+    "models",
+    "new_project",
+    "sweep",
+]
+
+# FMUs get processes of their own by starting this very package.
+_costep.launched_by(_sys.executable, [_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "__main__.py")])
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(after_in_child=_costep.forked)

@@ -1,0 +1,120 @@
+"""Threads, Ctrl-C, forks."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import costep
+import numpy as np
+import pytest
+
+
+def test_runs_of_eight_threads_go_on_at_the_same_time() -> None:
+    """All runs have begun before the first one ends: none waits for the lock of the interpreter."""
+    begun, ended = threading.Barrier(8), []
+    results: list[costep.Result] = []
+
+    def work() -> None:
+        rig = costep.System("dual-mass")
+        waited = []
+
+        def look(done: float, now: float) -> None:
+            if not waited:
+                waited.append(begun.wait(60))
+
+        results.append(rig.run(stop=60, step="0.1 ms", progress=look, verify=False, reference="none"))
+        ended.append(bool(waited))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ended == [True] * 8
+    assert all(np.array_equal(result["s1.x"], results[0]["s1.x"]) for result in results)
+
+
+def test_python_goes_on_during_a_run() -> None:
+    counted, over = [0], threading.Event()
+
+    def count() -> None:
+        while not over.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    costep.System("dual-mass").run(stop=5, step="0.1 ms", verify=False, reference="none")
+    over.set()
+    thread.join()
+    assert counted[0] > 1000
+
+
+SCRIPT = """
+import sys, time, costep
+rig = {system}
+print("ready", flush=True)
+try:
+    rig.run(stop=1e5, step="0.1 ms", record=sys.argv[1], progress=False)
+except KeyboardInterrupt as stopped:
+    print("stopped", stopped.result.verdict, flush=True)
+"""
+NATIVE = 'costep.System("dual-mass")'
+FMUS = """costep.System.new(s1=sys.argv[2] + "/s1.fmu", s2=sys.argv[2] + "/s2.fmu")
+for source, target in [("s1.x", "s2.x"), ("s1.v", "s2.v"), ("s2.F", "s1.F")]: rig.connect(source, target)"""
+
+
+@pytest.mark.parametrize("system", [NATIVE, FMUS])
+def test_ctrl_c_leaves_a_recording_that_can_be_read(fmus: pathlib.Path, tmp_path: pathlib.Path, system: str) -> None:
+    folder = tmp_path / "run"
+    script = SCRIPT.format(system=system)
+    with subprocess.Popen([sys.executable, "-c", script, folder, fmus], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        while not (folder / "results.arrows").exists() or (folder / "results.arrows").stat().st_size < 100_000:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "stopped failed\n"
+    assert process.returncode == 0
+    recorded = costep.load(folder)
+    assert len(recorded) > 1000 and {"s1.x", "s1.v", "s2.F"} <= set(recorded.names)
+
+
+def test_a_forked_process_cannot_use_what_its_parent_started(pair: costep.System) -> None:
+    sim = pair.start()
+    sim.step()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            sim.step()
+        except costep.Error as error:
+            # A simulation of its own is no problem.
+            own = costep.System("dual-mass").run(stop=0.01)
+            code = 0 if error.code == "E0622" and "fork" in error.message and len(own) > 1 else 2
+        del sim
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    # The processes of the FMUs are still there.
+    sim.step()
+    assert sim.number == 2
+    sim.close()
+
+
+def test_one_thread_at_a_time() -> None:
+    with costep.System("dual-mass").start(step="0.1 ms", stop=1e4) as sim:
+        thread = threading.Thread(target=sim.run_until, args=(20.0,))
+        thread.start()
+        found = set()
+        while thread.is_alive():
+            try:
+                sim.step()
+            except costep.Error as error:
+                found.add(error.code)
+        thread.join()
+        assert found <= {"E0622"} and found

@@ -48,7 +48,8 @@ __all__ = [
     "sweep",
 ]
 
-# FMUs get processes of their own by starting this very package.
-_costep.launched_by(_sys.executable, [_os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "__main__.py")])
+# FMUs get processes of their own by starting this very package, without the modules of others.
+_MAIN = _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "__main__.py")
+_costep.launched_by(_sys.executable, ["-I", "-S", _MAIN])
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_costep.forked)

@@ -13,12 +13,13 @@ def main() -> int:
     """Does what the command line says."""
     here = os.path.dirname(os.path.abspath(__file__))
     if __package__:
+        # Importing the package has said how it is started.
         from . import _costep
     else:
         # The folder of the package is no place to import from: its modules have names of others.
         sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != here]
         _costep = _extension(here)
-        _costep.launched_by(sys.executable, [os.path.abspath(__file__)])
+        _costep.launched_by(sys.executable, ["-I", "-S", os.path.abspath(__file__)])
     return _costep.main(["costep", *sys.argv[1:]])
 
 

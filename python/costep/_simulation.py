@@ -93,6 +93,19 @@ class Simulation:
         """Goes back to a state of this run, also after an error."""
         self._stepper.restore(state)
 
+    def change_method(self, method: str) -> None:
+        """Goes on with another coupling method, which begins as at a start. All parts have to store their states.
+
+        >>> import costep
+        >>> with costep.System("dual-mass").start(step="1 ms", method="zoh") as sim:
+        ...     sim.step(10)
+        ...     sim.change_method("predictive:order=3")
+        ...     sim.step(10)
+        ...     sim.number
+        20
+        """
+        self._stepper.change_method(method)
+
     def finish(self) -> Result:
         """Judges what has been computed, and closes it."""
         report, columns = self._stepper.finish()

@@ -136,6 +136,34 @@ def test_snapshots_of_parts_in_python() -> None:
         assert np.array_equal(sim.outputs, there)
 
 
+def test_the_method_can_be_changed(pair: costep.System) -> None:
+    whole = pair.run(method="zoh", step="0.2 ms", verify=False)
+    with pair.start(method="zoh", step="0.2 ms") as sim:
+        sim.step(200)
+        # A hold remembers nothing: beginning anew with it changes nothing.
+        sim.change_method("zoh")
+        sim.run_until(1.0)
+        same = sim.finish()
+    assert np.array_equal(same["s1.x"], whole["s1.x"]) and np.array_equal(same["s2.F"], whole["s2.F"])
+    with pair.start(method="zoh", step="1 ms") as sim:
+        sim.step(20)
+        x = sim["s1.x"]
+        sim.change_method("predictive")
+        assert sim["s1.x"] == x and sim.number == 20
+        sim.run_until(1.0)
+        better = sim.finish()
+    reference = pair.run(method="predictive", step="0.1 ms", verify=False)
+    held = pair.run(method="zoh", step="1 ms", verify=False)
+
+    def off(result: costep.Result) -> float:
+        # From the change on a run follows the solution from where it was; compare the growth of the error.
+        return float(np.max(np.abs(result["s1.x"] - reference["s1.x"][:: len(reference) // (len(result) - 1)][: len(result)])))
+
+    assert off(better) < off(held)
+    with pytest.raises(costep.Error, match="zho"), pair.start() as sim:
+        sim.change_method("zho")
+
+
 def test_a_part_in_python_beside_fmus(fmus: pathlib.Path) -> None:
     class Damper:
         inputs, outputs = {"x": "m", "v": "m/s"}, {"F": "N"}

@@ -107,14 +107,29 @@ def test_a_forked_process_cannot_use_what_its_parent_started(pair: costep.System
 
 
 def test_one_thread_at_a_time() -> None:
-    with costep.System("dual-mass").start(step="0.1 ms", stop=1e4) as sim:
-        thread = threading.Thread(target=sim.run_until, args=(20.0,))
+    entered, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        inputs, outputs = ["u"], ["y"]
+
+        def step(self, t: float, dt: float, u: np.ndarray) -> float:
+            entered.set()
+            go_on.wait(60)
+            return 0.0
+
+        def __deepcopy__(self, memory: dict) -> Slow:
+            return self
+
+    rig = costep.System.new(slow=Slow())
+    rig.drive("slow.u", 0.0)
+    with rig.start(step=0.1, stop=1) as sim:
+        thread = threading.Thread(target=sim.step)
         thread.start()
-        found = set()
-        while thread.is_alive():
-            try:
-                sim.step()
-            except costep.Error as error:
-                found.add(error.code)
+        assert entered.wait(60)
+        for work in (sim.step, sim.snapshot, lambda: sim["slow.y"]):
+            with pytest.raises(costep.Error, match="another thread"):
+                work()
+        go_on.set()
         thread.join()
-        assert found <= {"E0622"} and found
+        sim.step()
+        assert sim.number == 2

@@ -23,7 +23,7 @@ pub(crate) fn test(arguments: &[String]) -> bool {
         && run(Command::new(&python)
             .args(["-m", "pyright", "--project", "python", "--pythonpath"])
             .arg(&python))
-        && run(Command::new(&python).args(["-m", "pytest"]).args(arguments))
+        && run(Command::new(&python).args(["-m", "pytest"]).args(arguments).env("COSTEP_WHEEL", &wheel))
 }
 
 /// Builds the wheel for others, into dist/.
@@ -60,7 +60,8 @@ fn built(python: &Path, profile: &[&str], out: &Path) -> Option<PathBuf> {
     let maturin = ["-m", "maturin", "build", "--quiet", "--locked", "--out"];
     run(Command::new(python).args(maturin).arg(out).args(profile)).then_some(())?;
     let mut files = fs::read_dir(out).ok()?.flatten().map(|entry| entry.path());
-    files.find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+    let wheel = files.find(|path| path.extension().is_some_and(|extension| extension == "whl"))?;
+    std::path::absolute(wheel).ok()
 }
 
 fn run(command: &mut Command) -> bool {

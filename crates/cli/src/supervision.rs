@@ -92,11 +92,10 @@ mod system {
     use std::sync::atomic::AtomicU64;
     use std::sync::{Mutex, PoisonError};
 
-    use costep::RECORDING;
+    use costep::{Kept, RECORDING, rescue_rows};
     use costep_core::Place;
     use costep_core::quantity::plain_time;
     use costep_project::{FmuSpec, Isolation};
-    use costep_results::{Recording, Summary};
     use costep_supervise::{
         Ending, Program, Report, Stream, WORKER_FLAG, Watch, be_watched, host_fmu, late_failures,
         offer_workers, supervise, watched,
@@ -307,18 +306,11 @@ mod system {
         Ok(report)
     }
 
-    /// What is left of a run that could not come to its own end.
-    struct Kept {
-        rows: u64,
-        time: f64,
-        checkpoint: Option<f64>,
-    }
-
     fn tell(report: &Report, folder: Option<&Path>, output: Output) -> Result<ExitCode, Failure> {
         let Some(mut error) = report.error() else { return Ok(ExitCode::SUCCESS) };
         let kept = match (folder, &error.details().place) {
             (Some(folder), Place::Run { .. }) => {
-                keep(report, &folder.join(RECORDING)).unwrap_or_else(|lost| {
+                rescue_rows(report, &folder.join(RECORDING)).unwrap_or_else(|lost| {
                     print_error(&lost);
                     None
                 })
@@ -357,24 +349,5 @@ mod system {
             ));
         }
         Ok(code)
-    }
-
-    /// Adds the rows to the recording that the process had no time to write.
-    fn keep(report: &Report, file: &Path) -> Result<Option<Kept>> {
-        let table = Summary::read(file)?;
-        let (columns, rows) = (table.columns().to_vec(), table.rows());
-        let last = table.span().map_or(f64::NAN, |(_, last)| last);
-        let mut kept = Kept { rows, time: last, checkpoint: report.checkpoint() };
-        let missing = report.rows_from(rows, columns.len());
-        if !table.complete() && !missing.is_empty() {
-            let mut recording = Recording::resume(file, &columns, rows)?;
-            for row in missing.chunks_exact(columns.len()) {
-                recording.row(row)?;
-                kept.time = row[0];
-            }
-            recording.flush()?;
-            kept.rows = recording.rows();
-        }
-        Ok((kept.rows > 0).then_some(kept))
     }
 }

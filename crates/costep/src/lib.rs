@@ -38,6 +38,7 @@
 mod assemble;
 mod builder;
 mod cancel;
+mod change_method;
 mod comparison;
 mod diagnosis;
 mod diagram;
@@ -51,6 +52,8 @@ mod outcome;
 mod recorder;
 mod reference;
 mod report;
+#[cfg(target_os = "linux")]
+mod rescue;
 mod results;
 mod run;
 mod shell;
@@ -74,6 +77,8 @@ pub use native::{CustomPart, NativePart};
 pub use outcome::{Outcome, Recorded};
 pub use recorder::{OUTPUTS, STEP};
 pub use report::{ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head, reference_to_json};
+#[cfg(target_os = "linux")]
+pub use rescue::{Kept, rescue_rows};
 pub use results::Results;
 pub use run::{MethodChoice, RecordTo, Run};
 pub use shell::shell_word;

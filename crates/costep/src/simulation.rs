@@ -341,6 +341,24 @@ impl Simulation {
         &self.engine
     }
 
+    /// The error that ended it.
+    pub(crate) fn ended(&self) -> Option<&Error> {
+        self.ended.as_ref()
+    }
+
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    pub(crate) fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// Another engine at the same communication point.
+    pub(crate) fn go_on_with(&mut self, project: Arc<Project>, engine: Engine) {
+        (self.project, self.engine) = (project, engine);
+    }
+
     /// The checkpoint that it goes on from, and whether the recording was complete already.
     pub fn resumed_from(&self) -> Option<(&Path, bool)> {
         self.resumed.as_ref().map(|(file, was_complete)| (file.as_path(), *was_complete))

@@ -107,6 +107,16 @@ impl Exchange {
         sample(&plan.externals, &mut self.external_mean, |_, signal| signal.mean(step.start, step.end));
     }
 
+    /// Begins with these outputs, as at a start.
+    pub(crate) fn begin_with(&mut self, plan: &Plan, y: &[f64]) {
+        self.y.copy_from_slice(y);
+        plan.coupling.apply(&self.y, &mut self.coupled);
+        for j in plan.external_inputs.iter().copied() {
+            self.coupled[j] += self.external[j];
+        }
+        self.inputs.coefficients_mut(0).copy_from_slice(&self.coupled);
+    }
+
     /// What comes from outside to one input has changed.
     pub(crate) fn external_has_changed(&mut self, plan: &Plan, input: usize, step: &Interval) {
         let before = self.external[input];

@@ -199,7 +199,13 @@ fn give_to_child(task: &Task, watch: &Watch<'_>) -> Result<Given, Vec<Value>> {
     let report = supervise(&Program::this([flag]), watch, |_| {}).map_err(not_possible)?;
     costep_fmu_file::remove_abandoned_folders();
     let reply = match report.error() {
-        Some(error) => Err(vec![errors::to_json(&error)]),
+        Some(error) => {
+            if let Work::Run(RunSettings { record: Some(folder), .. }) = &task.work {
+                // Without rows there is only the error.
+                let _ = costep::rescue_rows(&report, &folder.join(costep::RECORDING));
+            }
+            Err(vec![errors::to_json(&error)])
+        }
         None => read_reply(folder.path()).map_err(not_possible)?,
     };
     Ok((report, reply))

@@ -67,6 +67,7 @@ fn format_time(seconds: f64) -> String {
     costep_core::quantity::format_time(seconds)
 }
 
+/// What the package `costep` is built on. Not for others: it changes with the package.
 #[pymodule]
 fn _costep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -209,6 +209,12 @@ impl Stepper {
         self.with(|simulation| simulation.restore(&state.snapshot))
     }
 
+    /// Goes on with another coupling method.
+    fn change_method(&self, method: &str) -> PyResult<()> {
+        let registry = self.core.get().system.registry();
+        self.with(|simulation| simulation.change_method(method, registry))
+    }
+
     /// Whether it is closed.
     #[getter]
     fn is_closed(&self) -> bool {

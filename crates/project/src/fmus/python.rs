@@ -15,6 +15,10 @@ const LIBRARY: &str = "COSTEP_PYTHON_LIBRARY";
 /// The program that hosts an FMU, with what the Python inside has to know.
 pub(super) fn with_environment(program: &Program, file: &FmuFile) -> Program {
     let mut program = program.clone();
+    if file.carries_python {
+        // A program that is a script of Python itself is started without what the FMU may want to import.
+        program.script.retain(|word| !word.to_string_lossy().starts_with('-'));
+    }
     if file.carries_python
         && let Some(folder) = env::var_os("VIRTUAL_ENV").filter(|folder| !folder.is_empty())
     {

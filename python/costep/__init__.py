@@ -17,12 +17,13 @@ import sys as _sys
 from . import _costep
 from ._comparison import Comparison
 from ._costep import Error, __version__
+from ._part import Part
 from ._parts import LTI, Function, TransferFunction
 from ._program import Card, explain, export_fmu, inspect, load, methods, models, new_project
 from ._result import Result
 from ._simulation import Simulation, Snapshot
 from ._sweep import Sweep, sweep
-from ._system import Part, System
+from ._system import System
 
 __all__ = [
     "Card",

@@ -20,7 +20,9 @@ class Comparison:
     def __init__(self, report: dict[str, Any]) -> None:
         self.report = report
         """Everything, as ``costep compare --json`` has it."""
-        self.rows: list[dict[str, Any]] = [{**run, "error": run.get("eps_mono"), "failure": run.get("error")} for run in report["runs"]]
+        self.rows: list[dict[str, Any]] = [
+            {**run, "error": run.get("eps_mono"), "failure": run.get("error")} for run in report["runs"]
+        ]
         """One dictionary per run: method, step, verdict, error against the reference, and more."""
 
     @property
@@ -58,7 +60,14 @@ class Comparison:
             return "-" if row["error"] is None else f"{row['error']:.1e}"
 
         return [
-            [row["method"], format_time(row["step"]), row["verdict"], error(row), drift(row), f"{1e3 * row['wall_s']:.3g} ms"]
+            [
+                row["method"],
+                format_time(row["step"]),
+                row["verdict"],
+                error(row),
+                drift(row),
+                f"{1e3 * row['wall_s']:.3g} ms",
+            ]
             for row in self.rows
         ]
 

@@ -10,7 +10,9 @@ from ._costep import Error
 
 def error_of(details: dict[str, Any], result: Any = None) -> Error:
     """The exception for an error of a report."""
-    text = details.get("text") or f"error[{details.get('code')}]: {details.get('message')}\n  help: {details.get('help')}"
+    text = (
+        details.get("text") or f"error[{details.get('code')}]: {details.get('message')}\n  help: {details.get('help')}"
+    )
     error = Error(text)
     error.code = details.get("code", "")
     error.message = details.get("message", "")
@@ -20,6 +22,12 @@ def error_of(details: dict[str, Any], result: Any = None) -> Error:
     error.errors = [details]
     error.result = result
     return error
+
+
+def misuse(message: str, hint: str, code: str = "E0622") -> Error:
+    """The exception for a call that cannot work."""
+    text = f"error[{code}]: {message}\n  help: {hint}"
+    return error_of({"code": code, "message": message, "help": hint, "text": text})
 
 
 def errors_of(found: list[dict[str, Any]]) -> Error:

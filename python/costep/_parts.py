@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from ._errors import error_of
+from ._errors import misuse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -50,21 +50,26 @@ class LTI:
         d = None if D is None else _matrix(D)
         b, c = _matrix(B), _matrix(C)
         if not states and d is None:
-            raise _bad("an LTI without states needs D", "give D, the gain from inputs to outputs")
+            raise misuse("an LTI without states needs D", "give D, the gain from inputs to outputs")
         m = b.shape[1] if states else d.shape[1]  # type: ignore[union-attr]
         r = c.shape[0] if states else d.shape[0]  # type: ignore[union-attr]
         d = np.zeros((r, m)) if d is None else d
-        for letter, matrix, shape in (("A", a, (states, states)), ("B", b, (states, m)), ("C", c, (r, states)), ("D", d, (r, m))):
+        for letter, matrix, shape in (
+            ("A", a, (states, states)),
+            ("B", b, (states, m)),
+            ("C", c, (r, states)),
+            ("D", d, (r, m)),
+        ):
             if matrix.size != shape[0] * shape[1] or (matrix.size and matrix.shape != shape):
-                raise _bad(
+                raise misuse(
                     f"{letter} has the shape {matrix.shape}, not {shape}",
                     "A is n by n, B n by inputs, C outputs by n, D outputs by inputs",
                 )
             if not np.all(np.isfinite(matrix)):
-                raise _bad(f"{letter} has entries that are not finite", "give finite numbers")
+                raise misuse(f"{letter} has entries that are not finite", "give finite numbers")
         start = np.zeros(states) if x0 is None else np.asarray(x0, dtype=float).ravel()
         if start.size != states:
-            raise _bad(f"x0 has {start.size} entries, and there are {states} states", "give one number per state")
+            raise misuse(f"x0 has {start.size} entries, and there are {states} states", "give one number per state")
         self.A, self.B, self.C, self.D, self.x0 = a, b, c, d, start
         self.inputs, self.outputs = _ports(inputs, "u", m), _ports(outputs, "y", r)
 
@@ -94,7 +99,7 @@ class TransferFunction(LTI):
 
         top, bottom = (np.trim_zeros(np.atleast_1d(np.asarray(p, dtype=float)).ravel(), "f") for p in (num, den))
         if not bottom.size or top.size > bottom.size:
-            raise _bad(
+            raise misuse(
                 f"a transfer function of degrees {max(top.size - 1, 0)} over {max(bottom.size - 1, 0)} is no system",
                 "the denominator is at least as high as the numerator, and not zero",
             )
@@ -145,8 +150,9 @@ class Function:
         self.x0 = [] if x0 is None else np.asarray(x0, dtype=float).ravel().tolist()
         self.direct = (x0 is None) if direct is None else direct
         if x0 is not None and output is None and len(self.x0) != len(self.outputs):
-            raise _bad(
-                f"{len(self.outputs)} outputs cannot be {len(self.x0)} states", "give `output`, a function of t, x and u"
+            raise misuse(
+                f"{len(self.outputs)} outputs cannot be {len(self.x0)} states",
+                "give `output`, a function of t, x and u",
             )
         if x0 is None:
             self._derivatives: Callable[..., Any] = _nothing
@@ -209,7 +215,7 @@ def linear_part(part: Any) -> dict[str, Any] | None:
     if origin not in ("control", "scipy"):
         return None
     if getattr(part, "dt", None) not in (None, 0):
-        raise _bad("a part in discrete time is not linear between its samples", "give it in continuous time")
+        raise misuse("a part in discrete time is not linear between its samples", "give it in continuous time")
     if not hasattr(part, "A"):
         if origin == "control":
             part = importlib.import_module("control").ss(part)
@@ -274,13 +280,13 @@ def code_part(name: str, part: Any) -> tuple[dict[str, Any], Make]:
     is_stepping = callable(getattr(part, "step", None))
     has_equations = callable(getattr(part, "derivatives", None)) and callable(getattr(part, "output", None))
     if not is_stepping and not has_equations:
-        raise _bad(
+        raise misuse(
             f"`{name}` is no part: {type(part).__name__} has neither `step` nor `derivatives` and `output`",
             "write a class with `inputs`, `outputs` and `step(t, dt, u)`, or name an FMU",
         )
     missing = [key for key in ("inputs", "outputs") if not hasattr(part, key)]
     if missing:
-        raise _bad(f"`{name}` has no `{missing[0]}`", "list the names of its ports, or a dictionary with their units")
+        raise misuse(f"`{name}` has no `{missing[0]}`", "list the names of its ports, or a dictionary with their units")
     if has_equations and not is_stepping and isinstance(part, type):
         part = part()
     inputs, outputs = _ports(part.inputs, "u", None), _ports(part.outputs, "y", None)
@@ -303,7 +309,7 @@ class MethodCalls:
         if isinstance(method, type):
             method = method()
         if not callable(getattr(method, "extrapolate", None)):
-            raise _bad(
+            raise misuse(
                 f"{type(method).__name__} is no coupling method",
                 'name one, `method="auto"`, or give an object with `extrapolate(t, h, z, past)`',
             )
@@ -326,7 +332,7 @@ def _matrix(values: Any) -> Any:
 
     matrix = np.asarray(values, dtype=float)
     if matrix.ndim > 2:
-        raise _bad(f"a matrix has two dimensions, not {matrix.ndim}", "give a list of rows")
+        raise misuse(f"a matrix has two dimensions, not {matrix.ndim}", "give a list of rows")
     return np.atleast_2d(matrix) if matrix.size else matrix.reshape(0, 0)
 
 
@@ -339,14 +345,9 @@ def _ports(ports: Ports | None, letter: str, count: int | None) -> list[list[Any
     elif isinstance(ports, Mapping):
         made = [[str(name), str(unit or ""), 1.0] for name, unit in ports.items()]
     elif isinstance(ports, str):
-        raise _bad(f"`{ports}` is one name", f"write a list: [{ports!r}]")
+        raise misuse(f"`{ports}` is one name", f"write a list: [{ports!r}]")
     else:
         made = [list(port) if isinstance(port, list) else [str(port), "", 1.0] for port in ports]
     if count is not None and len(made) != count:
-        raise _bad(f"{len(made)} names do not fit {count} ports", "give one name per column of B or row of C")
+        raise misuse(f"{len(made)} names do not fit {count} ports", "give one name per column of B or row of C")
     return made
-
-
-def _bad(message: str, hint: str) -> Exception:
-    text = f"error[E0622]: {message}\n  help: {hint}"
-    return error_of({"code": "E0622", "message": message, "help": hint, "text": text})

@@ -62,7 +62,9 @@ def call(*words: str | None, system: System | None = None) -> dict[str, Any]:
 
 
 def _call(words: list[str]) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, MAIN, *words, "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, MAIN, *words, "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     try:
         said = json.loads(done.stdout) if done.stdout.strip() else {}
     except json.JSONDecodeError:
@@ -105,7 +107,9 @@ def explain(code: str) -> str:
     return done.stdout
 
 
-def export_fmu(model: str, out: PathLike, *, fmi: int = 3, part: str | None = None, black_box: bool = False, **set: Any) -> Card:
+def export_fmu(
+    model: str, out: PathLike, *, fmi: int = 3, part: str | None = None, black_box: bool = False, **set: Any
+) -> Card:
     """Exports the parts of a built-in model as FMUs into a folder."""
     words = ["export-fmu", model, "--out", os.fspath(out), "--fmi", str(fmi)]
     words += ["--part", part] if part else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _costep, _html
-from ._errors import error_of, read_json
+from ._errors import error_of, misuse, read_json
 from ._text import PathLike
 
 if TYPE_CHECKING:
@@ -166,7 +166,9 @@ class Result:
         units = self.units
         attributes = {name: {"units": units[name]} if name in units else {} for name in self}
         variables = {name: ((TIME,), self[name], attributes[name]) for name in self}
-        return xarray.Dataset(variables, coords={TIME: ((TIME,), self.time, {"units": "s"})}, attrs={"verdict": self.verdict})
+        return xarray.Dataset(
+            variables, coords={TIME: ((TIME,), self.time, {"units": "s"})}, attrs={"verdict": self.verdict}
+        )
 
     # Pictures.
 
@@ -261,6 +263,4 @@ def _no_signal(name: str, names: list[str]) -> _costep.Error:
 
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names[:12])}"
-    message = f"there is no signal `{name}`"
-    text = f"error[E0506]: {message}\n  help: {hint}"
-    return error_of({"code": "E0506", "message": message, "help": hint, "text": text})
+    return misuse(f"there is no signal `{name}`", hint, "E0506")

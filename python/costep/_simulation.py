@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -131,5 +130,3 @@ class Simulation:
 
     def __reduce__(self) -> Any:
         raise TypeError("a simulation cannot be pickled: send the system, and start it there")
-
-

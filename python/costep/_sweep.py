@@ -13,9 +13,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _costep, _html
-from ._errors import error_of, read_json
+from ._errors import misuse, read_json
 from ._result import Result
-from ._system import System, _run_settings
+from ._settings import run_settings, settings_of
+from ._system import System
 from ._text import PathLike, value_text
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def sweep(
     [(100000.0, '1 ms', 'stable'), (100000.0, '5 ms', 'stable'), (200000.0, '1 ms', 'stable'), (200000.0, '5 ms', 'stable')]
     """
     points = _points(grid)
-    settings = _run_settings(reference, verify, None, time_limit, None, True)
+    settings = run_settings(reference, verify, None, time_limit, None, True)
     store = _Store(resume, system, points, settings)
     todo = [index for index in range(len(points)) if index not in store.done]
     runs = _runs(system, points, todo, settings, measure, executor, workers, runs_per_task)
@@ -123,7 +124,7 @@ def sweep(
     return Sweep([row for row, _ in done], [wall for _, wall in done])
 
 
-Done = tuple[int, Row, Union[float, None]]
+Done = tuple[int, Row, float | None]
 
 
 def _runs(
@@ -167,7 +168,7 @@ def _plain(value: Any) -> Any:
 def _recipe(system: System, point: Mapping[str, Any]) -> dict[str, Any]:
     """The system with the values of a point."""
     stop, step, method, models, solver = (point.get(name) for name in SETTINGS)
-    _, changes = system._settings(stop, step, method, models, solver, None)
+    _, changes = settings_of(stop, step, method, models, solver, None)
     own = [[name, value_text(value)] for name, value in point.items() if name not in SETTINGS]
     more = own + [[path, value_text(value)] for path, value in changes]
     return {**system._recipe, "changes": system._recipe["changes"] + more}
@@ -208,9 +209,7 @@ def _on_all_cores(
 class _Job:
     """Some runs of a sweep, in whatever process."""
 
-    def __init__(
-        self, system: System, points: list[dict[str, Any]], settings: str, measure: Measure | None
-    ) -> None:
+    def __init__(self, system: System, points: list[dict[str, Any]], settings: str, measure: Measure | None) -> None:
         self.system, self.points, self.settings, self.measure = system, points, settings, measure
 
     def __call__(self, indices: Sequence[int]) -> list[Done]:
@@ -270,9 +269,8 @@ def _elsewhere(
         count = workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
         yield from _with_futures(packed, _tasks(todo, count, runs_per_task), executor)
     else:
-        text = f"`{executor!r}` is not an executor"
-        hint = "give a concurrent.futures.Executor, a client of Dask, or \"ray\""
-        raise error_of({"code": "E0622", "message": text, "help": hint, "text": f"error[E0622]: {text}\n  help: {hint}"})
+        hint = 'give a concurrent.futures.Executor, a client of Dask, or "ray"'
+        raise misuse(f"`{executor!r}` is not an executor", hint)
 
 
 def _tasks(todo: list[int], workers: int, runs_per_task: int | None) -> list[list[int]]:
@@ -341,9 +339,7 @@ class _Store:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
         if lines and json.loads(lines[0]) != head:
-            message = f"`{os.fspath(path)}` holds the rows of another sweep"
-            hint = "name another file, or remove it"
-            raise error_of({"code": "E0622", "message": message, "help": hint, "text": f"error[E0622]: {message}\n  help: {hint}"})
+            raise misuse(f"`{os.fspath(path)}` holds the rows of another sweep", "name another file, or remove it")
         for line in lines[1:]:
             try:
                 index, row, wall = json.loads(line)

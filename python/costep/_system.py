@@ -4,74 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import _costep, _html
+from . import _costep
 from ._comparison import Comparison
-from ._errors import error_of, read_json
-from ._parts import LTI, TransferFunction, code_part, linear_part
+from ._errors import misuse, read_json
+from ._part import Part
+from ._parts import code_part, linear_part
 from ._program import Card, call
 from ._progress import Progress, teller
 from ._result import Result
+from ._settings import external, flags, run_settings, settings_of, shape_of
 from ._simulation import Simulation
-from ._text import PathLike, Time, quoted, seconds, time_text, value_text
+from ._structure import Structure
+from ._text import PathLike, Time, seconds, value_text
 
 FMU = ".fmu"
 
 
-class Part:
-    """A part of a system, to be looked at and changed: ``rig["engine"]``."""
-
-    def __init__(self, system: System, name: str) -> None:
-        self._system = system
-        self.name = name
-
-    def set(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> Part:
-        """Sets parameters and start values; names that are no words of Python go into a dictionary.
-
-        >>> import costep
-        >>> rig = costep.System.new(left="dual-mass/s1", right="dual-mass/s2")
-        >>> rig["right"].set({"ck": 2e5}, dk=200)
-        Part('right')
-        """
-        for name, value in {**(values or {}), **more}.items():
-            self._system._change(f"{quoted(self.name)}.{quoted(name)}", value)
-        return self
-
-    @property
-    def inputs(self) -> list[str]:
-        """Names of its inputs."""
-        return [port["name"] for port in self._facts()["inputs"]]
-
-    @property
-    def outputs(self) -> list[str]:
-        """Names of its outputs."""
-        return [port["name"] for port in self._facts()["outputs"]]
-
-    @property
-    def units(self) -> dict[str, str]:
-        """Units of its inputs and outputs, as far as they have one."""
-        facts = self._facts()
-        return {port["name"]: port["unit"] for port in facts["inputs"] + facts["outputs"] if port["unit"]}
-
-    @property
-    def file(self) -> str | None:
-        """The file of an FMU."""
-        file = self._facts()["file"]
-        return str(file) if file else None
-
-    def _facts(self) -> dict[str, Any]:
-        for facts in self._system._structure()["parts"]:
-            if facts["name"] == self.name:
-                return dict(facts)
-        raise KeyError(self.name)
-
-    def __repr__(self) -> str:
-        return f"Part({self.name!r})"
-
-
-class System:
+class System(Structure):
     """A coupled system: what is opened, or built from parts and connections.
 
     ``source`` is a folder with a ``system.toml``, a project file, an ``.ssp`` or ``.ssd``, an
@@ -85,9 +37,7 @@ class System:
     'stable'
     """
 
-    def __init__(
-        self, source: PathLike, *, set: Mapping[str, Any] | None = None, allow_outside: bool = False
-    ) -> None:
+    def __init__(self, source: PathLike, *, set: Mapping[str, Any] | None = None, allow_outside: bool = False) -> None:
         text = os.fspath(source)
         if os.path.exists(text):
             text = os.path.abspath(text)
@@ -150,7 +100,7 @@ class System:
                 model, built_in = text.split("/")
                 entry = {"kind": "model", "name": name, "model": model, "part": built_in}
             else:
-                raise _misuse(
+                raise misuse(
                     f"`{text}` is neither an FMU nor a part of a built-in model",
                     "name a file that ends with .fmu, or write `model/part`: `costep.models()` lists models",
                 )
@@ -178,7 +128,7 @@ class System:
         """
         self._refuse_if_opened("connect")
         if unit not in (None, "convert"):
-            raise _misuse(f'`unit={unit!r}` says nothing', 'write `unit="convert"`, or leave it out')
+            raise misuse(f"`unit={unit!r}` says nothing", 'write `unit="convert"`, or leave it out')
         self._recipe["connections"].append(
             {
                 "from": source,
@@ -194,23 +144,11 @@ class System:
         """Drives an input from outside, by a constant, by points ``(times, values)`` between which it is linear (or
         held), or by a shape: ``{"sine": dict(amplitude=1.0, frequency=2.0)}``, ``{"step": dict(value=1.0, start=0.1)}``.
         """
-        shape: dict[str, Any]
-        if isinstance(signal, Mapping):
-            usual = {"sine": {"phase": 0.0, "start": 0.0}, "step": {"start": 0.0}}
-            (kind, values), *rest = signal.items()
-            if rest or kind not in usual:
-                raise _misuse(f"`{kind}` is not a shape of a signal", "write `sine` or `step`")
-            shape = {kind: {**usual[kind], **{key: float(value) for key, value in values.items()}}}
-        elif isinstance(signal, (tuple, list)):
-            times, values = signal
-            points = [[float(t), float(v)] for t, v in zip(times, values, strict=True)]
-            shape = {"stairs" if hold else "table": points}
-        else:
-            shape = {"constant": float(signal)}
+        shape = shape_of(signal, hold)
         if self._recipe["source"] is not None:
             self._become_text()
         if self._recipe["text"] is not None:
-            self._recipe["text"] += _external(target, shape, sum)
+            self._recipe["text"] += external(target, shape, sum)
         else:
             self._recipe["signals"].append({"to": target, "shape": shape, "sum": sum})
 
@@ -218,9 +156,7 @@ class System:
         """What was opened becomes the text of a project, which takes further external inputs."""
         source = str(self._recipe["source"])
         if source.lower().endswith(".ssp"):
-            raise _misuse(
-                "`drive` does not change packages", "make a project of it: `costep import FILE --out FOLDER`"
-            )
+            raise misuse("`drive` does not change packages", "make a project of it: `costep import FILE --out FOLDER`")
         folder = os.path.dirname(source) if os.path.isfile(source) else source
         folder = folder if os.path.isdir(folder) else os.getcwd()
         self._recipe.update(text=self.to_toml(), source=None, changes=[], folder=folder)
@@ -236,7 +172,7 @@ class System:
 
     def _refuse_if_opened(self, verb: str) -> None:
         if self._recipe["source"] is not None or self._recipe["text"] is not None:
-            raise _misuse(
+            raise misuse(
                 f"`{verb}` changes systems that are built in code only",
                 "build it with `System.new`, or change the project file",
             )
@@ -244,106 +180,8 @@ class System:
     def __getitem__(self, part: str) -> Part:
         names = self.parts
         if part not in names:
-            raise _misuse(f"there is no part `{part}`", f"its parts are {', '.join(names)}")
+            raise misuse(f"there is no part `{part}`", f"its parts are {', '.join(names)}")
         return Part(self, part)
-
-    # What it consists of.
-
-    def _core(
-        self, changes: Iterable[tuple[str, Any]] = (), method: Any = None, isolate: bool = False
-    ) -> _costep.Core:
-        """The loaded system, with changes for one run."""
-        recipe = self._recipe
-        more = [[path, value_text(value)] for path, value in changes]
-        if more:
-            recipe = {**recipe, "changes": recipe["changes"] + more}
-        text = json.dumps(recipe)
-        # Objects of Python are part of it; holding them keeps their numbers from being used again.
-        key = (text, tuple(self._code.items()), method, isolate)
-        if self._cached is None or self._cached[0] != key:
-            self._cached = (key, _costep.Core(text, self._code, method, isolate))
-        return self._cached[1]
-
-    def _facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = read_json(self._core().facts())
-        return facts
-
-    def _complete(self) -> _costep.Core:
-        """The loaded system, with times of our own as long as it has none."""
-        try:
-            return self._core()
-        except _costep.Error as error:
-            needs = [found["message"] for found in error.errors if found["code"] == "E0212"]
-            if len(needs) < len(error.errors):
-                raise
-            times = [("system.stop", "1 s")] * any("`stop`" in message for message in needs)
-            times += [("step.size", "1 ms")] * any("`size`" in message for message in needs)
-            return self._core(times)
-
-    def _structure(self) -> dict[str, Any]:
-        """What it consists of, also before it is known how long it is to run."""
-        facts: dict[str, Any] = read_json(self._complete().facts())
-        return facts
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self._structure()["name"])
-
-    @property
-    def parts(self) -> list[str]:
-        """Names of its parts."""
-        if self._recipe["parts"]:
-            return [part["name"] for part in self._recipe["parts"]]
-        return [part["name"] for part in self._structure()["parts"]]
-
-    @property
-    def outputs(self) -> list[str]:
-        """``part.port`` of all outputs."""
-        return [f"{part['name']}.{port['name']}" for part in self._structure()["parts"] for port in part["outputs"]]
-
-    @property
-    def inputs(self) -> list[str]:
-        """``part.port`` of all inputs."""
-        return [f"{part['name']}.{port['name']}" for part in self._structure()["parts"] for port in part["inputs"]]
-
-    @property
-    def connections(self) -> list[tuple[str, str]]:
-        """Outputs and the inputs they are connected to."""
-        return [(link["from"], link["to"]) for link in self._structure()["connections"]]
-
-    @property
-    def driven(self) -> list[str]:
-        """Inputs that are driven from outside, which a simulation may set."""
-        return list(dict.fromkeys(self._structure()["driven"]))
-
-    @property
-    def step(self) -> float:
-        """The macro step in s."""
-        return float(self._facts()["step"])
-
-    @property
-    def stop(self) -> float:
-        """The end in s."""
-        return float(self._facts()["stop"])
-
-    @property
-    def method(self) -> str:
-        """The coupling method."""
-        return " + ".join(self._structure()["methods"])
-
-    @property
-    def warnings(self) -> list[str]:
-        """What is allowed but probably not meant."""
-        return [str(warning["text"]) for warning in self._structure()["warnings"]]
-
-    def to_toml(self) -> str:
-        """The project as text that can be opened again."""
-        return self._core().to_toml()
-
-    def graph(self) -> str:
-        """What is connected to what, as SVG."""
-        return self._complete().diagram()
 
     # What can be done with it.
 
@@ -379,9 +217,9 @@ class System:
         >>> rig.run(step="5 ms", method="zoh", progress=False).verdict
         'unstable'
         """
-        method, changes = self._settings(stop, step, method, models, solver, threads)
+        method, changes = settings_of(stop, step, method, models, solver, threads)
         core = self._core(changes, method, isolate=supervise and self._calls_python(method))
-        settings = _run_settings(reference, verify, record, time_limit, memory_limit, supervise)
+        settings = run_settings(reference, verify, record, time_limit, memory_limit, supervise)
         facts = read_json(core.facts())
         tell, bar = teller(progress, facts["start"], facts["stop"])
         try:
@@ -422,9 +260,9 @@ class System:
         ...     round(sim.time, 6)
         0.01
         """
-        method, changes = self._settings(stop, step, method, models, solver, threads)
+        method, changes = settings_of(stop, step, method, models, solver, threads)
         core = self._core(changes, method, isolate=isolate)
-        settings = _run_settings(reference, False, record, None, None, False)
+        settings = run_settings(reference, False, record, None, None, False)
         return Simulation(core, core.start(settings))
 
     def compare(
@@ -446,7 +284,7 @@ class System:
         >>> [(row["method"], row["verdict"]) for row in table]
         [('zoh', 'unstable'), ('auto', 'stable')]
         """
-        _, changes = self._settings(stop, None, None, models, solver, None)
+        _, changes = settings_of(stop, None, None, models, solver, None)
         core = self._core(changes)
         lengths = [seconds(step) for step in steps]
         settings = {
@@ -460,6 +298,12 @@ class System:
         by_runs = None if tell is None else lambda done, _time: tell(done, float(done))
         try:
             report, _, _ = core.compare(json.dumps(settings), by_runs)
+        except KeyboardInterrupt as stopped:
+            found = getattr(stopped, "result", None)
+            if isinstance(found, tuple):
+                # The runs that were done.
+                stopped.result = Comparison(read_json(found[0]))  # type: ignore[attr-defined]
+            raise
         finally:
             if bar is not None:
                 bar.close()
@@ -470,9 +314,11 @@ class System:
         flags = ["--probe"] if probe else []
         return Card("check", call("check", *self._words(), *flags, system=self))
 
-    def identify(self, out: PathLike, *, method: str | None = None, models: str | None = None, step: Time | None = None) -> Card:
+    def identify(
+        self, out: PathLike, *, method: str | None = None, models: str | None = None, step: Time | None = None
+    ) -> Card:
         """Identifies models of the parts from a run, and writes them to a file for use in other runs."""
-        words = _flags(method=method, models=models, step=step)
+        words = flags(method=method, models=models, step=step)
         return Card("identify", call("identify", *self._words(), "--out", os.fspath(out), *words, system=self))
 
     def stability(
@@ -484,7 +330,7 @@ class System:
         windows: Sequence[int] = (),
     ) -> Card:
         """Whether perturbations of a run with identified models decay (Bohl exponents)."""
-        words = _flags(method=method, models=models, step=step)
+        words = flags(method=method, models=models, step=step)
         if windows:
             words += ["--windows", ",".join(str(window) for window in windows)]
         return Card("stability", call("stability", *self._words(), "--bohl", *words, system=self))
@@ -503,43 +349,13 @@ class System:
 
     # Inside.
 
-    def _settings(
-        self,
-        stop: Time | None,
-        step: Time | None,
-        method: Any,
-        models: str | None,
-        solver: str | None,
-        threads: int | None,
-    ) -> tuple[Any, list[tuple[str, Any]]]:
-        """A method that is written in Python, and everything else as changes of the project."""
-        changes: list[tuple[str, Any]] = []
-        if stop is not None:
-            changes.append(("system.stop", time_text(stop)))
-        if solver is not None:
-            changes.append(("system.solver", solver))
-        if threads is not None:
-            changes.append(("run.threads", threads))
-        if isinstance(method, str):
-            changes.append(("method", method))
-            method = None
-        elif method is not None:
-            from ._parts import MethodCalls
-
-            method = MethodCalls.of(method)
-        if models is not None:
-            changes.append(("models", models))
-        if step is not None:
-            changes.append(("step.size", time_text(step)))
-        return method, changes
-
     def _calls_python(self, method: Any = None) -> bool:
         return bool(self._code) or method is not None
 
     def _text(self) -> str:
         made = [part["name"] for part in self._recipe["parts"] if part["kind"] in ("linear", "code")]
         if made:
-            raise _misuse(
+            raise misuse(
                 f"`{made[0]}` is made in code and cannot be written to a file",
                 "this works with parts that are FMUs or built-in models",
             )
@@ -558,67 +374,8 @@ class System:
             words += ["--set", f"{path}={value}"]
         return words
 
-    def __repr__(self) -> str:
-        try:
-            facts = self._structure()
-        except _costep.Error as error:
-            return f"<System of {len(self._recipe['parts'])} parts, with a mistake: {error.message}>"
-        return (
-            f"<System {facts['name']!r}: {len(facts['parts'])} parts, {len(facts['connections'])} connections, "
-            f"method {' + '.join(facts['methods'])}>"
-        )
-
-    def _repr_html_(self) -> str:
-        try:
-            return f"<div>{_html.escape(repr(self))}</div>{self.graph()}"
-        except _costep.Error as error:
-            return _html.preformatted(str(error))
-
     def __getstate__(self) -> dict[str, Any]:
         return {"recipe": self._recipe, "code": self._code}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._recipe, self._code, self._cached = state["recipe"], state["code"], None
-
-
-def _misuse(message: str, hint: str) -> _costep.Error:
-    text = f"error[E0622]: {message}\n  help: {hint}"
-    return error_of({"code": "E0622", "message": message, "help": hint, "text": text})
-
-
-def _external(target: str, shape: dict[str, Any], sum: bool) -> str:
-    """An external input as a project file has it."""
-    ((kind, value),) = shape.items()
-    if isinstance(value, dict):
-        text = "{ " + ", ".join(f"{name} = {number!r}" for name, number in value.items()) + " }"
-    else:
-        text = repr(value)
-    key = "value" if kind == "constant" else kind
-    return f'\n[[external]]\nto = "{target}"\n{key} = {text}\n' + ("sum = true\n" if sum else "")
-
-
-def _flags(**given: Any) -> list[str]:
-    return [word for flag, value in given.items() if value is not None for word in (f"--{flag}", value_text(value))]
-
-
-def _run_settings(
-    reference: str,
-    verify: bool | None,
-    record: PathLike | None,
-    time_limit: Time | None,
-    memory_limit: int | None,
-    supervise: bool,
-) -> str:
-    return json.dumps(
-        {
-            "reference": reference,
-            "verify": verify,
-            "record": None if record is None else os.path.abspath(record),
-            "time_limit": None if time_limit is None else seconds(time_limit),
-            "memory_limit": memory_limit,
-            "supervise": supervise,
-        }
-    )
-
-
-__all__ = ["LTI", "Part", "System", "TransferFunction"]

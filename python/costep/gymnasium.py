@@ -24,7 +24,7 @@ import gymnasium
 import numpy as np
 
 from ._costep import Error
-from ._errors import error_of
+from ._errors import misuse
 from ._simulation import Simulation, Snapshot
 from ._system import System
 from ._text import Time
@@ -84,21 +84,16 @@ class Env(Base):
         driven = self.system.driven
         for name in self.actions:
             if name not in driven:
-                message = f"`{name}` is not driven from outside, so it cannot be an action"
-                hint = f"call `system.drive({name!r}, 0.0)`; driven are: {', '.join(driven) or 'none'}"
-                text = f"error[E0622]: {message}\n  help: {hint}"
-                raise error_of({"code": "E0622", "message": message, "help": hint, "text": text})
+                raise misuse(
+                    f"`{name}` is not driven from outside, so it cannot be an action",
+                    f"call `system.drive({name!r}, 0.0)`; driven are: {', '.join(driven) or 'none'}",
+                )
         known = {*self.system.outputs, *self.system.inputs}
         for name in self.observations:
             if name not in known:
-                message = f"there is no signal `{name}` to observe"
-                hint = f"signals are {', '.join(sorted(known)[:12])}"
-                text = f"error[E0622]: {message}\n  help: {hint}"
-                raise error_of({"code": "E0622", "message": message, "help": hint, "text": text})
+                raise misuse(f"there is no signal `{name}` to observe", f"signals are {', '.join(sorted(known)[:12])}")
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Begins an episode."""
         super().reset(seed=seed)
         changes = (options or {}).get("set")

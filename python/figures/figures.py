@@ -29,7 +29,9 @@ def environment(name: str, *install: str) -> pathlib.Path:
     place = PLACE / name
     if not (place / "done").exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-        subprocess.run([place / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *install], check=True)
+        subprocess.run(
+            [place / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", *install], check=True
+        )
         (place / "done").touch()
     return place / "bin" / "python"
 
@@ -60,7 +62,9 @@ def installed(wheel: pathlib.Path) -> float:
     begin = time.perf_counter()
     subprocess.run([sys.executable, "-m", "venv", place], check=True)
     subprocess.run([place / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", wheel], check=True)
-    subprocess.run([place / "bin" / "python", HERE / "measure.py", "readme"], check=True, cwd=PLACE, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [place / "bin" / "python", HERE / "measure.py", "readme"], check=True, cwd=PLACE, stdout=subprocess.DEVNULL
+    )
     return time.perf_counter() - begin
 
 
@@ -71,7 +75,9 @@ def main(wheel: pathlib.Path) -> None:
         (ours / "done").unlink(missing_ok=True)
     ours_python = environment("costep", str(wheel))
     others = environment("others", "--requirement", str(HERE / "requirements.txt"))
-    subprocess.run([ours_python, HERE / "measure.py", "fmus", PLACE / "fmus"], check=True, cwd=PLACE, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [ours_python, HERE / "measure.py", "fmus", PLACE / "fmus"], check=True, cwd=PLACE, stdout=subprocess.DEVNULL
+    )
     exact = ask(ours_python, "exact", STOP)
     rows = []
     for package, title in PACKAGES.items():
@@ -83,7 +89,9 @@ def main(wheel: pathlib.Path) -> None:
         long = median(3, lambda: ask(python, "case", package, PLACE / "fmus", LONG, 1e-5, "null"))
         cells.append(f"{long['seconds']:.2f} s")
         rows.append(f"| {title} {ask(python, 'version', package)['version']} | " + " | ".join(cells) + " |")
-    cost = {name: median(5, lambda: ask(ours_python, name)) for name in ("steps", "parts", "linear", "threads", "import")}
+    cost = {
+        name: median(5, lambda: ask(ours_python, name)) for name in ("steps", "parts", "linear", "threads", "import")
+    }
     stopped = median(5, lambda: ask(ours_python, "interrupt", PLACE / "interrupted"))
     page = PAGE.format(
         machine=f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}",

@@ -22,7 +22,9 @@ def exact(stop: str) -> dict:
     """The monolithic solution at every millisecond."""
     import costep
 
-    result = costep.System("dual-mass").run(stop=float(stop), step="1 ms", method="monolithic:solver=dopri5,tolerance=1e-12")
+    result = costep.System("dual-mass").run(
+        stop=float(stop), step="1 ms", method="monolithic:solver=dopri5,tolerance=1e-12"
+    )
     return {"t": result.time.tolist(), "x": result["s1.x"].tolist()}
 
 
@@ -111,7 +113,9 @@ def linear() -> dict:
     values = dict(built_in._facts()["parameters"])
     m1, c1, d1, m2, c2, d2 = (values[name] for name in ("m1", "c1", "d1", "m2", "c2", "d2"))
     ck, dk = values["ck"], values["dk"]
-    left = costep.LTI([[0, 1], [-c1 / m1, -d1 / m1]], [[0], [1 / m1]], [[1, 0], [0, 1]], inputs=["F"], outputs=["x", "v"], x0=[0.1, 0])
+    left = costep.LTI(
+        [[0, 1], [-c1 / m1, -d1 / m1]], [[0], [1 / m1]], [[1, 0], [0, 1]], inputs=["F"], outputs=["x", "v"], x0=[0.1, 0]
+    )
     right = costep.LTI(
         [[0, 1], [-(c2 + ck) / m2, -(d2 + dk) / m2]],
         [[0, 0], [ck / m2, dk / m2]],

@@ -106,7 +106,9 @@ def test_pickling(pair: costep.System) -> None:
 
 @pytest.mark.parametrize("fault", ["SEGV", "EXIT"])
 def test_an_fmu_that_ends_its_process_does_not_end_python(faulty: Callable[[str], pathlib.Path], fault: str) -> None:
-    rig = costep.System.new(bad=faulty(fault), plant=costep.LTI([[-1.0]], [[1.0]], [[1.0]], inputs=["u"], outputs=["y"]))
+    rig = costep.System.new(
+        bad=faulty(fault), plant=costep.LTI([[-1.0]], [[1.0]], [[1.0]], inputs=["u"], outputs=["y"])
+    )
     rig.connect("bad.y", "plant.u")
     rig.connect("plant.y", "bad.u")
     error = refused(lambda: rig.run(stop=1, step="1 ms", method="zoh"), "E0405", "bad", "fmi2DoStep")

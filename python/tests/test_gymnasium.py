@@ -7,9 +7,8 @@ import pathlib
 import costep
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
-
 from costep.gymnasium import Env
+from gymnasium.utils.env_checker import check_env
 
 
 def tank() -> costep.System:
@@ -21,7 +20,12 @@ def tank() -> costep.System:
 
 def env(**more: object) -> Env:
     return Env(
-        tank(), {"tank.flow": (-1, 1)}, {"tank.level": (-100, 100)}, step="0.1 s", stop=5.0, **more  # type: ignore[arg-type]
+        tank(),
+        {"tank.flow": (-1, 1)},
+        {"tank.level": (-100, 100)},
+        step="0.1 s",
+        stop=5.0,
+        **more,  # type: ignore[arg-type]
     )
 
 
@@ -54,7 +58,9 @@ def test_episodes_begin_at_the_same_state_and_follow_the_exact_solution() -> Non
 
 
 def test_an_fmu_that_cannot_store_its_state_starts_anew(real: pathlib.Path) -> None:
-    rig = costep.System(real / "libcosim/tests/data/fmi1/identity.fmu", set={"step.size": "0.1 s", "system.stop": "1 s"})
+    rig = costep.System(
+        real / "libcosim/tests/data/fmi1/identity.fmu", set={"step.size": "0.1 s", "system.stop": "1 s"}
+    )
     assert rig.driven == []
     rig.drive("identity.realIn", 0.0)
     assert rig.driven == ["identity.realIn"]

@@ -157,7 +157,9 @@ def test_the_method_can_be_changed(pair: costep.System) -> None:
 
     def off(result: costep.Result) -> float:
         # From the change on a run follows the solution from where it was; compare the growth of the error.
-        return float(np.max(np.abs(result["s1.x"] - reference["s1.x"][:: len(reference) // (len(result) - 1)][: len(result)])))
+        return float(
+            np.max(np.abs(result["s1.x"] - reference["s1.x"][:: len(reference) // (len(result) - 1)][: len(result)]))
+        )
 
     assert off(better) < off(held)
     with pytest.raises(costep.Error, match="zho"), pair.start() as sim:

@@ -88,7 +88,7 @@ def test_an_interrupted_sweep_goes_on(local: costep.Sweep, tmp_path: pathlib.Pat
         costep.sweep(rig, GRID, measure=end, resume=file, on_row=stop_after_five)
     # A process that was killed while it wrote.
     with open(file, "a") as text:
-        text.write("[7, {\"ck\"")
+        text.write('[7, {"ck"')
     rest: list[int] = []
     again = costep.sweep(rig, GRID, measure=end, resume=file, on_row=lambda k, row: rest.append(k))
     assert again == local and sorted(seen + rest) == list(range(24))
@@ -102,9 +102,12 @@ def test_dask_survives_the_loss_of_a_worker(tmp_path: pathlib.Path) -> None:
     grid = {"ck": list(np.linspace(1e5, 4e5, 24)), "stop": [20.0], "step": ["0.5 ms"]}
     rig = costep.System("dual-mass")
     local = costep.sweep(rig, grid, measure=end, verify=False, reference="none")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
-    ) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         victims = [worker.pid for worker in cluster.workers.values()]
         killed = []
 

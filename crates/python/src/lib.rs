@@ -14,6 +14,10 @@
 //! | `errors` | errors as exceptions |
 //!
 //! Nothing here is `unsafe`: memory is shown to Python by its address, and is kept alive by the object that shows it.
+//!
+//! Linux only, as processes for FMUs are: elsewhere the crate is empty.
+
+#![cfg(target_os = "linux")]
 
 mod call;
 mod child;

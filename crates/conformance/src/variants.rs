@@ -58,8 +58,12 @@ pub(crate) fn changed(option: &OptionSpec) -> Vec<(String, Value)> {
 /// A method with models from a source, where it uses models.
 fn with(entry: &'static MethodEntry, source: &SourceEntry) -> MethodSpec {
     let has = |name: &str| entry.options.iter().any(|option| option.name == name);
-    let feedthrough = if has("feedthrough") { ",feedthrough=true" } else { "" };
-    let spec = with_options(entry, &format!("source={}{feedthrough}", source.id));
+    let extra = match () {
+        () if has("feedthrough") => ",feedthrough=true",
+        () if has("predictor") => ",predictor=predictive",
+        () => "",
+    };
+    let spec = with_options(entry, &format!("source={}{extra}", source.id));
     assert!(spec.uses_models(), "{}", spec.label());
     spec
 }

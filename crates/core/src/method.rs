@@ -261,6 +261,12 @@ pub trait CouplingMethod: Send {
     /// Fills the input polynomials of its group for the step that follows.
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()>;
 
+    /// The outputs of all subsystems that it expects at the end of the step whose inputs it has just formed, as they will be read.
+    /// False if it expects nothing.
+    fn expect(&mut self, _signals: &Signals<'_>, _y: &mut [f64]) -> bool {
+        false
+    }
+
     /// Looks at the outcome of the step, if `request` says so.
     fn post_step(&mut self, _step: &StepContext, _signals: &Signals<'_>) -> Result<Verdict> {
         Ok(Verdict::Accept)

@@ -159,3 +159,44 @@ fn jacobians_of_identified_models_serve_as_well() {
     let (_, exact) = measure(&COUPLINGS[0], "ijcsa", 200);
     assert!((error / exact - 1.0).abs() < 1e-3 && calls < 4.6 * 200.0, "{calls} calls, {error:e} {exact:e}");
 }
+
+/// Without excitation identified models become wrong: then the tries of the step are enough.
+#[test]
+fn wrong_jacobians_cost_tries_and_nothing_else() {
+    let chain = model("chain", &[("n", 4.0)]);
+    let engine =
+        |label: &str| Engine::new(coupled(&chain, &Solver::Exact, &method(label), 1.0, 1e-3)).unwrap();
+    let (mut learnt, mut exact) = (engine("ijcsa:source=ij-rls"), engine("ijcsa"));
+    for _ in 0..400 {
+        learnt.step().unwrap();
+        exact.step().unwrap();
+        let far = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-5;
+        assert!(!learnt.outputs().iter().zip(exact.outputs()).any(far), "at {}", exact.time());
+    }
+    assert!(learnt.warnings().next().is_none());
+    assert!(learnt.subsystem_steps() < 4 * exact.subsystem_steps(), "{}", learnt.subsystem_steps());
+}
+
+/// A right prediction needs no second try, and keeps what it has over a line.
+#[test]
+fn a_right_prediction_is_taken_at_once() {
+    for label in
+        ["fixed-point:predictor=predictive", "iqn-ils:predictor=predictive", "ijcsa:predictor=predictive"]
+    {
+        let ((calls, error), (_, alone)) =
+            (measure(&COUPLINGS[0], label, 100), measure(&COUPLINGS[0], "predictive", 100));
+        println!("{label}: {calls} calls, {error:.2e}; alone {alone:.2e}");
+        assert!(calls <= 204.0 && error < 1.5 * alone + 1e-9, "{label}: {calls} calls, {error:e}, {alone:e}");
+    }
+}
+
+/// What has been learnt saves tries; where it is wrong, at the start, steps are repeated.
+#[test]
+fn identified_models_predict_after_some_steps() {
+    for label in ["fixed-point", "iqn-ils", "ijcsa"] {
+        let with = measure(&COUPLINGS[1], &format!("{label}:predictor=identified,tolerance=1e-4"), 1000);
+        let without = measure(&COUPLINGS[1], &format!("{label}:tolerance=1e-4"), 1000);
+        println!("{label}: {} calls, {:.2e}; extrapolated {}, {:.2e}", with.0, with.1, without.0, without.1);
+        assert!(with.0 < 0.95 * without.0 && with.1 < 1.1 * without.1, "{label}: {with:?} {without:?}");
+    }
+}

@@ -6,8 +6,8 @@
 //! Two to ten tries per step, each with a step of every subsystem.
 
 use costep_core::{
-    CouplingMethod, Deviations, MethodEntry, ModelsSpec, Options, Result, Signals, StateReader, StateWriter,
-    StepContext, SystemView, choice, join, options,
+    CouplingMethod, Deviations, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView, choice, join, options,
 };
 
 use crate::iteration::options::{IterationOptions, SweepOptions};
@@ -24,8 +24,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     source: "classical; Kuettler & Wall 2008 for w",
     convergence_order: 2,
     deviations: Deviations { partition_matters: true, ..Deviations::NONE },
-    models: &[],
-    options: &join::<7>(&[FixedPointOptions::SPECS, SweepOptions::SPECS, IterationOptions::SPECS]),
+    // Of the predictor.
+    models: ModelKind::CONTINUOUS,
+    options: &join::<8>(&[FixedPointOptions::SPECS, SweepOptions::SPECS, IterationOptions::SPECS]),
     papers: None,
     build,
 };
@@ -63,7 +64,7 @@ struct Relaxation {
     has_last: bool,
 }
 
-fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     let FixedPointOptions { acceleration, relaxation } = FixedPointOptions::read(options);
     let update = Relaxation {
         accelerates: acceleration == Acceleration::Aitken,
@@ -74,7 +75,7 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         has_last: false,
     };
     let sweep = SweepOptions::read(options).sweep;
-    Box::new(Iteration::new(ENTRY.id, IterationOptions::read(options), sweep, Box::new(update)))
+    Box::new(Iteration::new(ENTRY.id, (options, models), sweep, Box::new(update)))
 }
 
 impl Update for Relaxation {

@@ -5,8 +5,8 @@
 //! steps are exact, so that two tries are enough. Needs neither models nor derivatives.
 
 use costep_core::{
-    CouplingMethod, Deviations, MethodEntry, ModelsSpec, Options, Result, Signals, StateReader, StateWriter,
-    StepContext, SystemView, join, options,
+    CouplingMethod, Deviations, MethodEntry, ModelKind, ModelsSpec, Options, Result, Signals, StateReader,
+    StateWriter, StepContext, SystemView, join, options,
 };
 
 use crate::iteration::columns::Columns;
@@ -24,8 +24,9 @@ pub const ENTRY: MethodEntry = MethodEntry {
     source: "Degroote, Bathe & Vierendeels 2009; Haelterman et al. 2016 for the filter",
     convergence_order: 2,
     deviations: Deviations { partition_matters: true, ..Deviations::NONE },
-    models: &[],
-    options: &join::<7>(&[IqnIlsOptions::SPECS, SweepOptions::SPECS, IterationOptions::SPECS]),
+    // Of the predictor.
+    models: ModelKind::CONTINUOUS,
+    options: &join::<8>(&[IqnIlsOptions::SPECS, SweepOptions::SPECS, IterationOptions::SPECS]),
     papers: None,
     build,
 };
@@ -46,11 +47,11 @@ struct QuasiNewton {
     columns: Columns,
 }
 
-fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
+fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     let IqnIlsOptions { reuse, relaxation } = IqnIlsOptions::read(options);
     let update = QuasiNewton { reuse, relaxation, columns: Columns::default() };
     let sweep = SweepOptions::read(options).sweep;
-    Box::new(Iteration::new(ENTRY.id, IterationOptions::read(options), sweep, Box::new(update)))
+    Box::new(Iteration::new(ENTRY.id, (options, models), sweep, Box::new(update)))
 }
 
 impl Update for QuasiNewton {

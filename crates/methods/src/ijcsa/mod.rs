@@ -43,7 +43,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     convergence_order: 2,
     deviations: Deviations { partition_matters: true, ..Deviations::NONE },
     models: ModelKind::ALL,
-    options: &join::<5>(&[IjcsaOptions::SPECS, IterationOptions::SPECS]),
+    options: &join::<6>(&[IjcsaOptions::SPECS, IterationOptions::SPECS]),
     papers: None,
     build,
 };
@@ -71,6 +71,8 @@ options! {
 
 /// Of how many earlier steps the tries are used beside identified models. Others are newer than these tries.
 const REUSE: usize = 3;
+/// A try with the Jacobians of identified models that leaves more than this of the residual is the last one with them.
+const CONTRACTION: f64 = 0.5;
 /// Share of the residual that a try takes while nothing is known.
 const RELAXATION: f64 = 0.5;
 /// Coefficients of 1, theta and theta^2 in orthonormal Legendre polynomials.
@@ -98,6 +100,9 @@ struct Ijcsa {
     shape: [f64; 3],
     newton: Newton,
     columns: Columns,
+    /// Residual of the last try of this step, and whether the Jacobians have helped so far.
+    last_norm: Option<f64>,
+    helps: bool,
 }
 
 /// The blocks M, and Newton's step with them.
@@ -124,8 +129,10 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
         shape: [0.0; 3],
         newton: Newton::default(),
         columns: Columns::default(),
+        last_norm: None,
+        helps: true,
     };
-    Box::new(Iteration::new(ENTRY.id, shared, SweepKind::Jacobi, Box::new(update)))
+    Box::new(Iteration::new(ENTRY.id, (options, models), SweepKind::Jacobi, Box::new(update)))
 }
 
 impl Update for Ijcsa {
@@ -165,6 +172,7 @@ impl Update for Ijcsa {
 
     fn begin(&mut self, step: &StepContext, signals: &Signals<'_>, weights: &Weights) -> Result<()> {
         self.columns.begin(step);
+        (self.last_norm, self.helps) = (None, true);
         match &mut self.jacobians {
             Jacobians::Local { .. } => self.respond(step, signals, weights),
             Jacobians::Learnt => {
@@ -194,9 +202,14 @@ impl Update for Ijcsa {
             Jacobians::Differences(differences) => differences.base(trial),
             _ => Trial { ..*trial },
         };
+        // Identified models may be far off where a closed loop does not excite them.
+        let is_worse = self.last_norm.is_some_and(|last| trial.norm > CONTRACTION * last);
+        self.helps &= !(self.is_learnt && is_worse);
+        self.last_norm = Some(trial.norm);
         columns.add(&trial);
         let reached = columns.solve(&trial, next);
-        if !newton.add_step((trial.inputs, columns.rest()), signals, next) && reached == 0 {
+        let is_newton = self.helps && newton.add_step((trial.inputs, columns.rest()), signals, next);
+        if !is_newton && reached == 0 {
             trial.relax(RELAXATION, next);
         }
         NextTry::Better

@@ -19,8 +19,8 @@ pub(crate) mod shape;
 mod unknowns;
 
 use costep_core::{
-    AfterStep, CouplingMethod, InputShape, LowerOrders, Request, Result, Signals, StateReader, StateWriter,
-    StepContext, Sweep, SystemView, Verdict,
+    AfterStep, Arrival, CouplingMethod, InputShape, KnownInputs, LowerOrders, ModelsSpec, Options, Request,
+    Result, Signals, StateReader, StateWriter, StepContext, Sweep, SystemView, Verdict,
 };
 
 use crate::shared::interface::is_torn;
@@ -116,6 +116,8 @@ pub(crate) struct Iteration {
 const TORN: &str = "its group does not contain all loops of connections: loops through several groups are iterated without a \
                     look at each other, and may not converge; put all connections of a loop into one group";
 
+/// A try goes no farther than so many sizes of an unknown: subsystems must not see values that mean nothing.
+const FARTHEST: f64 = 100.0;
 /// A step is not halved more often than this.
 const MOST_HALVINGS: i32 = 12;
 
@@ -123,17 +125,18 @@ impl Iteration {
     /// The method of this name.
     pub(crate) fn new(
         id: &'static str,
-        options: IterationOptions,
+        (options, models): (&Options, &ModelsSpec),
         sweep: SweepKind,
         update: Box<dyn Update>,
     ) -> Self {
+        let own = IterationOptions::read(options);
         Self {
             id,
-            options,
             sweep,
             update,
             unknowns: Unknowns::default(),
-            prediction: Prediction::default(),
+            prediction: Prediction::new(own.predictor, options, models),
+            options: own,
             weights: shape::Weights::default(),
             guess: Vec::new(),
             next: Vec::new(),
@@ -154,7 +157,7 @@ impl Iteration {
         self.outcome.begin();
         self.unknowns.note(signals);
         self.weights.set(step, signals.history);
-        self.prediction.predict(step, signals);
+        self.prediction.predict(step, signals)?;
         self.prediction.expected(&self.unknowns.inputs, &mut self.guess);
         self.update.begin(step, signals, &self.weights)
     }
@@ -203,7 +206,7 @@ impl Iteration {
 impl CouplingMethod for Iteration {
     fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
         self.update.choose(system);
-        Ok(())
+        self.prediction.choose(system)
     }
 
     fn warning(&self) -> Option<&str> {
@@ -211,23 +214,37 @@ impl CouplingMethod for Iteration {
     }
 
     fn request(&self) -> Request {
-        let order = shape::order(self.options.inputs);
+        let (first, update) = (self.prediction.request(), self.update.request());
+        let order = shape::order(self.options.inputs).max(first.inputs.order());
+        let keeps = [first, update].iter().any(|request| request.known_inputs == KnownInputs::Kept);
         Request {
             inputs: InputShape::Polynomials { order, lower: LowerOrders::Kept },
+            known_inputs: if keeps { KnownInputs::Kept } else { KnownInputs::Interpolated },
+            models: first.models.and(update.models),
             after_step: AfterStep::Judge,
-            history: 1,
+            history: first.history.max(1),
+            equal_steps: first.equal_steps || update.equal_steps,
+            // Who forms all inputs knows none of them before.
             sweep: match self.sweep {
-                SweepKind::Jacobi => Sweep::Parallel,
-                SweepKind::GaussSeidel => Sweep::Sequential,
+                SweepKind::GaussSeidel if !keeps => Sweep::Sequential,
+                SweepKind::GaussSeidel | SweepKind::Jacobi => Sweep::Parallel,
             },
-            ..self.update.request()
+            ..first
         }
+    }
+
+    fn divides(&mut self, step: &StepContext, signals: &Signals<'_>) -> bool {
+        self.prediction.divides(step, signals)
+    }
+
+    fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {
+        self.prediction.form_coupled(arrival, coupled)
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
         self.unknowns = Unknowns::new(system);
         self.weights = shape::Weights::new(self.options.inputs, system);
-        self.prediction = Prediction::new(self.options.inputs, system);
+        self.prediction.prepare(self.options.inputs, system)?;
         let count = self.unknowns.inputs.len();
         for values in [&mut self.guess, &mut self.next, &mut self.ends, &mut self.residual] {
             *values = vec![0.0; count];
@@ -265,6 +282,11 @@ impl CouplingMethod for Iteration {
             inputs: &self.unknowns.inputs,
         };
         self.kind = self.update.improve(&trial, signals, &mut self.next);
+        for (n, next) in self.next.iter_mut().enumerate() {
+            let room = FARTHEST * self.unknowns.scale[n];
+            // Not `clamp`, which panics at sizes that a damaged checkpoint may have.
+            *next = next.max(self.guess[n] - room).min(self.guess[n] + room);
+        }
         std::mem::swap(&mut self.guess, &mut self.next);
         Ok(Verdict::Repeat)
     }
@@ -281,13 +303,15 @@ impl CouplingMethod for Iteration {
         self.unknowns.save(out);
         self.outcome.save(out);
         self.update.save(out);
+        self.prediction.save(out);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.unknowns.load(from)?;
         self.outcome.load(from)?;
         self.outcome.describe(&self.unknowns.names, self.options.tolerance);
-        self.update.load(from)
+        self.update.load(from)?;
+        self.prediction.load(from)
     }
 }
 

@@ -25,6 +25,20 @@ choice! {
 }
 
 choice! {
+    /// Where the first try of a step comes from.
+    pub(crate) enum PredictorKind {
+        /// The line through the last two values.
+        Extrapolation = "extrapolation",
+        /// The last value.
+        Hold = "hold",
+        /// The method `predictive`.
+        Predictive = "predictive",
+        /// The method `identified`.
+        Identified = "identified",
+    }
+}
+
+choice! {
     /// What becomes of a step that does not converge.
     pub(crate) enum WithoutConvergence {
         /// It is taken as it is, with a warning.
@@ -42,6 +56,9 @@ options! {
         /// inputs over a step: a line to the value at its end, a parabola through the value before as well (more accurate,
         /// where the subsystems take it), or held at the value at its end
         inputs: Shape;
+        /// the first try of a step: the line through the last two values, the last value, or what `predictive` or `identified`
+        /// expect; a right prediction needs no second try
+        predictor: PredictorKind;
         /// a step is done when the inputs fit the outputs that they cause: root mean square of the differences, relative to
         /// the nominal values or, if these are larger, to the values so far
         tolerance: f64 = 1e-8 in 1e-14..=0.1;

@@ -185,6 +185,16 @@ impl CouplingMethod for Predictive {
         Ok(())
     }
 
+    fn expect(&mut self, signals: &Signals<'_>, y: &mut [f64]) -> bool {
+        for (i, part) in self.parts.each.iter_mut().enumerate() {
+            let (us, ys) = (self.layout.input_range(i), self.layout.output_range(i));
+            let read = self.linear_responses.map(i).and_then(|_| signals.models.state(i));
+            let c = &self.c[us.start * self.width..us.end * self.width];
+            part.end_outputs(read.map(|(x, _)| x), c, &mut y[ys]);
+        }
+        true
+    }
+
     fn save(&self, out: &mut StateWriter) {
         self.sizes.save(out);
         self.parts.each.iter().for_each(|part| part.save(out));

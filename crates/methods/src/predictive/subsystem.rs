@@ -7,6 +7,7 @@ use super::matching::Matching;
 use super::observer::Observer;
 use super::offsets::Persistence;
 use super::settings::{Fit, Offsets, Settings, States};
+use crate::shared::legendre;
 use crate::shared::per_subsystem::row;
 use crate::shared::response::{Response, ResponseWorkspace};
 
@@ -23,6 +24,8 @@ pub(super) struct SubsystemPredictor {
     /// b.
     pub(super) forcing: Vec<f64>,
     pub(super) beta: Vec<f64>,
+    /// Room for a state at the end of the step.
+    end: Vec<f64>,
     has_forcing: bool,
     output_form: Option<OutputForm>,
     observer: Option<Box<Observer>>,
@@ -81,6 +84,7 @@ impl SubsystemPredictor {
         self.model = LocalModel::new(n, m, r);
         self.response = Response::new(n, m, r, width);
         (self.x, self.forcing, self.beta) = (vec![0.0; n], vec![0.0; n], vec![0.0; r]);
+        self.end = vec![0.0; n];
         self.output_form = by_outputs.then(|| OutputForm::new(model));
         self.observer = match settings.states {
             States::Observed { disturbance } => Some(Box::new(Observer::new((n, m, r), disturbance))),
@@ -168,6 +172,26 @@ impl SubsystemPredictor {
             && settings.states == States::Readable
             && settings.fit == Fit::Galerkin
             && settings.offsets != Offsets::Persistent
+    }
+
+    /// y = C x + D u + beta at the end of the step, from the state that is read where there is one, under these inputs.
+    pub(super) fn end_outputs(&mut self, read: Option<&[f64]>, c: &[f64], y: &mut [f64]) {
+        let Self { model, response, x, forcing, beta, end, .. } = self;
+        end.fill(0.0);
+        response.state_to_state.multiply_add(read.unwrap_or(x), end);
+        response.input_to_state.multiply_add(c, end);
+        if read.is_none() {
+            response.forcing_to_state.multiply_add(forcing, end);
+        }
+        let width = response.width();
+        let value =
+            |c: &[f64]| c.iter().enumerate().map(|(a, c)| c * legendre::polynomial(a, 1.0)).sum::<f64>();
+        for (i, y) in y.iter_mut().enumerate() {
+            let through = c.chunks_exact(width).zip(&model.d[i * model.inputs..]);
+            *y = row(&model.c, i, end)
+                + through.map(|(c, d)| if *d == 0.0 { 0.0 } else { d * value(c) }).sum::<f64>();
+            *y += if read.is_none() { beta[i] } else { 0.0 };
+        }
     }
 
     /// Takes aim at an end state: what of it the model does not reach under these inputs.

@@ -86,17 +86,26 @@ fn recording(sandbox: &Sandbox, folder: &str) -> PathBuf {
 
 #[test]
 fn killed_again_and_again_a_run_still_gives_the_same_bits() {
-    const KILLS: usize = 6;
+    kill_again_and_again(LONG_RUN, 6);
+}
+
+/// With the tries of earlier steps in its memory.
+#[test]
+fn so_does_one_that_repeats_its_steps() {
+    kill_again_and_again(&LONG_RUN.replace("nepce", "iqn-ils:sweep=jacobi").replace("2e-7", "6e-7"), 3);
+}
+
+fn kill_again_and_again(long_run: &str, kills: usize) {
     let (sandbox, mut chance) = (Sandbox::new(), Chance::new());
-    sandbox.run(&format!("{LONG_RUN} --out whole")).exits(0);
+    sandbox.run(&format!("{long_run} --out whole")).exits(0);
     let file = recording(&sandbox, "cut");
     let whole = contiguous(&recording(&sandbox, "whole"), STEP);
     assert!(whole.complete() && whole.rows() == ROWS);
     let whole_size = size(&recording(&sandbox, "whole")) as f64;
 
-    let mut running = sandbox.start(&format!("{LONG_RUN} --out cut --checkpoint 50ms"));
-    for kill in 0..KILLS {
-        let share = 0.75 * (kill as f64 + chance.next()) / KILLS as f64;
+    let mut running = sandbox.start(&format!("{long_run} --out cut --checkpoint 50ms"));
+    for kill in 0..kills {
+        let share = 0.75 * (kill as f64 + chance.next()) / kills as f64;
         wait_for(&file, (share * whole_size) as u64 + 1, &mut running);
         chance.sleep(Duration::from_millis(60));
         let rows_before = contiguous(&file, STEP).rows();
@@ -110,7 +119,7 @@ fn killed_again_and_again_a_run_still_gives_the_same_bits() {
         {
             true => sandbox.start("resume cut --checkpoint 50ms"),
             // Killed within the first 50 ms.
-            false => sandbox.start(&format!("{LONG_RUN} --out cut --checkpoint 50ms")),
+            false => sandbox.start(&format!("{long_run} --out cut --checkpoint 50ms")),
         };
     }
     assert!(running.wait().success());

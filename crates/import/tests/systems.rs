@@ -72,7 +72,7 @@ fn what_masters_do_and_costep_does_not_is_told() {
     let flat = folder.read("x.msim", &text).unwrap();
     assert_sound(&flat);
     let warnings = notes(&flat, Severity::Warning);
-    for word in ["adjustStepSize", "NEWTON", "STEP_DOUBLING", "5 iterations", "hurry"] {
+    for word in ["adjustStepSize", "NEWTON", "STEP_DOUBLING", "hurry"] {
         assert!(warnings.iter().any(|(_, text)| text.contains(word)), "{word}: {warnings:?}");
     }
 }

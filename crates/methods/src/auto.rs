@@ -1,26 +1,27 @@
 //! Picks a coupling method from what the subsystems offer, and says which and why.
 //!
-//! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. Else
+//! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. Without them, an
+//! algebraic loop of subsystems that can go back: `iqn-ils`, which solves it in every step, at two steps for one. Else
 //! `identified`, which learns them while the run goes; with ramps where every subsystem takes them, and with a fall-back
 //! without stale feedthrough where all subsystems provide theirs. That is better than `feedthrough` itself, which holds
 //! what it could learn. Where the lengths of steps vary, what is learnt of one says nothing about the next: `nepce`.
 
 use costep_core::{
-    Arrival, CouplingMethod, Description, Deviations, InterfaceModel, Linearisation, MethodEntry, ModelsSpec,
-    Options, Request, Result, Signals, StateReader, StateWriter, StepContext, SystemView, Verdict,
+    AlgebraicLoop, Arrival, CouplingMethod, Description, Deviations, Evaluation, InterfaceModel,
+    Linearisation, MethodEntry, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
+    StepContext, SystemView, Verdict,
 };
 
 use crate::identified::{self, HoldOrRamp, IdentifiedOptions};
-use crate::nepce;
-use crate::predictive;
+use crate::{iqn_ils, nepce, predictive};
 
 /// Row of the registry.
 pub const ENTRY: MethodEntry = MethodEntry {
     id: "auto",
     title: "the best method that the subsystems allow",
     summary: "Predictive coupling where all subsystems give local models, of the highest order they take; else \
-              models identified during the run, with the direct feedthrough where that is known, or `nepce` where steps vary. \
-              Reports its choice.",
+              models identified during the run, with the direct feedthrough where that is known, or `nepce` where steps vary; \
+              algebraic loops of subsystems that can go back are iterated. Reports its choice.",
     equations: "that of the chosen method",
     source: "costep",
     convergence_order: 6,
@@ -57,6 +58,17 @@ fn identified(options: &Options, form: HoldOrRamp, feedthrough: bool) -> Box<dyn
     identified::with_options(IdentifiedOptions { form, feedthrough, ..IdentifiedOptions::read(options) })
 }
 
+/// The way round an algebraic loop of which the parts are sure, if every subsystem can repeat steps until it is solved.
+fn loop_to_iterate(system: &SystemView<'_>) -> Option<String> {
+    let SystemView { descriptions, layout, coupling, .. } = *system;
+    if !system.capabilities.iter().all(|can| can.rollback) {
+        return None;
+    }
+    let evaluation = Evaluation::new(descriptions, layout, coupling);
+    let is_sure = |of: &&AlgebraicLoop| !of.parts.iter().any(|i| descriptions[*i].assumes_feedthrough);
+    evaluation.loops().find(is_sure).map(|of| of.path(descriptions, layout, coupling))
+}
+
 impl CouplingMethod for Auto {
     fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
         let gives_less = |least| {
@@ -72,6 +84,16 @@ impl CouplingMethod for Auto {
             return self.picked.choose(system);
         }
         if let Some(first) = gives_less(Linearisation::Full) {
+            if let Some(path) = loop_to_iterate(system) {
+                self.picked = (iqn_ils::ENTRY.build)(&self.options, &self.models);
+                self.picked.choose(system)?;
+                self.reason = format!(
+                    "iqn-ils, because the outputs of {path} depend on themselves without delay, `{}` gives no local model, and all \
+                     subsystems can go back",
+                    first.name
+                );
+                return Ok(());
+            }
             let takes_ramp = |j: usize| system.order_of_input(j) > 0;
             let form = if system.inputs.iter().all(takes_ramp) { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };
             let follows_at_once = |d: &Description| d.feedthrough.iter().any(|inputs| !inputs.is_empty());

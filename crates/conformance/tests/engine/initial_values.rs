@@ -1,6 +1,6 @@
 //! Consistent values at the start: y = g(x0, u), u = L y.
 
-use costep_core::{Code, Description, Restricted};
+use costep_core::{Code, Description, Restricted, Subsystem};
 use costep_engine::Engine;
 use costep_integrate::Solver;
 
@@ -136,4 +136,19 @@ fn the_coupling_force_belongs_to_the_initial_positions() {
     let force = 1e5 * (0.3 - 0.1) - 1e3 * 2.0;
     assert!((engine.outputs()[2] - force).abs() < 1e-9);
     assert_eq!(engine.coupled(), [engine.outputs()[2], 0.1, 2.0]);
+}
+
+/// Parts without local models that can go back: `auto` repeats steps where they form a loop, and not where they do not.
+#[test]
+fn auto_iterates_loops_of_parts_that_can_go_back() {
+    let parts = |gain: f64| vec![rule("a", f64::cos).boxed(), rule("b", move |u| gain * u).boxed()];
+    let boxes = |parts: Vec<Box<dyn Subsystem>>| -> Vec<Box<dyn Subsystem>> {
+        parts.into_iter().map(|part| Restricted::new(part).without_linearisation().boxed()).collect()
+    };
+    let system = |connections: &[(usize, usize)]| wired(boxes(parts(2.0)), connections, &method("auto"));
+    let engine = Engine::new(system(&[(0, 1), (1, 0)])).unwrap();
+    let remark = engine.remarks().next().unwrap().to_owned();
+    assert!(remark.starts_with("iqn-ils") && remark.contains("a.y0 -> b.u0 -> b.y0 -> a.u0"), "{remark}");
+    let engine = Engine::new(system(&[(0, 1)])).unwrap();
+    assert!(engine.remarks().next().unwrap().starts_with("identified"));
 }

@@ -153,7 +153,7 @@ fn no_method_takes_memory_in_the_loop() {
         }
         if takes("rls") {
             for source in ["rls", "ij-rls", "moesp,interval=3,window=40", "ij-rls,samples=4"] {
-                let phases = entry.papers.is_some().then_some(",learning=30").unwrap_or_default();
+                let phases = if entry.papers.is_some() { ",learning=30" } else { "" };
                 let text = format!("{}:source={source}{phases}", entry.id);
                 let learnt = MethodSpec::parse(&text).unwrap();
                 assert_eq!(allocations(system(&learnt, &euler, 1), 2_000), 0, "{text}");

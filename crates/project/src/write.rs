@@ -63,7 +63,7 @@ impl Project {
         let rates: Vec<_> =
             names.zip(&self.rates).filter_map(|(name, rate)| Some((name, rates::written(*rate)?))).collect();
         if !rates.is_empty() {
-            out.key("rates", inline_text(rates.into_iter()));
+            out.key("rates", inline_text(rates));
         }
         let Some(control) = &self.control else {
             out.key("size", time(experiment.step));

@@ -12,10 +12,10 @@ pub fn direct_loops(parts: &[Box<dyn Component>], connections: &[Connection]) ->
     let coupling = Coupling::new(layout.inputs(), connections);
     let mut arrows = Vec::new();
     // Those that do not say what they depend on would seem to be part of loops that are none.
-    let tells = |(_, part): &(usize, &Box<dyn Component>)| !part.description().assumes_feedthrough;
-    for (part, built) in parts.iter().enumerate().filter(tells) {
+    let each = parts.iter().map(|part| part.description()).enumerate();
+    for (part, description) in each.filter(|(_, description)| !description.assumes_feedthrough) {
         let (inputs, outputs) = (layout.input_range(part), layout.output_range(part));
-        for (output, through) in outputs.zip(&built.description().feedthrough) {
+        for (output, through) in outputs.zip(&description.feedthrough) {
             for input in through {
                 arrows.extend(coupling.sources(inputs.start + input).map(|(source, _)| (source, output)));
             }

@@ -9,13 +9,15 @@ use costep_ident::Bank;
 /// D / S for steps in parts and for whole ones, row by row; 1 as long as nothing is known.
 pub(super) struct DirectShares {
     inputs: usize,
+    /// Whether direct feedthrough is assumed, because nobody has said anything about it.
+    is_assumed: bool,
     small: Vec<f64>,
     large: Vec<f64>,
 }
 
 impl DirectShares {
-    pub(super) fn new(inputs: usize, outputs: usize) -> Self {
-        Self { inputs, small: vec![1.0; inputs * outputs], large: vec![1.0; inputs * outputs] }
+    pub(super) fn new(inputs: usize, outputs: usize, is_assumed: bool) -> Self {
+        Self { inputs, is_assumed, small: vec![1.0; inputs * outputs], large: vec![1.0; inputs * outputs] }
     }
 
     /// Those for small steps or for large ones.
@@ -23,9 +25,10 @@ impl DirectShares {
         if is_small { &self.small } else { &self.large }
     }
 
-    /// D at the length zero, from models of a step and of one of so many parts of it.
+    /// D at the length zero, from models of a step and of one of so many parts of it. In a closed loop a position and its velocity
+    /// go together: where there is direct feedthrough, S as a whole is known better than D.
     pub(super) fn compare(&mut self, parts: f64, fine: &Bank, coarse: &Bank) {
-        for at in 0..self.small.len() {
+        for at in (0..self.small.len()).filter(|_| self.is_assumed) {
             let (i, j) = (at / self.inputs, at % self.inputs);
             let (small, large) = (fine.gain(i, j), coarse.gain(i, j));
             let direct = (parts * small - large) / (parts - 1.0);

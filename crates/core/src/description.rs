@@ -73,6 +73,8 @@ pub struct Port {
     pub nominal: Option<f64>,
     /// Least and greatest value that it can have, as its maker declares them.
     pub limits: Option<[f64; 2]>,
+    /// Its value before anything is known, where that is stated: for loops that are solved for it.
+    pub start: Option<f64>,
     /// What its values are.
     pub kind: PortKind,
     /// How its values change over time.

@@ -62,6 +62,9 @@ fn sweep(plant: &mut Plant, plan: &Plan, exchange: &mut Exchange) -> Result<bool
 fn pass(plant: &mut Plant, plan: &Plan, exchange: &mut Exchange, evaluation: &Evaluation) -> Result<bool> {
     let mut solved = vec![false; plan.layout.inputs()];
     evaluation.loops().flat_map(|of| &of.inputs).for_each(|j| solved[*j] = true);
+    for (j, _) in solved.iter().enumerate().filter(|(_, solved)| **solved) {
+        exchange.coupled[j] = start_value(plan, j) + exchange.external[j];
+    }
     let mut moving = 0;
     for pass in 0..MAX_SWEEPS {
         let mut at_rest = pass > 0;
@@ -92,6 +95,20 @@ fn pass(plant: &mut Plant, plan: &Plan, exchange: &mut Exchange, evaluation: &Ev
         }
     }
     Err(unsettled(plan, moving))
+}
+
+/// What an input is before anything is known: what it says itself, or its sources.
+fn start_value(plan: &Plan, j: usize) -> f64 {
+    let Plan { layout, descriptions, coupling, .. } = plan;
+    let owner = layout.input_owner(j);
+    let of_output = |output: usize| {
+        let owner = layout.output_owner(output);
+        descriptions[owner].outputs[output - layout.output_range(owner).start].start
+    };
+    let of_sources =
+        || -> Option<f64> { coupling.sources(j).map(|(output, gain)| Some(gain * of_output(output)?)).sum() };
+    let own = descriptions[owner].inputs[j - layout.input_range(owner).start].start;
+    of_sources().or(own).unwrap_or(0.0)
 }
 
 /// The last inputs, for all.

@@ -236,9 +236,18 @@ fn paused_steps_leave_the_samples_of_the_last_one_recorded() {
     }
 }
 
+/// Two parts that depend on each other without delay: y1 = x1 + sin(y2), y2 = x2 + sin(y1).
+fn loop_members(solver: &Solver) -> Vec<Box<dyn Subsystem>> {
+    let ([_, sine], ..) = ring();
+    members(equations(&[sine.clone(), sine]), &[connect(0, 1), connect(1, 0)], Vec::new(), solver).unwrap()
+}
+
 #[test]
 fn a_saved_whole_goes_on_bit_by_bit() {
-    for solver in [Solver::Dopri5(1e-8), BDF, ADAMS] {
+    for (solver, ring_members) in [Solver::Dopri5(1e-8), BDF, ADAMS]
+        .into_iter()
+        .flat_map(|solver| [(solver, ring_members as fn(&Solver) -> _), (solver, loop_members)])
+    {
         let experiment = Experiment { start: 0.0, stop: 2.0, step: 0.1 };
         let mut first = ring_members(&solver);
         run(&mut first, 0.1, 7);

@@ -58,7 +58,12 @@ impl RootFinder {
         }
     }
 
-    /// Searches for x with r(x) = 0, from x on. `sizes` are typical sizes of the unknowns; `equations` fills r.
+    /// Forgets the last Jacobian.
+    pub fn forget(&mut self) {
+        self.is_known = false;
+    }
+
+    /// Searches for x with r(x) = g(x) - x = 0, from x on. `sizes` are typical sizes of the unknowns; `equations` fills r.
     pub fn solve<E>(
         &mut self,
         x: &mut [f64],
@@ -76,7 +81,13 @@ impl RootFinder {
                 self.differentiate(x, sizes, &mut equations)?;
             }
             let norm = outcome.residual;
-            let improved = self.damped_step(x, sizes, &mut equations)?;
+            self.newton_step();
+            let mut improved = self.search(x, sizes, &mut equations)?;
+            if improved.is_none() && is_fresh {
+                // Newton's step leads nowhere, as from a singular point: on to g(x).
+                self.step.iter_mut().zip(&self.residual).for_each(|(step, r)| *step = -r);
+                improved = self.search(x, sizes, &mut equations)?;
+            }
             match improved {
                 Some(better) => {
                     self.is_known =
@@ -128,13 +139,7 @@ impl RootFinder {
         Ok(())
     }
 
-    /// Goes along Newton's step as far as the residual falls; none if it does not.
-    fn damped_step<E>(
-        &mut self,
-        x: &mut [f64],
-        sizes: &[f64],
-        equations: &mut impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
-    ) -> Result<Option<RootOutcome>, E> {
+    fn newton_step(&mut self) {
         match &self.shortest {
             None => {
                 self.step.copy_from_slice(&self.residual);
@@ -145,6 +150,15 @@ impl RootFinder {
                 inverse.multiply_add(&self.residual, &mut self.step);
             }
         }
+    }
+
+    /// Goes along a step as far as the residual falls; none if it does not.
+    fn search<E>(
+        &mut self,
+        x: &mut [f64],
+        sizes: &[f64],
+        equations: &mut impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
+    ) -> Result<Option<RootOutcome>, E> {
         // By sizes that stay: far away every residual is small beside its unknown.
         let weighed = |r: &f64, (x, nominal): (&f64, &f64)| r.abs() / size(*x, *nominal);
         let merit = |residual: &[f64], x: &[f64]| {
@@ -211,6 +225,15 @@ mod tests {
         let mut x = [0.0, 0.0];
         assert!(solve(&mut x, |x, r| (r[0], r[1]) = (2.0 * x[1] + 1.0 - x[0], 3.0 * x[0] - x[1])).is_found);
         assert!((x[0] + 0.2).abs() < 1e-12 && (x[1] + 0.6).abs() < 1e-12, "{x:?}");
+        // Where the search begins, the Jacobian of both is singular.
+        let mut x = [0.0, 0.0];
+        let from_a_singular_point = |x: &[f64], r: &mut [f64]| {
+            (r[0], r[1]) = (0.25 + x[1].sin() - x[0], 0.25 + x[0].sin() - x[1]);
+        };
+        assert!(
+            solve(&mut x, from_a_singular_point).is_found && (x[0] - 1.171_229_652_501_666).abs() < 1e-9,
+            "{x:?}"
+        );
         // The undamped step leads away from zero.
         let mut x = [3.0];
         assert!(solve(&mut x, |x, r| r[0] = x[0].atan()).is_found && x[0].abs() < 1e-9, "{x:?}");

@@ -277,6 +277,12 @@ impl Signals {
                     unit: variable.unit().map(str::to_owned),
                     nominal: variable.attributes.nominal,
                     limits: limits(&variable.attributes),
+                    start: match &variable.start {
+                        Some(costep_fmu_file::Values::Float64(values)) => {
+                            values.get(element).copied().filter(|start| start.is_finite())
+                        }
+                        _ => None,
+                    },
                     kind: variable.kind.port_kind().unwrap_or_default(),
                     variation,
                 });

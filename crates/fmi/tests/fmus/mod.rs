@@ -116,7 +116,7 @@ fn variables(model: &str) -> Table {
             &[(20, 2), (21, 4)],
         ),
         "Planes" => (
-            &[("c", 0, "input", Some("0")), ("a", 1, "output", None), ("b", 2, "output", None)],
+            &[("c", 0, "input", Some("1.5")), ("a", 1, "output", None), ("b", 2, "output", None)],
             &[(1, &[0]), (2, &[0])],
             &[],
         ),

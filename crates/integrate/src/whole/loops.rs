@@ -43,6 +43,11 @@ fn size(descriptions: &[Description], layout: &Layout, input: usize) -> f64 {
 }
 
 impl Whole {
+    /// A step begins: what loops are solved with follows from its start alone, so that a run can go on from there.
+    pub(super) fn begin_loops(&mut self) {
+        self.solvers.iter_mut().for_each(|solver| solver.finder.forget());
+    }
+
     /// Fills consistent inputs and outputs of a loop; those of lower levels are known.
     pub(super) fn solve_loop(&mut self, number: usize, t: f64, x: &[f64]) -> Result<()> {
         let mut solver = std::mem::replace(&mut self.solvers[number], LoopSolver::nothing());

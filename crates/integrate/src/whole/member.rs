@@ -59,8 +59,15 @@ impl Running {
         self.part(index).lifecycle()
     }
 
-    /// The outputs of a part at its start, under these inputs.
+    /// The outputs of a part at its start, under these inputs. Loops are solved from there on.
     fn initial_outputs(&mut self, index: usize, u: &[f64], y: &mut [f64]) -> Result<()> {
+        self.outputs_at_start(index, u, y)?;
+        let whole = self.whole.equations_mut();
+        whole.y[whole.layout.output_range(index)].copy_from_slice(y);
+        Ok(())
+    }
+
+    fn outputs_at_start(&mut self, index: usize, u: &[f64], y: &mut [f64]) -> Result<()> {
         let t = self.whole.time();
         let part = self.part(index);
         if let Some(life) = part.lifecycle() {
@@ -76,6 +83,7 @@ impl Running {
         if self.whole.is_stepping() && self.whole.time() == interval.end {
             return Ok(());
         }
+        self.whole.equations_mut().begin_loops();
         let nothing = InputPolynomials::new(0, 0);
         self.whole.step(interval, nothing.segment(0..0, 0), &mut self.y)?;
         Ok(())
@@ -89,6 +97,9 @@ impl Running {
         out.real(whole.since);
         for next in &whole.next {
             out.real(next.unwrap_or(f64::INFINITY));
+        }
+        if !whole.solvers.is_empty() {
+            out.reals(&whole.y);
         }
         self.whole.save_solver(out);
         let mut parts = self.whole.equations_mut().parts.iter_mut();
@@ -107,6 +118,9 @@ impl Running {
         whole.enter_piece(since);
         for next in &mut whole.next {
             *next = Some(from.real()?).filter(|next| next.is_finite());
+        }
+        if !whole.solvers.is_empty() {
+            from.reals(&mut whole.y)?;
         }
         self.whole.load_solver(from)?;
         let mut parts = self.whole.equations_mut().parts.iter_mut();

@@ -2,6 +2,7 @@
 
 mod amplitude_windows;
 mod bohl;
+mod bonds;
 mod companion;
 mod coupled_loop;
 mod identify;
@@ -20,6 +21,7 @@ mod watch;
 
 pub use amplitude_windows::{AmplitudeWindows, Amplitudes};
 pub use bohl::{BohlExponent, bohl_exponent};
+pub use bonds::{BondEnergy, BondWatch};
 pub use companion::Companion;
 pub use identify::Identification;
 pub use law::LoopLaw;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use costep_analysis::{Reference, ReferenceKind, RunWatch, Trace, measure, paper_error};
+use costep_analysis::{BondWatch, Reference, ReferenceKind, RunWatch, Trace, measure, paper_error};
 use costep_core::quantity::{exact_time, format_time};
 use costep_core::{Code, Error, ExitClass, Result};
 use costep_engine::{Engine, Flow, Observer, StopFlag};
@@ -283,11 +283,17 @@ fn try_measured_run(
     let mut trace = Trace::new(engine.outputs().len(), true);
     let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);
     let (mut stop, mut watch) = (StopFlag(cancel.flag()), RunWatch::default());
-    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut obey, &mut stop, &mut watch];
-    all.extend(recorder.map(|recorder| recorder as &mut dyn Observer));
+    let (mut bonds, mut recorder) = (BondWatch::new(project.power_bonds()), recorder);
+    let mut record = |engine: &Engine| {
+        bonds.look(engine);
+        recorder.as_mut().map_or(Ok(()), |recorder| recorder.look(engine, &bonds))?;
+        Ok(Flow::Continue)
+    };
+    let mut all: Vec<&mut dyn Observer> = vec![&mut trace, &mut obey, &mut stop, &mut watch, &mut record];
     let (start, at_start) = (Instant::now(), StartSignals::of(&engine));
     let outcome = stopping_exceptions(|| engine.run(&mut all));
     report.count(&engine, start.elapsed().as_secs_f64());
+    report.take_bonds(&bonds);
     outcome.map_err(|error| at_start.blame(error, &engine, watch.exploding()))?;
     let names = Arc::new(Names::new(engine.descriptions().iter()));
     let experiment = *engine.experiment();

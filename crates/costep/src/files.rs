@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use costep_analysis::BondWatch;
 use costep_core::{Code, Error, Result};
 use costep_engine::{Checkpoints, Engine};
 use costep_project::{Project, Registry, Source};
@@ -81,7 +82,7 @@ pub(crate) fn project_copy(folder: &Path) -> Result<PathBuf> {
 
 /// Whether the recording of a run goes to its stop time.
 pub(crate) fn is_complete(folder: &Path, engine: &Engine, project: &Project) -> bool {
-    let plan = Plan::new(engine, &project.record);
+    let plan = Plan::new(engine, &project.record, &BondWatch::new(project.power_bonds()));
     let is_whole = |table: Summary| table.complete() && plan.is_whole(engine, &table);
     Summary::read(&folder.join(RECORDING)).is_ok_and(is_whole)
 }

@@ -76,7 +76,10 @@ pub use identify::identifying_method;
 pub use native::{CustomPart, NativePart};
 pub use outcome::{Outcome, Recorded};
 pub use recorder::{OUTPUTS, STEP};
-pub use report::{ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head, reference_to_json};
+pub use report::{
+    BondReport, ControlWork, ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head,
+    reference_to_json,
+};
 #[cfg(target_os = "linux")]
 pub use rescue::{Kept, rescue_rows};
 pub use results::Results;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use costep_analysis::RunWatch;
+use costep_analysis::{BondWatch, RunWatch};
 use costep_core::pattern::matches;
 use costep_core::quantity::exact_time;
 use costep_core::{Error, Result, StateWriter};
-use costep_engine::{Checkpoints, Engine, Flow, Observer};
+use costep_engine::{Checkpoints, Engine};
 use costep_project::{Project, RecordSpec};
 use costep_results::{Column, Recording, Summary, Table};
 
@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     outputs: Vec<usize>,
     inputs: Vec<usize>,
     has_energy: bool,
+    /// Columns of power bonds.
+    bonds: usize,
     rhythm: Rhythm,
 }
 
@@ -69,7 +71,7 @@ fn multiple(engine: &Engine, every: f64, t: f64) -> f64 {
 }
 
 impl Plan {
-    pub(crate) fn new(engine: &Engine, spec: &RecordSpec) -> Self {
+    pub(crate) fn new(engine: &Engine, spec: &RecordSpec, bonds: &BondWatch) -> Self {
         let ports = |outputs: bool| {
             engine.descriptions().iter().flat_map(move |d| {
                 let ports = if outputs { &d.outputs } else { &d.inputs };
@@ -98,11 +100,14 @@ impl Plan {
         }
         let diagnostics = engine.diagnostic_names();
         columns.extend(diagnostics.iter().map(|name| Column { name: name.clone(), unit: None }));
-        Self { columns, outputs, inputs, has_energy, rhythm: Rhythm::new(engine, spec.every) }
+        let own = columns.len();
+        columns.extend(bonds.columns().map(|(name, unit)| Column { name, unit: Some(unit.into()) }));
+        let bonds = columns.len() - own;
+        Self { columns, outputs, inputs, has_energy, bonds, rhythm: Rhythm::new(engine, spec.every) }
     }
 
     /// Writes a row. `inputs` has room for all inputs, chosen or not.
-    fn fill(&self, engine: &Engine, inputs: &mut [f64], row: &mut [f64]) {
+    fn fill(&self, engine: &Engine, bonds: &BondWatch, inputs: &mut [f64], row: &mut [f64]) {
         let (signals, rest) = row[1..].split_at_mut(self.outputs.len() + self.inputs.len());
         let (outputs_to, inputs_to) = signals.split_at_mut(self.outputs.len());
         // All, in their order, is what most runs record.
@@ -118,7 +123,9 @@ impl Plan {
         }
         let (energy, diagnostics) = rest.split_at_mut(usize::from(self.has_energy));
         energy.iter_mut().for_each(|energy| *energy = engine.energy().unwrap_or(f64::NAN));
+        let (diagnostics, of_bonds) = diagnostics.split_at_mut(diagnostics.len() - self.bonds);
         engine.diagnostics(diagnostics);
+        bonds.fill(of_bonds);
         row[0] = engine.time();
     }
 
@@ -185,7 +192,8 @@ impl Recorder {
         metadata: &[(String, String)],
         checkpoints: Option<Checkpoints>,
     ) -> Result<Self> {
-        let plan = Plan::new(engine, &project.record);
+        let bonds = BondWatch::new(project.power_bonds());
+        let plan = Plan::new(engine, &project.record, &bonds);
         // Columns do not tell outputs from inputs and diagnostics; plots begin with the outputs.
         let outputs: Vec<_> = plan.columns[1..=plan.outputs.len()].iter().map(|c| c.name.as_str()).collect();
         let step = exact_time(engine.experiment().step);
@@ -201,7 +209,7 @@ impl Recorder {
         project: &Project,
         checkpoints: Checkpoints,
     ) -> Result<Self> {
-        let plan = Plan::new(engine, &project.record);
+        let plan = Plan::new(engine, &project.record, &BondWatch::new(project.power_bonds()));
         let recording = Recording::resume(path, &plan.columns, plan.rows_at(engine, path)?)?;
         let recording = beside_foreign_code(recording)?;
         Ok(Self::new(plan, recording, engine, Some(checkpoints)))
@@ -227,29 +235,38 @@ impl Recorder {
         Ok((rows, last_time))
     }
 
-    fn write_row(&mut self, engine: &Engine) -> Result<()> {
+    fn write_row(&mut self, engine: &Engine, bonds: &BondWatch) -> Result<()> {
         let (plan, inputs, number) = (&self.plan, &mut self.inputs, self.recording.rows());
         self.last_time = engine.time();
         self.recording.row_with(|row| {
-            plan.fill(engine, inputs, row);
+            plan.fill(engine, bonds, inputs, row);
             supervised::keep_row(number, row);
         })
     }
 
     /// Saves a checkpoint if one is due.
-    pub(crate) fn checkpoint_if_due(&mut self, engine: &Engine, watch: &RunWatch) -> Result<()> {
+    pub(crate) fn checkpoint_if_due(
+        &mut self,
+        engine: &Engine,
+        watches: (&RunWatch, &BondWatch),
+    ) -> Result<()> {
         match &self.checkpoints {
-            Some(checkpoints) if checkpoints.due() => self.checkpoint(engine, watch),
+            Some(checkpoints) if checkpoints.due() => self.checkpoint(engine, watches),
             _ => Ok(()),
         }
     }
 
     /// Saves a checkpoint. It is only worth something if the rows before it are on disk.
-    pub(crate) fn checkpoint(&mut self, engine: &Engine, watch: &RunWatch) -> Result<()> {
+    pub(crate) fn checkpoint(
+        &mut self,
+        engine: &Engine,
+        (watch, bonds): (&RunWatch, &BondWatch),
+    ) -> Result<()> {
         let Some(checkpoints) = &mut self.checkpoints else { return Ok(()) };
         self.recording.flush()?;
         let mut notes = StateWriter::default();
         watch.save(&mut notes);
+        bonds.save(&mut notes);
         checkpoints.notes = notes.into_bytes();
         match checkpoints.save(engine) {
             Err(error) if error.code() == costep_core::Code::NeedsMissing => {
@@ -262,12 +279,13 @@ impl Recorder {
     }
 }
 
-impl Observer for Recorder {
-    fn observe(&mut self, engine: &Engine) -> Result<Flow> {
-        if self.plan.rhythm.is_due(engine) {
-            self.write_row(engine)?;
+impl Recorder {
+    /// Writes a row at the communication point of an engine if one is due, with what its bonds have seen there.
+    pub(crate) fn look(&mut self, engine: &Engine, bonds: &BondWatch) -> Result<()> {
+        match self.plan.rhythm.is_due(engine) {
+            true => self.write_row(engine, bonds),
+            false => Ok(()),
         }
-        Ok(Flow::Continue)
     }
 }
 
@@ -277,7 +295,15 @@ mod tests {
     use costep_conformance::varying_steps::varying;
     use costep_integrate::Solver;
 
+    use costep_engine::{Flow, Observer};
+
     use super::*;
+
+    impl Observer for Recorder {
+        fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+            self.look(engine, &BondWatch::default()).map(|()| Flow::Continue)
+        }
+    }
 
     /// A run of 0.1 s with steps of 2 ms at most.
     fn engine(is_uniform: bool) -> Engine {
@@ -310,7 +336,7 @@ mod tests {
         let path = folder.path().join("rows.arrows");
         for (is_uniform, time) in [(true, None), (true, Some(9e-3)), (false, None), (false, Some(9e-3))] {
             let (mut engine, all) = (engine(is_uniform), points(is_uniform));
-            let plan = Plan::new(&engine, &every(time));
+            let plan = Plan::new(&engine, &every(time), &BondWatch::default());
             let recording = Recording::create(&path, &plan.columns, &[]).unwrap();
             let mut recorder = Recorder::new(plan, recording, &engine, None);
             engine.run(&mut [&mut recorder]).unwrap();
@@ -326,7 +352,7 @@ mod tests {
             };
             assert_eq!(times(&path), expected);
             assert!(time.is_none() || (11..=12).contains(&expected.len()), "{expected:?}");
-            let plan = Plan::new(&engine, &every(time));
+            let plan = Plan::new(&engine, &every(time), &BondWatch::default());
             assert!(plan.is_whole(&engine, &Summary::read(&path).unwrap()));
         }
     }
@@ -336,7 +362,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.arrows");
         let mut unbroken = engine(false);
-        let plan = Plan::new(&unbroken, &every(Some(9e-3)));
+        let plan = Plan::new(&unbroken, &every(Some(9e-3)), &BondWatch::default());
         let recording = Recording::create(&path, &plan.columns, &[]).unwrap();
         let (mut recorder, mut saved) = (Recorder::new(plan, recording, &unbroken, None), Vec::new());
         let mut save = |engine: &Engine| {
@@ -350,7 +376,7 @@ mod tests {
         let whole = times(&path);
         let mut resumed = engine(false);
         resumed.load(&saved).unwrap();
-        let plan = Plan::new(&resumed, &every(Some(9e-3)));
+        let plan = Plan::new(&resumed, &every(Some(9e-3)), &BondWatch::default());
         let kept = plan.rows_at(&resumed, &path).unwrap();
         assert!(
             kept > 3 && whole[kept as usize - 1] <= resumed.time() && whole[kept as usize] > resumed.time()
@@ -358,7 +384,7 @@ mod tests {
         let recording = Recording::resume(&path, &plan.columns, kept).unwrap();
         let mut recorder = Recorder::new(plan, recording, &resumed, None);
         recorder.recording.flush().unwrap();
-        let plan = Plan::new(&resumed, &every(Some(9e-3)));
+        let plan = Plan::new(&resumed, &every(Some(9e-3)), &BondWatch::default());
         assert!(!plan.is_whole(&resumed, &Summary::read(&path).unwrap()));
         resumed.run(&mut [&mut recorder]).unwrap();
         recorder.finish().unwrap();

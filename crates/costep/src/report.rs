@@ -1,9 +1,9 @@
 //! What is known about a run: verdict, errors, work. It is also the run object of the JSON contract: later
 //! additions add fields, they never change or remove one.
 
-use costep_analysis::{Measures, ReferenceKind};
+use costep_analysis::{BondEnergy, BondWatch, Measures, ReferenceKind};
 use costep_core::quantity::format_time;
-use costep_core::{Code, Error, Place, SolverCounts};
+use costep_core::{Code, Error, Place, PowerBond, SolverCounts};
 use costep_engine::{Engine, StepCounts};
 use costep_methods::MethodSpec;
 use costep_project::Project;
@@ -132,6 +132,30 @@ pub struct ErrorMeasures {
     pub amplitude_ratio: Option<f64>,
 }
 
+/// What has gone through a power bond, in J if its signals are in SI units.
+#[derive(Clone, Debug, Serialize)]
+pub struct BondReport {
+    /// Its name.
+    pub name: String,
+    /// Energy that has gone to and fro.
+    pub exchanged: f64,
+    /// Energy that one side gave and the other did not get, with its sign.
+    pub residual: f64,
+    /// The same without its sign, step by step, as a share of what has gone to and fro; nothing if that is none.
+    pub error: Option<f64>,
+}
+
+impl BondReport {
+    /// `spring 0.3 % of 340 J lost or made`.
+    pub fn line(&self) -> String {
+        let energy = format!("{:.2e} J exchanged", self.exchanged);
+        match self.error {
+            Some(error) => format!("{}: {:.1e} of {energy} lost or made", self.name, error),
+            None => format!("{}: {energy}", self.name),
+        }
+    }
+}
+
 /// What a control of steps has done.
 #[derive(Clone, Debug, Serialize)]
 pub struct ControlWork {
@@ -235,6 +259,8 @@ pub struct RunReport {
     pub doubt: Option<Doubt>,
     /// Inputs that were held because their signals switch between a few values.
     pub held: Vec<String>,
+    /// What has gone through power bonds, by their names.
+    pub bonds: Vec<BondReport>,
     /// Errors against the reference.
     #[serde(flatten)]
     pub errors: ErrorMeasures,
@@ -282,6 +308,7 @@ impl RunReport {
             error_estimate: None,
             doubt: None,
             held: Vec::new(),
+            bonds: Vec::new(),
             errors: ErrorMeasures::default(),
             work,
             message: None,
@@ -316,6 +343,17 @@ impl RunReport {
             times: has_clock.then(|| Times::of(engine, wall_s)),
             solvers: solvers(engine),
         };
+    }
+
+    /// Takes over what has gone through power bonds.
+    pub(crate) fn take_bonds(&mut self, bonds: &BondWatch) {
+        let report = |(bond, energy): (&PowerBond, BondEnergy)| BondReport {
+            name: bond.name.clone(),
+            exchanged: energy.exchanged,
+            residual: energy.residual,
+            error: energy.error(),
+        };
+        self.bonds = bonds.energies().map(report).collect();
     }
 
     /// Takes over what was measured.

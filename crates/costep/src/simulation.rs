@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use costep_analysis::{Reference, RunWatch, Trace, measure, paper_error};
+use costep_analysis::{BondWatch, Reference, RunWatch, Trace, measure, paper_error};
 use costep_core::{Code, Error, ExitClass, Experiment, External, Result, StateReader, StateWriter};
 use costep_engine::{Engine, Flow, Observer, StopFlag, TimeLimit};
 use costep_project::Project;
@@ -60,6 +60,7 @@ struct Watchers {
     trace: Option<Trace>,
     recorder: Option<Recorder>,
     watch: RunWatch,
+    bonds: BondWatch,
     limit: Option<TimeLimit>,
     cancel: Cancel,
 }
@@ -75,12 +76,13 @@ impl Watchers {
         if let Some(trace) = &mut self.trace {
             trace.observe(engine)?;
         }
+        self.bonds.look(engine);
         if let Some(recorder) = &mut self.recorder {
-            recorder.observe(engine)?;
+            recorder.look(engine, &self.bonds)?;
         }
         self.watch.observe(engine)?;
         if let Some(recorder) = &mut self.recorder {
-            recorder.checkpoint_if_due(engine, &self.watch)?;
+            recorder.checkpoint_if_due(engine, (&self.watch, &self.bonds))?;
         }
         let flow = match observer {
             Some(observer) => observer(&Step { engine, names: &self.names, watch: &self.watch })?,
@@ -200,7 +202,9 @@ impl Simulation {
     ) -> Self {
         let names = Arc::new(Names::new(engine.descriptions().iter()));
         let cancel = run.cancel.clone();
-        let watchers = Watchers { names, seen: None, trace: None, recorder, watch, limit: None, cancel };
+        let bonds = BondWatch::new(project.power_bonds());
+        let watchers =
+            Watchers { names, seen: None, trace: None, recorder, watch, bonds, limit: None, cancel };
         Self {
             at_start: StartSignals::of(&engine),
             from: engine.time(),
@@ -255,11 +259,15 @@ impl Simulation {
             .load(&mut engine)
             .map_err(|error| files::no_checkpoint(error, path, &engine, project))?;
         let mut watch = RunWatch::default();
-        watch.load(&engine, &mut StateReader::new(&checkpoints.notes))?;
+        let mut notes = StateReader::new(&checkpoints.notes);
+        watch.load(&engine, &mut notes)?;
+        let mut bonds = BondWatch::new(project.power_bonds());
+        bonds.load(&engine, &mut notes)?;
         supervised::show_checkpoint(engine.time());
         let was_complete = files::is_complete(path, &engine, project);
         let recorder = Recorder::resume(&folder.recording(), &engine, project, checkpoints)?;
         let mut simulation = Self::ready(project.clone(), engine, Some(recorder), watch, &run);
+        simulation.watchers.bonds = bonds;
         // The process that wrote the checkpoint has looked at it.
         simulation.watchers.seen = Some(simulation.engine.k());
         simulation.folder = Some(folder.clone());
@@ -432,6 +440,7 @@ impl Simulation {
         self.advance(Until::Point(self.engine.k()), None)?;
         let mut watch = StateWriter::default();
         self.watchers.watch.save(&mut watch);
+        self.watchers.bonds.save(&mut watch);
         let externals = self.engine.externals().to_vec();
         Ok(Snapshot { engine: self.engine.save()?, watch: watch.into_bytes(), externals })
     }
@@ -446,7 +455,9 @@ impl Simulation {
         }
         self.engine.set_externals(&snapshot.externals);
         self.engine.load(&snapshot.engine)?;
-        self.watchers.watch.load(&self.engine, &mut StateReader::new(&snapshot.watch))?;
+        let mut notes = StateReader::new(&snapshot.watch);
+        self.watchers.watch.load(&self.engine, &mut notes)?;
+        self.watchers.bonds.load(&self.engine, &mut notes)?;
         if let Some(trace) = &mut self.watchers.trace {
             let points = self.engine.k() as usize + 1;
             trace.times.truncate(points);
@@ -471,7 +482,7 @@ impl Simulation {
         if let Some(mut recorder) = self.watchers.recorder.take() {
             if stopped {
                 // The last state, so that nothing has to be computed again.
-                recorder.checkpoint(&self.engine, &self.watchers.watch)?;
+                recorder.checkpoint(&self.engine, (&self.watchers.watch, &self.watchers.bonds))?;
                 closed.can_be_resumed = recorder.no_checkpoints.is_none();
             }
             closed.no_checkpoints = recorder.no_checkpoints.take();
@@ -501,6 +512,7 @@ impl Simulation {
         let experiment = *engine.experiment();
         let mut report = RunReport::new(&project.groups[0].method, experiment.step);
         report.count(&engine, self.wall.as_secs_f64());
+        report.take_bonds(&watchers.bonds);
         let (to, is_whole) = (engine.time(), self.ended.is_none() && engine.is_over());
         let failure = self.ended.as_ref().filter(|error| error.code() != Code::FmuEnds);
         if let Some(error) = failure {

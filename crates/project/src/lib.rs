@@ -7,6 +7,7 @@
 //! one for given FMUs.
 
 mod advice;
+mod bonds;
 mod components;
 mod connections;
 mod document;

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use costep_core::{Code, Connection, Error, External, ModelsSpec, PowerBond};
+use costep_core::{Code, Error, External, ModelsSpec, PowerBond};
 use costep_engine::{Bounds, ControlSpec, Rate, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
 use costep_import::Format;
 use costep_system::SystemDescription;
 
 use crate::advice;
+use crate::bonds;
 use crate::components::{self, Components, MadeComponent, NativeSpec};
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
@@ -103,22 +104,7 @@ impl Project {
 
     /// Its power bonds: pairs of connections of one name, there and back between two parts.
     pub fn power_bonds(&self) -> Vec<PowerBond> {
-        let layout = self.model.layout();
-        let ends = |c: &Connection| (layout.output_owner(c.output), layout.input_owner(c.input));
-        let mut bonds: Vec<(&str, Vec<Connection>)> = Vec::new();
-        for (name, connection) in self.bonds.iter().zip(&self.model.connections) {
-            let Some(name) = name else { continue };
-            match bonds.iter_mut().find(|(known, _)| known == name) {
-                Some((_, connections)) => connections.push(*connection),
-                None => bonds.push((name, vec![*connection])),
-            }
-        }
-        let bond = |(name, connections): (&str, Vec<Connection>)| {
-            let [there, back] = connections[..] else { return None };
-            let (from, to) = ends(&there);
-            (ends(&back) == (to, from)).then(|| PowerBond { name: name.into(), connections: [there, back] })
-        };
-        bonds.into_iter().filter_map(bond).collect()
+        bonds::pairs(&self.bonds, &self.model).into_iter().filter_map(|(_, bond)| bond).collect()
     }
 
     /// The inputs that something drives from outside, as places in the stacked vector: external inputs that are given, and
@@ -318,6 +304,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
     maps.resize(model.connections.len(), Vec::new());
+    crate::bonds::advise(&bonds, &model, problems);
     Some(Project {
         name,
         source,

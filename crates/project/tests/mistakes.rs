@@ -18,7 +18,7 @@ const CASES: &[Case] = &[
     // Unknown keys
     ("[step]", "[stpe]", Code::UnknownKey, 6, "did you mean `step`?"),
     ("stop =", "stopp =", Code::UnknownKey, 3, "did you mean `stop`?"),
-    ("size =", "control = \"pi\"\nsize =", Code::UnknownKey, 7, "known here: size"),
+    ("size =", "control = \"pi\"\nsize =", Code::UnknownControl, 7, "known here: defect"),
     ("kind =", "knid =", Code::UnknownKey, 14, "did you mean `kind`?"),
     ("set =", "sets =", Code::UnknownKey, 24, "did you mean `set`?"),
     ("bond =", "bnod =", Code::UnknownKey, 30, "did you mean `bond`?"),

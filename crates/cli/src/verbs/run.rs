@@ -195,6 +195,9 @@ fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
     if !report.held.is_empty() {
         say!("held     {}: switched between a few values", first_of(&report.held))?;
     }
+    for bond in &report.bonds {
+        say!("bond     {}", bond.line())?;
+    }
     if let Some(said) = messages::summary() {
         say!("FMUs     {said}")?;
     }

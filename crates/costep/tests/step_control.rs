@@ -1,0 +1,135 @@
+//! Tolerances, rates and power bonds as the library offers them.
+
+use costep::{Comparison, Registry, Run, RunFolder, Simulation, System, Verdict};
+use costep_results::Table;
+
+const RIG: &str = r#"
+[system]
+stop = "0.1 s"
+solver = "dopri5:1e-9"
+[step]
+tolerance = 1e-3
+[method]
+id = "foh"
+[native.a]
+model = "dual-mass"
+part = "s1"
+[native.b]
+model = "dual-mass"
+part = "s2"
+[[connect]]
+from = "a.x"
+to = "b.x"
+[[connect]]
+from = "a.v"
+to = "b.v"
+bond = "spring"
+[[connect]]
+from = "b.F"
+to = "a.F"
+bond = "spring"
+"#;
+
+fn rig(change: impl Fn(String) -> String) -> System {
+    System::from_toml(&change(RIG.into()), "rig/system.toml", Registry::standard()).unwrap()
+}
+
+#[test]
+fn a_tolerance_is_met_whatever_the_run_is_compared_with() {
+    for control in ["defect", "predictor-corrector", "richardson", "ecco"] {
+        let system = rig(|text| {
+            text.replace("tolerance = 1e-3", &format!("tolerance = 1e-3\ncontrol = \"{control}\""))
+        });
+        for reference in ["same", "dopri5:1e-11", "step"] {
+            let outcome = system.run(Run::new().reference(reference)).unwrap();
+            let error = outcome.report.errors.eps_mono.unwrap();
+            println!("{control} {reference}: {error:.1e}, {:?}", outcome.report.work.control_line());
+            assert!((2e-5..5e-3).contains(&error), "{control} {reference}: {error:e}");
+            assert_eq!(outcome.verdict(), Verdict::Stable, "{control} {reference}");
+            assert_eq!(outcome.to, 0.1);
+        }
+        // By the monolithic solution at some points, and by a second run.
+        let outcome = system.run(Run::new()).unwrap();
+        assert_eq!((outcome.verdict(), outcome.report.judged_by), (Verdict::Stable, Some("twin")));
+        let estimate = outcome.report.error_estimate.unwrap().value;
+        assert!((2e-5..5e-3).contains(&estimate), "{control}: {estimate:e}");
+    }
+    let compared = rig(|text| text).compare(&Comparison::new().method("zoh").method("predictive")).unwrap();
+    assert_eq!((compared.reports.len(), compared.references.len()), (2, 1));
+    for report in &compared.reports {
+        let error = report.errors.eps_mono.unwrap();
+        assert!(
+            (1e-4..5e-3).contains(&error) && report.work.control.is_some(),
+            "{}: {error:e}",
+            report.method
+        );
+    }
+}
+
+#[test]
+fn rows_are_recorded_at_the_times_asked_for_and_a_stopped_run_goes_on() {
+    let every = |text: String| text + "[record]\nevery = \"7 ms\"\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    rig(every).run(Run::new().record(path("whole").as_path())).unwrap();
+    let open = |name: &str| Table::open(&path(name).join("results.arrows")).unwrap();
+    let whole = open("whole");
+    let expected: Vec<f64> = (0..=14).map(|k| 0.007 * f64::from(k)).collect();
+    let times = whole.values("t").unwrap();
+    assert!(times.iter().zip(&expected).all(|(t, e)| (t - e).abs() < 1e-15), "{times:?}");
+    assert_eq!(times.len(), 15);
+    let (mut stopped, cancel) = (0, costep::Cancel::new());
+    let outcome = rig(every)
+        .run_with(Run::new().record(path("cut").as_path()).cancel(&cancel), &mut |_| {
+            stopped += 1;
+            if stopped == 150 {
+                cancel.raise();
+            }
+            Ok(costep::Flow::Continue)
+        })
+        .unwrap();
+    assert!(outcome.can_be_resumed, "{:?}", outcome.error());
+    Simulation::resume(&RunFolder::lock(&path("cut")).unwrap(), Run::new()).unwrap().complete().unwrap();
+    let cut = open("cut");
+    for column in whole.columns() {
+        let bits = |table: &Table| {
+            table.values(&column.name).unwrap().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+        };
+        assert_eq!(bits(&cut), bits(&whole), "{}", column.name);
+    }
+    assert!(whole.columns().iter().any(|column| column.name == "bond.spring.energy_error"));
+}
+
+#[test]
+fn bonds_tell_what_they_lose() {
+    let outcome = rig(|text| text).run(Run::new()).unwrap();
+    let [bond] = &outcome.report.bonds[..] else { panic!("{:?}", outcome.report.bonds) };
+    assert!(bond.name == "spring" && bond.exchanged > 1.0 && bond.error.unwrap() < 1e-2, "{bond:?}");
+    let fixed = |method: &str| {
+        let text = |text: String| text.replace("tolerance = 1e-3", "size = \"1 ms\"");
+        rig(text).run(Run::new().method(method)).unwrap().report.bonds[0].error.unwrap()
+    };
+    let (zoh, foh) = (fixed("zoh"), fixed("foh"));
+    assert!(zoh > 2.0 * foh && foh > bond.error.unwrap(), "{zoh} {foh}");
+    let torn = rig(|text| text.replacen("bond = \"spring\"", "bond = \"other\"", 1));
+    assert!(torn.run(Run::new()).unwrap().report.bonds.is_empty());
+    assert_eq!(
+        torn.project().advice.iter().filter(|advice| advice.code() == costep::Code::NoBond).count(),
+        2
+    );
+}
+
+#[test]
+fn parts_step_at_their_rates() {
+    let steps = |rates: &str| {
+        let text =
+            |text: String| text.replace("tolerance = 1e-3", &format!("size = \"0.2 ms\"\nrates = {rates}"));
+        rig(text).run(Run::new().reference("same")).unwrap()
+    };
+    let (base, slow, fast) = (steps("{}"), steps("{ a = 2 }"), steps("{ b = \"1/4\" }"));
+    let error = |outcome: &costep::Outcome| outcome.report.errors.eps_mono.unwrap();
+    println!("{:.1e} {:.1e} {:.1e}", error(&base), error(&slow), error(&fast));
+    assert!(error(&slow) < 30.0 * error(&base) && error(&slow) > error(&base));
+    assert!(error(&fast) < 2.0 * error(&base));
+    assert_eq!(slow.report.work.macro_steps, 500);
+}

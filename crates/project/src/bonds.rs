@@ -1,0 +1,42 @@
+//! Power bonds: connections with the same `bond`, there and back.
+
+use costep_core::{Code, Connection, Error, PowerBond};
+use costep_system::SystemDescription;
+
+use crate::document::Origin;
+use crate::problems::Problems;
+
+/// All names of bonds, with the bond if it is a pair of connections there and back.
+pub(crate) fn pairs(names: &[Option<String>], model: &SystemDescription) -> Vec<(String, Option<PowerBond>)> {
+    let layout = model.layout();
+    let ends = |c: &Connection| (layout.output_owner(c.output), layout.input_owner(c.input));
+    let mut bonds: Vec<(&str, Vec<Connection>)> = Vec::new();
+    for (name, connection) in names.iter().zip(&model.connections) {
+        let Some(name) = name else { continue };
+        match bonds.iter_mut().find(|(known, _)| known == name) {
+            Some((_, connections)) => connections.push(*connection),
+            None => bonds.push((name, vec![*connection])),
+        }
+    }
+    let bond = |(name, connections): (&str, Vec<Connection>)| {
+        let pair = match connections[..] {
+            [there, back] if ends(&back) == (ends(&there).1, ends(&there).0) => Some([there, back]),
+            _ => None,
+        };
+        let usable = pair.filter(|pair| pair.iter().all(|connection| connection.gain != 0.0));
+        (name.to_owned(), usable.map(|connections| PowerBond { name: name.into(), connections }))
+    };
+    bonds.into_iter().map(bond).collect()
+}
+
+/// Says which names are of no bond.
+pub(crate) fn advise(names: &[Option<String>], model: &SystemDescription, problems: &mut Problems<'_>) {
+    for (name, _) in pairs(names, model).into_iter().filter(|(_, bond)| bond.is_none()) {
+        problems.advise(Origin::Nowhere, || {
+            Error::new(
+                Code::NoBond,
+                format!("the power bond `{name}` is not a pair of connections there and back"),
+            )
+        });
+    }
+}

@@ -84,6 +84,31 @@ fn recording(sandbox: &Sandbox, folder: &str) -> PathBuf {
     sandbox.path(folder).join("results.arrows")
 }
 
+/// The steps of these runs vary: controls go on from where they stood, with ranges and errors of earlier steps.
+#[test]
+fn killed_runs_with_a_tolerance_give_the_same_bits() {
+    for control in ["defect", "richardson"] {
+        let run = format!(
+            "run chain --set n=6 --set micro_step=2e-7 --method foh --threads 1 --tolerance 1e-4 --control {control} --t-end 2s --no-verify"
+        );
+        let (sandbox, mut chance) = (Sandbox::new(), Chance::new());
+        sandbox.run(&format!("{run} --out whole")).exits(0);
+        let whole = Table::open(&recording(&sandbox, "whole")).unwrap();
+        let lengths: Vec<f64> = whole.values("t").unwrap().windows(2).map(|t| t[1] - t[0]).collect();
+        let longest = lengths.iter().copied().fold(0.0, f64::max);
+        assert!(lengths.iter().filter(|length| **length < 0.5 * longest).count() > 10, "steps vary");
+        let file = recording(&sandbox, "cut");
+        let mut running = sandbox.start(&format!("{run} --out cut --checkpoint 20ms"));
+        let bytes = size(&recording(&sandbox, "whole")) as f64 * (0.2 + 0.5 * chance.next());
+        wait_for(&file, bytes as u64, &mut running);
+        running.kill();
+        let cut = Table::open(&file).unwrap();
+        assert!(!cut.complete() && bits(&cut, cut.rows()) == bits(&whole, cut.rows()));
+        sandbox.run("resume cut --no-verify").exits(0);
+        assert!(csv(&sandbox, "cut") == csv(&sandbox, "whole"), "{control}: the exported files differ");
+    }
+}
+
 #[test]
 fn killed_again_and_again_a_run_still_gives_the_same_bits() {
     kill_again_and_again(LONG_RUN, 6);

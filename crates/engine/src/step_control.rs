@@ -29,7 +29,7 @@ pub struct ControlView<'a> {
     pub descriptions: &'a [Description],
     /// r(t): (index into u, signal).
     pub externals: &'a [(usize, External)],
-    /// Every input that methods form from outputs; nothing for those from outside, and for discrete ones.
+    /// Every input that methods form from outputs; nothing for external and discrete ones.
     pub inputs: &'a [Option<InputTraits>],
     /// A method carries on from step to step what the last one lacked or taught: lengths should change seldom, and what a step
     /// after a change shows is not yet its error.

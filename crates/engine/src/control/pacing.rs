@@ -23,7 +23,7 @@ const PROPORTIONAL: f64 = 0.4;
 const REMEMBERED: f64 = 0.5;
 /// A rest of a step that is not worth one of its own, as a share.
 const NO_REST: f64 = 1e-6;
-/// After a jump from outside steps begin at this share.
+/// After a jump of an external signal steps begin at this share.
 const AFTER_JUMP: f64 = 0.1;
 /// A step that should have been shorter than this share of itself is done again, where that is possible.
 const FAR_BEYOND: f64 = 0.6;
@@ -310,7 +310,7 @@ impl Pacing {
         }
     }
 
-    /// Whether a signal from outside jumps at this time.
+    /// Whether an external signal jumps at this time.
     fn has_jumped(&self) -> bool {
         let t = self.time;
         let jumps = |signal: &External| {

@@ -31,7 +31,7 @@ impl Lag {
                 name: format!("lag{i}"),
                 inputs: vec![port("u")],
                 outputs: vec![port("y")],
-                feedthrough: vec![vec![]],
+                feedthrough: vec![Default::default()],
                 ..Description::default()
             },
             time_constant: 0.1 + 0.01 * (i % 7) as f64,

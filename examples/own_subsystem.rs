@@ -16,7 +16,7 @@ impl Controller {
             name: name.into(),
             inputs: vec![Port::new("speed", "rad/s", 100.0)],
             outputs: vec![Port::new("voltage", "V", 10.0)],
-            feedthrough: vec![vec![]],
+            feedthrough: vec![Default::default()],
             input_order: usize::MAX,
             ..Description::default()
         };

@@ -218,7 +218,7 @@ impl Made {
             name: name.into(),
             inputs: ports(inputs),
             outputs: ports(outputs),
-            feedthrough: through.iter().map(|inputs| inputs.to_vec()).collect(),
+            feedthrough: through.iter().map(|inputs| (*inputs).into()).collect(),
             ..Description::default()
         };
         Box::new(Self { description, device: Box::new(device) })

@@ -400,7 +400,7 @@ mod tests {
             name: "p".into(),
             inputs: Vec::new(),
             outputs: outputs.iter().map(|name| costep_core::Port::new(name, "1", 1.0)).collect(),
-            feedthrough: vec![Vec::new(); outputs.len()],
+            feedthrough: vec![Default::default(); outputs.len()],
             ..Description::default()
         }
     }

@@ -112,6 +112,9 @@ pub(crate) struct CheckArgs {
     /// Call the parts: are steps repeatable, does rollback work, what does a step cost, are derivatives correct?
     #[arg(long)]
     pub(crate) probe: bool,
+    /// With --probe: confine the FMUs (`isolation = "sandbox"`), and say what they open and what is refused to them
+    #[arg(long, requires = "probe")]
+    pub(crate) sandbox: bool,
     /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,

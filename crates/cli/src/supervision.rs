@@ -240,7 +240,11 @@ mod system {
                 | Ending::Hung { culprits, .. } => culprits,
                 _ => return tell(&report, None, output).map(Some),
             };
-            let fmus = project.given.fmus.iter().filter(|fmu| fmu.isolation != Isolation::Process);
+            let fmus = project
+                .given
+                .fmus
+                .iter()
+                .filter(|fmu| !matches!(fmu.isolation, Isolation::Process | Isolation::Sandbox));
             let is_new = |fmu: &&FmuSpec| {
                 culprits.iter().any(|culprit| culprit.name == fmu.name) && !isolated.contains(&fmu.name)
             };

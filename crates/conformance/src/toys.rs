@@ -74,7 +74,7 @@ impl Toy {
 
 fn describe(name: &str, inputs: usize, outputs: usize, feedthrough: bool) -> Description {
     let port = |letter: &str, i: usize| Port { name: format!("{letter}{i}"), ..Port::default() };
-    let through = if feedthrough { (0..inputs).collect() } else { Vec::new() };
+    let through: costep_core::InputList = if feedthrough { (0..inputs).collect() } else { [].into() };
     Description {
         name: name.into(),
         inputs: (0..inputs).map(|i| port("u", i)).collect(),

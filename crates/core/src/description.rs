@@ -1,5 +1,6 @@
 //! What a subsystem looks like from outside, and where its signals stand in the stacked vectors.
 
+use crate::input_list::InputList;
 use std::ops::Range;
 
 use crate::StepLengths;
@@ -122,7 +123,7 @@ pub struct Description {
     /// Its outputs, in the order of the output vector.
     pub outputs: Vec<Port>,
     /// Direct feedthrough: for each output the inputs it depends on without delay.
-    pub feedthrough: Vec<Vec<usize>>,
+    pub feedthrough: Vec<InputList>,
     /// Some outputs do not say which inputs they depend on: `feedthrough` then has all, and may have too many.
     pub assumes_feedthrough: bool,
     /// Highest order of an input polynomial it takes; 0 = held inputs only. See
@@ -136,6 +137,16 @@ impl Description {
     /// Highest order of a polynomial that this input takes.
     pub fn order_of_input(&self, input: usize) -> usize {
         if self.inputs[input].variation == Variation::Continuous { self.input_order } else { 0 }
+    }
+
+    /// The lists of inputs with direct feedthrough, those that neighbouring outputs share once.
+    pub fn feedthrough_lists(&self) -> impl Iterator<Item = &InputList> {
+        let lists = &self.feedthrough;
+        lists
+            .iter()
+            .enumerate()
+            .filter(|(i, list)| *i == 0 || !lists[i - 1].shares(list))
+            .map(|(_, list)| list)
     }
 
     /// Whether it can do steps of this length beside its macro steps.

@@ -161,7 +161,7 @@ pub(crate) fn evaluate(plant: &mut Plant, plan: &Plan, exchange: &mut Exchange, 
 fn feedthrough_order(plan: &Plan) -> Vec<usize> {
     let mut arrows = Vec::new();
     for (i, description) in plan.descriptions.iter().enumerate() {
-        for input in description.feedthrough.iter().flatten() {
+        for input in description.feedthrough_lists().flatten() {
             let sources = plan.coupling.sources(plan.layout.input_range(i).start + input);
             arrows.extend(sources.map(|(output, _)| (plan.layout.output_owner(output), i)));
         }

@@ -10,9 +10,9 @@
 //! interpolated. The order of the error is that of the method.
 
 use costep_core::{
-    Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
-    Linearised, MicroRecorder, MicroSamples, Persistence, Result, Rollback, SolverCounts, StateReader,
-    StateWriter, StepLengths, StepOutcome, Subsystem, Telemetry, Variation, Wrapper,
+    Code, Description, EnvironmentStep, Error, Experiment, InputList, InputPolynomials, InputSegment,
+    Interval, Linearised, MicroRecorder, MicroSamples, Persistence, Result, Rollback, SolverCounts,
+    StateReader, StateWriter, StepLengths, StepOutcome, Subsystem, Telemetry, Variation, Wrapper,
 };
 
 use crate::substeps::mean;
@@ -88,7 +88,7 @@ impl Slow {
     fn new(inner: Box<dyn Subsystem>, every: u32) -> Self {
         let mut description = inner.description().clone();
         // It has gone ahead: nothing follows its inputs at once.
-        description.feedthrough.iter_mut().for_each(Vec::clear);
+        description.feedthrough.fill(InputList::NONE);
         description.step_lengths = StepLengths::MacroSteps;
         let outputs = description.outputs.len();
         let rows = || vec![0.0; outputs];

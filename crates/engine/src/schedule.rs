@@ -195,7 +195,7 @@ mod tests {
             name: name.into(),
             inputs: vec![port("u")],
             outputs: vec![port("y")],
-            feedthrough: vec![if feedthrough { vec![0] } else { vec![] }],
+            feedthrough: vec![if feedthrough { vec![0] } else { vec![] }.into()],
             ..Description::default()
         }
     }

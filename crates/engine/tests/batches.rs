@@ -193,7 +193,7 @@ fn ring(joins: bool, fault: Fault, threads: Threads) -> (Engine, Arc<Mutex<Count
             name: format!("lag{i}"),
             inputs: vec![port("u")],
             outputs: vec![port("y")],
-            feedthrough: vec![vec![]],
+            feedthrough: vec![Default::default()],
             ..Description::default()
         };
         Box::new(Lag { description, i, x: 0.0, steps: 0, fault, joins, counts: Arc::clone(&counts) })

@@ -60,7 +60,7 @@ fn after_one_step(label: &str, omega_tau: f64, h: f64, x: [f64; 4]) -> [f64; 4] 
             name: if is_left { "left" } else { "right" }.into(),
             inputs: vec![Port::new("u", "1", 1.0)],
             outputs: ["y", "x0", "x1"].map(|name| Port::new(name, "1", 1.0)).into(),
-            feedthrough: vec![vec![]; 3],
+            feedthrough: vec![Default::default(); 3],
             input_order: usize::MAX,
             ..Description::default()
         },

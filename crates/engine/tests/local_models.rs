@@ -23,7 +23,7 @@ impl Gain {
             name: name.into(),
             inputs: port("u"),
             outputs: port("y"),
-            feedthrough: vec![vec![0]],
+            feedthrough: vec![[0].into()],
             input_order: 8,
             ..Description::default()
         };
@@ -231,7 +231,7 @@ impl Limited {
             name: name.into(),
             inputs: port("u"),
             outputs: port("y"),
-            feedthrough: vec![vec![]],
+            feedthrough: vec![Default::default()],
             input_order: 8,
             ..Description::default()
         };

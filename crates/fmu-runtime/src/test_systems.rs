@@ -53,7 +53,7 @@ fn lags(name: &str, count: usize, time_constant: f64, start: f64) -> SystemDescr
         name: name.into(),
         inputs: (0..count).map(|i| port("u", i)).collect(),
         outputs: (0..count).map(|i| port("y", i)).collect(),
-        feedthrough: vec![Vec::new(); count],
+        feedthrough: vec![Default::default(); count],
         ..Description::default()
     };
     // An inner step longer than any communication step: each of these is one inner step.

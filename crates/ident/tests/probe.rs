@@ -142,7 +142,7 @@ fn with_event(output: fn(f64, f64) -> f64, rollback: bool, event: f64) -> Odd {
         name: "odd".into(),
         inputs: port("u"),
         outputs: port("y"),
-        feedthrough: vec![vec![0]],
+        feedthrough: vec![[0].into()],
         ..Description::default()
     };
     Odd { description, rollback, x: 0.0, kept: 0.0, output, event, is_beyond: false }

@@ -250,7 +250,7 @@ mod tests {
         let description = Description {
             inputs: vec![Port::default()],
             outputs: vec![Port::default()],
-            feedthrough: vec![feedthrough],
+            feedthrough: vec![feedthrough.into()],
             ..Description::default()
         };
         let mut model = LocalModel::new(1, 1, 1);

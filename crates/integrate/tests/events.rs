@@ -27,7 +27,7 @@ impl Ball {
             name: "ball".into(),
             inputs: vec![port("kick")],
             outputs: vec![port("height")],
-            feedthrough: vec![vec![]],
+            feedthrough: vec![Default::default()],
             ..Description::default()
         };
         Self { restitution, threshold, rests: false, period: None, kicks: 0, events: vec![], description }

@@ -42,7 +42,7 @@ pub(crate) fn describe(
         name: name.into(),
         inputs,
         outputs,
-        feedthrough: feedthrough.iter().map(|inputs| inputs.to_vec()).collect(),
+        feedthrough: feedthrough.iter().map(|inputs| (*inputs).into()).collect(),
         ..Description::default()
     }
 }

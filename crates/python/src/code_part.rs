@@ -58,7 +58,7 @@ impl CodePart {
             name: name.clone(),
             inputs: ports(inputs),
             outputs: ports(outputs),
-            feedthrough: vec![through; outputs.len()],
+            feedthrough: vec![through.into(); outputs.len()],
             ..Description::default()
         }
     }

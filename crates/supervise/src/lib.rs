@@ -16,6 +16,7 @@
 //! | `clock` | how long calls have taken |
 //! | `isolated` | subsystems in processes of their own |
 //! | `isolated_fmu` | an FMU of either kind in a process of its own |
+//! | `sandbox` | FMUs confined in their processes |
 //! | `hand_over` | starting processes that never outlive this one |
 //!
 //! Linux only. Elsewhere FMUs show their calls to nobody, and everything runs in one process.
@@ -39,6 +40,8 @@ mod page;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(target_os = "linux")]
 mod voice;
 #[cfg(target_os = "linux")]
 mod watcher;
@@ -53,9 +56,11 @@ pub use hand_over::{Program, launched_by};
 #[cfg(target_os = "linux")]
 pub use isolated::{Isolated, Outline, WORKER_FLAG, host, late_failures, offer_workers, worker_program};
 #[cfg(target_os = "linux")]
-pub use isolated_fmu::{IsolatedUse, host_fmu, isolate_fmu, try_fmu};
+pub use isolated_fmu::{IsolatedFile, IsolatedUse, host_fmu, isolate_fmu, try_fmu};
 #[cfg(target_os = "linux")]
 pub use report::{Culprit, Ending, Report};
+#[cfg(target_os = "linux")]
+pub use sandbox::CATEGORY as SANDBOX;
 #[cfg(target_os = "linux")]
 pub use voice::Stream;
 #[cfg(target_os = "linux")]

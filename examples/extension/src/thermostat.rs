@@ -54,7 +54,7 @@ impl Thermostat {
             inputs: vec![Port::new("temperature", "degC", 20.0)],
             outputs: vec![Port::new("heat", "W", 1e3)],
             // What it switches to, it says at the end of a step: nothing passes directly.
-            feedthrough: vec![vec![]],
+            feedthrough: vec![Default::default()],
             input_order: usize::MAX,
             ..Description::default()
         };

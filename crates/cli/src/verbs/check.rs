@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use costep::{Code, Error, Project, Registry, Source, System};
 use costep_fmu_file::Fmu;
-use costep_project::FmuInterface;
+use costep_project::{FmuInterface, Override};
 use serde_json::json;
 
 use crate::args::CheckArgs;
@@ -16,9 +16,15 @@ use crate::verbs::probes::{self, Probes};
 
 pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure> {
     let source = Source::find(&args.system.system)?;
-    let overrides = args.system.overrides()?;
+    let mut overrides = args.system.overrides()?;
     let registry = Registry::standard();
-    let (system, errors, warnings) = match registry.examine(&source, &overrides) {
+    let mut examined = registry.examine(&source, &overrides);
+    if let (true, Ok(project)) = (args.sandbox, &examined) {
+        let confine = |name: &str| Override::new(format!("fmu.{name}.isolation"), "sandbox", "--sandbox");
+        overrides.extend(project.given.fmus.iter().map(|fmu| confine(&fmu.name)));
+        examined = registry.examine(&source, &overrides);
+    }
+    let (system, errors, warnings) = match examined {
         Ok(mut project) => {
             let mut warnings = std::mem::take(&mut project.warnings);
             warnings.append(&mut project.advice);

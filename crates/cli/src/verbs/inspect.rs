@@ -63,6 +63,9 @@ fn kinds(description: &ModelDescription) -> Vec<&'static str> {
     .collect()
 }
 
+/// Signals that are shown; `--json` lists all.
+const SHOWN: usize = 20;
+
 fn card(fmu: &Fmu) -> Result<(), Failure> {
     let description = fmu.description();
     let tool = description.origin.generation_tool.as_deref().unwrap_or("an unknown tool");
@@ -92,8 +95,9 @@ fn card(fmu: &Fmu) -> Result<(), Failure> {
     for (title, causality) in
         [("inputs", Causality::Input), ("outputs", Causality::Output), ("set", Causality::Parameter)]
     {
-        let names: Vec<_> = description.with_causality(causality).map(|i| signal(description, i)).collect();
-        say!("{title:<8} {}", shortened(&names))?;
+        let signals = || description.with_causality(causality);
+        let names: Vec<_> = signals().take(SHOWN).map(|i| signal(description, i)).collect();
+        say!("{title:<8} {}", shortened(&names, signals().count()))?;
     }
     Ok(())
 }
@@ -109,19 +113,22 @@ fn signal(description: &ModelDescription, index: usize) -> String {
     if variable.causality == Causality::Output {
         let inputs: Vec<_> = description.with_causality(Causality::Input).collect();
         let direct = &description.feedthrough(&inputs, &[index])[0];
-        let names: Vec<_> =
-            direct.iter().map(|j| description.variables()[inputs[*j]].name.as_str()).collect();
+        let name = |j: &usize| description.variables()[inputs[*j]].name.as_str();
+        let names: Vec<_> = direct.iter().take(SHOWN).map(name).collect();
+        let more = match direct.len() - names.len() {
+            0 => String::new(),
+            rest => format!(" and {rest} more"),
+        };
         if !names.is_empty() {
-            text += &format!(" (direct: {})", names.join(", "));
+            text += &format!(" (direct: {}{more})", names.join(", "));
         }
     }
     text
 }
 
-fn shortened(names: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let rest = names.len().saturating_sub(SHOWN);
-    let shown = names[..names.len() - rest].join("   ");
+/// The first names of so many.
+fn shortened(names: &[String], all: usize) -> String {
+    let (shown, rest) = (names.join("   "), all - names.len());
     match (names.is_empty(), rest) {
         (true, _) => "none".into(),
         (_, 0) => shown,

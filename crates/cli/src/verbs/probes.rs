@@ -4,10 +4,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use costep::{Code, Error, PartProbe, ProbeReport, System};
+use costep_fmi::Notice;
 use costep_fmu_file::PrivateFolder;
 use serde_json::{Value, json};
+
+#[cfg(target_os = "linux")]
+use costep_supervise::SANDBOX;
 
 use crate::failure::{Failure, to_json};
 use crate::style::{BAD, GOOD, Output, STRONG, WARN, paint, print_error_text, say};
@@ -29,6 +34,33 @@ pub(crate) struct Card {
     line: String,
     /// An error in words.
     error: Option<String>,
+}
+
+/// What a confined FMU opens, and what is refused to it.
+#[derive(Clone, Default)]
+struct Deeds(Arc<Mutex<Vec<String>>>);
+
+impl Deeds {
+    /// Gathers them from now on.
+    fn listen() -> Self {
+        let deeds = Self::default();
+        let gathered = deeds.clone();
+        costep_fmi::listen(move |_, notice| match notice {
+            Notice::Logged(message) if message.category == SANDBOX => {
+                let mut gathered = gathered.0.lock().unwrap_or_else(PoisonError::into_inner);
+                // There are several instances.
+                if !gathered.contains(&message.text) {
+                    gathered.push(message.text.clone());
+                }
+            }
+            _ => {}
+        });
+        deeds
+    }
+
+    fn taken(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Calls all parts of a system.
@@ -88,6 +120,10 @@ fn ask(file: &Path, output: Output) -> Result<Value, Error> {
     serde_json::from_str(&text).map_err(not_possible)
 }
 
+/// Elsewhere nothing is confined.
+#[cfg(not(target_os = "linux"))]
+const SANDBOX: &str = "sandbox";
+
 const TASK_FLAG: &str = "--probe-task";
 
 fn not_possible(cause: impl std::fmt::Display) -> Error {
@@ -106,7 +142,10 @@ pub(crate) fn do_task(system: &System, file: &PathBuf) -> Result<ExitCode, Failu
         Some(part) => {
             let text = std::fs::read_to_string(file.with_file_name(INPUTS)).map_err(not_possible)?;
             let inputs: Vec<f64> = serde_json::from_str(&text).map_err(not_possible)?;
-            Card::of(&system.probe_part(part, &inputs)).to_value()
+            let deeds = Deeds::listen();
+            let mut card = Card::of(&system.probe_part(part, &inputs));
+            card.add_deeds(&deeds);
+            card.to_value()
         }
     };
     std::fs::write(file, value.to_string()).map_err(not_possible)?;
@@ -125,6 +164,26 @@ impl Card {
             Ok(report) => (to_object(&probe.name, report), format!("{name}   {}", words(report)), None),
         };
         Self { is_good: probe.is_good(), json, line, error }
+    }
+
+    /// Adds what a confined FMU did: in words as far as it is not about libraries of the system, which all need.
+    fn add_deeds(&mut self, deeds: &Deeds) {
+        const SHOWN: usize = 20;
+        let deeds = deeds.taken();
+        if deeds.is_empty() {
+            return;
+        }
+        let is_own = |deed: &&String| {
+            !["/lib", "/usr", "/etc/ld.so", "/proc", "/sys"]
+                .iter()
+                .any(|folder| deed.starts_with(&format!("opened to read: {folder}")))
+        };
+        let own: Vec<&String> = deeds.iter().filter(is_own).collect();
+        own.iter().take(SHOWN).for_each(|deed| self.line += &format!("\n  {deed}"));
+        if own.len() > SHOWN {
+            self.line += &format!("\n  and {} more (--json lists all)", own.len() - SHOWN);
+        }
+        self.json["sandbox"] = json!(deeds);
     }
 
     fn to_value(&self) -> Value {

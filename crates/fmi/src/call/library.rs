@@ -81,6 +81,17 @@ impl FmuLibrary {
         parent: Option<&Path>,
         step_timeout: Option<Duration>,
     ) -> Result<Arc<Self>> {
+        Self::load_after(fmu, usage, parent, step_timeout, |_| Ok(()))
+    }
+
+    /// The same, where something is done between unpacking, of whose folder it is told, and loading.
+    pub fn load_after(
+        fmu: &mut Fmu,
+        usage: Use,
+        parent: Option<&Path>,
+        step_timeout: Option<Duration>,
+        prepare: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Arc<Self>> {
         let limit = Some(step_timeout.unwrap_or(DEFAULT_TIMEOUT)).filter(|limit| !limit.is_zero());
         let path = fmu.path().to_owned();
         let placed = |error: Error| match error.details().place {
@@ -90,6 +101,7 @@ impl FmuLibrary {
         let identifier = interface(fmu.description(), usage).map_err(placed)?.model_identifier.clone();
         floating_point::choose_faster_look();
         let unpacked = fmu.unpack_in(&identifier, parent)?;
+        prepare(unpacked.folder())?;
         let slot = Slot::new(&file_name(&path), 0, limit);
         let version = fmu.description().fmi_version;
         let prefix = if version == FmiVersion::V1 { format!("{identifier}_") } else { String::new() };

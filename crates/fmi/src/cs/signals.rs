@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use costep_core::{Port, Result, StateReader, StateWriter, Variation};
+use costep_core::{InputList, Port, Result, StateReader, StateWriter, Variation};
 use costep_fmu_file::settings::elements;
 use costep_fmu_file::{
     Attributes, Causality, Dimension, ModelDescription, Number, Variability, Variable, VariableType,
@@ -398,7 +398,7 @@ pub(crate) fn feedthrough(
     description: &ModelDescription,
     inputs: &Signals,
     outputs: &Signals,
-) -> Vec<Vec<usize>> {
+) -> Vec<InputList> {
     let (inputs, input_elements): (Vec<usize>, Vec<usize>) = inputs.all().unzip();
     let (outputs, output_elements): (Vec<usize>, Vec<usize>) = outputs.all().unzip();
     let mut starts = vec![0];
@@ -406,9 +406,17 @@ pub(crate) fn feedthrough(
         starts.push(starts[starts.len() - 1] + count);
     }
     let rows = description.feedthrough(&inputs, &outputs);
-    let row = |at: usize| rows[at].iter().flat_map(|input| starts[*input]..starts[input + 1]).collect();
-    let owners = output_elements.iter().enumerate().flat_map(|(at, count)| std::iter::repeat_n(at, *count));
-    owners.map(row).collect()
+    let of_elements =
+        |row: &InputList| row.iter().flat_map(|input| starts[*input]..starts[input + 1]).collect();
+    let mut lists: Vec<InputList> = Vec::new();
+    for (at, count) in output_elements.iter().enumerate() {
+        let list = match lists.last().filter(|_| at > 0 && rows[at].shares(&rows[at - 1])) {
+            Some(same) => same.clone(),
+            None => of_elements(&rows[at]),
+        };
+        lists.extend(std::iter::repeat_n(list, *count));
+    }
+    lists
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What an FMU for Co-Simulation looks like from outside, by its model description alone.
 
-use costep_core::{Capabilities, Description, Linearisation, Port, Result, StepLengths};
+use costep_core::{Capabilities, Description, InputList, Linearisation, Port, Result, StepLengths};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{CoSimulation, ModelDescription};
 
@@ -90,11 +90,11 @@ fn step_lengths(kind: &CoSimulation) -> StepLengths {
 }
 
 /// A, B, C, D by derivatives where the states are known, else D; D = 0 where no output follows an input at once.
-fn linearisation(kind: &CoSimulation, knows_states: bool, feedthrough: &[Vec<usize>]) -> Linearisation {
+fn linearisation(kind: &CoSimulation, knows_states: bool, feedthrough: &[InputList]) -> Linearisation {
     match kind.interface.provides_derivatives() {
         true if knows_states => Linearisation::Full,
         true => Linearisation::Feedthrough,
-        false if feedthrough.iter().all(Vec::is_empty) => Linearisation::Feedthrough,
+        false if feedthrough.iter().all(|list| list.is_empty()) => Linearisation::Feedthrough,
         false => Linearisation::None,
     }
 }

@@ -490,8 +490,9 @@ pub(crate) fn build_hostile(width: usize, flags: &[&str]) -> TestFmu {
     };
     let inputs: String = (0..width).map(|k| variable("u", k, k, "input", " start=\"0\"")).collect();
     let outputs: String = (0..width).map(|k| variable("y", k, width + k, "output", "")).collect();
+    let known = if flags.contains(&"-DUNKNOWN_DEPENDENCIES") { "" } else { " dependencies=\"\"" };
     let unknowns: String =
-        (1..=width).map(|k| format!("<Unknown index=\"{}\" dependencies=\"\"/>", width + k)).collect();
+        (1..=width).map(|k| format!("<Unknown index=\"{}\"{known}/>", width + k)).collect();
     let stores = match flags.iter().any(|flag| flag.starts_with("-DHUGE_STATE")) {
         true => "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"",
         false => "",

@@ -18,7 +18,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
-use costep_core::{Code, Error, Place, Result};
+use costep_core::{Code, Error, InputList, Place, Result};
 
 use crate::archive::placed;
 use crate::finding::Report;
@@ -269,7 +269,8 @@ impl ModelDescription {
 
     /// For each of `outputs`, which of `inputs` (as positions in that slice) it depends on without delay.
     /// Outputs without information depend on all of them.
-    pub fn feedthrough(&self, inputs: &[usize], outputs: &[usize]) -> Vec<Vec<usize>> {
+    pub fn feedthrough(&self, inputs: &[usize], outputs: &[usize]) -> Vec<InputList> {
+        let all: InputList = (0..inputs.len()).collect();
         let mut position = vec![usize::MAX; self.variables.len()];
         for (at, input) in inputs.iter().enumerate() {
             position[*input] = at;
@@ -279,7 +280,7 @@ impl ModelDescription {
             entry[unknown.variable] = unknown.dependencies.as_ref();
         }
         let row = |output: &usize| match entry[*output] {
-            None => (0..inputs.len()).collect(),
+            None => all.clone(),
             Some(dependencies) => {
                 let mut row: Vec<usize> = dependencies
                     .iter()
@@ -288,7 +289,7 @@ impl ModelDescription {
                     .collect();
                 row.sort_unstable();
                 row.dedup();
-                row
+                row.into()
             }
         };
         outputs.iter().map(row).collect()

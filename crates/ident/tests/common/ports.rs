@@ -22,7 +22,7 @@ impl Ports {
                 name: name.into(),
                 inputs: ports(inputs),
                 outputs: ports(outputs),
-                feedthrough: vec![vec![]; outputs.len()],
+                feedthrough: vec![Default::default(); outputs.len()],
                 ..Description::default()
             },
             shows_inside,

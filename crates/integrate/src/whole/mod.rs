@@ -192,7 +192,7 @@ fn describe(parts: &[Description]) -> Description {
     let outputs: Vec<_> = parts.iter().flat_map(|d| d.outputs.iter().map(move |p| port(d, p))).collect();
     Description {
         name: "the whole system".into(),
-        feedthrough: vec![Vec::new(); outputs.len()],
+        feedthrough: vec![Default::default(); outputs.len()],
         outputs,
         ..Description::default()
     }

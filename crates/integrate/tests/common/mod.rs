@@ -10,7 +10,7 @@ pub(crate) fn describe(name: &str, inputs: usize, feedthrough: &[&[usize]]) -> D
         name: name.into(),
         inputs: (0..inputs).map(|i| port("u", i)).collect(),
         outputs: (0..feedthrough.len()).map(|i| port("y", i)).collect(),
-        feedthrough: feedthrough.iter().map(|inputs| inputs.to_vec()).collect(),
+        feedthrough: feedthrough.iter().map(|inputs| (*inputs).into()).collect(),
         ..Description::default()
     }
 }

@@ -21,7 +21,8 @@ pub(super) struct Excitation {
 impl Excitation {
     pub(super) fn new(system: &SystemView<'_>, size: f64) -> Self {
         let through = |i: usize| {
-            let is_through = |j: &usize| system.descriptions[i].feedthrough.iter().any(|row| row.contains(j));
+            let is_through =
+                |j: &usize| system.descriptions[i].feedthrough_lists().any(|row| row.contains(j));
             let (range, inputs) = (system.layout.input_range(i), &system.inputs);
             let through = (0..range.len()).filter(is_through).map(|j| range.start + j);
             through.filter(|j| inputs.contains(*j)).collect()

@@ -283,7 +283,7 @@ mod tests {
             name: "s".into(),
             inputs: (0..*inputs).map(port).collect(),
             outputs: (0..*outputs).map(port).collect(),
-            feedthrough: vec![Vec::new(); *outputs],
+            feedthrough: vec![Default::default(); *outputs],
             ..Description::default()
         };
         let descriptions: Vec<_> = sizes.iter().map(describe).collect();

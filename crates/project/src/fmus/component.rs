@@ -10,7 +10,7 @@ use costep_fmi::{ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::Use;
 use costep_integrate::{Equations, Ode, Solver};
 #[cfg(target_os = "linux")]
-use costep_supervise::{IsolatedUse, isolate_fmu, try_fmu};
+use costep_supervise::{IsolatedFile, IsolatedUse, isolate_fmu, try_fmu};
 use costep_system::{Component, TrialPart};
 
 use crate::fmus::{FmuFile, Isolation};
@@ -19,7 +19,12 @@ use crate::fmus::{python, start_of_port};
 
 /// An instance for trials with start values of its inputs: what the FMU says is not passed on.
 #[cfg(target_os = "linux")]
-fn for_trials(file: &FmuFile, description: &Description, usage: IsolatedUse) -> Option<Result<TrialPart>> {
+fn for_trials(
+    file: &FmuFile,
+    isolation: Isolation,
+    description: &Description,
+    usage: IsolatedUse,
+) -> Option<Result<TrialPart>> {
     let program = costep_supervise::worker_program()?;
     let parameters = match &usage {
         IsolatedUse::CoSimulation(options) => &options.parameters,
@@ -28,20 +33,30 @@ fn for_trials(file: &FmuFile, description: &Description, usage: IsolatedUse) -> 
     let start = |port: &Port| start_of_port(&file.description, &port.name, parameters).unwrap_or(0.0);
     let inputs = description.inputs.iter().map(start).collect();
     let program = &python::with_environment(program, file);
-    let isolated = try_fmu(program, &file.path, &file.description, &description.name, usage);
+    let isolated = try_fmu(program, outside(file, isolation), &description.name, usage);
     Some(isolated.map(|isolated| (Box::new(isolated) as Box<dyn Subsystem>, inputs)))
 }
 
 /// A process for one instance of an FMU.
 #[cfg(target_os = "linux")]
-fn isolated(file: &FmuFile, name: &str, usage: IsolatedUse) -> Result<Box<dyn Subsystem>> {
+fn isolated(
+    file: &FmuFile,
+    isolation: Isolation,
+    name: &str,
+    usage: IsolatedUse,
+) -> Result<Box<dyn Subsystem>> {
     let Some(program) = costep_supervise::worker_program() else {
         let message = format!("`{name}` cannot run in its own process");
         return Err(Error::new(Code::NeedsMissing, message)
             .because("this program cannot host FMUs in separate processes"));
     };
     let program = &python::with_environment(program, file);
-    Ok(Box::new(isolate_fmu(program, &file.path, &file.description, name, usage)?))
+    Ok(Box::new(isolate_fmu(program, outside(file, isolation), name, usage)?))
+}
+
+#[cfg(target_os = "linux")]
+fn outside(file: &FmuFile, isolation: Isolation) -> IsolatedFile<'_> {
+    IsolatedFile { path: &file.path, fmu: &file.description, sandboxed: isolation == Isolation::Sandbox }
 }
 
 /// An instance of an FMU for Co-Simulation.
@@ -74,7 +89,7 @@ impl Component for CoSimulationComponent {
     #[cfg(target_os = "linux")]
     fn for_trials(&self) -> Option<Result<TrialPart>> {
         let usage = IsolatedUse::CoSimulation(CoSimulationOptions::clone(&self.options));
-        for_trials(&self.file, &self.description, usage)
+        for_trials(&self.file, self.isolation, &self.description, usage)
     }
 
     fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
@@ -82,6 +97,7 @@ impl Component for CoSimulationComponent {
             #[cfg(target_os = "linux")]
             return isolated(
                 &self.file,
+                self.isolation,
                 &self.description.name,
                 IsolatedUse::CoSimulation(CoSimulationOptions::clone(&self.options)),
             );
@@ -135,7 +151,7 @@ impl Component for ModelExchangeComponent {
     #[cfg(target_os = "linux")]
     fn for_trials(&self) -> Option<Result<TrialPart>> {
         let usage = IsolatedUse::ModelExchange(ModelExchangeOptions::clone(&self.options));
-        for_trials(&self.file, &self.description, usage)
+        for_trials(&self.file, self.isolation, &self.description, usage)
     }
 
     /// The solver is its own: that of the project is for native parts, whose time scales are others.
@@ -144,6 +160,7 @@ impl Component for ModelExchangeComponent {
             #[cfg(target_os = "linux")]
             return isolated(
                 &self.file,
+                self.isolation,
                 &self.description.name,
                 IsolatedUse::ModelExchange(ModelExchangeOptions::clone(&self.options)),
             );

@@ -57,7 +57,7 @@ impl FmuFile {
     /// because of its Python code.
     pub(crate) fn is_isolated(&self, isolation: Isolation) -> bool {
         match isolation {
-            Isolation::Process => true,
+            Isolation::Process | Isolation::Sandbox => true,
             Isolation::Auto => self.carries_python && has_workers(),
             Isolation::None => false,
         }
@@ -89,7 +89,7 @@ impl FmuFile {
     ) -> Result<bool> {
         match isolation {
             Isolation::Auto | Isolation::None => Ok(false),
-            Isolation::Process => Err(Error::new(
+            Isolation::Process | Isolation::Sandbox => Err(Error::new(
                 costep_core::Code::NeedsMissing,
                 "FMUs can run in their own process on Linux only",
             )),

@@ -51,11 +51,13 @@ pub enum Isolation {
     None,
     /// In a process of its own.
     Process,
+    /// In a process of its own that may do next to nothing beside computing.
+    Sandbox,
 }
 
 impl Isolation {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::None, Self::Process];
+    pub const ALL: [Self; 4] = [Self::Auto, Self::None, Self::Process, Self::Sandbox];
 
     /// The word in project files.
     pub fn word(self) -> &'static str {
@@ -63,6 +65,7 @@ impl Isolation {
             Self::Auto => "auto",
             Self::None => "none",
             Self::Process => "process",
+            Self::Sandbox => "sandbox",
         }
     }
 }

@@ -150,7 +150,7 @@ impl Shown {
         for i in 0..n {
             model.c[(r + i) * n + i] = 1.0;
             description.outputs.push(Port::new(&format!("x{i}"), "1", 1.0));
-            description.feedthrough.push(Vec::new());
+            description.feedthrough.push(Default::default());
         }
         Self { description, model }
     }

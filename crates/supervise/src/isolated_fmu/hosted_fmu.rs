@@ -16,6 +16,8 @@ pub(super) struct HostedFmu {
     pub(super) path: PathBuf,
     /// Where it is unpacked.
     pub(super) folder: PathBuf,
+    /// Whether it is confined there.
+    pub(super) sandboxed: bool,
     pub(super) name: String,
     pub(super) usage: IsolatedUse,
 }
@@ -25,6 +27,7 @@ impl HostedFmu {
         let mut out = StateWriter::default();
         out.block(self.path.as_os_str().as_bytes());
         out.block(self.folder.as_os_str().as_bytes());
+        out.integer(self.sandboxed.into());
         out.block(self.name.as_bytes());
         match &self.usage {
             IsolatedUse::CoSimulation(options) => {
@@ -63,6 +66,7 @@ impl HostedFmu {
         let from = &mut StateReader::new(bytes);
         let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsString::from_vec(bytes.to_vec()));
         let (file, folder) = (path(from.block()?), path(from.block()?));
+        let sandboxed = from.index(2)? == 1;
         let name = text(from.block()?)?;
         let is_exchange = from.index(2)? == 1;
         let (parameters, logging, step_timeout) = read_common(from)?;
@@ -90,7 +94,7 @@ impl HostedFmu {
                 retry_discarded: from.index(2)? == 1,
             })
         };
-        Ok(Self { path: file, folder, name, usage })
+        Ok(Self { path: file, folder, sandboxed, name, usage })
     }
 }
 
@@ -234,9 +238,15 @@ mod tests {
     use super::*;
 
     fn sent(usage: IsolatedUse) -> IsolatedUse {
-        let order =
-            HostedFmu { path: "/a/ä.fmu".into(), folder: "/b".into(), name: "left/axle".into(), usage };
+        let order = HostedFmu {
+            path: "/a/ä.fmu".into(),
+            folder: "/b".into(),
+            sandboxed: true,
+            name: "left/axle".into(),
+            usage,
+        };
         let read = HostedFmu::read(&order.write()).unwrap();
+        assert!(read.sandboxed);
         assert_eq!((read.path, read.folder, read.name), (order.path, order.folder, order.name));
         read.usage
     }
@@ -294,7 +304,9 @@ mod tests {
     #[test]
     fn cut_orders_are_refused() {
         let usage = IsolatedUse::CoSimulation(CoSimulationOptions::default());
-        let order = HostedFmu { path: "a".into(), folder: "b".into(), name: "c".into(), usage }.write();
+        let order =
+            HostedFmu { path: "a".into(), folder: "b".into(), sandboxed: false, name: "c".into(), usage };
+        let order = order.write();
         assert!((0..order.len()).all(|length| HostedFmu::read(&order[..length]).is_err()));
     }
 }

@@ -13,6 +13,7 @@ use costep_fmu_file::{Fmu, ModelDescription, PrivateFolder, Use};
 
 use crate::hand_over::Program;
 use crate::isolated::{Hear, Isolated, Outline, host};
+use crate::sandbox;
 use hosted_fmu::HostedFmu;
 
 /// How an isolated FMU is used.
@@ -34,35 +35,44 @@ impl IsolatedUse {
     }
 }
 
+/// A file to isolate: where it is and what it says about itself; whether it is confined in its process
+/// (`sandbox`).
+#[derive(Clone, Copy, Debug)]
+pub struct IsolatedFile<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// What it says about itself.
+    pub fmu: &'a ModelDescription,
+    /// Whether it is confined in its process.
+    pub sandboxed: bool,
+}
+
 /// Makes an instance of an FMU under a name, in a process of its own that `program` becomes: one that calls
-/// [`host_fmu`]. `fmu` is what the file says about itself.
+/// [`host_fmu`].
 pub fn isolate_fmu(
     program: &Program,
-    path: &Path,
-    fmu: &ModelDescription,
+    file: IsolatedFile<'_>,
     name: &str,
     usage: IsolatedUse,
 ) -> Result<Isolated> {
     let instance = name.to_owned();
     let hear = Box::new(move |bytes: &[u8]| messages::tell_of(&instance, bytes));
-    start(program, path, fmu, (name, usage), hear)
+    start(program, file, (name, usage), hear)
 }
 
 /// The same for trials: nobody is told what the FMU says, or does at its end.
 pub fn try_fmu(
     program: &Program,
-    path: &Path,
-    fmu: &ModelDescription,
+    file: IsolatedFile<'_>,
     name: &str,
     usage: IsolatedUse,
 ) -> Result<Isolated> {
-    start(program, path, fmu, (name, usage), Box::new(|_| ())).map(Isolated::abandoned)
+    start(program, file, (name, usage), Box::new(|_| ())).map(Isolated::abandoned)
 }
 
 fn start(
     program: &Program,
-    path: &Path,
-    fmu: &ModelDescription,
+    IsolatedFile { path, fmu, sandboxed }: IsolatedFile<'_>,
     (name, usage): (&str, IsolatedUse),
     hear: Hear,
 ) -> Result<Isolated> {
@@ -77,10 +87,17 @@ fn start(
         // An FMU may have changed the present folder.
         path: std::path::absolute(path).map_err(not_possible)?,
         folder: folder.path().to_owned(),
+        sandboxed,
         name: name.to_owned(),
         usage,
     };
-    Isolated::start(program, outline, &order.write(), Box::<PrivateFolder>::new(folder), hear)
+    let mut program = program.clone();
+    if sandboxed {
+        let scratch = folder.path().join(SCRATCH);
+        std::fs::create_dir(&scratch).map_err(not_possible)?;
+        program.environment.push(("TMPDIR".into(), scratch.into()));
+    }
+    Isolated::start(&program, outline, &order.write(), Box::<PrivateFolder>::new(folder), hear)
 }
 
 /// Hosts an FMU in this process, by an order of [`isolate_fmu`] in another one. `files` is the text that
@@ -88,20 +105,41 @@ fn start(
 pub fn host_fmu(files: &str) -> Result<()> {
     messages::gather();
     let make = |order: &[u8]| {
-        let HostedFmu { path, folder, name, usage } = HostedFmu::read(order)?;
+        let HostedFmu { path, folder, sandboxed, name, usage } = HostedFmu::read(order)?;
         let mut fmu = Fmu::open(path)?;
+        let prepare = |unpacked: &Path| match sandboxed {
+            true => sandbox::confine(unpacked, &folder.join(SCRATCH)),
+            false => Ok(()),
+        };
         Ok(match usage {
             IsolatedUse::CoSimulation(options) => {
-                let library =
-                    FmuLibrary::load_in(&mut fmu, Use::CoSimulation, Some(&folder), options.step_timeout)?;
+                let library = FmuLibrary::load_after(
+                    &mut fmu,
+                    Use::CoSimulation,
+                    Some(&folder),
+                    options.step_timeout,
+                    prepare,
+                )?;
                 Box::new(CoSimulationSubsystem::new(&library, &name, &options)?) as Box<dyn Subsystem>
             }
             IsolatedUse::ModelExchange(options) => {
-                let library =
-                    FmuLibrary::load_in(&mut fmu, Use::ModelExchange, Some(&folder), options.step_timeout)?;
+                let library = FmuLibrary::load_after(
+                    &mut fmu,
+                    Use::ModelExchange,
+                    Some(&folder),
+                    options.step_timeout,
+                    prepare,
+                )?;
                 Box::new(ModelExchangeSubsystem::new(&library, &name, &options)?)
             }
         })
     };
-    host(files, make, messages::take)
+    let news = |room: usize| {
+        sandbox::tell();
+        messages::take(room)
+    };
+    host(files, make, news)
 }
+
+/// The folder beside the unpacked FMU that a confined one may write to.
+const SCRATCH: &str = "scratch";

@@ -1,7 +1,10 @@
 //! Chores of the project: `cargo xtask test` runs every check, `cargo xtask python` those of the Python package alone,
-//! `cargo xtask bench` the benchmarks.
+//! `cargo xtask bench` the benchmarks, `cargo xtask fuzz [--minutes M] [--coverage] [TARGET]` reads hostile inputs,
+//! `cargo xtask sbom` lists what the program is made of.
 
+mod fuzz;
 mod python;
+mod sbom;
 
 use std::process::{Command, ExitCode};
 
@@ -12,8 +15,12 @@ fn main() -> ExitCode {
         "python" => python::test(&std::env::args().skip(2).collect::<Vec<_>>()),
         "wheel" => python::wheel(),
         "bench" => cargo(&[&["bench", "--package", "costep-benches"], &SPEED[..]].concat()),
+        "fuzz" => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
+        "sbom" => sbom::run(),
         _ => {
-            eprintln!("usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench");
+            eprintln!(
+                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | sbom"
+            );
             false
         }
     };

@@ -1,6 +1,6 @@
 //! Consistent values at the start: y = g(x0, u), u = L y.
 
-use costep_core::{Code, Description, Restricted, Subsystem};
+use costep_core::{Code, Description, InputList, Restricted, Subsystem};
 use costep_engine::Engine;
 use costep_integrate::Solver;
 
@@ -91,8 +91,8 @@ fn missing_dependencies_do_not_invent_loops() {
     let mut system = coupled(&model, &Solver::Exact, &method("zoh"), 1.0, 1e-3);
     let unknown = |part| {
         let silent = |of: &mut Description| {
-            let all: Vec<usize> = (0..of.inputs.len()).collect();
-            of.feedthrough.iter_mut().for_each(|row| row.clone_from(&all));
+            let all: InputList = (0..of.inputs.len()).collect();
+            of.feedthrough.fill(all);
         };
         Restricted::new(part).describe(silent).boxed()
     };

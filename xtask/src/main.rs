@@ -1,6 +1,6 @@
 //! Chores of the project: `cargo xtask test` runs every check, `cargo xtask python` those of the Python package alone,
 //! `cargo xtask bench` the benchmarks, `cargo xtask fuzz [--minutes M] [--coverage] [TARGET]` reads hostile inputs,
-//! `cargo xtask sbom` lists what the program is made of.
+//! `cargo xtask kills` kills runs, `cargo xtask sbom` lists what the program is made of.
 
 mod fuzz;
 mod python;
@@ -17,9 +17,10 @@ fn main() -> ExitCode {
         "bench" => cargo(&[&["bench", "--package", "costep-benches"], &SPEED[..]].concat()),
         "fuzz" => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         "sbom" => sbom::run(),
+        "kills" => kills(),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | sbom"
+                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | kills | sbom"
             );
             false
         }
@@ -43,6 +44,16 @@ fn test() -> bool {
         && documentation()
         && dependencies()
         && python::test(&[])
+}
+
+/// A hundred kills of each kind of run, at random moments.
+fn kills() -> bool {
+    let arguments =
+        ["test", "--package", "costep-cli", "--test", "kills", "--", "--nocapture", "--test-threads", "1"];
+    println!("xtask: COSTEP_KILLS=100 cargo {}", arguments.join(" "));
+    let mut command = Command::new("cargo");
+    command.args(arguments).env("COSTEP_KILLS", "100");
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// The documentation of all crates, without a warning.

@@ -164,7 +164,7 @@ mod tests {
             name: name.into(),
             inputs: (0..inputs).map(|i| port(format!("u{i}"))).collect(),
             outputs: (0..feedthrough.len()).map(|i| port(format!("y{i}"))).collect(),
-            feedthrough: feedthrough.iter().map(|row| row.to_vec()).collect(),
+            feedthrough: feedthrough.iter().map(|row| row.to_vec().into()).collect(),
             ..Description::default()
         }
     }

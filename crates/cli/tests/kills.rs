@@ -1,0 +1,130 @@
+//! `kill -9` at random moments of runs with native parts, FMUs, isolated and confined ones: the recording can be read,
+//! no process stays, and the resumed run has the bits of one that was never broken. Few here; `COSTEP_KILLS=100` does a
+//! hundred of each kind (`cargo xtask kills`).
+#![cfg(target_os = "linux")]
+
+mod common;
+#[path = "../../fmi/tests/fmus/mod.rs"]
+mod fmus;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::{Running, Sandbox};
+use costep_results::Table;
+
+/// A system and the folder of its unbroken run.
+struct Victim {
+    sandbox: Sandbox,
+    line: String,
+}
+
+impl Victim {
+    fn native() -> Self {
+        let victim = Self { sandbox: Sandbox::in_memory(), line: "dual-mass --step 20us --t-end 2s".into() };
+        victim.unbroken()
+    }
+
+    fn of_fmus(isolation: &str) -> Self {
+        let sandbox = Sandbox::in_memory();
+        std::fs::create_dir(sandbox.path("rig")).unwrap();
+        std::fs::copy(fmus::build(fmus::Fmi::V2, "Lag").path, sandbox.path("rig/Lag.fmu")).unwrap();
+        let fmu = |name: &str, x0: f64| {
+            format!("[fmu.{name}]\nfile = \"Lag.fmu\"\nisolation = \"{isolation}\"\nset = {{ x0 = {x0} }}\n")
+        };
+        let text = format!(
+            "[system]\nstop = \"1 s\"\n[step]\nsize = \"20 us\"\n[method]\nid = \"foh\"\n{}{}\
+             [[connect]]\nfrom = \"a.y\"\nto = \"b.u\"\n[[connect]]\nfrom = \"b.y\"\nto = \"a.u\"\n",
+            fmu("a", 1.0),
+            fmu("b", -0.5)
+        );
+        sandbox.write("rig/system.toml", text);
+        Self { sandbox, line: "rig".into() }.unbroken()
+    }
+
+    fn unbroken(self) -> Self {
+        self.sandbox.run(&format!("run {} --out whole --no-verify", self.line)).exits(0);
+        self
+    }
+
+    fn bits(&self, run: &str) -> Vec<Vec<u64>> {
+        let table = Table::open(&self.sandbox.path(run).join("results.arrows")).unwrap();
+        assert!(table.complete());
+        let bits = |name: &str| table.values(name).unwrap().iter().map(|y| y.to_bits()).collect();
+        table.columns().iter().map(|column| bits(&column.name)).collect()
+    }
+
+    /// Kills a run this long after its start or its first checkpoint; whether it could be resumed.
+    fn kill_after(&self, time: Duration, at_start: bool) -> bool {
+        let _ = std::fs::remove_dir_all(self.sandbox.path("parts"));
+        let mark = self.sandbox.path("mark");
+        let line = format!("run {} --out parts --no-verify --checkpoint 0.01s", self.line);
+        let mut command = self.sandbox.command(line.split_whitespace());
+        command.env("COSTEP_TEST_MARK", &mark).stdout(std::process::Stdio::null());
+        let mut running = Running::of(command);
+        while !at_start && !self.sandbox.path("parts/checkpoint").exists() && !running.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(time);
+        running.kill();
+        let start = Instant::now();
+        while is_left(&mark) {
+            assert!(start.elapsed() < Duration::from_secs(20), "a process outlives the run");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let recording = self.sandbox.path("parts/results.arrows");
+        if recording.exists() && std::fs::metadata(&recording).unwrap().len() > 0 {
+            assert!(Table::open(&recording).unwrap().damage().is_none());
+        }
+        if !self.sandbox.path("parts/checkpoint").exists() {
+            return false;
+        }
+        self.sandbox.run("resume parts --no-verify").exits(0);
+        true
+    }
+}
+
+/// Whether a process that was started with a mark in its environment still runs.
+fn is_left(mark: &Path) -> bool {
+    let mark = mark.to_str().unwrap().as_bytes();
+    let has_mark = |entry: std::fs::DirEntry| {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        environment.windows(mark.len()).any(|part| part == mark)
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().any(has_mark)
+}
+
+fn survives(victim: &Victim) {
+    let kills = std::env::var("COSTEP_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_u64);
+    let (whole, mut resumed) = (victim.bits("whole"), 0_u64);
+    for kill in 0..kills {
+        // Spread over a fifth of a second, in no order.
+        let time = Duration::from_micros(kill.wrapping_mul(7_919_773) % 200_000);
+        if victim.kill_after(time, kill % 4 == 3) {
+            resumed += 1;
+            assert!(victim.bits("parts") == whole, "kill {kill} after {time:?}");
+        }
+    }
+    assert!(4 * resumed >= 3 * kills - 3, "{resumed} of {kills}");
+    println!("{kills} kills, {resumed} of them behind a checkpoint and resumed bit for bit");
+}
+
+#[test]
+fn native_runs_survive_kills() {
+    survives(&Victim::native());
+}
+
+#[test]
+fn runs_of_fmus_survive_kills() {
+    survives(&Victim::of_fmus("none"));
+}
+
+#[test]
+fn runs_of_isolated_fmus_survive_kills() {
+    survives(&Victim::of_fmus("process"));
+}
+
+#[test]
+fn runs_of_confined_fmus_survive_kills() {
+    survives(&Victim::of_fmus("sandbox"));
+}

@@ -89,6 +89,7 @@ pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
 pub use step::Step;
 pub use system::{Opening, System, default_folder};
+pub use trust::{found_trials, remember_trials};
 pub use verdict::{Doubt, ErrorEstimate, Verify};
 
 pub use costep_analysis::{ProbeReport, ReferenceKind};

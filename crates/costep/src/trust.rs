@@ -10,20 +10,63 @@ use costep_analysis::{Offer, contradiction};
 use costep_core::{AfterStep, Code, Error, Experiment, Restricted, Subsystem};
 use costep_methods::{MethodSpec, auto};
 use costep_project::Project;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// An FMU as it is used, and an offer of it.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 struct Tried {
     path: PathBuf,
     changed: Option<SystemTime>,
     /// Interface and values that are set.
     usage: String,
     step: u64,
+    #[serde(with = "offer_words")]
     offer: Offer,
 }
 
 /// What was found in earlier trials, so that a comparison does not try the same FMU for each of its runs.
 static FOUND: Mutex<Vec<(Tried, Option<String>)>> = Mutex::new(Vec::new());
+
+/// What trials of FMUs have found in this process, for [`remember_trials`] in another one.
+pub fn found_trials() -> Value {
+    json!(*FOUND.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Takes over what trials in another process have found, so that they need not be repeated here: a process that does many
+/// runs in others tells each of them what those before have found.
+pub fn remember_trials(found: &Value) {
+    let Ok(others) = Vec::<(Tried, Option<String>)>::deserialize(found) else { return };
+    let mut known = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    for (tried, found) in others {
+        if known.iter().all(|(other, _)| *other != tried) {
+            known.push((tried, found));
+        }
+    }
+}
+
+/// Offers as words.
+mod offer_words {
+    use costep_analysis::Offer;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    const WORDS: [(Offer, &str); 3] = [
+        (Offer::LocalModel, "local model"),
+        (Offer::InputPolynomials, "input polynomials"),
+        (Offer::Rollback, "rollback"),
+    ];
+
+    pub(super) fn serialize<S: Serializer>(offer: &Offer, to: S) -> Result<S::Ok, S::Error> {
+        let word = WORDS.iter().find(|(known, _)| known == offer).map_or("", |(_, word)| word);
+        to.serialize_str(word)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Offer, D::Error> {
+        let text = String::deserialize(from)?;
+        let known = WORDS.iter().find(|(_, word)| *word == text).map(|(offer, _)| *offer);
+        known.ok_or_else(|| D::Error::custom("an unknown offer"))
+    }
+}
 
 /// Which offers of which parts are not to be used.
 #[derive(Default)]
@@ -155,6 +198,25 @@ fn tried(project: &Project, part: usize, offer: Offer, experiment: &Experiment) 
 mod tests {
     use super::*;
     use costep_core::{Description, Place, unsupported};
+
+    #[test]
+    fn findings_of_another_process_are_remembered_once() {
+        let tried = |step: u64| Tried {
+            path: "nowhere/engine.fmu".into(),
+            changed: Some(SystemTime::UNIX_EPOCH),
+            usage: "cs".into(),
+            step,
+            offer: Offer::Rollback,
+        };
+        let found = json!([(tried(1), Some("wrong")), (tried(2), None::<String>)]);
+        remember_trials(&found);
+        remember_trials(&found);
+        remember_trials(&json!("nonsense"));
+        let ours = found_trials();
+        let of =
+            |step: u64| ours.as_array().unwrap().iter().filter(|row| row[0] == json!(tried(step))).count();
+        assert_eq!([of(1), of(2), of(3)], [1, 1, 0]);
+    }
 
     #[test]
     fn errors_are_explained_by_what_they_are_about() {

@@ -34,6 +34,15 @@ const COLUMNS: &str = "columns";
 pub(crate) struct Task {
     pub(crate) recipe: Recipe,
     pub(crate) work: Work,
+    /// What trials of FMUs have found so far.
+    pub(crate) trials: Value,
+}
+
+impl Task {
+    /// Work on a system, with what is known of its FMUs.
+    pub(crate) fn new(recipe: Recipe, work: Work) -> Self {
+        Self { recipe, work, trials: costep::found_trials() }
+    }
 }
 
 /// The kinds of work.
@@ -51,6 +60,8 @@ struct Said {
     report: Value,
     errors: Vec<Value>,
     heads: Vec<Head>,
+    /// What trials of FMUs have found.
+    trials: Value,
 }
 
 /// Flag and folder of a task, if that is what this process was started for.
@@ -89,7 +100,7 @@ pub(crate) fn serve(order: &Order) -> u8 {
 
 impl Said {
     fn failed(errors: Vec<Value>) -> Self {
-        Self { report: Value::Null, errors, heads: Vec::new() }
+        Self { report: Value::Null, errors, heads: Vec::new(), trials: costep::found_trials() }
     }
 }
 
@@ -99,6 +110,7 @@ fn done(folder: &Path) -> Result<Said, Error> {
     };
     let text = std::fs::read_to_string(folder.join(TASK)).map_err(|cause| unreadable(&cause))?;
     let task: Task = serde_json::from_str(&text).map_err(|cause| unreadable(&cause))?;
+    costep::remember_trials(&task.trials);
     let system = match task.recipe.load(Registry::standard(), &CodeParts::new()) {
         Ok(system) => system,
         Err(errors) => return Ok(Said::failed(errors.iter().map(errors::to_json).collect())),
@@ -114,7 +126,7 @@ fn done(folder: &Path) -> Result<Said, Error> {
         columns.write(&folder.join(COLUMNS)).map_err(|cause| unreadable(&cause))?;
         heads = columns.heads().to_vec();
     }
-    Ok(Said { report, errors: Vec::new(), heads })
+    Ok(Said { report, errors: Vec::new(), heads, trials: costep::found_trials() })
 }
 
 /// What came of a task, and the exception that interrupted it.
@@ -213,6 +225,7 @@ fn give_to_child(task: &Task, watch: &Watch<'_>) -> Result<Given, Vec<Value>> {
 
 fn read_reply(folder: &Path) -> std::io::Result<Result<Reply, Vec<Value>>> {
     let said: Said = serde_json::from_str(&std::fs::read_to_string(folder.join(REPLY))?)?;
+    costep::remember_trials(&said.trials);
     if !said.errors.is_empty() {
         return Ok(Err(said.errors));
     }

@@ -175,7 +175,7 @@ impl Core {
             Work::Run(settings) => settings.record.clone(),
             _ => None,
         };
-        let given = child::give(py, &mut Task { recipe: self.recipe.clone(), work }, memory_limit, tell)?;
+        let given = child::give(py, &mut Task::new(self.recipe.clone(), work), memory_limit, tell)?;
         let reply = given.reply.or_else(|errors| match &errors[..] {
             // The process ended in the middle of a run: what is recorded counts.
             [error] if error["place"]["time"].is_number() => {

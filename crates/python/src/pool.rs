@@ -118,7 +118,7 @@ impl Runs {
             .map_err(|found| found.iter().map(errors::to_json).collect::<Vec<_>>())?;
         let settings = self.settings.clone();
         if settings.supervise && !system.project().given.fmus.is_empty() {
-            let task = Task { recipe: recipe.clone(), work: Work::Run(settings) };
+            let task = Task::new(recipe.clone(), Work::Run(settings));
             return child::give_quietly(&task, &self.cancel);
         }
         ran(&system, settings.run(&self.cancel), &Shown::default())

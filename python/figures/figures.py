@@ -70,6 +70,7 @@ def installed(wheel: pathlib.Path) -> float:
 
 def main(wheel: pathlib.Path) -> None:
     PLACE.mkdir(parents=True, exist_ok=True)
+    busy = os.getloadavg()[0]
     ours = PLACE / "costep"
     if ours.exists():
         (ours / "done").unlink(missing_ok=True)
@@ -94,7 +95,8 @@ def main(wheel: pathlib.Path) -> None:
     }
     stopped = median(5, lambda: ask(ours_python, "interrupt", PLACE / "interrupted"))
     page = PAGE.format(
-        machine=f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}",
+        machine=f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}",
+        load=busy,
         rows="\n".join(rows),
         size=wheel.stat().st_size / 1e6,
         install=installed(wheel),
@@ -107,12 +109,14 @@ def main(wheel: pathlib.Path) -> None:
 
 PAGE = """# Figures of the Python package
 
-Written by `python python/figures/figures.py WHEEL` on {machine}: medians of several runs, all in one go.
+Written by `python python/figures/figures.py WHEEL` on {machine}: medians of several runs, all in one go. Other work
+kept the machine busy at a load of {load:.1f} when it began: at more than a few tenths, times are longer than they should be.
 
 ## The same case in four packages
 
 The two-mass oscillator of the README as two FMUs (FMI 2.0), {{}} s, connected by three signals, displacement read at every communication point: lines of code
-(`python/figures/case_*.py`, without blank ones), wall time with loading and unpacking the FMUs, relative RMS error against the monolithic solution; and the wall time of 1 s in steps of 10 us (100,000 steps).
+(`python/figures/case_*.py`, without blank ones), wall time with loading and unpacking the FMUs, relative RMS error against
+the monolithic solution by the solver that the FMUs have inside; and the wall time of 1 s in steps of 10 us (100,000 steps).
 
 | package | lines | time, 1 ms | error, 1 ms | time, 5 ms | error, 5 ms | 100,000 steps |
 |---|---|---|---|---|---|---|

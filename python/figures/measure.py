@@ -23,9 +23,7 @@ def exact(stop: str) -> dict:
     """The monolithic solution at every millisecond, by the solver that the FMUs have inside: errors are those of coupling."""
     import costep
 
-    result = costep.System("dual-mass").run(
-        stop=float(stop), step="1 ms", method="monolithic:solver=project"
-    )
+    result = costep.System("dual-mass").run(stop=float(stop), step="1 ms", method="monolithic:solver=project")
     return {"t": result.time.tolist(), "x": result["s1.x"].tolist()}
 
 

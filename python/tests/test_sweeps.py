@@ -7,6 +7,7 @@ import pathlib
 import signal
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 
 import costep
 import numpy as np
@@ -40,7 +41,7 @@ def test_executors_give_the_same_table(local: costep.Sweep) -> None:
     with ThreadPoolExecutor(2) as threads:
         assert costep.sweep(rig, GRID, measure=end, executor=threads, on_row=lambda k, row: seen.append(k)) == local
     assert sorted(seen) == list(range(24))
-    with ProcessPoolExecutor(2) as processes:
+    with ProcessPoolExecutor(2, get_context("spawn")) as processes:
         assert costep.sweep(rig, GRID, measure=end, executor=processes, runs_per_task=5) == local
     with pytest.raises(costep.Error, match="not an executor"):
         costep.sweep(rig, GRID, executor=3)
@@ -72,7 +73,7 @@ def test_parts_in_python() -> None:
     here = costep.sweep(rig, grid)
     assert [row["verdict"] for row in here] == ["stable"] * 2
     # Functions without a name go to other processes too.
-    with ProcessPoolExecutor(1) as processes:
+    with ProcessPoolExecutor(1, get_context("spawn")) as processes:
         assert costep.sweep(rig, grid, executor=processes) == here
 
 

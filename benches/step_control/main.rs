@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use costep_benches::step_control::{tables, truck};
+use costep_benches::step_control::{tables, truck_table};
 
 fn main() {
     let (mut table, mut folder) = (None::<PathBuf>, None::<PathBuf>);
@@ -26,7 +26,7 @@ fn main() {
         }
     }
     let mut text = tables();
-    match folder.map(|folder| truck(&folder)) {
+    match folder.map(|folder| truck_table(&folder)) {
         Some(Ok(truck)) => text += &truck,
         Some(Err(error)) => eprintln!("{error}"),
         None => {}

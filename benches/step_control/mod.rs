@@ -263,7 +263,7 @@ fn error_of(run: &(Vec<f64>, Vec<[f64; 2]>), exact: &(Vec<f64>, Vec<[f64; 2]>), 
 mod tests {
     use super::*;
 
-    /// `ecco` of libcosim takes 73,128 steps for errors of 2.0e-4 and 6.7e-4.
+    /// At errors that `ecco` of libcosim has at its own communication points, which are 73,128.
     #[test]
     fn the_quarter_truck_of_libcosim_takes_a_few_thousand_steps() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));

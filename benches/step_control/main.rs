@@ -1,5 +1,5 @@
-//! Controlled steps: errors that tolerances lead to, and what they cost beside the best fixed step with the same error. Prints the table
-//! of `docs/step-control.md`, or writes it to a file.
+//! Controlled steps: errors that tolerances lead to, and what they cost beside the best fixed step with the
+//! same error. Prints the table of `docs/step-control.md`, or writes it to a file.
 //!
 //! `cargo bench -p costep-benches --bench step_control -- [--table FILE] [--truck FOLDER]`
 //!

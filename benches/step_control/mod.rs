@@ -27,8 +27,8 @@ pub struct Case {
     stop: f64,
 }
 
-/// The dual mass oscillator of the literature, the same until it has come to rest, and two masses whose stiff coupling calms down long
-/// before they do.
+/// The dual mass oscillator of the literature, the same until it has come to rest, and two masses whose
+/// stiff coupling calms down long before they do.
 pub const CASES: &[Case] = &[
     Case {
         title: "dual-mass, ck 2e5, dk 200, 0.1 s",
@@ -106,7 +106,8 @@ impl Case {
         self.measure(Engine::new(self.system(method, self.stop / steps as f64)?)?)
     }
 
-    /// The run with fewest equal steps and at most this error. A power law between neighbours would not see that errors scatter.
+    /// The run with fewest equal steps and at most this error. A power law between neighbours would not see
+    /// that errors scatter.
     pub fn best_fixed(&self, method: &str, error: f64) -> Result<Measured> {
         let run = |steps| self.fixed(method, steps).ok().filter(|run| run.error <= error);
         let (mut few, mut many) = (1, 2);
@@ -202,8 +203,9 @@ pub struct TruckRun {
     errors: [f64; 2],
 }
 
-/// Errors of spring force and velocity of the chassis of libcosim's quarter truck in 4 s, as shares of their ranges, against the same system
-/// held over steps of 10 us, the inner step of both FMUs. Nothing is said but the tolerance.
+/// Errors of spring force and velocity of the chassis of libcosim's quarter truck in 4 s, as shares of
+/// their ranges, against the same system held over steps of 10 us, the inner step of both FMUs. Nothing is
+/// said but the tolerance.
 pub fn truck(folder: &Path, tolerances: &[f64]) -> Result<Vec<TruckRun>> {
     let system = costep::System::open(folder.join("OspSystemStructure.xml"));
     let system = system.map_err(|errors| errors.first().clone())?;
@@ -278,8 +280,8 @@ mod tests {
         assert!(run.steps <= 3000 && run.errors[0] <= 2.0e-4 && run.errors[1] <= 6.7e-4, "{run:?}");
     }
 
-    /// Cheap rows of the tables, each with its bounds: error within a factor of 5 of the tolerance, calls at most twice those of the best
-    /// fixed step with the same error.
+    /// Cheap rows of the tables, each with its bounds: error within a factor of 5 of the tolerance, calls
+    /// at most twice those of the best fixed step with the same error.
     #[test]
     fn tolerances_are_met_at_the_cost_of_the_best_fixed_step() {
         for case in &CASES[..2] {

@@ -1,8 +1,9 @@
-//! Power bonds of a run: the power that goes through each, and the energy that is lost or made on the way because inputs are not what they
-//! are connected to.
+//! Power bonds of a run: the power that goes through each, and the energy that is lost or made on the way
+//! because inputs are not what they are connected to.
 //!
-//! Over a step each side of a bond sees the mean of its own output, by the trapezoidal rule, times the mean of the input that it was given.
-//! What both sides see differs by the residual energy of the step (Sadjina et al. 2016); without coupling error there is none.
+//! Over a step each side of a bond sees the mean of its own output, by the trapezoidal rule, times the mean
+//! of the input that it was given. What both sides see differs by the residual energy of the step (Sadjina
+//! et al. 2016); without coupling error there is none.
 
 use costep_core::{PowerBond, Result, StateReader, StateWriter};
 use costep_engine::Engine;
@@ -10,7 +11,8 @@ use costep_engine::Engine;
 /// What has gone through a bond.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BondEnergy {
-    /// Power at the last communication point, the mean of what both sides see, in W if the signals are in SI units.
+    /// Power at the last communication point, the mean of what both sides see, in W if the signals are in
+    /// SI units.
     pub power: f64,
     /// Energy that one side gave and the other did not get, with its sign, in J.
     pub residual: f64,

@@ -2,8 +2,8 @@
 
 use crate::Connection;
 
-/// Two connections between the same two subsystems, there and back, whose signals multiply to the power that goes from one to the
-/// other: a force and a velocity, a voltage and a current.
+/// Two connections between the same two subsystems, there and back, whose signals multiply to the power
+/// that goes from one to the other: a force and a velocity, a voltage and a current.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerBond {
     /// Its name.
@@ -13,8 +13,9 @@ pub struct PowerBond {
 }
 
 impl PowerBond {
-    /// The power that each side of the bond sees, in the direction of the first connection and in units of its output times that of the
-    /// second: by its own output and the input that it was given. Without coupling error both are the same.
+    /// The power that each side of the bond sees, in the direction of the first connection and in units of
+    /// its output times that of the second: by its own output and the input that it was given. Without
+    /// coupling error both are the same.
     #[inline]
     pub fn powers(&self, y: &[f64], u: &[f64]) -> [f64; 2] {
         let [there, back] = &self.connections;

@@ -6,8 +6,8 @@
 //! fast, n parts of a step     every part gets the polynomials shifted to its start or, where inputs are held, their mean over it
 //! ```
 //!
-//! To go ahead means that a slow subsystem sees what the others are expected to do, and the others see what it has done: their inputs are
-//! interpolated. The order of the error is that of the method.
+//! To go ahead means that a slow subsystem sees what the others are expected to do, and the others see what
+//! it has done: their inputs are interpolated. The order of the error is that of the method.
 
 use costep_core::{
     Code, Description, EnvironmentStep, Error, Experiment, InputList, InputPolynomials, InputSegment,
@@ -56,7 +56,8 @@ struct Course {
 }
 
 impl Course {
-    /// Outputs at macro step k: on the parabola through the last three points, or on a line as long as there are two.
+    /// Outputs at macro step k: on the parabola through the last three points, or on a line as long as
+    /// there are two.
     fn outputs(&self, y: &mut [f64]) {
         if self.k == self.to {
             return y.copy_from_slice(&self.y_to);

@@ -1,7 +1,7 @@
 //! How long the macro steps of a run are, and when it ends.
 //!
-//! The length is a property of each step: a control proposes the next one and hears what became of it. Everybody else
-//! takes times and lengths from the step that is done ([`StepContext`], [`Interval`]).
+//! The length is a property of each step: a control proposes the next one and hears what became of it.
+//! Everybody else takes times and lengths from the step that is done ([`StepContext`], [`Interval`]).
 
 use costep_core::{
     AfterStep, Code, Description, Error, Experiment, External, Interval, Result, Signals, StateReader,
@@ -17,7 +17,8 @@ pub struct InputTraits {
     pub order: usize,
     /// It is the projection of what is expected, not a continuation from the start of the step.
     pub is_projected: bool,
-    /// An output of its subsystem follows it at once: outputs are read under its value at the end of the step.
+    /// An output of its subsystem follows it at once: outputs are read under its value at the end of the
+    /// step.
     pub is_direct: bool,
 }
 
@@ -31,8 +32,8 @@ pub struct ControlView<'a> {
     pub externals: &'a [(usize, External)],
     /// Every input that methods form from outputs; nothing for external and discrete ones.
     pub inputs: &'a [Option<InputTraits>],
-    /// A method carries on from step to step what the last one lacked or taught: lengths should change seldom, and what a step
-    /// after a change shows is not yet its error.
+    /// A method carries on from step to step what the last one lacked or taught: lengths should change
+    /// seldom, and what a step after a change shows is not yet its error.
     pub carries_on: bool,
     /// The first subsystem that cannot go back, if there is one.
     pub without_rollback: Option<&'a Description>,
@@ -60,14 +61,15 @@ pub trait StepControl: Send {
         Ok(())
     }
 
-    /// The step that follows communication point k, the last one that was accepted. Also asked at the end of the run.
+    /// The step that follows communication point k, the last one that was accepted. Also asked at the end
+    /// of the run.
     fn next_step(&self, k: u64) -> Interval;
 
     /// Whether the run is over at communication point k.
     fn is_over(&self, k: u64) -> bool;
 
-    /// Whether all steps have the same length, which methods that learn from step to step need. The step of the
-    /// [`Experiment`] is then that length; otherwise it is the longest one that will be proposed.
+    /// Whether all steps have the same length, which methods that learn from step to step need. The step of
+    /// the [`Experiment`] is then that length; otherwise it is the longest one that will be proposed.
     fn is_uniform(&self) -> bool;
 
     /// A step is too long: the next proposal starts where it did and is at most `shorter`.
@@ -76,8 +78,8 @@ pub trait StepControl: Send {
     /// A step was accepted.
     fn accepted(&mut self, _step: &StepContext) {}
 
-    /// What it does with the outcome of a step that all methods accept. If it may reject it, every subsystem has to support
-    /// rollback. Asked once, after `prepare`.
+    /// What it does with the outcome of a step that all methods accept. If it may reject it, every
+    /// subsystem has to support rollback. Asked once, after `prepare`.
     fn after_step(&self) -> AfterStep {
         AfterStep::Nothing
     }
@@ -149,8 +151,9 @@ impl Pace {
     }
 }
 
-/// Steps of one length: T^k = start + k h, always computed from k. Adding h step by step would drift. The last one ends
-/// at the stop time, and may be shorter: what a method has learnt of the others serves it for one more.
+/// Steps of one length: T^k = start + k h, always computed from k. Adding h step by step would drift. The
+/// last one ends at the stop time, and may be shorter: what a method has learnt of the others serves it for
+/// one more.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedSteps {
     experiment: Experiment,
@@ -185,7 +188,8 @@ impl StepControl for FixedSteps {
     }
 }
 
-/// Steps from time to time of a list, each in equal parts: the steps of a run that has been done, or finer ones.
+/// Steps from time to time of a list, each in equal parts: the steps of a run that has been done, or finer
+/// ones.
 #[derive(Clone, Debug)]
 pub struct ListedSteps {
     times: Vec<f64>,

@@ -84,7 +84,8 @@ fn is_possible(step: &Section<'_>, key: &str, time: f64, problems: &mut Problems
 }
 
 impl Project {
-    /// Controls steps with this tolerance, if there is one, and lets them begin with this step. Limits that nobody gave follow the run.
+    /// Controls steps with this tolerance, if there is one, and lets them begin with this step. Limits that
+    /// nobody gave follow the run.
     pub fn set_control(&mut self, tolerance: Option<f64>, first: Option<f64>) -> Result<(), Error> {
         let run = &self.model.experiment;
         let span = run.stop - run.start;

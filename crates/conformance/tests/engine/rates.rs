@@ -1,4 +1,5 @@
-//! Subsystems that step at rates of their own: the order of the method, outputs at the right times, the same bits after a resume.
+//! Subsystems that step at rates of their own: the order of the method, outputs at the right times, the
+//! same bits after a resume.
 
 use costep_core::{Code, Experiment, External, InputPolynomials, Restricted, StepLengths, Subsystem};
 use costep_engine::{Engine, Rate, System};
@@ -28,7 +29,8 @@ fn chain(id: &str, rates: &[Rate], steps: u32) -> System {
     system
 }
 
-/// Greatest error of any output at any macro step of the second half, against the system solved as one at the same time.
+/// Greatest error of any output at any macro step of the second half, against the system solved as one at
+/// the same time.
 fn error(id: &str, rates: &[Rate], steps: u32) -> f64 {
     let model = masses();
     let mut engine = Engine::new(chain(id, rates, steps)).unwrap();

@@ -61,7 +61,8 @@ fn steps_join_stay_within_their_limits_and_end_at_the_stop_time() {
         assert!(steps.windows(2).all(|pair| pair[0].end == pair[1].start), "{label}");
         let longest = steps.iter().map(|step| step.length).fold(0.0, f64::max);
         assert!(longest <= limits.max * (1.0 + 1e-9), "{label}: {longest}");
-        // Two steps that share the rest before a time to be met may each be half as long, and the halves of one.
+        // Two steps that share the rest before a time to be met may each be half as long, and the halves of
+        // one.
         let shortest = steps.iter().map(|step| step.length).fold(1.0, f64::min);
         assert!(shortest > 0.24 * limits.min, "{label}: {shortest}");
         let counts = engine.step_counts().unwrap();

@@ -1,5 +1,6 @@
-//! Control by the coupling defect: how far inputs were, over a step, from what they are connected to. Costs nothing: both are known
-//! when the step has been done. Where all subsystems can go back, a step that was far too long is done again.
+//! Control by the coupling defect: how far inputs were, over a step, from what they are connected to. Costs
+//! nothing: both are known when the step has been done. Where all subsystems can go back, a step that was
+//! far too long is done again.
 //!
 //! ```text
 //! e(s) = z(s) - u(s)                    z = L y over the step, u the input polynomials of order p without their external share
@@ -7,14 +8,16 @@
 //! projected inputs (`predictive`)       error = |e(0) + (-1)^p e(h)| / 4 + tail^2 / (R (2p + 3)),  tail = (e(h) - (-1)^p e(0)) / 2
 //! ```
 //!
-//! R is the range of z so far. The mean of e is what a subsystem feels first: its states move by the integral of their inputs. Inputs that
-//! are extrapolated from the start of the step have e(0) = 0 and an e of one sign: its mean is of the order of the method. Inputs that are
-//! the projection of what is expected have no mean error, but for that of the models, which shows at the ends of the step; what is cut off
-//! (the tail, a Legendre polynomial of degree p + 1) is orthogonal to all that the step lets through up to the same degree, so that its
-//! effect is the mean of the product of two tails, tail^2 / (2p + 3). That is the error at communication points, h^(2p+2). Only where outputs
-//! follow an input at once, and are read under its value at the end of the step, do they show the tail itself: then a part of
-//! it counts. Outputs that follow at once are themselves read under what was cut off: the ends of the step tell half as
-//! much about the mean.
+//! R is what an input is measured by (`inputs.rs`). The mean of e is what a subsystem feels first: its states move by the
+//! integral of their inputs. Inputs that are extrapolated from the start of the step have e(0) = 0 and an e
+//! of one sign: its mean is of the order of the method. Inputs that are the projection of what is expected
+//! have no mean error, but for that of the models, which shows at the ends of the step; what is cut off
+//! (the tail, a Legendre polynomial of degree p + 1) is orthogonal to all that the step lets through up to
+//! the same degree, so that its effect is the mean of the product of two tails, tail^2 / (2p + 3). That is
+//! the error at communication points, h^(2p+2). Only where outputs follow an input at once, and are read
+//! under its value at the end of the step, do they show the tail itself: then a part of it counts. Outputs
+//! that follow at once are themselves read under what was cut off: the ends of the step tell half as much
+//! about the mean.
 
 use costep_core::{InputPolynomials, StepContext};
 
@@ -31,8 +34,8 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
     build: |spec, experiment, _| Box::new(InputControl::new(spec, experiment, error)),
 };
 
-/// How much of the sum of both ends counts as the mean of what is projected, and how much of the tail of an input that outputs follow
-/// at once.
+/// How much of the sum of both ends counts as the mean of what is projected, and how much of the tail of an
+/// input that outputs follow at once.
 const KNOWN: f64 = 0.25;
 const SEEN: f64 = 0.2;
 

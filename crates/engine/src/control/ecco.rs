@@ -1,12 +1,14 @@
-//! Energy-conservation-based control (after Sadjina, Kyllingstad, Skjong & Pedersen 2016): by the power that is lost or made at bonds.
+//! Energy-conservation-based control (after Sadjina, Kyllingstad, Skjong & Pedersen 2016): by the power
+//! that is lost or made at bonds.
 //!
 //! ```text
 //! residual power of a bond   dP = y_a u_d - y_b u_c, what both sides see, at the end of the step: 0 without coupling error
 //! error                      |dP| / P, P the greatest power so far
 //! ```
 //!
-//! The length of the step follows from the PI control that all controls here share, not from gains of its own, and the power is measured by
-//! what has gone through the bond: a tolerance means the same as for other controls.
+//! The length of the step follows from the PI control that all controls here share, not from gains of its
+//! own, and the power is measured by what has gone through the bond: a tolerance means the same as for
+//! other controls.
 
 use costep_core::{
     AfterStep, Code, Error, Experiment, Interval, PowerBond, Result, Signals, StateReader, StateWriter,

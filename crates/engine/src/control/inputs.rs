@@ -17,7 +17,8 @@ pub(super) struct InputOverStep {
     /// Its number.
     pub(super) j: usize,
     pub(super) of: InputTraits,
-    /// What it is connected to, L y, at T^(k-1), T^k and T^(k+1); the first is not a number at the start of a run.
+    /// What it is connected to, L y, at T^(k-1), T^k and T^(k+1); the first is not a number at the start of
+    /// a run.
     pub(super) before: f64,
     pub(super) start: f64,
     pub(super) end: f64,
@@ -39,9 +40,10 @@ const AT_REST: f64 = 1e-3;
 
 /// Steps by the greatest error of an input.
 ///
-/// An error is measured by the range of the input lately: that is what moves the outputs of its subsystem lately. By how much these are
-/// wrong counts as a share of their greatest range: if they hardly move any more, so much larger may errors be. Where all signals calm
-/// down together the two cancel; where a force has calmed down and what it moves has not, small errors of it matter.
+/// An error is measured by the range of the input lately: that is what moves the outputs of its subsystem
+/// lately. By how much these are wrong counts as a share of their greatest range: if they hardly move any
+/// more, so much larger may errors be. Where all signals calm down together the two cancel; where a force
+/// has calmed down and what it moves has not, small errors of it matter.
 pub(super) struct InputControl {
     pacing: Pacing,
     tolerance: f64,

@@ -1,5 +1,5 @@
-//! The controls of the length of macro steps, one file each, and the table from which project files, command line, documentation
-//! and conformance tests derive.
+//! The controls of the length of macro steps, one file each, and the table from which project files,
+//! command line, documentation and conformance tests derive.
 //!
 //! | what | where |
 //! |---|---|
@@ -65,7 +65,8 @@ impl PartialEq for ControlSpec {
     }
 }
 
-/// Steps of a run whose longest is not said, at least, and shares of the run that the shortest and the first step then are.
+/// Steps of a run whose longest is not said, at least, and shares of the run that the shortest and the
+/// first step then are.
 const FEWEST_STEPS: f64 = 10.0;
 const SHORTEST: f64 = 1e-6;
 

@@ -8,9 +8,11 @@ use costep_core::{
 use super::ControlSpec;
 use crate::step_control::{ControlView, StepCounts};
 
-/// Share of the longest step that the first one is, if nothing is said: a wrong one does no harm, and the steps after it grow fast.
+/// Share of the longest step that the first one is, if nothing is said: a wrong one does no harm, and the
+/// steps after it grow fast.
 const FIRST: f64 = 1e-3;
-/// By how much a step may be longer or shorter than the one before; while nothing is known yet, it may grow faster.
+/// By how much a step may be longer or shorter than the one before; while nothing is known yet, it may grow
+/// faster.
 const SHRINKS: f64 = 0.2;
 const GROWS: f64 = 1.6;
 const GROWS_AT_FIRST: f64 = 4.0;
@@ -28,21 +30,21 @@ const AFTER_JUMP: f64 = 0.1;
 /// A step that should have been shorter than this share of itself is done again, where that is possible.
 const FAR_BEYOND: f64 = 0.6;
 
-/// An error that is still this share of itself in a step of less than half the length has another cause, and so many times after the
-/// other it is given up.
+/// An error that is still this share of itself in a step of less than half the length has another cause,
+/// and so many times after the other it is given up.
 const HELPS: f64 = 0.8;
 const USELESS: u64 = 3;
 
 /// So much better a long step has to be at most.
 const MOST_SHARE: f64 = 3.0;
 
-/// Where lengths change seldom: by this factor, or its third power, down as soon as a step should have been shorter than this share of
-/// itself, up when it could have been so many times as long for a while.
+/// Where lengths change seldom: by this factor, or its third power, down as soon as a step should have been
+/// shorter than this share of itself, up when it could have been so many times as long for a while.
 const RUNG: f64 = 1.5;
 const DOWN: f64 = 0.8;
 const UP: f64 = 1.65;
-/// Steps after a change that are waited for, beyond those that make up for one of the old length; and what of an error still counts a
-/// step later.
+/// Steps after a change that are waited for, beyond those that make up for one of the old length; and what
+/// of an error still counts a step later.
 const SETTLING: u64 = 2;
 const KEPT: f64 = 0.9;
 
@@ -148,7 +150,8 @@ impl Pacing {
         Ok(())
     }
 
-    /// The step that follows: as long as wished for, within its limits, and not beyond a time that has to be met.
+    /// The step that follows: as long as wished for, within its limits, and not beyond a time that has to
+    /// be met.
     pub(super) fn next_step(&self) -> Interval {
         let goal = self.goal();
         let left = goal - self.time;
@@ -194,7 +197,8 @@ impl Pacing {
         self.time >= self.experiment.stop
     }
 
-    /// Takes the error of a step that was tried. Gives the length of the step to do in its place, if it is far too large.
+    /// Takes the error of a step that was tried. Gives the length of the step to do in its place, if it is
+    /// far too large.
     pub(super) fn judge(&mut self, step: &StepContext, error: StepError, can_reject: bool) -> Option<f64> {
         let size = if error.size.is_nan() { f64::INFINITY } else { error.size * self.share_of_squares(step) };
         let error = StepError { size, ..error };
@@ -213,7 +217,8 @@ impl Pacing {
         // Where the last two shorter steps have not helped, an error is not theirs: inner steps, noise.
         let least = if self.useless >= USELESS { 1.0 } else { SHRINKS };
         let wish = step.h * factor.clamp(least, most);
-        // A step that was cut for a time to be met says little about longer ones, but may ask for shorter ones.
+        // A step that was cut for a time to be met says little about longer ones, but may ask for shorter
+        // ones.
         let wish = if self.is_cut(step) { wish.max(self.length.min(step.h * most)) } else { wish };
         self.wish = if size <= 1.0 { wish.max(step.h) } else { wish.min(step.h) };
         let (ideal, shorter) = (error.ideal(), step.h * error.ideal().max(SHRINKS));
@@ -223,8 +228,9 @@ impl Pacing {
         (can_reject && helps && ideal < FAR_BEYOND && shorter > self.min).then_some(shorter)
     }
 
-    /// What a mean square over time is made of is the square of an error times the length of its step. Fewest steps are needed if all
-    /// contribute the same: a step that is longer than the mean so far has to be better.
+    /// What a mean square over time is made of is the square of an error times the length of its step.
+    /// Fewest steps are needed if all contribute the same: a step that is longer than the mean so far has
+    /// to be better.
     fn share_of_squares(&self, step: &StepContext) -> f64 {
         if self.counts.steps == 0 {
             return 1.0;

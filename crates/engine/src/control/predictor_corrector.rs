@@ -1,6 +1,7 @@
-//! Predictor and corrector for minimal interfaces: no rollback, no derivatives, no model. The inputs of a step are predicted from the past;
-//! once it is done, the outputs that they are connected to are known and correct the prediction at its end. The difference is the error of
-//! the prediction there, and its mean over the step follows from the shape of the error of an extrapolation.
+//! Predictor and corrector for minimal interfaces: no rollback, no derivatives, no model. The inputs of a
+//! step are predicted from the past; once it is done, the outputs that they are connected to are known and
+//! correct the prediction at its end. The difference is the error of the prediction there, and its mean
+//! over the step follows from the shape of the error of an extrapolation.
 //!
 //! ```text
 //! through p + 1 points      e(s) = c s (s + g) ... : e(h) = z^(k+1) - u(h)
@@ -8,9 +9,10 @@
 //! error                     2 w |e(h)| / R
 //! ```
 //!
-//! The idea is that of Kyllingstad, Sadjina & Skjong 2024 (arXiv 2406.17353); the estimate is derived here from first principles, the text of
-//! theirs was not at hand. It needs the two ends of a step alone; `defect` looks at means too, which pays where inputs are held at their
-//! mean (`nepce`) or projected (`predictive`): seen from their ends these are far off all the time.
+//! The idea is that of Kyllingstad, Sadjina & Skjong 2024 (arXiv 2406.17353); the estimate is derived here
+//! from first principles, the text of theirs was not at hand. It needs the two ends of a step alone;
+//! `defect` looks at means too, which pays where inputs are held at their mean (`nepce`) or projected
+//! (`predictive`): seen from their ends these are far off all the time.
 
 use costep_core::{InputPolynomials, StepContext};
 

@@ -2,7 +2,8 @@
 
 use costep_core::{Result, StateReader, StateWriter};
 
-/// Share of the run at whose beginning a range counts as the nominal value at least: signals have hardly begun to move.
+/// Share of the run at whose beginning a range counts as the nominal value at least: signals have hardly
+/// begun to move.
 const BEGINNING: f64 = 0.05;
 /// Share of the run for which a signal without a nominal value goes on at first as it begins.
 const GOES_ON: f64 = 0.02;
@@ -54,7 +55,8 @@ impl Ranges {
         self.greatest[i] = self.greatest[i].max(self.high[i] - self.low[i]);
     }
 
-    /// The range of a signal lately, with the values at both ends of a step over this share of the run that have not been taken in.
+    /// The range of a signal lately, with the values at both ends of a step over this share of the run that
+    /// have not been taken in.
     #[inline]
     pub(super) fn lately(&self, i: usize, (a, b): (f64, f64), share: f64) -> f64 {
         let seen = self.high[i].max(a).max(b) - self.low[i].min(a).min(b);

@@ -1,13 +1,13 @@
-//! Richardson: every step is tried as a whole and then done in two halves, which are kept. The difference at the end is the error of the
-//! whole step less that of the halves.
+//! Richardson: every step is tried as a whole and then done in two halves, which are kept. The difference
+//! at the end is the error of the whole step less that of the halves.
 //!
 //! ```text
 //! order n of the method     whole: c H^(n+1), halves: c H^(n+1) / 2^n;  error of the halves = |y_HH - y_H| / (2^n - 1)
 //! error                     that, as a share of H v: what the output moves by in that time at its greatest speed v so far
 //! ```
 //!
-//! The share of the speed, not of the range: errors of steps add up over the time that the system remembers them, which is about as long as
-//! its signals take to cross their range.
+//! The share of the speed, not of the range: errors of steps add up over the time that the system remembers
+//! them, which is about as long as its signals take to cross their range.
 
 use costep_core::{
     AfterStep, Code, Error, Experiment, Interval, Result, Signals, StateReader, StateWriter, StepContext,

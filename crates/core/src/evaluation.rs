@@ -1,7 +1,7 @@
 //! In which order outputs can be evaluated, and which of them depend on themselves without delay.
 
 use crate::graph::Graph;
-use crate::{Coupling, Description, Layout};
+use crate::{Coupling, Description, InputList, Layout};
 
 /// Outputs level by level: those of a level need only inputs that lower levels feed.
 #[derive(Clone, Debug, Default)]
@@ -33,8 +33,8 @@ pub struct AlgebraicLoop {
 impl Evaluation {
     /// The order for coupled parts, by their direct feedthrough.
     pub fn new(descriptions: &[Description], layout: &Layout, coupling: &Coupling) -> Self {
-        let graph = feedthrough_graph(descriptions, layout, coupling);
-        let mut level_of = vec![0; layout.outputs()];
+        let graph = feedthrough_graph(descriptions, layout, coupling, MANY);
+        let mut level_of = vec![0; graph.nodes()];
         let mut levels: Vec<Level> = vec![Level::default()];
         for component in graph.components() {
             let level = component.iter().map(|output| level_of[*output]).max().unwrap_or(0);
@@ -44,11 +44,14 @@ impl Evaluation {
             for target in component.iter().flat_map(|output| graph.targets(*output)) {
                 level_of[*target] = level_of[*target].max(level + 1);
             }
-            match graph.is_loop(&component) {
-                true => {
-                    levels[level].loops.push(AlgebraicLoop::new(component, descriptions, layout, coupling))
+            let is_loop = graph.is_loop(&component);
+            let outputs: Vec<usize> = component.into_iter().filter(|node| *node < layout.outputs()).collect();
+            match outputs.first() {
+                Some(_) if is_loop => {
+                    levels[level].loops.push(AlgebraicLoop::new(outputs, descriptions, layout, coupling));
                 }
-                false => levels[level].parts.push(layout.output_owner(component[0])),
+                Some(output) => levels[level].parts.push(layout.output_owner(*output)),
+                None => {}
             }
         }
         for level in &mut levels {
@@ -64,18 +67,40 @@ impl Evaluation {
     }
 }
 
-/// Arrows from each output to those that follow it at once.
-fn feedthrough_graph(descriptions: &[Description], layout: &Layout, coupling: &Coupling) -> Graph {
-    let mut arrows = Vec::new();
+/// Longer lists of inputs than this become a node of the graph where several outputs share them.
+const MANY: usize = 64;
+
+/// Arrows from each output to those that follow it at once, directly or, for more than `many` inputs, by way of a node for their list:
+/// arrows from all to all would take memory by the square of the signals.
+fn feedthrough_graph(
+    descriptions: &[Description],
+    layout: &Layout,
+    coupling: &Coupling,
+    many: usize,
+) -> Graph {
+    let (mut arrows, mut nodes) = (Vec::new(), layout.outputs());
     for (i, description) in descriptions.iter().enumerate() {
-        for (output, inputs) in description.feedthrough.iter().enumerate() {
-            for input in inputs {
-                let sources = coupling.sources(layout.input_range(i).start + input);
-                arrows.extend(sources.map(|(source, _)| (source, layout.output_range(i).start + output)));
+        let (inputs, outputs) = (layout.input_range(i), layout.output_range(i));
+        let mut shared: Option<(&InputList, usize)> = None;
+        for (output, through) in outputs.zip(&description.feedthrough) {
+            let sources = || through.iter().flat_map(|input| coupling.sources(inputs.start + input));
+            if through.len() <= many {
+                arrows.extend(sources().map(|(source, _)| (source, output)));
+                continue;
             }
+            let node = match shared.filter(|(list, _)| list.shares(through)) {
+                Some((_, node)) => node,
+                None => {
+                    arrows.extend(sources().map(|(source, _)| (source, nodes)));
+                    nodes += 1;
+                    nodes - 1
+                }
+            };
+            shared = Some((through, node));
+            arrows.push((node, output));
         }
     }
-    Graph::new(layout.outputs(), &arrows)
+    Graph::new(nodes, &arrows)
 }
 
 impl AlgebraicLoop {
@@ -100,7 +125,7 @@ impl AlgebraicLoop {
 
     /// The way from an output back to itself, shortest first: `s2.F -> s1.u -> s1.y -> s2.u -> s2.F`.
     pub fn path(&self, descriptions: &[Description], layout: &Layout, coupling: &Coupling) -> String {
-        let graph = feedthrough_graph(descriptions, layout, coupling);
+        let graph = feedthrough_graph(descriptions, layout, coupling, usize::MAX);
         let Some(start) = self.outputs.first().copied() else { return String::new() };
         // Breadth first, inside the loop.
         let (mut before, mut queue) = (vec![usize::MAX; layout.outputs()], vec![start]);

@@ -24,7 +24,7 @@ impl Reach {
         let inputs: usize = descriptions.iter().map(|part| part.inputs.len()).sum();
         let limits = |input: usize| {
             let mut sources = coupling.sources(input);
-            let (source, gain) = sources.next().filter(|_| !outside.contains(&input))?;
+            let (source, gain) = sources.next().filter(|_| outside.binary_search(&input).is_err())?;
             let [low, high] = outputs[source].limits.filter(|_| sources.next().is_none())?;
             let (low, high) = if gain < 0.0 { (gain * high, gain * low) } else { (gain * low, gain * high) };
             (gain != 0.0).then_some(Limits { input, low, high })

@@ -14,6 +14,9 @@ use crate::lags::Lags;
 use crate::quality::Quality;
 use crate::tuning::{BankTuning, TrustTuning};
 
+/// Errors are expected to go on from this share of the one before on, and up to its inverse: what grows faster is new.
+const STEADY: f64 = 0.5;
+
 /// Points of the sliding range of eps_SI.
 const QUALITY_WINDOW: usize = 100;
 
@@ -323,7 +326,8 @@ impl Bank {
             together += error(lag) * error(lag + 1);
             alone += error(lag + 1).powi(2);
         }
-        if together > 0.0 && alone > 0.0 { (together / alone).min(1.0) * error(0) } else { 0.0 }
+        let share = together / alone;
+        if (STEADY..=1.0 / STEADY).contains(&share) { share.min(1.0) * error(0) } else { 0.0 }
     }
 
     /// The same by the model alone, from another past.

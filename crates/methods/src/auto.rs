@@ -1,7 +1,7 @@
 //! Picks a coupling method from what the subsystems offer, and says which and why.
 //!
 //! Local models of all subsystems: `predictive` of order 2, less for inputs of subsystems that take less. Without them, an
-//! algebraic loop of subsystems that can go back: `iqn-ils`, which solves it in every step, at two steps for one. Else
+//! algebraic loop of subsystems that can go back and take ramps: `iqn-ils`, which solves it in every step, at two steps for one. Else
 //! `identified`, which learns them while the run goes; with ramps where every subsystem takes them, and with a fall-back
 //! without stale feedthrough where all subsystems provide theirs. That is better than `feedthrough` itself, which holds
 //! what it could learn. Where the lengths of steps vary, what is learnt of one says nothing about the next: `nepce`.
@@ -58,10 +58,12 @@ fn identified(options: &Options, form: HoldOrRamp, feedthrough: bool) -> Box<dyn
     identified::with_options(IdentifiedOptions { form, feedthrough, ..IdentifiedOptions::read(options) })
 }
 
-/// The way round an algebraic loop of which the parts are sure, if every subsystem can repeat steps until it is solved.
+/// The way round an algebraic loop of which the parts are sure, if every subsystem can repeat steps until it is solved, and takes
+/// ramps: held inputs that come to the right value at the end of a step are of first order, and worse than what is learnt.
 fn loop_to_iterate(system: &SystemView<'_>) -> Option<String> {
     let SystemView { descriptions, layout, coupling, .. } = *system;
-    if !system.capabilities.iter().all(|can| can.rollback) {
+    let takes_ramps = system.inputs.iter().all(|j| system.order_of_input(j) > 0);
+    if !takes_ramps || !system.capabilities.iter().all(|can| can.rollback) {
         return None;
     }
     let evaluation = Evaluation::new(descriptions, layout, coupling);

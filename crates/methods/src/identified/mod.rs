@@ -299,11 +299,7 @@ impl CouplingMethod for Identified {
                 coarse: bank(m, n, &tuning.bank),
                 record: Record::new(m, n, self.clock.parts_of_step, &tuning),
                 affine: Affine::new(if learns { m } else { 0 }, n),
-                direct: DirectShares::new(
-                    if learns { m } else { 0 },
-                    n,
-                    system.descriptions[i].assumes_feedthrough,
-                ),
+                direct: DirectShares::new(if learns { m } else { 0 }, n),
                 in_loop: scope.is_in_loop(i),
                 name: system.descriptions[i].name.clone(),
                 loaded: loaded.get_mut(i).and_then(Option::take),

@@ -143,7 +143,7 @@ impl Identified {
         for part in self.parts.iter_mut().filter(|part| part.fine.learns()) {
             let SubsystemLearner { reference, fine, coarse, record, direct, .. } = part;
             record.teach(self.settings.form, reference, (fine, coarse));
-            direct.compare(record.parts() as f64, fine, coarse);
+            direct.compare(record.parts() as f64, (fine, coarse), record.input_ranges());
         }
     }
 

@@ -84,8 +84,7 @@ impl Identified {
     pub(super) fn solve(&mut self, signals: &Signals<'_>) {
         for part in &mut self.parts {
             let SubsystemLearner { reference, fine, coarse, record, affine, direct, .. } = part;
-            let is_small = matches!(self.course.phase, LearningPhase::Small | LearningPhase::Quiet);
-            affine.direct.copy_from_slice(direct.of(is_small));
+            affine.direct.copy_from_slice(direct.all());
             match self.course.phase {
                 LearningPhase::Large => coarse.affine(reference, affine),
                 LearningPhase::Between(_) => record.macro_affine(self.settings.form, reference, fine, affine),

@@ -52,6 +52,11 @@ impl Record {
         self.parts
     }
 
+    /// Ranges of the inputs, as last looked at.
+    pub(super) fn input_ranges(&self) -> &[f64] {
+        &self.u_range
+    }
+
     pub(super) fn push(&mut self, u: &[f64], y: &[f64]) {
         self.u.push(u);
         self.y.push(y);

@@ -71,7 +71,7 @@ impl Trial {
         self.y.copy_from_slice(signals.y);
         self.coupled.copy_from_slice(signals.coupled);
         for (i, part) in parts.iter_mut().enumerate() {
-            part.affine.direct.copy_from_slice(part.direct.of(false));
+            part.affine.direct.copy_from_slice(part.direct.all());
             let past = part.coarse.past();
             self.pasts[i].clear();
             for lag in (0..past.y.len()).rev() {

@@ -108,10 +108,10 @@ impl Law {
             let mut sum = (1.0 - share) * start.y[at] + share * affine.offset[row];
             for j in 0..m {
                 let gain = affine.gain[row * m + j];
-                let direct = through * affine.direct[row * m + j] * gain;
-                let entry = share * gain + direct;
+                let at_once = through * affine.direct[row * m + j];
+                let entry = (share + at_once) * gain;
                 self.blocks[i][(row, j)] = entry;
-                sum += entry * r[j] - direct * u[j];
+                sum += entry * r[j] - at_once * gain * u[j];
             }
             self.eta[at] = sum;
         }

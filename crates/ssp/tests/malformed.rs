@@ -74,8 +74,10 @@ fn truth_values_are_mapped_on_connections() {
             .map(|(source, target)| format!(r#"<ssc:MapEntry source="{source}" target="{target}"/>"#))
             .collect();
         let map = format!("<ssc:BooleanMappingTransformation>{entries}</ssc:BooleanMappingTransformation>");
-        let parts = component("a", "a", "y:output") + &component("b", "a", "u:input");
-        let connection = format!("<ssd:Connections>{}</ssd:Connections>", connection("a.y>b.u", "", &map));
+        let parts = component("a", "a", "alarm:output") + &component("b", "a", "flag:input");
+        let parts = parts.replace("ssc:Real", "ssc:Boolean");
+        let connection =
+            format!("<ssd:Connections>{}</ssd:Connections>", connection("a.alarm>b.flag", "", &map));
         let flat = examine("map", &Files::new(&ssd(&(elements(&parts) + &connection))).zip()).unwrap();
         flat.links.first().map(|link| (link.factor, link.offset))
     };

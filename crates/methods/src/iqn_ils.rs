@@ -1,7 +1,7 @@
 //! Interface quasi-Newton: the Jacobian of the residual from the tries so far, by least squares.
 //!
 //! U = H_i + W c, c = argmin |V c + R_i|, with the differences of residuals V and of outcomes W of this step and of some
-//! before it (Degroote, Bathe & Vierendeels 2009; [`crate::iteration::columns`]). On linear systems the columns of earlier
+//! before it (Degroote, Bathe & Vierendeels 2009; `iteration::columns`). On linear systems the columns of earlier
 //! steps are exact, so that two tries are enough. Needs neither models nor derivatives.
 
 use costep_core::{

@@ -10,7 +10,7 @@
 //! C int_0^h e^(A (h - s)) B w(s) ds + D w(h). Identified models have it as S_p. By differences it takes one more try per
 //! input of the subsystem with the most inputs, all subsystems at once, and is kept as long as it serves.
 //!
-//! What the tries of a step have shown of the Jacobian holds in its directions ([`crate::iteration::columns`]): with the part
+//! What the tries of a step have shown of the Jacobian holds in its directions (`iteration::columns`): with the part
 //! of R that they do not reach, R + V c, the step is U = H + W c + L dY(R + V c). So a wrong M costs tries, not convergence.
 //! Linear systems need two tries per step.
 

@@ -290,6 +290,7 @@ mod system {
             memory_limit: limits.and_then(|limits| limits.memory_limit),
             time_limit: limits.and_then(|limits| limits.time_limit),
             print: &print,
+            is_alone: true,
             see: &|_, _| {},
         };
         let mut program = Program::this(crate::arguments().chain(more));

@@ -185,7 +185,7 @@ fn watch<'a>(task: &Task, stops: &'a dyn Fn() -> u64) -> Watch<'a> {
         Work::Run(settings) => settings.time_limit(),
         _ => None,
     };
-    Watch { stops, memory_limit: None, time_limit, print: &|_, _| {}, see: &|_, _| {} }
+    Watch { stops, memory_limit: None, time_limit, print: &|_, _| {}, is_alone: false, see: &|_, _| {} }
 }
 
 /// The same without Python, until a flag is raised.

@@ -31,6 +31,8 @@ pub struct Watch<'a> {
     pub time_limit: Option<Duration>,
     /// Prints what the process itself says.
     pub print: &'a dyn Fn(Stream, &[u8]),
+    /// This process does nothing else meanwhile: whatever children it has at the end are of foreign code, and are ended with it.
+    pub is_alone: bool,
     /// Is told now and then how many macro steps have led to which time.
     pub see: &'a dyn Fn(u64, f64),
 }
@@ -43,7 +45,9 @@ pub fn supervise(
     pass_on: impl Fn(&str) + Send + 'static,
 ) -> std::io::Result<Report> {
     // What an FMU starts comes to this process when it is left alone, whatever group or session it has gone to.
-    let _ = set_child_subreaper(Some(getpid()));
+    if watch.is_alone {
+        let _ = set_child_subreaper(Some(getpid()));
+    }
     let before = children("self").unwrap_or_default();
     let page = Page::create()?;
     let (read, write) = pipe()?;
@@ -58,7 +62,9 @@ pub fn supervise(
         finished: Duration::ZERO,
     }
     .stay(&mut started)?;
-    end_all_but(&before);
+    if watch.is_alone {
+        end_all_but(&before);
+    }
     let (lines, unseen) = output.end();
     page.voice().hear(watch.print);
     Ok(Report { ending, page, lines, unseen })

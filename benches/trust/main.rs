@@ -93,8 +93,7 @@ impl Asked {
             self.methods.join(",")
         );
         command += &self.only.as_ref().map_or(String::new(), |word| format!(" --only '{word}'"));
-        command +=
-            &self.files.as_ref().map_or(String::new(), |folder| format!(" --files {}", folder.display()));
+        command += if self.files.is_some() { " --files FOLDER" } else { "" };
         if self.verify == Verify::Never {
             command += " --no-verify";
         }

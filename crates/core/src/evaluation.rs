@@ -33,7 +33,7 @@ pub struct AlgebraicLoop {
 impl Evaluation {
     /// The order for coupled parts, by their direct feedthrough.
     pub fn new(descriptions: &[Description], layout: &Layout, coupling: &Coupling) -> Self {
-        let graph = feedthrough_graph(descriptions, layout, coupling, MANY);
+        let graph = feedthrough_graph(descriptions.iter().enumerate(), layout, coupling, MANY);
         let mut level_of = vec![0; graph.nodes()];
         let mut levels: Vec<Level> = vec![Level::default()];
         for component in graph.components() {
@@ -72,14 +72,14 @@ const MANY: usize = 64;
 
 /// Arrows from each output to those that follow it at once, directly or, for more than `many` inputs, by way of a node for their list:
 /// arrows from all to all would take memory by the square of the signals.
-fn feedthrough_graph(
-    descriptions: &[Description],
+fn feedthrough_graph<'a>(
+    parts: impl Iterator<Item = (usize, &'a Description)>,
     layout: &Layout,
     coupling: &Coupling,
     many: usize,
 ) -> Graph {
     let (mut arrows, mut nodes) = (Vec::new(), layout.outputs());
-    for (i, description) in descriptions.iter().enumerate() {
+    for (i, description) in parts {
         let (inputs, outputs) = (layout.input_range(i), layout.output_range(i));
         let mut shared: Option<(&InputList, usize)> = None;
         for (output, through) in outputs.zip(&description.feedthrough) {
@@ -101,6 +101,18 @@ fn feedthrough_graph(
         }
     }
     Graph::new(nodes, &arrows)
+}
+
+/// The outputs of each loop of these parts, which may be some of all. Rising.
+pub fn direct_loops<'a>(
+    parts: impl Iterator<Item = (usize, &'a Description)>,
+    layout: &Layout,
+    coupling: &Coupling,
+) -> Vec<Vec<usize>> {
+    let graph = feedthrough_graph(parts, layout, coupling, MANY);
+    let loops = graph.components().into_iter().filter(|component| graph.is_loop(component));
+    let own = |component: Vec<usize>| component.into_iter().filter(|node| *node < layout.outputs()).collect();
+    loops.map(own).collect()
 }
 
 impl AlgebraicLoop {
@@ -125,7 +137,7 @@ impl AlgebraicLoop {
 
     /// The way from an output back to itself, shortest first: `s2.F -> s1.u -> s1.y -> s2.u -> s2.F`.
     pub fn path(&self, descriptions: &[Description], layout: &Layout, coupling: &Coupling) -> String {
-        let graph = feedthrough_graph(descriptions, layout, coupling, usize::MAX);
+        let graph = feedthrough_graph(descriptions.iter().enumerate(), layout, coupling, usize::MAX);
         let Some(start) = self.outputs.first().copied() else { return String::new() };
         // Breadth first, inside the loop.
         let (mut before, mut queue) = (vec![usize::MAX; layout.outputs()], vec![start]);

@@ -10,12 +10,12 @@
 //! it has done: their inputs are interpolated. The order of the error is that of the method.
 
 use costep_core::{
-    Code, Description, EnvironmentStep, Error, Experiment, InputList, InputPolynomials, InputSegment,
-    Interval, Linearised, MicroRecorder, MicroSamples, Persistence, Result, Rollback, SolverCounts,
-    StateReader, StateWriter, StepLengths, StepOutcome, Subsystem, Telemetry, Variation, Wrapper,
+    Code, Description, EnvironmentStep, Error, Experiment, InputList, InputSegment, Interval, Linearised,
+    MicroRecorder, MicroSamples, Persistence, Result, Rollback, SolverCounts, StateReader, StateWriter,
+    StepLengths, StepOutcome, Subsystem, Telemetry, Wrapper,
 };
 
-use crate::substeps::mean;
+use crate::substeps::divided;
 
 /// How often a subsystem steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Rate {
     pub fn apply(self, subsystem: Box<dyn Subsystem>) -> Box<dyn Subsystem> {
         match self {
             Self::Every(count) if count > 1 => Box::new(Slow::new(subsystem, count)),
-            Self::Parts(count) if count > 1 => Box::new(Fast::new(subsystem, count as usize)),
+            Self::Parts(count) if count > 1 => divided(subsystem, count as usize),
             _ => subsystem,
         }
     }
@@ -259,104 +259,6 @@ impl Telemetry for Slow {
 
     /// That of another time than the others'.
     fn energy(&self) -> Option<f64> {
-        None
-    }
-}
-
-/// A subsystem that does several steps in a macro step.
-struct Fast {
-    inner: Box<dyn Subsystem>,
-    description: Description,
-    parts: usize,
-    /// The inputs over a part.
-    inputs: InputPolynomials,
-}
-
-/// Highest order of polynomials that parts with held inputs take the means of.
-const ORDER_OF_MEANS: usize = 2;
-/// Highest order of polynomials that are handed on.
-const MOST_ORDER: usize = 8;
-
-impl Fast {
-    fn new(inner: Box<dyn Subsystem>, parts: usize) -> Self {
-        let mut description = inner.description().clone();
-        let order = description.input_order.min(MOST_ORDER);
-        description.input_order = if order == 0 { ORDER_OF_MEANS } else { order };
-        if let StepLengths::MultiplesOf(inner) = &mut description.step_lengths {
-            *inner *= parts as f64;
-        }
-        // Each part of a step is a step of its own to the subsystem.
-        for port in description.inputs.iter_mut().filter(|port| port.variation == Variation::Stepwise) {
-            port.variation = Variation::Continuous;
-        }
-        let inputs = InputPolynomials::new(description.inputs.len(), order);
-        Self { inner, description, parts, inputs }
-    }
-
-    /// The inputs over a part that begins and ends so many seconds after the start of the step.
-    fn form(&mut self, u: InputSegment<'_>, from: f64, to: f64) {
-        let order = self.inputs.order();
-        if order == 0 {
-            return mean(u, (from, to), self.inputs.coefficients_mut(0));
-        }
-        // The Taylor polynomial at `from`: by Horner's scheme, once for every coefficient.
-        for a in 0..=order {
-            for j in 0..self.description.inputs.len() {
-                let mut value = 0.0;
-                for b in (a..=u.order()).rev() {
-                    value = value * from + binomial(b, a) * u.coefficients(b)[j];
-                }
-                self.inputs.coefficients_mut(a)[j] = value;
-            }
-        }
-    }
-}
-
-/// b over a.
-fn binomial(b: usize, a: usize) -> f64 {
-    (0..a).fold(1.0, |product, i| product * (b - i) as f64 / (i + 1) as f64)
-}
-
-impl Wrapper for Fast {
-    fn inner(&self) -> &dyn Subsystem {
-        &*self.inner
-    }
-
-    fn inner_mut(&mut self) -> &mut dyn Subsystem {
-        &mut *self.inner
-    }
-
-    fn description(&self) -> &Description {
-        &self.description
-    }
-
-    fn initialise(&mut self, experiment: &Experiment) -> Result<()> {
-        let (stop, step) = (experiment.latest_sum(self.parts), experiment.step / self.parts as f64);
-        self.inner.initialise(&Experiment { stop, step, ..*experiment })
-    }
-
-    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
-        let mut outcome = StepOutcome { reached: interval.start };
-        for (j, part) in interval.split(self.parts).enumerate() {
-            let from = j as f64 * part.length;
-            self.form(u, from, from + part.length);
-            let order = self.inputs.order();
-            let inputs = self.inputs.segment(0..self.description.inputs.len(), order);
-            outcome = self.inner.step(part, inputs, y)?;
-            if outcome.reached != part.end {
-                return Ok(outcome);
-            }
-        }
-        Ok(outcome)
-    }
-
-    /// Samples of the last part would pass for those of the whole step.
-    fn micro_recorder(&mut self) -> Option<&mut dyn MicroRecorder> {
-        None
-    }
-
-    /// The environment would not be seen in parts.
-    fn environment(&mut self) -> Option<&mut dyn EnvironmentStep> {
         None
     }
 }

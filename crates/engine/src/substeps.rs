@@ -1,5 +1,5 @@
-//! Macro steps divided for subsystems that hold their inputs: each part of the step gets the mean of the input
-//! polynomials over it.
+//! Macro steps divided for single subsystems: each part of the step gets the input polynomials shifted to its start or, where inputs are
+//! held, their mean over it.
 
 use costep_core::{
     Code, Description, EnvironmentStep, Error, Experiment, InputPolynomials, InputSegment, Interval,
@@ -17,10 +17,26 @@ pub(crate) fn divide_steps(
     let mut each = subsystems.iter().enumerate().filter(|(i, s)| is_chosen((*i, &***s)));
     each.try_for_each(|(_, s)| check_parts(s.description(), step, parts))?;
     let divide = |(i, subsystem): (usize, Box<dyn Subsystem>)| -> Box<dyn Subsystem> {
-        if is_chosen((i, &*subsystem)) { Box::new(Divided::new(subsystem, order, parts)) } else { subsystem }
+        if is_chosen((i, &*subsystem)) {
+            Box::new(Divided::new(subsystem, parts, (order, 0)))
+        } else {
+            subsystem
+        }
     };
     *subsystems = std::mem::take(subsystems).into_iter().enumerate().map(divide).collect();
     Ok(())
+}
+
+/// Highest order of polynomials that parts with held inputs take the means of.
+const ORDER_OF_MEANS: usize = 2;
+/// Highest order of polynomials that are handed on.
+const MOST_ORDER: usize = 8;
+
+/// A subsystem that does so many steps in every macro step, with what it takes of inputs.
+pub(crate) fn divided(subsystem: Box<dyn Subsystem>, parts: usize) -> Box<dyn Subsystem> {
+    let order = subsystem.description().input_order.min(MOST_ORDER);
+    let taken = if order == 0 { ORDER_OF_MEANS } else { order };
+    Box::new(Divided::new(subsystem, parts, (taken, order)))
 }
 
 /// Whether a subsystem can do the parts of a step. One that wants all its steps to be equal can: they are.
@@ -37,7 +53,7 @@ fn check_parts(description: &Description, step: f64, parts: usize) -> Result<()>
 }
 
 /// Mean of each input polynomial from `from` to `to` seconds after the start of the step.
-pub(crate) fn mean(u: InputSegment<'_>, (from, to): (f64, f64), means: &mut [f64]) {
+fn mean(u: InputSegment<'_>, (from, to): (f64, f64), means: &mut [f64]) {
     means.fill(0.0);
     for a in 0..=u.order() {
         // (to^(a+1) - from^(a+1)) / (to - from), without the difference.
@@ -46,20 +62,39 @@ pub(crate) fn mean(u: InputSegment<'_>, (from, to): (f64, f64), means: &mut [f64
     }
 }
 
+/// The Taylor polynomial of each input at `from` seconds after the start of the step: by Horner's scheme, once for every coefficient.
+fn shift(u: InputSegment<'_>, from: f64, shifted: &mut InputPolynomials) {
+    for a in 0..=shifted.order() {
+        for j in 0..u.len() {
+            let coefficients = (a..=u.order()).rev();
+            let value =
+                coefficients.fold(0.0, |value, b| value * from + binomial(b, a) * u.coefficients(b)[j]);
+            shifted.coefficients_mut(a)[j] = value;
+        }
+    }
+}
+
+/// b over a.
+fn binomial(b: usize, a: usize) -> f64 {
+    (0..a).fold(1.0, |product, i| product * (b - i) as f64 / (i + 1) as f64)
+}
+
 /// A subsystem that does several steps per macro step.
 struct Divided {
     inner: Box<dyn Subsystem>,
     description: Description,
     steps: usize,
-    means: InputPolynomials,
-    /// `means` are those of a step.
+    /// The inputs over a part.
+    inputs: InputPolynomials,
+    /// `inputs` are those of a step.
     stepped: bool,
 }
 
 impl Divided {
-    fn new(inner: Box<dyn Subsystem>, order: usize, steps: usize) -> Self {
+    /// It takes polynomials of one order and hands on those of another, which is the same, or zero: means.
+    fn new(inner: Box<dyn Subsystem>, steps: usize, (taken, handed_on): (usize, usize)) -> Self {
         let mut description = inner.description().clone();
-        description.input_order = order;
+        description.input_order = taken;
         if let StepLengths::MultiplesOf(inner) = &mut description.step_lengths {
             *inner *= steps as f64;
         }
@@ -67,8 +102,8 @@ impl Divided {
         for port in description.inputs.iter_mut().filter(|port| port.variation == Variation::Stepwise) {
             port.variation = Variation::Continuous;
         }
-        let inputs = description.inputs.len();
-        Self { inner, steps, means: InputPolynomials::new(inputs, 0), stepped: false, description }
+        let inputs = InputPolynomials::new(description.inputs.len(), handed_on);
+        Self { inner, steps, inputs, stepped: false, description }
     }
 }
 
@@ -96,9 +131,13 @@ impl Wrapper for Divided {
         self.stepped = true;
         for (j, part) in interval.split(self.steps).enumerate() {
             let from = j as f64 * part.length;
-            mean(u, (from, from + part.length), self.means.coefficients_mut(0));
-            let inputs = self.description.inputs.len();
-            outcome = self.inner.step(part, self.means.segment(0..inputs, 0), y)?;
+            let order = self.inputs.order();
+            match order {
+                0 => mean(u, (from, from + part.length), self.inputs.coefficients_mut(0)),
+                _ => shift(u, from, &mut self.inputs),
+            }
+            let inputs = self.inputs.segment(0..self.description.inputs.len(), order);
+            outcome = self.inner.step(part, inputs, y)?;
             if outcome.reached != part.end {
                 return Ok(outcome);
             }
@@ -127,7 +166,7 @@ impl Telemetry for Divided {
     }
 
     fn input_at_end(&self) -> Option<&[f64]> {
-        self.stepped.then_some(self.means.coefficients(0))
+        (self.stepped && self.inputs.order() == 0).then_some(self.inputs.coefficients(0))
     }
 
     fn diagnostic_names(&self) -> &[&'static str] {

@@ -15,7 +15,7 @@ impl Identified {
             part.fine.save(out);
             part.coarse.save(out);
             part.record.save(out);
-            part.direct.save(out);
+            out.reals(&part.affine.direct);
         }
         self.fine_guard.save(out);
         self.coarse_guard.save(out);
@@ -55,7 +55,7 @@ impl Identified {
             part.fine.load(from)?;
             part.coarse.load(from)?;
             part.record.load(from)?;
-            part.direct.load(from)?;
+            from.reals(&mut part.affine.direct)?;
         }
         self.fine_guard.load(from)?;
         self.coarse_guard.load(from)?;

@@ -49,7 +49,6 @@ use crate::shared::interface::is_torn;
 use crate::shared::law::{Form, Guard, Law};
 use alarm::Alarm;
 use columns::column_names;
-use direct::DirectShares;
 use excitation::Excitation;
 use outside::Outside;
 use phases::{Course, LearningPhase};
@@ -137,7 +136,6 @@ struct SubsystemLearner {
     coarse: Bank,
     record: Record,
     affine: Affine,
-    direct: DirectShares,
     in_loop: bool,
     name: String,
     /// Models of an earlier run, of small and of large steps.
@@ -299,7 +297,6 @@ impl CouplingMethod for Identified {
                 coarse: bank(m, n, &tuning.bank),
                 record: Record::new(m, n, self.clock.parts_of_step, &tuning),
                 affine: Affine::new(if learns { m } else { 0 }, n),
-                direct: DirectShares::new(if learns { m } else { 0 }, n),
                 in_loop: scope.is_in_loop(i),
                 name: system.descriptions[i].name.clone(),
                 loaded: loaded.get_mut(i).and_then(Option::take),

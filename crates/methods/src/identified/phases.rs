@@ -2,6 +2,7 @@
 
 use costep_core::Signals;
 
+use super::direct;
 use super::trial::Subject;
 use super::tuning::TrialTuning;
 use super::{Identified, SubsystemLearner};
@@ -141,9 +142,9 @@ impl Identified {
     /// Large-step models from small-step ones.
     fn teach(&mut self) {
         for part in self.parts.iter_mut().filter(|part| part.fine.learns()) {
-            let SubsystemLearner { reference, fine, coarse, record, direct, .. } = part;
+            let SubsystemLearner { reference, fine, coarse, record, affine, .. } = part;
             record.teach(self.settings.form, reference, (fine, coarse));
-            direct.compare(record.parts() as f64, (fine, coarse), record.input_ranges());
+            direct::find(record.parts() as f64, (fine, coarse), record.input_ranges(), &mut affine.direct);
         }
     }
 

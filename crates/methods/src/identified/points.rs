@@ -83,8 +83,7 @@ impl Identified {
     /// u^(k+1) from all models, over the step that `outside` has looked at.
     pub(super) fn solve(&mut self, signals: &Signals<'_>) {
         for part in &mut self.parts {
-            let SubsystemLearner { reference, fine, coarse, record, affine, direct, .. } = part;
-            affine.direct.copy_from_slice(direct.all());
+            let SubsystemLearner { reference, fine, coarse, record, affine, .. } = part;
             match self.course.phase {
                 LearningPhase::Large => coarse.affine(reference, affine),
                 LearningPhase::Between(_) => record.macro_affine(self.settings.form, reference, fine, affine),

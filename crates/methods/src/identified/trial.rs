@@ -67,11 +67,10 @@ impl Trial {
         late > growth * early.max(negligible)
     }
 
-    fn start(&mut self, subject: &Subject<'_>, parts: &mut [SubsystemLearner], signals: &Signals<'_>) {
+    fn start(&mut self, subject: &Subject<'_>, parts: &[SubsystemLearner], signals: &Signals<'_>) {
         self.y.copy_from_slice(signals.y);
         self.coupled.copy_from_slice(signals.coupled);
-        for (i, part) in parts.iter_mut().enumerate() {
-            part.affine.direct.copy_from_slice(part.direct.all());
+        for (i, part) in parts.iter().enumerate() {
             let past = part.coarse.past();
             self.pasts[i].clear();
             for lag in (0..past.y.len()).rev() {

@@ -196,7 +196,10 @@ impl Recorder {
         let plan = Plan::new(engine, &project.record, &bonds);
         // Columns do not tell outputs from inputs and diagnostics; plots begin with the outputs.
         let outputs: Vec<_> = plan.columns[1..=plan.outputs.len()].iter().map(|c| c.name.as_str()).collect();
-        let step = exact_time(engine.experiment().step);
+        let step = match &project.control {
+            Some(control) => format!("tolerance {:e} ({})", control.tolerance, control.entry.id),
+            None => exact_time(engine.experiment().step),
+        };
         let metadata = [metadata, &[(OUTPUTS.into(), outputs.join(",")), (STEP.into(), step)]].concat();
         let recording = beside_foreign_code(Recording::create(path, &plan.columns, &metadata)?)?;
         Ok(Self::new(plan, recording, engine, checkpoints))

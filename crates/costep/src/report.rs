@@ -146,12 +146,13 @@ pub struct BondReport {
 }
 
 impl BondReport {
-    /// `spring 0.3 % of 340 J lost or made`.
+    /// `spring: 0.3 % of the energy exchanged was lost or made`. Whether it is in J, signals without units do not say.
     pub fn line(&self) -> String {
-        let energy = format!("{:.2e} J exchanged", self.exchanged);
         match self.error {
-            Some(error) => format!("{}: {:.1e} of {energy} lost or made", self.name, error),
-            None => format!("{}: {energy}", self.name),
+            Some(error) => {
+                format!("{}: {:.2} % of the energy exchanged was lost or made", self.name, 100.0 * error)
+            }
+            None => format!("{}: no energy was exchanged", self.name),
         }
     }
 }

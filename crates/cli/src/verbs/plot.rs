@@ -121,10 +121,10 @@ impl Recorded {
         self.summary().metadata().get(key).map(String::as_str)
     }
 
-    /// The macro step for people.
+    /// The macro step for people: `macro step 5 ms`, or by what lengths vary, `tolerance 1e-3 (defect)`.
     fn step(&self) -> String {
         let step = self.metadata(STEP).unwrap_or_default();
-        parse_time(step).map_or_else(|_| step.into(), format_time)
+        parse_time(step).map_or_else(|_| step.into(), |step| format!("macro step {}", format_time(step)))
     }
 
     /// Parts, parameters and connections, as the recorded project has them.
@@ -153,7 +153,7 @@ impl Recorded {
     /// What tells it from other runs: method and step, or its file if they are the same.
     fn label(&self, among: &[Self]) -> String {
         let name = |run: &Self| match (run.metadata("method"), run.metadata(STEP)) {
-            (Some(method), Some(_)) => format!("{method}, {}", run.step()),
+            (Some(method), Some(_)) => format!("{method}, {}", run.step().trim_start_matches("macro step ")),
             _ => String::new(),
         };
         let own = name(self);
@@ -204,7 +204,7 @@ impl Picture<'_> {
     fn by_unit(&self, run: &Recorded) -> (Figure, Vec<String>) {
         let mut subtitle: Vec<String> =
             run.metadata("method").map(|method| format!("method {method}")).into_iter().collect();
-        subtitle.extend(run.metadata(STEP).map(|_| format!("macro step {}", run.step())));
+        subtitle.extend(run.metadata(STEP).map(|_| run.step()));
         let mut units: Vec<&str> = Vec::new();
         for signal in &run.signals {
             if !units.contains(&run.unit(signal)) {

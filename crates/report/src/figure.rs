@@ -14,11 +14,11 @@ const SUBTITLE: Font = Font { size: 13.0, bold: false, colour: SOFT_INK };
 /// A picture: title, panels, notes below.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    title: String,
+    pub(crate) title: String,
     subtitle: String,
-    notes: Vec<String>,
-    panels: Vec<Panel>,
-    columns: usize,
+    pub(crate) notes: Vec<String>,
+    pub(crate) panels: Vec<Panel>,
+    pub(crate) columns: usize,
     panel_height: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Charts as SVG: lines over linear or logarithmic axes, dashed references, filled maps. Knows nothing of runs or
-//! files; gives text.
+//! Charts as SVG: lines over linear or logarithmic axes, dashed references, filled maps; and pages of them as HTML.
+//! Knows nothing of runs or files; gives text.
 //!
 //! | module | role |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `decimate` | long series: the least and the greatest value per pixel |
 //! | `palette` | colours that stay apart for colour-blind eyes, and in print |
 //! | `diagram` | blocks and wires of a system |
+//! | [`page`] | an HTML page with sections: verdict, text, tables, interactive plots, pictures |
 //! | `svg` | escaped text and short numbers |
 //!
 //! ```
@@ -27,6 +28,7 @@ mod decimate;
 mod diagram;
 mod draw;
 mod figure;
+pub mod page;
 mod palette;
 mod panel;
 mod svg;
@@ -35,5 +37,6 @@ mod ticks;
 pub use axis::{Axis, Scale};
 pub use diagram::{Block, Diagram, Pin, PinSource, Role, Wire};
 pub use figure::Figure;
+pub use page::{HeatMap, Page, Places, Section, Table, TableCell, Tone};
 pub use palette::{Colour, colour};
 pub use panel::{Cells, Layer, Look, Panel, Series};

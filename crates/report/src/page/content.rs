@@ -1,0 +1,196 @@
+//! What a page is made of.
+
+use crate::{Axis, Diagram, Figure};
+
+/// How good something is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Neither good nor bad.
+    #[default]
+    Neutral,
+    /// As it should be.
+    Good,
+    /// To be looked at.
+    Doubtful,
+    /// Not as it should be.
+    Bad,
+}
+
+impl Tone {
+    /// Its class in the page.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Neutral => "neutral",
+            Self::Good => "good",
+            Self::Doubtful => "doubtful",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+/// A part of a page with a heading.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    pub(super) heading: String,
+    pub(super) content: Vec<Content>,
+}
+
+/// One thing in a section.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    Text(Tone, String),
+    Facts(Vec<(String, String)>),
+    Code(String, String),
+    Table(Table),
+    Plot(Figure),
+    Heat(HeatMap),
+    Picture(Figure),
+    Diagram(Diagram, String),
+}
+
+impl Section {
+    /// A section with nothing below its heading.
+    pub fn new(heading: impl Into<String>) -> Self {
+        Self { heading: heading.into(), content: Vec::new() }
+    }
+
+    /// Whether nothing is below its heading.
+    pub fn is_empty(&self) -> bool {
+        self.content.is_empty()
+    }
+
+    fn with(mut self, content: Content) -> Self {
+        self.content.push(content);
+        self
+    }
+
+    /// With a paragraph.
+    pub fn text(self, text: impl Into<String>) -> Self {
+        self.with(Content::Text(Tone::Neutral, text.into()))
+    }
+
+    /// With a paragraph that stands out.
+    pub fn remark(self, tone: Tone, text: impl Into<String>) -> Self {
+        self.with(Content::Text(tone, text.into()))
+    }
+
+    /// With pairs of a name and what it is.
+    pub fn facts(self, facts: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.with(Content::Facts(facts.into_iter().collect()))
+    }
+
+    /// With text as it is: a command, a file. Long ones are folded.
+    pub fn code(self, label: impl Into<String>, text: impl Into<String>) -> Self {
+        self.with(Content::Code(label.into(), text.into()))
+    }
+
+    /// With a table, unless it has no rows.
+    pub fn table(self, table: Table) -> Self {
+        if table.rows.is_empty() { self } else { self.with(Content::Table(table)) }
+    }
+
+    /// With one interactive plot per panel of a figure. Plots of one figure are zoomed together along x.
+    pub fn plot(self, figure: Figure) -> Self {
+        if figure.panels.is_empty() { self } else { self.with(Content::Plot(figure)) }
+    }
+
+    /// With an interactive heat map.
+    pub fn heat_map(self, map: HeatMap) -> Self {
+        self.with(Content::Heat(map))
+    }
+
+    /// With a figure as a picture.
+    pub fn picture(self, figure: Figure) -> Self {
+        self.with(Content::Picture(figure))
+    }
+
+    /// With a system, and a sentence that says what the picture shows to those who do not see it.
+    pub fn diagram(self, diagram: Diagram, description: impl Into<String>) -> Self {
+        self.with(Content::Diagram(diagram, description.into()))
+    }
+}
+
+/// Rows under a head.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub(super) caption: String,
+    pub(super) head: Vec<String>,
+    pub(super) rows: Vec<Vec<TableCell>>,
+}
+
+impl Table {
+    /// A table without rows. The first cell of a row names it.
+    pub fn new(caption: impl Into<String>, head: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let head = head.into_iter().map(Into::into).collect();
+        Self { caption: caption.into(), head, rows: Vec::new() }
+    }
+
+    /// With another row.
+    pub fn row(mut self, cells: impl IntoIterator<Item = TableCell>) -> Self {
+        self.rows.push(cells.into_iter().collect());
+        self
+    }
+
+    /// With more rows.
+    pub fn rows(mut self, rows: impl IntoIterator<Item = Vec<TableCell>>) -> Self {
+        self.rows.extend(rows);
+        self
+    }
+}
+
+/// What stands in one place of a table.
+#[derive(Clone, Debug, Default)]
+pub struct TableCell {
+    pub(super) text: String,
+    pub(super) tone: Tone,
+}
+
+impl TableCell {
+    /// In the colour of a tone.
+    pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone }
+    }
+}
+
+impl<T: Into<String>> From<T> for TableCell {
+    fn from(text: T) -> Self {
+        Self::toned(text, Tone::Neutral)
+    }
+}
+
+/// A value over two axes.
+#[derive(Clone, Debug)]
+pub struct HeatMap {
+    /// What stands above it.
+    pub title: String,
+    /// The axis below.
+    pub x: Axis,
+    /// The axis on the left.
+    pub y: Axis,
+    /// Where the columns are.
+    pub columns: Places,
+    /// Where the rows are, from below.
+    pub rows: Places,
+    /// Row by row; values that are not finite are left blank.
+    pub values: Vec<f64>,
+    /// What the values are, beside the scale of colours.
+    pub label: String,
+    /// Whether equal differences of colour are equal ratios.
+    pub logarithmic: bool,
+}
+
+/// Where the columns or rows of a [`HeatMap`] are.
+#[derive(Clone, Debug)]
+pub enum Places {
+    /// At values of the axis.
+    Values(Vec<f64>),
+    /// One after the other, with names.
+    Names(Vec<String>),
+}
+
+/// Switches for curves.
+#[derive(Clone, Debug)]
+pub(super) struct Picker {
+    pub(super) label: String,
+    pub(super) curves: Vec<(String, bool)>,
+}

@@ -3,7 +3,7 @@
 //!
 //! Ranges: `E01` FMUs (from `E0120` on what their model description says), `E02` projects and command line,
 //! `E03` coupling methods, `E04` subsystems while running, `E05` recordings and checkpoints, `E06` guards of
-//! the run, `E09` bugs of costep; `W` in the place of `E` for warnings.
+//! the run, `E07` analysis, `E09` bugs of costep; `W` in the place of `E` for warnings.
 
 /// What the exit code of the program is after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,6 +362,12 @@ codes! {
     E0622 PythonMisuse Input "an object cannot be used like this"
         "A simulation that was closed, that another process has started (after a fork) or that a thread is still working with takes no further calls; systems that were read from a file get no further parts or connections."
         "make a new object for this"
+    E0710 StateTooLarge Input "the system is too large for a linear map of its steps"
+        "`costep stability` changes every number that a run carries from step to step, one at a time. Beyond some thousands that takes too long, and so do the eigenvalues of the map."
+        "judge a part of the system, or compare runs: `costep compare`"
+    E0711 NoLinearMap Input "a macro step is no linear map"
+        "Stability is judged by the linear map of one macro step. What the run carries from step to step has to have the same form before and after it, and somebody has to say how the parts answer: native models, FMUs with directional derivatives, those that can be put back, or models identified from a run."
+        "choose another point of the run (`--at`), or compare runs: `costep compare`"
     E0901 Bug Bug "internal error"
         "This is a bug in costep. Please report it with the command and the project file."
         "please report it with the command and the project file"

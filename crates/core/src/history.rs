@@ -68,9 +68,10 @@ impl History {
     /// Writes it to a checkpoint.
     pub fn save(&self, out: &mut StateWriter) {
         out.integer(self.length as u64);
-        out.integer(self.newest as u64);
-        out.reals(&self.times);
-        out.reals(&self.values);
+        // The newest first, wherever the ring stands.
+        out.integer(0);
+        out.ring(&self.times, self.newest);
+        out.ring(&self.values, self.newest * self.inputs);
     }
 
     /// Reads it from a checkpoint.

@@ -6,9 +6,21 @@ use crate::{Code, Error, Result};
 #[derive(Debug, Default)]
 pub struct StateWriter {
     bytes: Vec<u8>,
+    /// Where the real numbers are, if somebody wants to change some of them.
+    marks: Option<Vec<usize>>,
 }
 
 impl StateWriter {
+    /// One that keeps where the real numbers are, but for those inside blocks.
+    pub fn marking() -> Self {
+        Self { bytes: Vec::new(), marks: Some(Vec::new()) }
+    }
+
+    /// How many real numbers have been marked.
+    pub fn marked(&self) -> usize {
+        self.marks.as_ref().map_or(0, Vec::len)
+    }
+
     /// Writes an integer.
     pub fn integer(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
@@ -16,6 +28,9 @@ impl StateWriter {
 
     /// Writes a number, bit by bit.
     pub fn real(&mut self, value: f64) {
+        if let Some(marks) = &mut self.marks {
+            marks.push(self.bytes.len());
+        }
         self.integer(value.to_bits());
     }
 
@@ -27,6 +42,14 @@ impl StateWriter {
         }
     }
 
+    /// Writes the numbers of a ring with their count, from this one on, so that what is saved does not depend on where the
+    /// ring stands.
+    pub fn ring(&mut self, values: &[f64], first: usize) {
+        self.integer(values.len() as u64);
+        let (end, start) = values.split_at(first);
+        start.iter().chain(end).for_each(|value| self.real(*value));
+    }
+
     /// Writes bytes with their count.
     pub fn block(&mut self, bytes: &[u8]) {
         self.integer(bytes.len() as u64);
@@ -36,6 +59,11 @@ impl StateWriter {
     /// Everything written.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
+    }
+
+    /// Everything written, and where each of the marked numbers begins.
+    pub fn into_marked(self) -> (Vec<u8>, Vec<usize>) {
+        (self.bytes, self.marks.unwrap_or_default())
     }
 }
 
@@ -124,6 +152,19 @@ mod tests {
         assert_eq!(values.map(f64::to_bits), [1.0, -0.0, f64::NAN].map(f64::to_bits));
         assert_eq!(from.block().unwrap(), b"abc");
         from.finish().unwrap();
+    }
+
+    #[test]
+    fn real_numbers_are_marked_and_rings_begin_where_they_are_told() {
+        let mut out = StateWriter::marking();
+        out.integer(7);
+        out.ring(&[1.0, 2.0, 3.0], 1);
+        out.block(&[0; 16]);
+        out.real(4.0);
+        assert_eq!(out.marked(), 4);
+        let (bytes, marks) = out.into_marked();
+        let number = |at: &usize| f64::from_le_bytes(bytes[*at..at + 8].try_into().unwrap());
+        assert_eq!(marks.iter().map(number).collect::<Vec<_>>(), [2.0, 3.0, 1.0, 4.0]);
     }
 
     #[test]

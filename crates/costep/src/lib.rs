@@ -24,6 +24,7 @@
 //! | take it step by step, go back | [`System::start`], [`Simulation`], [`Snapshot`] |
 //! | record it, go on later | [`Run::record`], [`RunFolder`], [`Simulation::resume`] |
 //! | compare methods and steps | [`System::compare`], [`Comparison`] |
+//! | judge the stability of a method and a step | [`System::step_stability`], [`StepStability`] |
 //! | learn models of the parts | [`System::identify`] |
 //! | add methods, sources, models and solvers of your own | [`Registry`] |
 //!
@@ -59,6 +60,7 @@ mod run;
 mod shell;
 mod simulation;
 mod solution;
+mod stability;
 mod step;
 mod supervised;
 mod system;
@@ -87,6 +89,7 @@ pub use run::{MethodChoice, RecordTo, Run};
 pub use shell::shell_word;
 pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
+pub use stability::{Foundation, LeadingMode, ModeSignal, StabilityPoint, StepStability};
 pub use step::Step;
 pub use system::{Opening, System, default_folder};
 pub use trust::{found_trials, remember_trials};
@@ -98,6 +101,7 @@ pub use costep_engine::{Engine, Flow};
 pub use costep_ident::ModelFile;
 pub use costep_import::{ColumnSignal, DataFile, Interpolation};
 pub use costep_integrate::{Ode, Solver, SolverEntry, SolverSetting, Solvers};
+pub use costep_linalg::Complex;
 pub use costep_methods::{MethodSpec, Methods};
 pub use costep_models::ModelEntry;
 pub use costep_project::{Override, Project, Registry, Source};

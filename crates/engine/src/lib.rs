@@ -32,7 +32,7 @@ mod units;
 
 pub use checkpoint::Checkpoints;
 pub use control::{CONTROLS, ControlEntry, ControlSpec};
-pub use engine::Engine;
+pub use engine::{Engine, MarkedState};
 pub use guard::Bounds;
 pub use rates::Rate;
 pub use run::{Flow, Observer, StopFlag, TimeLimit};

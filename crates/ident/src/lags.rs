@@ -69,8 +69,9 @@ impl Lags {
     /// Writes it.
     pub fn save(&self, out: &mut StateWriter) {
         out.integer(self.length as u64);
-        out.integer(self.newest as u64);
-        out.reals(&self.values);
+        // The newest first, wherever the ring stands.
+        out.integer(0);
+        out.ring(&self.values, self.newest * self.width);
     }
 
     /// Reads it.

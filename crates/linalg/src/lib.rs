@@ -5,6 +5,7 @@
 mod block_lu;
 mod closed_loop;
 mod direct_loop;
+mod eigen;
 mod expm;
 mod logm;
 mod lu;
@@ -19,6 +20,7 @@ mod variable_order;
 pub use block_lu::{BlockLu, BlockPlace};
 pub use closed_loop::{ClosedLoop, StackPlace};
 pub use direct_loop::DirectLoop;
+pub use eigen::{Complex, eigenvalues, eigenvector};
 pub use expm::Exponential;
 pub use logm::logarithm;
 pub use lu::Lu;

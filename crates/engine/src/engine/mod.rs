@@ -20,6 +20,8 @@ mod state;
 mod step;
 mod view;
 
+pub use state::MarkedState;
+
 use costep_core::ModelSource;
 
 use crate::exchange::Exchange;

@@ -1,5 +1,7 @@
 //! The whole state as bytes, for checkpoints.
 
+use std::ops::Range;
+
 use costep_core::{Code, Error, External, Interval, Result, StateReader, StateWriter};
 
 use super::Engine;
@@ -7,6 +9,42 @@ use crate::ledger::Standing;
 
 /// Counters in a saved state beyond this are damage.
 const MAX_COUNT: u64 = 1 << 53;
+
+/// A saved state of which is known where its real numbers are.
+#[derive(Clone, Debug)]
+pub struct MarkedState {
+    /// As [`Engine::save`] gives and [`Engine::load`] takes it.
+    pub bytes: Vec<u8>,
+    /// Where in them each number begins.
+    pub marks: Vec<usize>,
+    /// The numbers that are y^k, by their place among the marks.
+    pub outputs: Range<usize>,
+    /// Those that are z^k.
+    pub coupled: Range<usize>,
+    /// So many numbers at the front are signals: y, z, the polynomials of the inputs, and their ends.
+    pub signals: usize,
+    /// Those of the subsystems: time, states, inputs, memory of their solvers.
+    pub parts: Range<usize>,
+}
+
+impl MarkedState {
+    /// A number.
+    pub fn number(&self, i: usize) -> f64 {
+        let (head, _) = self.bytes[self.marks[i]..].split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
+        f64::from_le_bytes(*head)
+    }
+
+    /// All numbers.
+    pub fn numbers(&self) -> Vec<f64> {
+        (0..self.marks.len()).map(|i| self.number(i)).collect()
+    }
+
+    /// Changes a number.
+    pub fn set_number(&mut self, i: usize, value: f64) {
+        let at = self.marks[i];
+        self.bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+}
 
 impl Engine {
     /// Gives an input of the whole system, which something drives from outside, this value from now on, in place of all
@@ -56,15 +94,41 @@ impl Engine {
     /// The whole state as bytes.
     pub fn save(&self) -> Result<Vec<u8>> {
         let mut out = StateWriter::default();
+        self.write(&mut out)?;
+        Ok(out.into_bytes())
+    }
+
+    /// The whole state as bytes, and where its real numbers are: who changes some of them and loads it goes on from a
+    /// neighbouring state.
+    pub fn save_marked(&self) -> Result<MarkedState> {
+        let mut out = StateWriter::marking();
+        let parts = self.write(&mut out)?;
+        let (bytes, marks) = out.into_marked();
+        let [outputs, inputs] = [self.exchange.y.len(), self.exchange.coupled.len()];
+        let signals = outputs + 2 * inputs + self.exchange.inputs.raw().len();
+        Ok(MarkedState {
+            bytes,
+            marks,
+            outputs: 0..outputs,
+            coupled: outputs..outputs + inputs,
+            signals,
+            parts,
+        })
+    }
+
+    /// Writes everything; gives which of the marked numbers are those of the subsystems.
+    fn write(&self, out: &mut StateWriter) -> Result<Range<usize>> {
         out.integer(self.ledger.k);
         out.integer(self.ledger.subsystem_steps);
         out.integer(self.ledger.divided_steps);
-        self.exchange.save(&mut out);
-        self.models.save(&mut out);
-        self.groups.iter().for_each(|group| group.method.save(&mut out));
-        self.plant.save(&mut out)?;
-        self.pace.control().save(&mut out);
-        Ok(out.into_bytes())
+        self.exchange.save(out);
+        self.models.save(out);
+        self.groups.iter().for_each(|group| group.method.save(out));
+        let first = out.marked();
+        self.plant.save(out)?;
+        let parts = first..out.marked();
+        self.pace.control().save(out);
+        Ok(parts)
     }
 
     /// Puts back a saved state.

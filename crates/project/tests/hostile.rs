@@ -3,7 +3,7 @@
 mod common;
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::Duration;
 
 use common::{RIG, WHOLE, errors, good, read, read_with};
 use costep_core::Code;
@@ -196,13 +196,13 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
-fn ten_megabytes_are_read_in_seconds() {
-    const SIZE: usize = 10 << 20;
+fn megabytes_are_read_at_once() {
+    const SIZE: usize = 4 << 20;
     let fill = |unit: &str| unit.repeat(SIZE / unit.len());
     let points = format!("{RIG}[[external]]\nto = \"a.F\"\nsum = true\ntable = [{}[1e9, 0]]", {
         (0..500_000).map(|i| format!("[{i}, 1],")).collect::<String>()
     });
-    let start = Instant::now();
+    let before = computed();
     good(&points);
     for text in [
         fill("key = 1\n"),
@@ -219,7 +219,16 @@ fn ten_megabytes_are_read_in_seconds() {
         let found = errors(&text);
         assert!(found.len() <= 101 && found.iter().all(|error| error.to_string().len() < 2000));
     }
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+    if let (Some(before), Some(after)) = (before, computed()) {
+        assert!(after - before < Duration::from_secs(30), "{:?}", after - before);
+    }
+}
+
+/// Time this thread has computed, so that other programs on the machine do not count; none where the system does
+/// not tell.
+fn computed() -> Option<Duration> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    told.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 #[test]

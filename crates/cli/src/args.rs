@@ -52,6 +52,12 @@ pub(crate) enum Verb {
     /// Run a system with several methods and steps, measured against the monolithic solution
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Map verdict and error of methods over parameters and steps
+    #[command(after_help = examples::MAP)]
+    Map(MapArgs),
+    /// Run a full factorial plan, and analyse what the error depends on
+    #[command(after_help = examples::DOE)]
+    Doe(DoeArgs),
     /// Analyse whether perturbations of a run with identified models decay (Bohl exponents)
     #[command(after_help = examples::STABILITY, mut_arg("method", |arg| arg.help(STABILITY_METHOD)))]
     Stability(StabilityArgs),
@@ -167,11 +173,7 @@ impl SystemArgs {
         let mut overrides: Vec<Override> =
             self.allow_outside.then(Override::allow_outside).into_iter().collect();
         for set in &self.set {
-            let (path, value) = set.split_once('=').ok_or_else(|| {
-                costep_core::Error::new(Code::CommandLine, format!("`--set {set}` has no value"))
-                    .hint("write `--set name=value`")
-            })?;
-            overrides.push(Override::new(path.trim(), value.trim(), format!("--set {set}")));
+            overrides.push(set_override(set)?);
         }
         let flags = [
             ("system.stop", "--t-end", &self.t_end),
@@ -193,6 +195,15 @@ impl SystemArgs {
         }
         Ok(overrides)
     }
+}
+
+/// The change that `--set NAME=VALUE` asks for.
+fn set_override(set: &str) -> Result<Override, costep_core::Error> {
+    let (path, value) = set.split_once('=').ok_or_else(|| {
+        costep_core::Error::new(Code::CommandLine, format!("`--set {set}` has no value"))
+            .hint("write `--set name=value`")
+    })?;
+    Ok(Override::new(path.trim(), value.trim(), format!("--set {set}")))
 }
 
 /// By which method and in which steps; verbs that take only some methods have a help of their own.
@@ -355,6 +366,78 @@ impl CompareArgs {
     /// The source of models as a change of the project.
     pub(crate) fn models_override(&self) -> Option<Override> {
         models_override(self.models.as_deref())
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct MapArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Vary a parameter: `ck=1e3..1e6:log:13`, `ck=0..1:5`, `ck=1,2,5`; may be given more than once
+    #[arg(long, value_name = "NAME=LEVELS", allow_hyphen_values = true)]
+    pub(crate) vary: Vec<String>,
+    /// Macro steps: `0.5ms..10ms:11`, `1ms..100ms:log:5`, `1ms,2ms` [default: the system's]
+    #[arg(long, value_name = "TIMES", allow_hyphen_values = true)]
+    pub(crate) steps: Option<String>,
+    /// Coupling methods: `zoh,nepce:reference=applied,alpha=1` [default: the system's]
+    #[arg(long)]
+    pub(crate) methods: Option<String>,
+    /// Model source of the methods that use one: `probe`, `rls:n=2` [default: the
+    /// project's, or exact]
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) models: Option<String>,
+    /// Reference for errors, as in `costep compare`
+    #[arg(long, default_value = "same")]
+    pub(crate) reference: String,
+    /// Folder for rows (Arrow, Parquet) and maps (SVG); runs that are in it are not done again [default: costep-map-NAME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Do all runs again
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Runs at the same time [default: number of cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+}
+
+impl MapArgs {
+    /// The source of models as a change of the project.
+    pub(crate) fn models_override(&self) -> Option<Override> {
+        models_override(self.models.as_deref())
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct DoeArgs {
+    /// A plan (TOML), or one of costep's own: genser2020-tab3.4, -tab3.10, -tab3.11; or `merge` and a plan
+    pub(crate) plan: String,
+    /// With `merge`: the plan, then folders or files with rows of its shards [default: the folder of the plan]
+    pub(crate) more: Vec<PathBuf>,
+    /// Change a key of the system for all runs: `--set system.stop=1s`
+    #[arg(long = "set", value_name = "NAME=VALUE", allow_hyphen_values = true)]
+    set: Vec<String>,
+    /// Folder for rows (Arrow, Parquet), effects, figures and the optimal set; runs that are in it are not done again
+    /// [default: costep-NAME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Only a part of the runs, for batch systems: `2/4`
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
+    /// Do all runs again
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Runs at the same time [default: number of cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Print a plan of costep's own, to begin with
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+impl DoeArgs {
+    /// The changes of the command line.
+    pub(crate) fn changes(&self) -> Result<Vec<Override>, costep_core::Error> {
+        self.set.iter().map(|text| set_override(text)).collect()
     }
 }
 

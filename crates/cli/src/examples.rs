@@ -49,6 +49,24 @@ Examples:
 
 Divergence of a method is a result: the exit code is 0 unless a run fails (its code) or every run diverges (3).";
 
+pub(crate) const MAP: &str = "\
+Examples:
+  costep map dual-mass --vary ck=1e4..1e6:log:3 --vary dk=1e2..1e4:log:3 --steps 1ms..5ms:3 --methods zoh,predictive --out map
+  costep map dual-mass --steps 1ms,5ms,10ms --methods zoh,nepce,predictive --out steps
+
+Two parameters are mapped by their ratio, the first over the second. The same command goes on after an interruption.";
+
+pub(crate) const DOE: &str = "\
+Examples:
+  costep doe genser2020-tab3.4 --print
+  costep doe genser2020-tab3.4 --out effects
+  costep run effects/optimum.toml --no-record
+  costep doe genser2020-tab3.4 --shard 1/2 --out shards
+  costep doe genser2020-tab3.4 --shard 2/2 --out shards
+  costep doe merge genser2020-tab3.4 --out shards
+
+The same command goes on after an interruption. docs/experiments.md describes plans.";
+
 pub(crate) const STABILITY: &str = "\
 Examples:
   costep stability dual-mass-nonlinear --bohl --method prestep --models rls

@@ -179,12 +179,12 @@ impl RunProgress {
     }
 }
 
-/// A bar over several runs.
+/// A bar over several runs, with the time that is left.
 pub(crate) fn many_runs(output: Output, runs: usize) -> ProgressBar {
     if !wanted(output) || runs < 2 {
         return ProgressBar::hidden();
     }
     let bar = bar(runs as u64);
-    bar.set_style(style("[{bar:20}] {pos}/{len} runs   {msg}"));
+    bar.set_style(style("[{bar:20}] {pos}/{len} runs   {eta} left   {msg}"));
     bar
 }

@@ -368,6 +368,18 @@ codes! {
     E0711 NoLinearMap Input "a macro step is no linear map"
         "Stability is judged by the linear map of one macro step. What the run carries from step to step has to have the same form before and after it, and somebody has to say how the parts answer: native models, FMUs with directional derivatives, those that can be put back, or models identified from a run."
         "choose another point of the run (`--at`), or compare runs: `costep compare`"
+    E0730 BadLevels Input "the levels of a factor cannot be used"
+        "A factor of a plan or map has a range `FROM..TO:COUNT`, `FROM..TO:log:COUNT` or a list of different levels, two at least. Ranges on a logarithmic scale have positive ends."
+        "write `FROM..TO:COUNT`, `FROM..TO:log:COUNT` or a list of two levels or more"
+    E0731 PlanTooLarge Input "a plan has too many runs"
+        "A full factorial plan has as many runs as the product of the numbers of its levels. The message gives the product and the limit."
+        "leave out levels or factors; run the most important factors first"
+    E0732 ForeignRows Input "the rows in the folder belong to another plan"
+        "Rows that are done are not run again, which is right only if plan, system and files are still the same. The message names what differs."
+        "choose another folder with `--out`, or start over with `--fresh`"
+    E0733 RowsMissing Input "runs of the plan are missing"
+        "The shards that were merged do not hold every run of the plan, or hold only some factors of it. The message gives how many are missing."
+        "run the missing shards, then merge again; what is merged so far is in the folder"
     E0901 Bug Bug "internal error"
         "This is a bug in costep. Please report it with the command and the project file."
         "please report it with the command and the project file"
@@ -446,6 +458,9 @@ codes! {
     W0601 ReferenceFailed Input "a reference could not be computed"
         "What runs are compared with came to no end: its solver gave up, or its signals became infinite, mostly because inner steps of a fixed length are too long for the model. The runs are there all the same, judged as without a reference."
         "choose another solver with `--reference`, `dopri5` or `bdf` for example, or a smaller inner step"
+    W0730 RunsFailed Input "runs of a plan failed"
+        "They did not diverge: something else ended them, such as a method that cannot work with the system. They have no error, so that the plan is not full, and neither effects nor an optimal set can be computed. The table has their codes."
+        "`costep explain CODE` explains the codes; leave out the levels that cannot work"
 }
 
 impl Code {

@@ -23,6 +23,7 @@
 //! | run it, see every step | [`System::run`], [`System::run_with`], [`Run`], [`Step`], [`Outcome`] |
 //! | take it step by step, go back | [`System::start`], [`Simulation`], [`Snapshot`] |
 //! | record it, go on later | [`Run::record`], [`RunFolder`], [`Simulation::resume`] |
+//! | run a plan of many runs | [`Plan`], [`Campaign`], [`RunTable`] |
 //! | compare methods and steps | [`System::compare`], [`Comparison`] |
 //! | judge the stability of a method and a step | [`System::step_stability`], [`StepStability`] |
 //! | learn models of the parts | [`System::identify`] |
@@ -38,6 +39,7 @@
 
 mod assemble;
 mod builder;
+mod campaign;
 mod cancel;
 mod change_method;
 mod comparison;
@@ -69,6 +71,7 @@ mod verdict;
 mod waiting;
 
 pub use builder::SystemBuilder;
+pub use campaign::{Campaign, CampaignRow, MapRegion, MethodMap, RunTable, ShardSpec, failures};
 pub use cancel::Cancel;
 pub use comparison::{Compared, Comparison, ComparisonEvent};
 pub use diagnosis::PartProbe;
@@ -98,11 +101,12 @@ pub use verdict::{Doubt, ErrorEstimate, Verify};
 pub use costep_analysis::{ProbeReport, ReferenceKind};
 pub use costep_core::{Code, CouplingMethod, Error, ExitClass, External, MethodEntry, Subsystem};
 pub use costep_engine::{Engine, Flow};
+pub use costep_experiments::{Choice, Factor, Factorial, Region, Sorting, Variance, Workers};
 pub use costep_ident::ModelFile;
 pub use costep_import::{ColumnSignal, DataFile, Interpolation};
 pub use costep_integrate::{Ode, Solver, SolverEntry, SolverSetting, Solvers};
 pub use costep_linalg::Complex;
 pub use costep_methods::{MethodSpec, Methods};
 pub use costep_models::ModelEntry;
-pub use costep_project::{Override, Project, Registry, Source};
+pub use costep_project::{AnalysisSpec, Axis, Override, Plan, Project, Registry, Source, Varied, level_text};
 pub use costep_system::{Component, SystemDescription};

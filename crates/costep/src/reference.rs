@@ -100,6 +100,25 @@ impl ReferenceChoice {
 
     /// The reference for a macro step.
     pub(crate) fn make(self, project: &Project, step: f64, waiting: &Waiting) -> Result<Option<Reference>> {
+        self.made(project, step, (waiting, true))
+    }
+
+    /// The same for one run of many: at the communication points, and not checked by a second solution where that can be left out.
+    pub(crate) fn make_unchecked(
+        self,
+        project: &Project,
+        step: f64,
+        waiting: &Waiting,
+    ) -> Result<Option<Reference>> {
+        self.made(project, step, (waiting, false))
+    }
+
+    fn made(
+        self,
+        project: &Project,
+        step: f64,
+        (waiting, checked): (&Waiting, bool),
+    ) -> Result<Option<Reference>> {
         if project.control.is_some() {
             // The steps are known when they have been done.
             return Ok(None);
@@ -110,14 +129,17 @@ impl ReferenceChoice {
             Self::Nothing => Ok(None),
             Self::Monolithic(solver) => {
                 // Points inside the steps are the same only if the inner solver is.
-                let micro = solver == project.model.solver;
+                let micro = checked && solver == project.model.solver;
                 let start = Instant::now();
                 if !project.model.has_equations() {
                     return whole(project, solver, &experiment, patience).map(Some);
                 }
                 let reference =
                     Reference::waited_for(&project.model, solver, &experiment, (micro, patience))?;
-                Ok(Some(reference.checked(&project.model, &experiment, start.elapsed())))
+                Ok(Some(match checked {
+                    true => reference.checked(&project.model, &experiment, start.elapsed()),
+                    false => reference,
+                }))
             }
             Self::FineStep(fine) => fine_step(project, &experiment, fine, patience).map(Some),
         }

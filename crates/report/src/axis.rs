@@ -19,6 +19,7 @@ pub struct Axis {
     pub(crate) scale: Scale,
     pub(crate) range: Option<(f64, f64)>,
     pub(crate) ticks: Vec<f64>,
+    pub(crate) names: Vec<String>,
 }
 
 impl Axis {
@@ -51,6 +52,12 @@ impl Axis {
         self
     }
 
+    /// With names in the place of the numbers 0, 1, 2 ...: what lies at them are no quantities.
+    pub fn names(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.names = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Places the axis over pixels, around all `values` that can be shown. `padding` is the share of free room.
     pub(crate) fn place(
         &self,
@@ -75,6 +82,10 @@ impl Axis {
 
     /// Labelled ticks, and the unlabelled ones of a logarithmic axis.
     pub(crate) fn marks(&self, placed: &Placed, wanted: usize) -> Marks {
+        if !self.names.is_empty() {
+            let values = (0..self.names.len()).map(|k| k as f64).collect();
+            return Marks { values, labels: self.names.clone(), minor: Vec::new() };
+        }
         if !self.ticks.is_empty() {
             let labels = self.ticks.iter().map(|t| format!("{t}")).collect();
             return Marks { values: self.ticks.clone(), labels, minor: Vec::new() };

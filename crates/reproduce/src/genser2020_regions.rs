@@ -5,6 +5,7 @@
 //! `nepce` were not used in the fit.
 
 use costep_core::Result;
+use costep_experiments::Region;
 use costep_report::{Axis, Cells, Figure, Look, Panel, Series};
 
 use crate::case::Case;
@@ -102,58 +103,6 @@ impl Grid {
     }
 }
 
-/// Which share of the pairs of a ratio is stable, row by row of the steps.
-struct Region {
-    columns: usize,
-    share: Vec<f64>,
-    /// Whether a cell is connected with the smallest step.
-    connected: Vec<bool>,
-}
-
-impl Region {
-    fn new(columns: usize, share: Vec<f64>) -> Self {
-        let mut connected = vec![false; share.len()];
-        let mut open: Vec<usize> = (0..columns).filter(|k| share[*k] > 0.0).collect();
-        while let Some(cell) = open.pop() {
-            if std::mem::replace(&mut connected[cell], true) {
-                continue;
-            }
-            let column = cell % columns;
-            let left = (column > 0).then(|| cell - 1);
-            let right = (column + 1 < columns).then(|| cell + 1);
-            let rows = [cell.checked_sub(columns), Some(cell + columns)];
-            let neighbours = [left, right].into_iter().chain(rows).flatten();
-            open.extend(neighbours.filter(|k| *k < share.len() && share[*k] > 0.0 && !connected[*k]));
-        }
-        Self { columns, share, connected }
-    }
-
-    fn row(&self, row: usize) -> &[bool] {
-        &self.connected[row * self.columns..(row + 1) * self.columns]
-    }
-
-    /// Trapezoids over the steps.
-    fn area(&self, width: f64) -> f64 {
-        let widths: Vec<f64> = (0..STEPS_MS.len())
-            .map(|row| width * self.row(row).iter().filter(|stable| **stable).count() as f64)
-            .collect();
-        (1..STEPS_MS.len())
-            .map(|row| 0.5 * (widths[row - 1] + widths[row]) * (STEPS_MS[row] - STEPS_MS[row - 1]))
-            .sum()
-    }
-
-    fn largest_step(&self) -> f64 {
-        let rows = (0..STEPS_MS.len()).rev().find(|row| self.row(*row).contains(&true));
-        rows.map_or(f64::NAN, |row| STEPS_MS[row])
-    }
-
-    /// First and last column that is stable at any step.
-    fn edges(&self) -> Option<(usize, usize)> {
-        let stable = |column: &usize| self.connected.iter().skip(*column).step_by(self.columns).any(|c| *c);
-        Some(((0..self.columns).find(stable)?, (0..self.columns).rfind(stable)?))
-    }
-}
-
 fn compute(work: &Work<'_>) -> Result<Computed> {
     let grid = Grid::new(if work.quick { 0.5 } else { 0.25 });
     let pairs: Vec<(f64, f64)> =
@@ -194,7 +143,11 @@ fn region(grid: &Grid, pairs: &[(f64, f64)], stable: &[Vec<bool>]) -> Region {
             good[cell] += f64::from(u8::from(*stable));
         }
     }
-    Region::new(columns, good.iter().zip(&all).map(|(good, all)| good / all).collect())
+    Region::new(&STEPS_MS, good.iter().zip(&all).map(|(good, all)| good / all).collect())
+}
+
+fn largest_step(region: &Region) -> f64 {
+    region.highest().unwrap_or(f64::NAN)
 }
 
 fn measured(grid: &Grid, regions: &[Region]) -> Vec<Measured> {
@@ -211,9 +164,9 @@ fn measured(grid: &Grid, regions: &[Region]) -> Vec<Measured> {
         area[3] / area[0],
         area[3] / area[1],
         area[3] / area[2],
-        regions[0].largest_step(),
-        regions[1].largest_step(),
-        regions[2].largest_step(),
+        largest_step(&regions[0]),
+        largest_step(&regions[1]),
+        largest_step(&regions[2]),
         edge(false),
         edge(true),
     ]
@@ -264,7 +217,7 @@ fn remarks(grid: &Grid, regions: &[Region], shares: &[f64]) -> Vec<String> {
             "mbcorr with B_d = B h (discretisation=euler): area {}, up to {} ms. Which reading the thesis used is not \
              known.",
             area(DRAWN),
-            short(regions[DRAWN].largest_step())
+            short(largest_step(&regions[DRAWN]))
         ),
         format!("predictive, not in the thesis: area {}.", area(4)),
         format!(
@@ -296,7 +249,7 @@ fn figure(grid: &Grid, regions: &[Region]) -> Figure {
     let mut outlines = Panel::new(ratio(), step()).title("all: largest step, same colours").without_legend();
     let mut maps = Vec::new();
     for (method, region) in METHODS[..DRAWN].iter().zip(regions) {
-        let shade = |k: usize| match (region.share[k], region.connected[k]) {
+        let shade = |k: usize| match (region.share()[k], region.connected()[k]) {
             (0.0, _) => 0.0,
             // What does not connect with small steps is there by aliasing.
             (_, false) => 0.12,
@@ -305,7 +258,7 @@ fn figure(grid: &Grid, regions: &[Region]) -> Figure {
         let cells = Cells {
             x: borders.clone(),
             y: rows.clone(),
-            fill: (0..region.share.len()).map(shade).collect(),
+            fill: (0..region.share().len()).map(shade).collect(),
             colour: colour(method),
         };
         let title = format!("{}: area {}", id(method), short(region.area(grid.width)));
@@ -336,21 +289,6 @@ fn outline(method: &str, region: &Region, grid: &Grid) -> Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_hangs_together_counts() {
-        let mut share = vec![0.0; 4 * STEPS_MS.len()];
-        // Columns 1 and 2 at 0.5 ms, column 1 at 1 ms, an island at 10 ms.
-        for cell in [1, 2, 5, 43] {
-            share[cell] = 0.5;
-        }
-        let region = Region::new(4, share);
-        assert_eq!(region.connected.iter().filter(|c| **c).count(), 3);
-        assert_eq!(region.largest_step(), 1.0);
-        assert_eq!(region.edges(), Some((1, 2)));
-        // Widths 1 and 0.5 decades over half a millisecond, then 0.5 and 0 over a whole one.
-        assert!((region.area(0.5) - (0.375 + 0.25)).abs() < 1e-12);
-    }
 
     #[test]
     fn the_grid_is_that_of_the_setup() {

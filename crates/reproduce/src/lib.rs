@@ -20,6 +20,7 @@ mod data;
 mod genser2018_angles;
 mod genser2018_errors;
 mod genser2020_bohl;
+mod genser2020_doe;
 mod genser2020_errors;
 mod genser2020_helicopter;
 mod genser2020_identified;

@@ -4,7 +4,7 @@ use costep_core::{Code, Error, Result};
 
 use crate::study::Study;
 use crate::{
-    andersson2016, genser2018_angles, genser2018_errors, genser2020_bohl, genser2020_errors,
+    andersson2016, genser2018_angles, genser2018_errors, genser2020_bohl, genser2020_doe, genser2020_errors,
     genser2020_helicopter, genser2020_identified, genser2020_loaded, genser2020_regions, genser2020_signals,
     haid2018, viel2014,
 };
@@ -22,6 +22,12 @@ pub static STUDIES: &[Study] = &[
     genser2020_signals::FIG_3_64,
     genser2020_signals::FIG_3_65,
     genser2020_signals::FIG_3_66,
+    genser2020_doe::exact::TAB_3_4,
+    genser2020_doe::exact::TAB_3_5,
+    genser2020_doe::identified::TAB_3_10,
+    genser2020_doe::identified::TAB_3_11,
+    genser2020_doe::identified::TAB_3_12,
+    genser2020_doe::identified::TAB_3_13,
     genser2020_identified::TAB_3_12,
     genser2020_identified::TAB_3_13,
     genser2020_bohl::TAB_3_14,

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use costep_core::{Code, Error};
 
-/// The name of the first column of every recording: simulated time.
+/// The name of the first column of every recording of a run: simulated time.
 pub(crate) const TIME: &str = "t";
+/// The name of the first column of a table of runs: which of them a row is about.
+pub(crate) const RUN: &str = "run";
 
 /// A column of a recording; its values are `f64`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +29,7 @@ impl Column {
 /// without a capital letter, fit for the cause of an error.
 pub(crate) fn check_columns(columns: &[Column]) -> Result<(), String> {
     match columns.first() {
-        Some(first) if first.name == TIME => {}
+        Some(first) if first.name == TIME || first.name == RUN => {}
         Some(first) => return Err(format!("the first column is `{}`, not `{TIME}`", first.name)),
         None => return Err("it has no columns".into()),
     }
@@ -54,6 +56,7 @@ mod tests {
     #[test]
     fn time_comes_first_and_names_are_unique() {
         assert_eq!(flaw(&["t", "a.x", "a.y"]), None);
+        assert_eq!(flaw(&["run", "ck"]), None);
         assert_eq!(flaw(&[]).as_deref(), Some("it has no columns"));
         assert_eq!(flaw(&["a.x", "t"]).as_deref(), Some("the first column is `a.x`, not `t`"));
         assert_eq!(flaw(&["t", "a.x", "a.x"]).as_deref(), Some("the column `a.x` is there twice"));

@@ -1,7 +1,7 @@
 //! Export to other formats, batch by batch. The target appears whole or not at all.
 
 mod csv;
-mod parquet;
+pub(crate) mod parquet;
 
 use std::fs::{self, File};
 use std::io;
@@ -43,7 +43,7 @@ pub fn write_file(target: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// What stopped an export: something that already has its message, or the target.
-enum Failure {
+pub(crate) enum Failure {
     Source(Error),
     Target(String),
 }
@@ -95,7 +95,7 @@ fn refuse_same_file(source: &Path, target: &Path) -> Result<()> {
     }
 }
 
-fn not_writable(target: &Path, cause: impl std::fmt::Display) -> Error {
+pub(crate) fn not_writable(target: &Path, cause: impl std::fmt::Display) -> Error {
     Error::new(Code::FileNotReadable, format!("cannot write `{}`", target.display()))
         .in_file(target)
         .because(cause)

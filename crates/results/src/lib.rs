@@ -15,6 +15,7 @@
 //! | `reader` | a whole recording in memory |
 //! | `summary`, `curves` | what it holds, and chosen signals to be drawn, in little memory |
 //! | `export`, `select` | CSV and Parquet, and which columns |
+//! | `typed` | tables of words and numbers as Parquet |
 //! | `replace` | a temporary file beside the target, renamed when whole |
 //!
 //! ```
@@ -52,6 +53,7 @@ mod replace;
 mod select;
 mod stream;
 mod summary;
+mod typed;
 
 pub use column::Column;
 pub use curves::{Curves, matching_names};
@@ -59,3 +61,4 @@ pub use export::{Exported, export_csv, export_parquet, write_file};
 pub use reader::Table;
 pub use recording::Recording;
 pub use summary::Summary;
+pub use typed::{TypedColumn, write_parquet};

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;
+pub(crate) mod doe;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod export_fmu;
@@ -12,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod inspect_project;
 pub(crate) mod inspect_ssp;
+pub(crate) mod map;
 pub(crate) mod methods;
 pub(crate) mod models;
 pub(crate) mod new;

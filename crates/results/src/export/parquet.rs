@@ -45,7 +45,7 @@ pub(super) fn write(stream: &mut BatchStream, indices: &[usize], file: &File) ->
     Ok(())
 }
 
-fn properties(columns: usize) -> WriterProperties {
+pub(crate) fn properties(columns: usize) -> WriterProperties {
     let rows = (MAX_ROW_GROUP_BYTES / size_of::<f64>() / columns).clamp(4096, 1 << 20);
     WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

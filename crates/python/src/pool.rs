@@ -1,11 +1,10 @@
 //! Many runs on all cores, without the lock of the interpreter.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use costep::{Cancel, Registry};
+use costep::{Cancel, Code, Error, Registry, Workers};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -35,7 +34,6 @@ struct Runs {
     recipes: Vec<Recipe>,
     settings: RunSettings,
     keep_columns: bool,
-    next: AtomicUsize,
     cancel: Cancel,
 }
 
@@ -48,25 +46,15 @@ impl Pool {
         let settings =
             settings.map_err(|cause| errors::misuse(format!("bad settings: {cause}"), "report this"))?;
         let cancel = Cancel::new();
-        let runs = Runs {
-            recipes: recipes.map_err(errors::raise)?,
-            settings,
-            keep_columns,
-            next: AtomicUsize::new(0),
-            cancel: cancel.clone(),
-        };
+        let runs =
+            Runs { recipes: recipes.map_err(errors::raise)?, settings, keep_columns, cancel: cancel.clone() };
         let (done, rows) = channel();
-        let runs = Arc::new(runs);
-        for _ in 0..threads.clamp(1, runs.recipes.len().max(1)) {
-            let (runs, done) = (runs.clone(), done.clone());
-            std::thread::spawn(move || {
-                while let Some(row) = runs.one() {
-                    if done.send(row).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
+        std::thread::spawn(move || {
+            let gone = || Error::new(Code::Stopped, "nobody waits for the rows any more");
+            let send = |_, row: Option<Row>| done.send(row.ok_or_else(gone)?).map_err(|_| gone());
+            // Whoever ends it knows.
+            let _ = Workers { threads }.each(runs.recipes.len(), |index| runs.one(index), send);
+        });
         Ok(Self { rows: Mutex::new(rows), cancel })
     }
 
@@ -101,9 +89,8 @@ impl Drop for Pool {
 }
 
 impl Runs {
-    /// Does the next run.
-    fn one(&self) -> Option<Row> {
-        let index = self.next.fetch_add(1, Relaxed);
+    /// Does a run, unless all have been ended.
+    fn one(&self, index: usize) -> Option<Row> {
         let recipe = self.recipes.get(index).filter(|_| !self.cancel.is_raised())?;
         let (report, columns) = match self.reply(recipe) {
             Ok(Reply { report, columns }) => (report, columns),

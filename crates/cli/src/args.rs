@@ -389,6 +389,9 @@ pub(crate) struct MapArgs {
     /// Reference for errors, as in `costep compare`
     #[arg(long, default_value = "same")]
     pub(crate) reference: String,
+    /// Leave out the spectral radius of a macro step
+    #[arg(long)]
+    pub(crate) no_radius: bool,
     /// Folder for rows (Arrow, Parquet) and maps (SVG); runs that are in it are not done again [default: costep-map-NAME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,

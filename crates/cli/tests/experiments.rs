@@ -211,6 +211,8 @@ fn a_map_has_regions_and_areas() {
     assert!(number(&prestep, "area") > 2.0 * number(&zoh, "area"));
     // The whole box: nine ratios, half a decade each, over 4 ms.
     assert!((number(&prestep, "area") - 18.0).abs() < 1e-9, "{prestep}");
+    assert!(number(&zoh, "radius_share") < 0.3 && number(&prestep, "radius_share") == 1.0);
+    assert!((number(&zoh, "area_by_radius") - number(&zoh, "area")).abs() < 0.3 * number(&zoh, "area"));
     assert!(number(&zoh, "stable_share") < number(&prestep, "stable_share"));
     assert!(sandbox.path("map/map.svg").is_file() && sandbox.path("map/map.parquet").is_file());
     sandbox.run(line).exits(0).says("150 rows kept");

@@ -29,6 +29,7 @@ const DARKEST: f64 = 1.0;
 
 pub(crate) fn run(args: &MapArgs, output: Output) -> Result<ExitCode, Failure> {
     let campaign = Campaign::new(plan(args)?, Registry::standard())?;
+    let campaign = if args.no_radius { campaign } else { campaign.with_radius() };
     let project = campaign.system().project();
     if let Some(code) = supervision::elsewhere_at_any_cost(project, output)? {
         return Ok(code);
@@ -151,7 +152,16 @@ fn conclude(
     }
     say!("{}: {} runs   done in {}\n", campaign.system().name(), rows.len(), wall(wall_s))?;
     print(&render(
-        &["method", "stable", "no growth", "area", "largest step", "median error"],
+        &[
+            "method",
+            "stable",
+            "no growth",
+            "radius <= 1",
+            "area",
+            "by radius",
+            "largest step",
+            "median error",
+        ],
         &maps.iter().map(row).collect::<Vec<_>>(),
     ))?;
     if let Some(region) = maps.iter().find_map(|map| map.region.as_ref()) {
@@ -171,13 +181,16 @@ fn conclude(
 fn row(map: &MethodMap) -> Vec<Cell> {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let area = map.region.as_ref().map(MapRegion::area);
+    let by_radius = map.region.as_ref().and_then(MapRegion::area_by_radius);
     let highest = map.region.as_ref().and_then(|region| region.region.highest());
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".into());
     vec![
         Cell::new(&map.method),
         Cell::new(percent(map.stable)),
         Cell::new(percent(map.quiet)),
+        Cell::new(or_none(map.contracting.map(percent))),
         Cell::new(or_none(area.map(|area| format!("{area:.1}")))),
+        Cell::new(or_none(by_radius.map(|area| format!("{area:.1}")))),
         Cell::new(or_none(highest.map(|step| format!("{step:.3} ms")))),
         Cell::styled(number(map.median_error), FAINT),
     ]
@@ -190,8 +203,10 @@ fn to_json(map: &MethodMap) -> Value {
         "runs": map.runs,
         "stable_share": map.stable,
         "no_growth_share": map.quiet,
+        "radius_share": map.contracting,
         "median_error": map.median_error,
         "area": region.map(MapRegion::area),
+        "area_by_radius": region.and_then(MapRegion::area_by_radius),
         "area_across": region.map(|region| region.across.clone()),
         "largest_step_ms": region.and_then(|region| region.region.highest()),
     })

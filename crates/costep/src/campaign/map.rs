@@ -17,6 +17,8 @@ pub struct MethodMap {
     pub stable: f64,
     /// Share of runs in which no amplitude grows from the first to the last fifth [T 3.3.1].
     pub quiet: f64,
+    /// Share of the runs whose macro step has a spectral radius of at most one; nothing if none has a spectral radius.
+    pub contracting: Option<f64>,
     /// Median error of the runs that are stable.
     pub median_error: Option<f64>,
     /// The region of runs in which nothing grows; nothing if the map has no steps, or three parameters and more.
@@ -36,6 +38,8 @@ pub struct MapRegion {
     pub width: f64,
     /// Rows are steps in ms, columns as above.
     pub region: Region,
+    /// The same of the runs with a spectral radius of at most one; nothing if none has a spectral radius.
+    pub by_radius: Option<Region>,
     /// Mean of the logarithm (base ten) of the error in each cell; not a number where there is none.
     pub log_errors: Vec<f64>,
 }
@@ -44,6 +48,11 @@ impl MapRegion {
     /// The area in ms times decades, or times the unit of the parameter.
     pub fn area(&self) -> f64 {
         self.region.area(self.width)
+    }
+
+    /// The area of the region by the spectral radius.
+    pub fn area_by_radius(&self) -> Option<f64> {
+        self.by_radius.as_ref().map(|region| region.area(self.width))
     }
 
     /// The value in the middle of a column, or at its border for halves.
@@ -101,6 +110,10 @@ impl Campaign {
                 runs: own.len(),
                 stable: share(&is_stable),
                 quiet: share(&|row| row.does_not_grow() == Some(true)),
+                contracting: own
+                    .iter()
+                    .any(|row| row.spectral_radius.is_some())
+                    .then(|| share(&|row| row.is_contracting() == Some(true))),
                 median_error: errors.get(errors.len() / 2).copied(),
                 region: columns.as_ref().and_then(|columns| self.region(columns, &own)),
             }
@@ -153,26 +166,48 @@ impl Campaign {
         let mut order: Vec<usize> = (0..steps.len()).collect();
         order.sort_by(|a, b| steps[*a].total_cmp(&steps[*b]));
         let heights: Vec<f64> = order.iter().map(|k| 1e3 * steps[*k]).collect();
-        let mut cells = vec![(0.0, 0.0, 0.0, 0.0); columns.count * steps.len()];
+        let mut cells = vec![Cell::default(); columns.count * steps.len()];
         for row in rows {
             let place = self.place(row.run);
             let height = order.iter().position(|k| *k == place.step)?;
-            let cell = &mut cells[height * columns.count + columns.of[place.system]];
-            cell.0 += 1.0;
-            cell.1 += f64::from(u8::from(row.does_not_grow() == Some(true)));
-            if let Some(error) = row.eps_mono.filter(|error| *error > 0.0) {
-                (cell.2, cell.3) = (cell.2 + 1.0, cell.3 + error.log10());
-            }
+            cells[height * columns.count + columns.of[place.system]].add(row);
         }
-        let share = cells.iter().map(|(all, quiet, ..)| if *all > 0.0 { quiet / all } else { 0.0 }).collect();
+        let region = |count: fn(&Cell) -> f64| {
+            Region::new(&heights, cells.iter().map(|cell| count(cell) / cell.runs.max(1.0)).collect())
+        };
+        let has_radius = rows.iter().any(|row| row.spectral_radius.is_some());
         Some(MapRegion {
             across: columns.across.clone(),
             is_log: columns.is_log,
             first: columns.first,
             width: columns.width,
-            region: Region::new(&heights, share),
-            log_errors: cells.iter().map(|(_, _, count, sum)| sum / count).collect(),
+            region: region(|cell| cell.quiet),
+            by_radius: has_radius.then(|| region(|cell| cell.contracting)),
+            log_errors: cells.iter().map(|cell| cell.log_errors / cell.errors).collect(),
         })
+    }
+}
+
+/// What is counted in a cell of a map.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    runs: f64,
+    quiet: f64,
+    contracting: f64,
+    errors: f64,
+    log_errors: f64,
+}
+
+impl Cell {
+    fn add(&mut self, row: &CampaignRow) {
+        let one = |is: Option<bool>| f64::from(u8::from(is == Some(true)));
+        self.runs += 1.0;
+        self.quiet += one(row.does_not_grow());
+        self.contracting += one(row.is_contracting());
+        if let Some(error) = row.eps_mono.filter(|error| *error > 0.0) {
+            self.errors += 1.0;
+            self.log_errors += error.log10();
+        }
     }
 }
 

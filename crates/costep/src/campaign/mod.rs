@@ -19,7 +19,8 @@ use crate::cancel::Cancel;
 use crate::comparison::{Against, measured_run};
 use crate::errors::Errors;
 use crate::reference::ReferenceChoice;
-use crate::report::{RunReport, Verdict};
+use crate::report::Verdict;
+use crate::stability::StabilityPoint;
 use crate::system::System;
 use crate::waiting::Waiting;
 pub use map::{MapRegion, MethodMap};
@@ -51,6 +52,8 @@ pub struct Campaign {
     base: System,
     reference: ReferenceChoice,
     runs: usize,
+    /// Whether every run also gets the spectral radius of its macro steps.
+    has_radius: bool,
 }
 
 /// What runs share: systems by their parameters, references by parameters and step.
@@ -79,7 +82,13 @@ impl Campaign {
         let steps: Vec<f64> = steps.flat_map(|axis| axis.factor.numbers().unwrap_or_default()).collect();
         base.check_steps(&steps)?;
         let reference = ReferenceChoice::parse(base.project(), registry.solvers(), &plan.reference)?;
-        Ok(Self { plan, factorial, registry, base, reference, runs })
+        Ok(Self { plan, factorial, registry, base, reference, runs, has_radius: false })
+    }
+
+    /// With the spectral radius of a macro step in every row.
+    pub fn with_radius(mut self) -> Self {
+        self.has_radius = true;
+        self
     }
 
     /// The plan.
@@ -146,13 +155,13 @@ impl Campaign {
     }
 
     fn one(&self, place: Place, pools: &Pools, cancel: &Cancel) -> CampaignRow {
-        match self.report(place, pools, cancel) {
-            Ok(report) => CampaignRow::of(place.point, &report),
+        match self.row(place, pools, cancel) {
+            Ok(row) => row,
             Err(error) => CampaignRow::failed(place.point, Verdict::of_error(&error), &error),
         }
     }
 
-    fn report(&self, place: Place, pools: &Pools, cancel: &Cancel) -> Result<RunReport> {
+    fn row(&self, place: Place, pools: &Pools, cancel: &Cancel) -> Result<CampaignRow> {
         let levels = self.factorial.levels(place.point);
         let system = pools.systems.get(place.system, || self.system_at(&levels));
         let system = Shared::value(&system).clone()?;
@@ -166,7 +175,15 @@ impl Campaign {
         let reference = Shared::value(&reference).as_ref().ok().and_then(Option::as_ref);
         let choice = Choice { method: &method, step, control: project.control.as_ref() };
         let against = Against { reference, later: self.reference.filter(project), micro: false };
-        Ok(measured_run(project, &choice, against, None, cancel).0)
+        let (report, _) = measured_run(project, &choice, against, None, cancel);
+        let mut row = CampaignRow::of(place.point, &report);
+        if self.has_radius && row.verdict != Verdict::Failed {
+            let point = StabilityPoint { method: &method, step, at: None };
+            let found = system.stability_at(&point, &mut |_| cancel.check());
+            // Not every step is a linear map.
+            row.spectral_radius = found.ok().map(|found| found.radius);
+        }
+        Ok(row)
     }
 
     fn system_at(&self, levels: &[&Value]) -> Result<System> {

@@ -20,6 +20,8 @@ pub struct CampaignRow {
     pub sigma_mono: Option<f64>,
     /// Greatest ratio of the amplitudes in the last and in the first fifth of the run [T 3.3.1].
     pub amplitude_ratio: Option<f64>,
+    /// Spectral radius of one macro step, where it was asked for and there is one.
+    pub spectral_radius: Option<f64>,
     /// Macro steps done.
     pub macro_steps: u64,
     /// Wall time in s.
@@ -29,8 +31,20 @@ pub struct CampaignRow {
 }
 
 /// Columns of a table of runs after those of the factors.
-pub(super) const MEASURES: [&str; 8] =
-    ["verdict", "eps_mono", "eps_mean", "sigma_mono", "amplitude_ratio", "macro_steps", "wall_s", "code"];
+pub(super) const MEASURES: [&str; 9] = [
+    "verdict",
+    "eps_mono",
+    "eps_mean",
+    "sigma_mono",
+    "amplitude_ratio",
+    "spectral_radius",
+    "macro_steps",
+    "wall_s",
+    "code",
+];
+
+/// A spectral radius that is greater than one by less is one.
+const ROUND_OFF: f64 = 1e-9;
 
 /// Verdicts by their numbers in files.
 pub(super) const VERDICTS: [(Verdict, &str); 7] = [
@@ -53,6 +67,7 @@ impl CampaignRow {
             eps_mean: errors.eps_mean,
             sigma_mono: errors.sigma_mono,
             amplitude_ratio: errors.amplitude_ratio,
+            spectral_radius: None,
             macro_steps: report.work.macro_steps,
             wall_s: report.work.wall_s,
             code: report.error.as_ref().map(|error| error.code().entry().id),
@@ -68,6 +83,7 @@ impl CampaignRow {
             eps_mean: None,
             sigma_mono: None,
             amplitude_ratio: None,
+            spectral_radius: None,
             macro_steps: 0,
             wall_s: 0.0,
             code: Some(error.code().entry().id),
@@ -98,6 +114,11 @@ impl CampaignRow {
         }
     }
 
+    /// Whether all small perturbations of a macro step stay bounded, up to round-off; nothing where there is no spectral radius.
+    pub fn is_contracting(&self) -> Option<bool> {
+        self.spectral_radius.map(|radius| radius <= 1.0 + ROUND_OFF)
+    }
+
     /// The word for its verdict.
     pub fn verdict_word(&self) -> &'static str {
         VERDICTS.iter().find(|(verdict, _)| *verdict == self.verdict).map_or("", |(_, word)| word)
@@ -115,6 +136,7 @@ impl CampaignRow {
             number(self.eps_mean),
             number(self.sigma_mono),
             number(self.amplitude_ratio),
+            number(self.spectral_radius),
             self.macro_steps as f64,
             self.wall_s,
             number(code),
@@ -125,7 +147,7 @@ impl CampaignRow {
     pub(super) fn from_values(run: usize, values: &[f64]) -> Option<Self> {
         let value = |k: usize| values.get(k).copied();
         let number = |k: usize| Some(value(k)?).filter(|value| value.is_finite());
-        let code = number(7).and_then(|code| Code::of(&format!("E{:04}", code as u64)));
+        let code = number(8).and_then(|code| Code::of(&format!("E{:04}", code as u64)));
         Some(Self {
             run,
             verdict: VERDICTS.get(value(0)? as usize)?.0,
@@ -133,8 +155,9 @@ impl CampaignRow {
             eps_mean: number(2),
             sigma_mono: number(3),
             amplitude_ratio: number(4),
-            macro_steps: value(5)? as u64,
-            wall_s: value(6)?,
+            spectral_radius: number(5),
+            macro_steps: value(6)? as u64,
+            wall_s: value(7)?,
             code: code.map(|code| code.entry().id),
         })
     }
@@ -161,7 +184,7 @@ mod tests {
             assert_eq!(CampaignRow::from_values(row.run, &row.values()).as_ref(), Some(row));
         }
         assert_eq!((diverged.does_not_grow(), stable.does_not_grow()), (Some(false), Some(true)));
-        assert_eq!(CampaignRow::from_values(0, &[99.0; 8]), None);
+        assert_eq!(CampaignRow::from_values(0, &[99.0; 9]), None);
         assert_eq!(CampaignRow::from_values(0, &[]), None);
     }
 }

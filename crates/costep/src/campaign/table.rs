@@ -202,6 +202,7 @@ impl Campaign {
             numbers(|row| row.eps_mean),
             numbers(|row| row.sigma_mono),
             numbers(|row| row.amplitude_ratio),
+            numbers(|row| row.spectral_radius),
             TypedColumn::Integers(steps),
             numbers(|row| Some(row.wall_s)),
             words(|row| row.code),

@@ -251,8 +251,8 @@ pub(crate) struct ControlArgs {
     /// Let the steps vary, for an error of about this share of the ranges of the signals: `1e-3`
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) tolerance: Option<String>,
-    /// By which error steps vary: defect, predictor-corrector, richardson (needs rollback), ecco (power bonds)
-    /// [default: defect]
+    /// By which error steps vary: defect, predictor-corrector, richardson (needs rollback), ecco (power bonds); or
+    /// convergence, without a tolerance [default: defect]
     #[arg(long, value_name = "NAME")]
     pub(crate) control: Option<String>,
 }

@@ -26,6 +26,11 @@ pub(crate) fn convergence_warning(text: &str) -> String {
     format!("warning[{}]: {text}", costep::Code::NotConverged.entry().id)
 }
 
+/// The same of steps that were done again.
+pub(crate) fn trials_warning(text: &str) -> String {
+    format!("warning[{}]: {text}", costep::Code::TrialsFailed.entry().id)
+}
+
 /// Warnings of the same code that are shown in full.
 const SHOWN_OF_A_CODE: usize = 2;
 

@@ -410,6 +410,12 @@ fn discarded_steps_are_done_again_if_wanted() {
         rig.set("bad", fault::DISCARD_LONG, "retry_discarded = true");
         rig.run("--method zoh").exits(0);
         assert_eq!(rig.times().len(), 6);
+        // A method that goes back anyway needs no option for it.
+        rig.set("bad", fault::DISCARD_LONG, "");
+        rig.run("--method fixed-point:inputs=held,predictor=hold").exits(0);
+        assert_eq!(rig.times().len(), 6);
+        rig.set("bad", fault::DISCARD_LONG, "retry_discarded = true");
+        rig.run("--method zoh").exits(0);
         assert!(
             std::fs::read_to_string(rig.sandbox.path("out/run.toml"))
                 .unwrap()

@@ -96,8 +96,7 @@ pub(crate) fn second_run(
     times: &[f64],
 ) -> Result<Engine> {
     if let Some(control) = choice.control {
-        let tighter =
-            ControlSpec { tolerance: TIGHTER * control.tolerance, also: times.to_vec(), ..control.clone() };
+        let tighter = ControlSpec { also: times.to_vec(), ..control.tighter(TIGHTER) };
         let steps = (experiment, Steps::Controlled(tighter));
         return engine_over(project, choice.method, steps, false, |models| models);
     }

@@ -197,7 +197,10 @@ impl Recorder {
         // Columns do not tell outputs from inputs and diagnostics; plots begin with the outputs.
         let outputs: Vec<_> = plan.columns[1..=plan.outputs.len()].iter().map(|c| c.name.as_str()).collect();
         let step = match &project.control {
-            Some(control) => format!("tolerance {:e} ({})", control.tolerance, control.entry.id),
+            Some(control) if control.entry.takes_tolerance => {
+                format!("tolerance {:e} ({})", control.tolerance, control.entry.id)
+            }
+            Some(control) => format!("by {}", control.entry.id),
             None => exact_time(engine.experiment().step),
         };
         let metadata = [metadata, &[(OUTPUTS.into(), outputs.join(",")), (STEP.into(), step)]].concat();

@@ -324,7 +324,7 @@ impl RunReport {
     pub(crate) fn count(&mut self, engine: &Engine, wall_s: f64) {
         let remarks: Vec<_> = engine.remarks().collect();
         self.chosen = (!remarks.is_empty()).then(|| remarks.join("; "));
-        self.warnings = engine.warnings().map(Into::into).collect();
+        self.warnings = engine.warnings().chain(engine.failed_trials()).map(Into::into).collect();
         self.held = switched(engine);
         self.model_source = engine.model_source().map(Into::into);
         let (divided_steps, parts_per_divided_step) = engine.divided_steps();

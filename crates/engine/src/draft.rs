@@ -140,6 +140,7 @@ impl Draft {
             descriptions: &self.descriptions,
             externals: &system.externals,
             inputs: &inputs,
+            repeats: requests.iter().any(|request| request.after_step == AfterStep::Judge),
             carries_on: requests.iter().any(|request| request.after_step == AfterStep::Look),
             without_rollback: each.find(|(_, can)| !can.rollback).map(|(description, _)| description),
         })

@@ -3,6 +3,7 @@
 use costep_core::{Code, Error, Interval, Result, StepContext};
 
 use crate::clocks::Clocks;
+use crate::engine::FailedTrials;
 
 /// Where a run stands, and what has been counted on the way.
 pub(crate) struct Ledger {
@@ -29,6 +30,8 @@ pub(crate) struct Ledger {
     /// Times of steps, and whether this step is timed.
     pub(crate) clocks: Clocks,
     pub(crate) timed: bool,
+    /// Tries that failed and were done again, shorter.
+    pub(crate) failed_trials: FailedTrials,
 }
 
 /// Where the subsystems stand.
@@ -64,6 +67,7 @@ impl Ledger {
             began: first.start,
             clocks: Clocks::new(subsystems),
             timed: false,
+            failed_trials: FailedTrials::default(),
         }
     }
 

@@ -151,6 +151,7 @@ impl<'a> Reader<'a> {
         if let Some(step) = step {
             self.builder.set_step(step);
         }
+        self.step_control(step);
         if let (Some(step), Some(output)) = (step, output)
             && output > step
         {
@@ -159,13 +160,7 @@ impl<'a> Reader<'a> {
         let said = |key: &str, settings: &HashMap<&str, (&str, u32)>| {
             settings.get(key).map(|(text, line)| (short(text).to_string(), *line))
         };
-        let is_on = |text: &str| ["yes", "true", "1"].contains(&text);
-        let settings = &self.settings;
-        if let Some((_, line)) = said("adjustStepSize", settings).filter(|(text, _)| is_on(text)) {
-            let message = "`adjustStepSize` has no counterpart: all steps are as long as `hStart` (`--step` changes it)";
-            self.builder.warning(line, message);
-        }
-        if let Some((mode, line)) = said("MasterMode", settings) {
+        if let Some((mode, line)) = said("MasterMode", &self.settings) {
             match mode.as_str() {
                 "GAUSS_JACOBI" => {
                     self.builder.unused(line, "the method is that of `--method`; `--method zoh --schedule parallel` is GAUSS_JACOBI");
@@ -180,14 +175,6 @@ impl<'a> Reader<'a> {
                 ),
             }
         }
-        if let Some((mode, line)) =
-            said("ErrorControlMode", &self.settings).filter(|(mode, _)| mode != "NONE")
-        {
-            self.builder.warning(
-                line,
-                format!("the error control {mode} has no counterpart: steps are not repeated"),
-            );
-        }
         if let Some((count, line)) = said("maxIterations", &self.settings).filter(|(count, _)| count != "1") {
             let method =
                 format!("fixed-point:acceleration=none,inputs=held,predictor=hold,max_iterations={count}");
@@ -196,6 +183,64 @@ impl<'a> Reader<'a> {
                  accurate"
             );
             self.builder.unused(line, message);
+        }
+    }
+
+    /// Steps that MasterSim adapts are adapted here as well, within its limits: where it compares every step with
+    /// two halves, by `richardson`. `CHECK` looks at errors only to print them: a run is judged here anyway.
+    fn step_control(&mut self, first: Option<f64>) {
+        let mode = self.settings.get("ErrorControlMode").copied().unwrap_or(("NONE", 0));
+        let is_on = |(text, _): &(&str, u32)| ["yes", "true", "1"].contains(text);
+        let adapts = self.settings.get("adjustStepSize").copied().filter(is_on);
+        match (mode, adapts) {
+            (("CHECK", line), _) => {
+                self.builder
+                    .unused(line, "CHECK is not needed: every run is judged, `--verify` estimates its error");
+            }
+            (("ADAPT_STEP" | "STEP_DOUBLING", line), None) => {
+                self.builder.warning(line, "the error control needs `adjustStepSize yes`: steps are equal");
+            }
+            (("NONE" | "ADAPT_STEP" | "STEP_DOUBLING", _), _) => {}
+            ((other, line), _) => {
+                self.builder.warning(line, format!("the error control `{}` is not known here", short(other)));
+            }
+        }
+        let Some((_, line)) = adapts else { return };
+        let limits = ["hMin", "hMax"].map(|key| self.time(key).filter(|time| *time > 0.0));
+        let tolerance = self.tolerance();
+        let control = match mode.0 {
+            "ADAPT_STEP" | "STEP_DOUBLING" => "richardson",
+            _ => "defect",
+        };
+        let mut text = format!("control = \"{control}\", tolerance = {tolerance:?}");
+        let ordered = limits[0].zip(limits[1]).is_none_or(|(min, max)| min <= max);
+        for (key, limit) in ["min", "max"].into_iter().zip(limits).filter(|_| ordered) {
+            text += &limit.map_or(String::new(), |limit| format!(", {key} = {limit:?}"));
+        }
+        text += &first.map_or(String::new(), |first| format!(", size = {first:?}"));
+        self.builder.flat.settings.retain(|(key, _)| key != "step");
+        self.builder.flat.settings.push(("step".into(), format!("{{ {text} }}")));
+        let bounds = "MasterSim bounds the error of each step; that of the run is about its root, which `tolerance` is here";
+        let message = match control {
+            "defect" => format!(
+                "steps vary by the error of the inputs, not by convergence alone (`--control convergence`); {bounds}"
+            ),
+            _ => format!("steps vary by `{control}`; {bounds}"),
+        };
+        self.builder.unused(line, message);
+    }
+
+    /// The error that a run has if each step keeps to `relTol`: its steps are of first order, so that an error of h^2 each
+    /// becomes one of h.
+    fn tolerance(&mut self) -> f64 {
+        const USUAL: f64 = 1e-5;
+        let Some((text, line)) = self.settings.get("relTol").copied() else { return USUAL.sqrt() };
+        match text.parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0) {
+            Some(share) => share.sqrt().clamp(1e-6, 0.1),
+            None => {
+                self.builder.error(line, format!("`relTol` is `{}`, not a share", short(text)));
+                USUAL.sqrt()
+            }
         }
     }
 

@@ -72,9 +72,44 @@ fn what_masters_do_and_costep_does_not_is_told() {
     let flat = folder.read("x.msim", &text).unwrap();
     assert_sound(&flat);
     let warnings = notes(&flat, Severity::Warning);
-    for word in ["adjustStepSize", "NEWTON", "STEP_DOUBLING", "hurry"] {
+    for word in ["NEWTON", "hurry"] {
         assert!(warnings.iter().any(|(_, text)| text.contains(word)), "{word}: {warnings:?}");
     }
+}
+
+#[test]
+fn the_error_control_of_mastersim_is_that_of_the_steps_here() {
+    let folder = with_values();
+    let with = |mode: &str, more: &str| {
+        let text = MASTER_SIM.replace("adjustStepSize no", "adjustStepSize yes");
+        let text = text.replace("ErrorControlMode NONE", &format!("ErrorControlMode {mode}\n{more}"));
+        let flat = folder.read("x.msim", &text).unwrap();
+        assert_sound(&flat);
+        flat
+    };
+    let step = |flat: &Flat| flat.settings.iter().find(|(key, _)| key == "step").unwrap().1.clone();
+    let limits = "relTol 1e-4\nhMin 1 ms\nhMax 0.5 min";
+    for mode in ["STEP_DOUBLING", "ADAPT_STEP"] {
+        let flat = with(mode, limits);
+        let wanted = "{ control = \"richardson\", tolerance = 0.01, min = 0.001, max = 30.0, size = 0.1 }";
+        assert_eq!(step(&flat), wanted);
+        assert!(notes(&flat, Severity::Warning).is_empty());
+        let remarks = notes(&flat, Severity::Remark);
+        assert!(remarks.iter().any(|(_, text)| text.contains("richardson")), "{remarks:?}");
+    }
+    // Without an error control the error of the inputs, which costs nothing. Limits that contradict each other are none.
+    let flat = with("NONE", "relTol 1e-6\nhMin 1 s\nhMax 10 ms");
+    assert_eq!(step(&flat), "{ control = \"defect\", tolerance = 0.001, size = 0.1 }");
+    let flat = with("CHECK", "");
+    assert!(step(&flat).contains("defect"), "{}", step(&flat));
+    assert!(notes(&flat, Severity::Remark).iter().any(|(_, text)| text.contains("CHECK")));
+    // In equal steps there is nothing to adapt.
+    let text = MASTER_SIM.replace("ErrorControlMode NONE", "ErrorControlMode STEP_DOUBLING");
+    let flat = folder.read("x.msim", &text).unwrap();
+    assert_eq!(step(&flat), "{ size = 0.1 }");
+    assert!(notes(&flat, Severity::Warning).iter().any(|(_, text)| text.contains("adjustStepSize")));
+    let flat = folder.read("x.msim", &text.replace("adjustStepSize no", "adjustStepSize yes\nrelTol much"));
+    assert!(flat.unwrap().errors().any(|note| note.message.contains("relTol")));
 }
 
 /// Each text has to end in its code.

@@ -26,7 +26,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     deviations: Deviations { partition_matters: true, ..Deviations::NONE },
     // Of the predictor.
     models: ModelKind::CONTINUOUS,
-    options: &join::<8>(&[IqnIlsOptions::SPECS, SweepOptions::SPECS, IterationOptions::SPECS]),
+    options: &join::<9>(&[IqnIlsOptions::SPECS, SweepOptions::SPECS, IterationOptions::SPECS]),
     papers: None,
     build,
 };

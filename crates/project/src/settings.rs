@@ -34,7 +34,7 @@ pub(crate) fn read_experiment(
     let defaults = parts.defaults;
     let start = given_or(system, "start", defaults.start.or(Some(0.0)), parts, problems);
     let stop = given_or(system, "stop", defaults.stop, parts, problems);
-    let is_controlled = step.get("tolerance").is_some();
+    let is_controlled = step_control::is_controlled(&step);
     let size = match is_controlled {
         true => step.time("size", problems),
         false => given_or(&step, "size", defaults.step, parts, problems),

@@ -4,6 +4,7 @@ use costep_core::quantity::format_time;
 use costep_core::{Code, Error};
 use costep_engine::{CONTROLS, ControlSpec};
 
+use crate::document::Value;
 use crate::problems::Problems;
 use crate::project::Project;
 use crate::section::Section;
@@ -25,12 +26,19 @@ pub(crate) fn read(
     problems: &mut Problems<'_>,
 ) -> Option<ControlSpec> {
     let id = step.get("control").and_then(|_| step.text("control", problems));
-    if step.get("tolerance").is_none() {
+    if !is_controlled(step) {
         refuse_without_tolerance(step, id, problems);
         return None;
     }
-    let tolerance = step.number("tolerance", problems)?;
-    if !(TOLERANCES.0..=TOLERANCES.1).contains(&tolerance) {
+    let takes_tolerance = takes_tolerance(step);
+    if !takes_tolerance && step.get("tolerance").is_some() {
+        problems.warn(step.origin_of("tolerance"), || {
+            let message = format!("`tolerance` has no effect on the control `{}`", id.unwrap_or_default());
+            Error::new(Code::OptionWithoutEffect, message).hint("leave out `tolerance`, or `control`")
+        });
+    }
+    let tolerance = if takes_tolerance { step.number("tolerance", problems)? } else { 0.0 };
+    if takes_tolerance && !(TOLERANCES.0..=TOLERANCES.1).contains(&tolerance) {
         problems.report(step.origin_of("tolerance"), || impossible_tolerance(tolerance));
         return None;
     }
@@ -70,6 +78,19 @@ pub(crate) fn read(
     }
     spec.max = spec.max.min(run);
     Some(spec)
+}
+
+/// Whether the control that is named aims at an error; the one of a tolerance alone does.
+fn takes_tolerance(step: &Section<'_>) -> bool {
+    let id = step
+        .get("control")
+        .and_then(|node| if let Value::Text(text) = &node.value { Some(&**text) } else { None });
+    id.and_then(|id| ControlSpec::find(id).ok()).is_none_or(|entry| entry.takes_tolerance)
+}
+
+/// Whether lengths vary: by a tolerance, or by a control that needs none.
+pub(crate) fn is_controlled(step: &Section<'_>) -> bool {
+    step.get("tolerance").is_some() || !takes_tolerance(step)
 }
 
 fn is_possible(step: &Section<'_>, key: &str, time: f64, problems: &mut Problems<'_>) -> bool {

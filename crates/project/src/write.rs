@@ -70,7 +70,9 @@ impl Project {
             return;
         };
         out.key("control", quoted(control.entry.id));
-        out.key("tolerance", real(control.tolerance));
+        if control.entry.takes_tolerance {
+            out.key("tolerance", real(control.tolerance));
+        }
         out.key("min", time(control.min));
         out.key("max", time(control.max));
         if let Some(first) = control.first {

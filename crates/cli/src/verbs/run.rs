@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::{Failure, to_json};
 use crate::messages;
-use crate::phrases::{argument, convergence_warning, count, method_warning, show_warnings};
+use crate::phrases::{argument, convergence_warning, count, method_warning, show_warnings, trials_warning};
 use crate::progress::RunProgress;
 use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
@@ -90,6 +90,8 @@ fn go(
     // What has turned out on the way.
     let new = simulation.engine().warnings().filter(|warning| !known.iter().any(|known| known == warning));
     new.for_each(|warning| output.remark(&convergence_warning(warning)));
+    let again = simulation.engine().failed_trials();
+    again.into_iter().for_each(|warning| output.remark(&trials_warning(warning)));
     simulation.close()?;
     let outcome = simulation.finish()?;
     if let Some(error) = &outcome.no_checkpoints {
@@ -123,12 +125,7 @@ fn announce(project: &Project, simulation: &Simulation, output: Output) {
                 format_time(engine.experiment().step),
                 count(engine.experiment().steps(), "macro step")
             ),
-            Some(control) => format!(
-                "steps by {} with tolerance {:e}, at most {}",
-                control.entry.id,
-                control.tolerance,
-                format_time(control.max)
-            ),
+            Some(control) => format!("steps by {}, at most {}", control.label(), format_time(control.max)),
         },
     ));
     engine.remarks().for_each(|remark| output.remark(&format!("method: {remark}")));

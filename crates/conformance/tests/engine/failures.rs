@@ -1,9 +1,10 @@
 //! A subsystem that fails, lies about its time or panics ends the run with its name and time.
 
-use costep_core::{Code, Error, Place};
-use costep_engine::{Engine, Threads};
+use costep_core::{Code, Error, InputSegment, Interval, Place, Result, StepOutcome, Subsystem, Wrapper};
+use costep_engine::{ControlSpec, Engine, System, Threads};
+use costep_integrate::Solver;
 
-use costep_conformance::systems::method;
+use costep_conformance::systems::{coupled, method, model};
 use costep_conformance::toys::{Toy, error_of, wired};
 
 const THREADS: [Threads; 4] = [Threads::Fixed(1), Threads::Fixed(2), Threads::Fixed(4), Threads::Auto];
@@ -161,4 +162,98 @@ fn indices_that_do_not_exist_are_refused() {
     let mut system = wired(toys(), &[(0, 0)], &method("zoh"));
     system.bounds = vec![(9, costep_engine::Bounds { min: 0.0, max: 1.0 })];
     assert_eq!(error_of(system).code(), Code::BadValue);
+}
+
+/// From a time on, the subsystem inside does steps up to this length only.
+struct Fussy {
+    inner: Box<dyn Subsystem>,
+    since: f64,
+    longest: f64,
+    /// It returns NaN instead of an error.
+    is_quiet: bool,
+}
+
+impl Wrapper for Fussy {
+    fn inner(&self) -> &dyn Subsystem {
+        &*self.inner
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Subsystem {
+        &mut *self.inner
+    }
+
+    fn step(&mut self, interval: Interval, u: InputSegment<'_>, y: &mut [f64]) -> Result<StepOutcome> {
+        let outcome = self.inner.step(interval, u, y)?;
+        if interval.end <= self.since || interval.length <= self.longest {
+            return Ok(outcome);
+        }
+        y.fill(f64::NAN);
+        if self.is_quiet { Ok(outcome) } else { Err(Error::new(Code::FmuDiscard, "not that far")) }
+    }
+}
+
+/// The dual mass oscillator up to 0.1 s, its first mass fussy from 0.05 s on.
+fn fussy(id: &str, step: f64, longest: f64, is_quiet: bool) -> System {
+    let mut system = coupled(&model("dual-mass", &[]), &Solver::Exact, &method(id), 0.1, step);
+    let inner = system.subsystems.remove(0);
+    system.subsystems.insert(0, Box::new(Fussy { inner, since: 0.05, longest, is_quiet }));
+    system
+}
+
+fn controlled(id: &str, control: &str, longest: f64, is_quiet: bool) -> Engine {
+    let spec = ControlSpec::new(ControlSpec::find(control).unwrap(), 1e-3, 0.1);
+    let mut system = fussy(id, spec.max, longest, is_quiet);
+    system.experiment.step = spec.max;
+    let control = spec.build(&system.experiment, &[]);
+    Engine::with_control(system, control).unwrap()
+}
+
+/// Where everything can go back, a step that fails is tried again at half its length.
+#[test]
+fn steps_that_fail_when_tried_are_done_again_shorter() {
+    for is_quiet in [false, true] {
+        let fails = if is_quiet { "became NaN" } else { "not that far" };
+        let fixed = |id: &str| Engine::new(fussy(id, 1e-3, 0.3e-3, is_quiet)).unwrap();
+        let tried = |id: &str, control: &str| controlled(id, control, 1e-4, is_quiet);
+        for mut engine in [
+            fixed("iqn-ils"),
+            fixed("ijcsa"),
+            fixed("fixed-point"),
+            tried("foh", "richardson"),
+            tried("foh", "defect"),
+            tried("predictive", "defect"),
+            tried("iqn-ils", "convergence"),
+        ] {
+            engine.run(&mut []).unwrap();
+            assert_eq!(engine.time(), 0.1);
+            let said = engine.failed_trials().expect("some failed");
+            assert!(said.contains(fails) && said.contains("t = 0.0"), "{said}");
+        }
+        // The oscillator is where it is without the whims of its first mass.
+        let mut plain = Engine::new(fussy("iqn-ils", 0.25e-3, 1.0, is_quiet)).unwrap();
+        let mut again = fixed("iqn-ils");
+        plain.run(&mut []).and_then(|()| again.run(&mut [])).unwrap();
+        let (a, b) = (plain.outputs()[0], again.outputs()[0]);
+        assert!((a - b).abs() < 0.01 * a.abs().max(0.1), "{a} {b}");
+        assert_eq!(plain.failed_trials(), None);
+    }
+}
+
+/// Only the shortest step ends the run, with what has happened; where nothing goes back, the first one does.
+#[test]
+fn what_fails_at_the_shortest_step_ends_the_run() {
+    for (is_quiet, code) in [(false, Code::FmuDiscard), (true, Code::NotFinite)] {
+        let engines = [
+            Engine::new(fussy("iqn-ils", 1e-3, 1e-9, is_quiet)).unwrap(),
+            Engine::new(fussy("zoh", 1e-4, 1e-9, is_quiet)).unwrap(),
+            controlled("foh", "richardson", 1e-9, is_quiet),
+            controlled("foh", "defect", 1e-9, is_quiet),
+            controlled("foh", "predictor-corrector", 1e-9, is_quiet),
+        ];
+        for mut engine in engines {
+            let error = engine.run(&mut []).unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            assert!((0.04..0.051).contains(&engine.time()), "{}", engine.time());
+        }
+    }
 }

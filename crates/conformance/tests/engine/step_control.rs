@@ -1,14 +1,15 @@
 //! What every control of steps has to keep to, with every method that takes steps of any length.
 
 use costep_core::{
-    Code, Connection, Experiment, External, Interval, PowerBond, Restricted, StepLengths, Subsystem,
+    AfterStep, Code, Connection, Experiment, External, Interval, PowerBond, Restricted, StepLengths,
+    Subsystem,
 };
-use costep_engine::{CONTROLS, ControlEntry, ControlSpec, Engine, System};
-use costep_integrate::Solver;
+use costep_engine::{CONTROLS, ControlEntry, ControlSpec, Engine, Scheduling, System};
+use costep_integrate::{Integrated, Solver};
 use costep_methods::{METHODS, MethodSpec};
 
 use costep_conformance::systems::{coupled, method, model};
-use costep_conformance::toys::{Toy, wired};
+use costep_conformance::toys::{Lag, Toy, wired};
 
 const STOP: f64 = 0.1;
 
@@ -32,12 +33,23 @@ fn dual_mass(method: &MethodSpec) -> System {
     coupled(&model("dual-mass", &[]), &Solver::Dopri5(1e-8), method, STOP, STOP)
 }
 
-/// Every control with every method that can do without steps of one length.
+/// Every control with every method that can do without steps of one length, and that it can work with.
 fn pairs() -> impl Iterator<Item = (&'static ControlEntry, MethodSpec)> {
     let any = || {
         METHODS.iter().map(|entry| method(entry.id)).filter(|method| !method.build().request().equal_steps)
     };
-    CONTROLS.iter().flat_map(move |control| any().map(move |method| (control, method)))
+    let fits = |control: &ControlEntry, method: &MethodSpec| {
+        control.takes_tolerance || method.build().request().after_step == AfterStep::Judge
+    };
+    CONTROLS
+        .iter()
+        .flat_map(move |control| any().map(move |method| (control, method)))
+        .filter(move |(control, method)| fits(control, method))
+}
+
+/// A method that a control can work with.
+fn usual_method(entry: &ControlEntry) -> MethodSpec {
+    method(if entry.takes_tolerance { "foh" } else { "iqn-ils" })
 }
 
 /// All steps of a run.
@@ -108,7 +120,7 @@ fn one_step(engine: &mut Engine) -> Vec<u64> {
 fn corners_of_external_signals_and_times_of_output_are_met() {
     let jumps = External::Stairs(vec![(0.0, 0.0), (0.0123, 500.0), (0.05, -200.0)]);
     for entry in CONTROLS {
-        let mut system = dual_mass(&method("foh"));
+        let mut system = dual_mass(&usual_method(entry));
         system.externals = vec![(0, jumps.clone())];
         let spec = ControlSpec { meets: Some(0.007), also: vec![0.0311], ..spec(entry) };
         let mut engine = controlled(system, &spec).unwrap();
@@ -127,7 +139,7 @@ fn corners_of_external_signals_and_times_of_output_are_met() {
 fn steps_are_multiples_of_the_inner_step_of_a_subsystem() {
     let inner = 1e-4;
     for entry in CONTROLS {
-        let mut system = dual_mass(&method("foh"));
+        let mut system = dual_mass(&usual_method(entry));
         let first = Restricted::new(system.subsystems.remove(0));
         let first = first.describe(|of| of.step_lengths = StepLengths::MultiplesOf(inner)).boxed();
         system.subsystems.insert(0, first);
@@ -152,6 +164,9 @@ fn who_needs_what_is_not_there_is_told() {
     let system = dual_mass(&method("foh"));
     let control = spec(find("ecco")).build(&system.experiment, &[]);
     assert_eq!(Engine::with_control(system, control).err().unwrap().code(), Code::ControlNeeds);
+    let error =
+        controlled(dual_mass(&method("foh")), &spec(find("convergence"))).err().expect("it repeats nothing");
+    assert!(error.code() == Code::ControlNeeds && error.to_string().contains("repeats"), "{error}");
     let error = ControlSpec::find("defekt").unwrap_err();
     assert!(error.code() == Code::UnknownControl && error.to_string().contains("`defect`"), "{error}");
     // The others go on without rollback.
@@ -184,6 +199,27 @@ fn rest_takes_long_steps_and_jumps_are_passed() {
             let steps = steps(&mut engine);
             assert!(steps.len() < most, "{id}: {} steps", steps.len());
             assert_eq!(engine.outputs()[1], jump, "{id}");
+        }
+    }
+}
+
+/// An output that jumps in a system at rest, and what follows from it: the time of the jump is the error.
+#[test]
+fn the_time_of_a_jump_is_found_as_closely_as_steps_may_be_short() {
+    let exact = 1.0 - (0.0321 - STOP).exp();
+    for (id, close) in [("richardson", 1e-4), ("defect", 1e-2)] {
+        let entry = ControlSpec::find(id).unwrap();
+        for scheduling in [Scheduling::Sequential(Vec::new()), Scheduling::Parallel] {
+            let source = Toy::source("source", |t| if t < 0.0321 { 0.0 } else { 1.0 });
+            let lag = Integrated::new(Lag::new("lag", 1.0, 0.0), &Solver::Exact).unwrap();
+            let mut system = wired(vec![source.boxed(), Box::new(lag)], &[(0, 0)], &method("zoh"));
+            system.experiment = Experiment { start: 0.0, stop: STOP, step: STOP };
+            let label = format!("{id} {scheduling:?}");
+            system.scheduling = scheduling;
+            let mut engine = controlled(system, &spec(entry)).unwrap();
+            let steps = steps(&mut engine);
+            let error = (engine.outputs()[1] / exact - 1.0).abs();
+            assert!(error < close && steps.len() < 600, "{label}: {error:e} with {} steps", steps.len());
         }
     }
 }

@@ -31,6 +31,7 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
               were far too long are done again where all subsystems can go back.",
     needs: "nothing; rollback is used where all subsystems have it",
     cost: "1",
+    takes_tolerance: true,
     build: |spec, experiment, _| Box::new(InputControl::new(spec, experiment, error)),
 };
 

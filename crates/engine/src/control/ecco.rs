@@ -24,6 +24,7 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
     summary: "The power that is lost or made at power bonds: what one side gives less what the other takes.",
     needs: "power bonds: connections with `bond = \"NAME\"`, in pairs",
     cost: "1",
+    takes_tolerance: true,
     build: |spec, experiment, bonds| Box::new(Ecco::new(spec, experiment, bonds)),
 };
 

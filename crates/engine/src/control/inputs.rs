@@ -91,7 +91,7 @@ impl InputControl {
 
     /// How much the outputs move lately that an input may move.
     fn activity(&self, j: usize) -> f64 {
-        let each = self.moved[j].clone().map(|i| self.outputs.activity(i));
+        let each = self.moved[j].clone().filter_map(|i| self.outputs.activity(i));
         each.reduce(f64::max).map_or(1.0, |most| most.max(AT_REST))
     }
 

@@ -8,7 +8,9 @@
 //! | how far inputs were from what they are connected to | `inputs.rs` by `defect.rs` or `predictor_corrector.rs` |
 //! | one step against two halves | `richardson.rs` |
 //! | power that is lost at bonds | `ecco.rs` |
+//! | whether a method that repeats steps converges | `convergence.rs` |
 
+mod convergence;
 mod defect;
 mod ecco;
 mod inputs;
@@ -32,19 +34,21 @@ pub struct ControlEntry {
     pub needs: &'static str,
     /// Steps of subsystems per macro step that is kept.
     pub cost: &'static str,
+    /// Whether it aims at an error; else it needs a method that repeats steps.
+    pub takes_tolerance: bool,
     build: fn(&ControlSpec, &Experiment, &[PowerBond]) -> Box<dyn StepControl>,
 }
 
 /// All controls; the first is what a tolerance alone means.
 pub const CONTROLS: &[ControlEntry] =
-    &[defect::ENTRY, predictor_corrector::ENTRY, richardson::ENTRY, ecco::ENTRY];
+    &[defect::ENTRY, predictor_corrector::ENTRY, richardson::ENTRY, ecco::ENTRY, convergence::ENTRY];
 
 /// How the steps of a run are controlled.
 #[derive(Clone, Debug)]
 pub struct ControlSpec {
     /// By which control.
     pub entry: &'static ControlEntry,
-    /// The error that is aimed at, as a share of the ranges of the signals.
+    /// The error that is aimed at, as a share of the ranges of the signals; 0 where the control aims at none.
     pub tolerance: f64,
     /// Shortest step in s.
     pub min: f64,
@@ -81,6 +85,25 @@ impl ControlSpec {
             first: None,
             meets: None,
             also: Vec::new(),
+        }
+    }
+
+    /// The same for a second run that judges a first one: a smaller tolerance or, without one, shorter steps.
+    pub fn tighter(&self, factor: f64) -> Self {
+        let shorter = if self.entry.takes_tolerance { 1.0 } else { factor };
+        Self {
+            tolerance: factor * self.tolerance,
+            max: (shorter * self.max).max(self.min),
+            first: self.first.map(|first| (shorter * first).max(self.min)),
+            ..self.clone()
+        }
+    }
+
+    /// `defect with tolerance 1e-4`.
+    pub fn label(&self) -> String {
+        match self.entry.takes_tolerance {
+            true => format!("{} with tolerance {:e}", self.entry.id, self.tolerance),
+            false => self.entry.id.into(),
         }
     }
 

@@ -228,6 +228,13 @@ impl Pacing {
         (can_reject && helps && ideal < FAR_BEYOND && shorter > self.min).then_some(shorter)
     }
 
+    /// Wishes for a next step of this length, if the one that was tried is accepted: for controls with rules
+    /// of their own.
+    pub(super) fn wish_for(&mut self, step: &StepContext, length: f64) {
+        self.wish = if self.is_cut(step) { length.max(self.length) } else { length };
+        self.tried = StepError { size: 1.0, ..self.last };
+    }
+
     /// What a mean square over time is made of is the square of an error times the length of its step.
     /// Fewest steps are needed if all contribute the same: a step that is longer than the mean so far has
     /// to be better.

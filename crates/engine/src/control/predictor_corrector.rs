@@ -26,6 +26,7 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
               to. For subsystems that can do nothing but step.",
     needs: "nothing",
     cost: "1",
+    takes_tolerance: true,
     build: |spec, experiment, _| Box::new(InputControl::new(spec, experiment, error).without_rollback()),
 };
 

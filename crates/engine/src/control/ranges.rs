@@ -64,7 +64,9 @@ impl Ranges {
             true => self.nominal[i],
             false => (b - a).abs() / share * GOES_ON,
         };
-        seen.max(self.floor * expected)
+        // What has rested until now has no range either.
+        let floor = if self.greatest[i] > 0.0 { self.floor } else { 1.0 };
+        seen.max(floor * expected)
     }
 
     /// The greatest range of a signal so far.
@@ -73,12 +75,12 @@ impl Ranges {
         self.greatest[i]
     }
 
-    /// The range of a signal lately as a share of the greatest so far.
+    /// The range of a signal lately as a share of the greatest so far; nothing if it has never moved.
     #[inline]
-    pub(super) fn activity(&self, i: usize) -> f64 {
+    pub(super) fn activity(&self, i: usize) -> Option<f64> {
         let greatest = self.greatest[i].max(self.floor * self.nominal[i]);
         let lately = (self.high[i] - self.low[i]).max(self.floor * self.nominal[i]);
-        if greatest > 0.0 { lately / greatest } else { 0.0 }
+        (greatest > 0.0).then(|| lately / greatest)
     }
 
     pub(super) fn save(&self, out: &mut StateWriter) {
@@ -107,6 +109,16 @@ mod tests {
         }
         let lately = [0, 1].map(|i| ranges.lately(i, (0.0, 0.01), 1e-3));
         assert!((0.01..0.02).contains(&lately[0]) && lately[0] == lately[1], "{ranges:?}");
-        assert!((0.01..0.02).contains(&ranges.activity(0)), "{ranges:?}");
+        assert!((0.01..0.02).contains(&ranges.activity(0).unwrap()), "{ranges:?}");
+    }
+
+    #[test]
+    fn what_moves_for_the_first_time_is_measured_by_where_it_goes() {
+        let mut ranges = Ranges::new([None].into_iter());
+        for _ in 0..500 {
+            ranges.add(0, 0.0, 1e-3);
+        }
+        ranges.see(0.5);
+        assert_eq!((ranges.activity(0), ranges.lately(0, (0.0, 3.0), 1e-3)), (None, 60.0));
     }
 }

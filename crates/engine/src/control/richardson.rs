@@ -6,6 +6,11 @@
 //! error                     that, as a share of H v: what the output moves by in that time at its greatest speed v so far
 //! ```
 //!
+//! A step that does not resolve a motion is told before its first half is kept, since nothing goes back
+//! beyond that: at the middle an output should be about half way between its values at the start and at the
+//! end of the whole step. Where one is not it has jumped, and the place is found as closely as the shortest
+//! step allows.
+//!
 //! The share of the speed, not of the range: errors of steps add up over the time that the system remembers
 //! them, which is about as long as its signals take to cross their range.
 
@@ -23,11 +28,17 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
     summary: "Every step is tried as a whole, then done in two halves: the difference of the outputs is the error.",
     needs: "rollback of all subsystems",
     cost: "1.5",
+    takes_tolerance: true,
     build: |spec, experiment, _| Box::new(Richardson::new(spec, experiment)),
 };
 
 /// Part of the nominal value that an output moves by at least in a run.
 const OF_NOMINAL: f64 = 0.1;
+/// How far from half way an output may be at the middle, as a share of what it moves by in a whole step at its
+/// greatest speed so far: 1/2 after a jump, 1/8 where it speeds up from rest, 3/8 where it does so with t^3.
+const HALF_WAY: f64 = 0.4;
+/// A step that does not resolve a motion is tried again at this share.
+const SHRINKS: f64 = 0.2;
 
 /// Which of the three steps comes next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +61,10 @@ struct Richardson {
     /// Greatest speed of each output so far, and with the step that is being tried.
     speeds: Vec<f64>,
     new_speeds: Vec<f64>,
+    /// Which outputs have jumped in the step that is being tried.
+    jumps: Vec<bool>,
+    /// The whole step has just been tried to the end.
+    is_tried: bool,
 }
 
 impl Richardson {
@@ -64,7 +79,19 @@ impl Richardson {
             end: Vec::new(),
             speeds: Vec::new(),
             new_speeds: Vec::new(),
+            jumps: Vec::new(),
+            is_tried: false,
         }
+    }
+
+    /// Whether the whole step resolves how outputs move, by what the first half shows of its middle.
+    fn is_resolved(&mut self, middle: &[f64]) -> bool {
+        for (i, y) in middle.iter().enumerate() {
+            let moved = (self.end[i] - self.start[i]).abs().max(self.whole.length * self.speeds[i]);
+            let beside = (y - 0.5 * (self.start[i] + self.end[i])).abs();
+            self.jumps[i] = beside > HALF_WAY * moved;
+        }
+        !self.jumps.contains(&true)
     }
 
     fn half(&self, number: usize) -> Interval {
@@ -78,11 +105,13 @@ impl Richardson {
         let whole = self.whole.length;
         let mut size = 0.0f64;
         for (i, y) in y.iter().enumerate() {
-            self.new_speeds[i] = self.speeds[i].max((y - self.start[i]).abs() / whole);
+            let speed = self.speeds[i].max((y - self.start[i]).abs() / whole);
             let error = (y - self.end[i]).abs() / f64::from(2i32.pow(self.order as u32) - 1);
             if error > 0.0 {
-                size = size.max(error / (whole * self.new_speeds[i] * self.tolerance));
+                size = size.max(error / (whole * speed * self.tolerance));
             }
+            // The height of a jump by the length of a step is no speed.
+            self.new_speeds[i] = if self.jumps[i] { self.speeds[i] } else { speed };
         }
         StepError { size, order: f64::from(self.order.max(1)) }
     }
@@ -104,6 +133,7 @@ impl StepControl for Richardson {
         self.speeds = ports.map(|port| least(port.nominal)).collect();
         self.new_speeds = self.speeds.clone();
         (self.start, self.end) = (vec![0.0; self.speeds.len()], vec![0.0; self.speeds.len()]);
+        self.jumps = vec![false; self.speeds.len()];
         Ok(())
     }
 
@@ -124,8 +154,8 @@ impl StepControl for Richardson {
     }
 
     fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
-        if self.phase == Phase::Whole && shorter == 0.5 * step.h {
-            // Its own: the whole step has served its purpose.
+        if std::mem::take(&mut self.is_tried) {
+            // The whole step has served its purpose.
             (self.whole, self.phase) = (step.interval(), Phase::FirstHalf);
             return Ok(());
         }
@@ -156,9 +186,16 @@ impl StepControl for Richardson {
             Phase::Whole => {
                 self.start.copy_from_slice(signals.y);
                 self.end.copy_from_slice(signals.y_next);
+                self.is_tried = true;
                 Verdict::Reject { shorter: 0.5 * step.h }
             }
-            Phase::FirstHalf => Verdict::Accept,
+            Phase::FirstHalf => {
+                let shorter = (SHRINKS * self.whole.length).max(self.pacing.min());
+                match !self.is_resolved(signals.y_next) && shorter < step.h {
+                    true => Verdict::Reject { shorter },
+                    false => Verdict::Accept,
+                }
+            }
             Phase::SecondHalf => {
                 let error = self.compare(signals.y_next);
                 let whole = StepContext { h: self.whole.length, ..*step };
@@ -181,6 +218,7 @@ impl StepControl for Richardson {
         out.integer(self.phase as u64);
         out.reals(&[self.whole.start, self.whole.end, self.whole.length]);
         [&self.start, &self.end, &self.speeds].into_iter().for_each(|values| out.reals(values));
+        self.jumps.iter().for_each(|jumps| out.integer(u64::from(*jumps)));
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
@@ -192,6 +230,10 @@ impl StepControl for Richardson {
         self.whole = Interval { start, end, length };
         [&mut self.start, &mut self.end, &mut self.speeds]
             .into_iter()
-            .try_for_each(|values| from.reals(values))
+            .try_for_each(|values| from.reals(values))?;
+        self.jumps.iter_mut().try_for_each(|jumps| {
+            *jumps = from.index(2)? == 1;
+            Ok(())
+        })
     }
 }

@@ -15,6 +15,7 @@
 
 mod arrive;
 mod build;
+mod failed_trials;
 mod halves;
 mod state;
 mod step;
@@ -23,6 +24,8 @@ mod view;
 pub use state::MarkedState;
 
 use costep_core::ModelSource;
+
+pub(crate) use failed_trials::FailedTrials;
 
 use crate::exchange::Exchange;
 use crate::ledger::Ledger;

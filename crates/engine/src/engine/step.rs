@@ -64,10 +64,11 @@ impl Engine {
         }
         while let Attempt::Rejected { shorter } = self.step_to_the_end_of(self.ledger.next)? {
             if self.pace.is_fixed() {
-                self.step_in_halves(self.ledger.next, shorter)?;
+                let done = self.step_in_halves(self.ledger.next, shorter);
+                done.map_err(|error| self.cause_of(error))?;
                 break;
             }
-            self.shorten(shorter)?;
+            self.shorten(shorter).map_err(|error| self.cause_of(error))?;
         }
         self.arrive()
     }
@@ -80,7 +81,8 @@ impl Engine {
             self.ledger.set_out(piece, self.exchange.last_length);
             self.exchange.sample_externals(&self.plan, &piece);
             if let Attempt::Rejected { shorter } = self.step_to_the_end_of(piece)? {
-                self.step_in_halves(piece, shorter)?;
+                let done = self.step_in_halves(piece, shorter);
+                done.map_err(|error| self.cause_of(error))?;
             }
             match pieces.peek() {
                 Some(next) => {
@@ -130,8 +132,12 @@ impl Engine {
         let at = (interval.start, self.ledger.k);
         self.plant.try_each(at, |_, subsystem| subsystem.demand_rollback()?.snapshot())?;
         loop {
-            let verdict = self.try_step(interval)?;
+            let verdict = match self.try_step(interval) {
+                Ok(verdict) => verdict,
+                Err(error) => self.after_failure(error)?,
+            };
             if verdict == Verdict::Accept {
+                self.ledger.failed_trials.is_over();
                 return Ok(Attempt::Accepted);
             }
             if self.ledger.now.repetition == MAX_REPETITIONS {

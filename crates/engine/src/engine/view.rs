@@ -50,6 +50,11 @@ impl Engine {
         self.pace.control().counts()
     }
 
+    /// Steps that failed at first and were done again, shorter, if there were such.
+    pub fn failed_trials(&self) -> Option<&str> {
+        self.ledger.failed_trials.warning()
+    }
+
     /// Seconds of simulated time that this process has come on.
     pub fn simulated_here(&self) -> f64 {
         self.time() - self.ledger.began

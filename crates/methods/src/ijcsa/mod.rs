@@ -43,7 +43,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     convergence_order: 2,
     deviations: Deviations { partition_matters: true, ..Deviations::NONE },
     models: ModelKind::ALL,
-    options: &join::<6>(&[IjcsaOptions::SPECS, IterationOptions::SPECS]),
+    options: &join::<7>(&[IjcsaOptions::SPECS, IterationOptions::SPECS]),
     papers: None,
     build,
 };

@@ -178,6 +178,13 @@ impl Iteration {
     }
 
     #[cold]
+    fn accept_as_it_is(&mut self, step: &StepContext) -> Verdict {
+        self.outcome.accept_as_it_is(step, self.unknowns.worst(&self.residual));
+        self.outcome.describe(&self.unknowns.names, self.options.tolerance);
+        Verdict::Accept
+    }
+
+    #[cold]
     fn give_up(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
         let worst = self.unknowns.worst(&self.residual);
         let halved = self.longest / step.h;
@@ -188,11 +195,7 @@ impl Iteration {
                 self.outcome.describe(&self.unknowns.names, self.options.tolerance);
                 Ok(Verdict::Reject { shorter: 0.5 * step.h })
             }
-            WithoutConvergence::Accept => {
-                self.outcome.accept_as_it_is(step, worst);
-                self.outcome.describe(&self.unknowns.names, self.options.tolerance);
-                Ok(Verdict::Accept)
-            }
+            WithoutConvergence::Accept => Ok(self.accept_as_it_is(step)),
             WithoutConvergence::Halve | WithoutConvergence::Stop => {
                 let ends = (self.guess[worst], self.ends[worst]);
                 let name = &self.unknowns.names[worst];
@@ -269,6 +272,9 @@ impl CouplingMethod for Iteration {
         self.outcome.note(norm, was_probe);
         if !was_probe && norm <= self.options.tolerance {
             return Ok(Verdict::Accept);
+        }
+        if !was_probe && step.h < self.options.accept_below {
+            return Ok(self.accept_as_it_is(step));
         }
         if !was_probe && self.outcome.tries >= self.options.max_iterations {
             return self.give_up(step, signals);

@@ -66,6 +66,9 @@ options! {
         max_iterations: usize = 40 in 1..=90;
         /// what becomes of a step that does not converge: it is taken with a warning, done in halves, or ends the run
         without_convergence: WithoutConvergence;
+        /// steps shorter than this many seconds are taken after their first try, with a warning if they have not converged:
+        /// an end to the halving where inputs jump back and forth
+        accept_below: f64 = 0.0 in 0.0..=1e9;
     }
 }
 

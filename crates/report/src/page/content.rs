@@ -43,7 +43,7 @@ pub(super) enum Content {
     Code(String, String),
     Table(Table),
     Plot(Figure),
-    Heat(HeatMap),
+    Heat(Box<HeatMap>),
     Picture(Figure),
     Diagram(Diagram, String),
 }
@@ -96,7 +96,7 @@ impl Section {
 
     /// With an interactive heat map.
     pub fn heat_map(self, map: HeatMap) -> Self {
-        self.with(Content::Heat(map))
+        self.with(Content::Heat(Box::new(map)))
     }
 
     /// With a figure as a picture.

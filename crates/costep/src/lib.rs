@@ -92,7 +92,9 @@ pub use run::{MethodChoice, RecordTo, Run};
 pub use shell::shell_word;
 pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
-pub use stability::{Foundation, LeadingMode, ModeSignal, StabilityPoint, StepStability};
+pub use stability::{
+    Foundation, LeadingMode, ModeSignal, OpenLoop, PhaseMargin, Spectrum, StabilityPoint, StepStability,
+};
 pub use step::Step;
 pub use system::{Opening, System, default_folder};
 pub use trust::{found_trials, remember_trials};

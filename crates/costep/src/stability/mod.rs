@@ -1,0 +1,424 @@
+//! Stability of a system with a method and a step, by the linear map of one macro step.
+//!
+//! Native parts are stepped themselves: linear ones near rest, where no method sets bounds to their signals, others at a
+//! point of a run. Systems with parts that costep does not integrate are judged by models of their parts, coupled by the
+//! very same engine and method.
+
+mod margin;
+mod models;
+mod parts;
+
+use std::f64::consts::TAU;
+
+use costep_analysis::StepMap;
+use costep_core::{AfterStep, Code, Error, Experiment, Learning, ModelKind, Result};
+use costep_engine::{Bounds, Engine, Rate, Threads};
+use costep_linalg::{Complex, eigenvalues, eigenvector};
+use costep_methods::{MethodSpec, monolithic};
+use costep_project::Project;
+
+use crate::assemble::{self, Steps};
+use crate::names::Names;
+use crate::system::System;
+
+pub use margin::{OpenLoop, PhaseMargin};
+pub use models::Spectrum;
+
+/// Macro steps before the one that is linearised: methods begin with less than they know later.
+const BEFORE: u64 = 4;
+/// Macro steps that the linearisation itself looks at and takes.
+const AROUND: u64 = 8;
+/// Maps of two sizes of changes that differ more than this are no linear maps.
+const NOT_LINEAR: f64 = 1e-2;
+
+/// What a judgement of stability rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foundation {
+    /// Steps of the parts themselves, from changed states.
+    Steps,
+    /// Local models of the parts: Jacobians, or directional derivatives.
+    LocalModels,
+    /// Local models by differences of trial steps.
+    Differences,
+    /// Models from the responses of the parts to probing steps.
+    Probe,
+}
+
+impl Foundation {
+    /// In a few words, also for machines.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Steps => "steps of the parts",
+            Self::LocalModels => "local models of the parts",
+            Self::Differences => "local models by differences",
+            Self::Probe => "probed models of the parts",
+        }
+    }
+
+    /// What that leaves out.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Steps => "by steps of the parts with their own solvers, from changed states",
+            Self::LocalModels => {
+                "by the Jacobians or directional derivatives of the parts: their inner solvers, events and saturation are \
+                 not judged"
+            }
+            Self::Differences => {
+                "by local models from trial steps of the parts: inner solvers, events and states that no input reaches are \
+                 not judged"
+            }
+            Self::Probe => {
+                "by models from the responses of the parts to trial steps: what no input moves and no output shows is not \
+                 judged"
+            }
+        }
+    }
+}
+
+/// Where stability is judged.
+#[derive(Clone, Copy)]
+pub struct StabilityPoint<'a> {
+    /// The coupling method.
+    pub method: &'a MethodSpec,
+    /// The macro step in s.
+    pub step: f64,
+    /// The time of the run at which the step is linearised; after a few steps if nothing is said. Linear systems are the
+    /// same everywhere.
+    pub at: Option<f64>,
+    /// Take local models in place of the parts, even where these can be stepped from changed states: then inner solvers
+    /// are left out.
+    pub by_models: bool,
+}
+
+impl<'a> StabilityPoint<'a> {
+    /// With a method and a step, at the usual point.
+    pub fn new(method: &'a MethodSpec, step: f64) -> Self {
+        Self { method, step, at: None, by_models: false }
+    }
+}
+
+/// How one macro step treats small perturbations.
+#[derive(Clone, Debug)]
+pub struct StepStability {
+    /// The macro step in s.
+    pub step: f64,
+    /// Greatest absolute factor by which a perturbation is multiplied from step to step: below one all of them decay.
+    pub radius: f64,
+    /// By how much the radius may be off, as two sizes of changes show.
+    pub uncertainty: f64,
+    /// Numbers that the run carries from step to step and that matter: states of the parts, memory of method and signals.
+    pub states: usize,
+    /// The factors of all modes, the greatest first.
+    pub factors: Vec<Complex>,
+    /// The mode of the greatest factor; nothing where nothing is carried on.
+    pub mode: Option<LeadingMode>,
+    /// What this rests on.
+    pub rests_on: Foundation,
+    /// The time of the run at which the step was linearised.
+    pub at: f64,
+}
+
+impl StepStability {
+    /// Whether all perturbations stay bounded, up to round-off.
+    pub fn is_stable(&self) -> bool {
+        self.radius <= 1.0 + self.uncertainty.max(1e-9)
+    }
+}
+
+/// The mode that grows fastest, or decays slowest.
+#[derive(Clone, Debug)]
+pub struct LeadingMode {
+    /// The factor of one macro step.
+    pub factor: Complex,
+    /// Growth per second in 1/s; negative where it decays.
+    pub rate: f64,
+    /// Frequency in Hz; half the rate of steps where signs alternate.
+    pub frequency: f64,
+    /// The outputs in it, the greatest first.
+    pub signals: Vec<ModeSignal>,
+}
+
+/// An output in a mode.
+#[derive(Clone, Debug)]
+pub struct ModeSignal {
+    /// `part.port`.
+    pub name: String,
+    /// Amplitude in units of its nominal value, relative to the greatest of all.
+    pub share: f64,
+    /// Phase in degrees relative to the greatest of all.
+    pub phase: f64,
+}
+
+impl System {
+    /// How one macro step of this system with a method and a step treats small perturbations: its spectral radius, the
+    /// mode that grows, and what that rests on. The method is that of the default group. Methods that learn during the run
+    /// are refused: their map is another one at every step.
+    ///
+    /// ```
+    /// let system = costep::System::open("dual-mass")?;
+    /// let zoh = system.registry().method("zoh")?;
+    /// assert!(system.step_stability(&zoh, 1e-3)?.radius > 1.0);
+    /// assert!(system.step_stability(&zoh, 1e-4)?.radius < 1.0);
+    /// # Ok::<(), costep::Errors>(())
+    /// ```
+    pub fn step_stability(&self, method: &MethodSpec, step: f64) -> Result<StepStability> {
+        self.stability_at(&StabilityPoint::new(method, step), &mut |_| Ok(()))
+    }
+
+    /// The same at a point of the run; `progress` hears what share is done and may end it by an error.
+    pub fn stability_at(
+        &self,
+        point: &StabilityPoint<'_>,
+        progress: &mut dyn FnMut(f64) -> Result<()>,
+    ) -> Result<StepStability> {
+        self.check_steps(&[point.step])?;
+        judge(&self.project, point, progress)
+    }
+
+    /// The eigenvalues of every part and, last, of the whole, by local models at the start or at this time of a run.
+    pub fn spectra(&self, at: Option<f64>) -> Result<(Vec<Spectrum>, Foundation)> {
+        let step = self.project.equal_step();
+        let before = steps_before(&self.project, at, step);
+        let (models, foundation) = models::local_models(&self.project, step, before)?;
+        Ok((models::spectra(&self.project, &models)?, foundation))
+    }
+
+    /// The loop of the system under held inputs with this step, opened at an input (`part.port`), for Nyquist plots and
+    /// phase margins.
+    pub fn open_loop(&self, input: &str, step: f64, at: Option<f64>) -> Result<OpenLoop> {
+        self.check_steps(&[step])?;
+        let names = self.inputs();
+        let index = names.iter().position(|name| name == input).ok_or_else(|| {
+            Error::new(Code::UnknownName, format!("the system has no input `{input}`"))
+                .suggest(input, names.iter().map(String::as_str))
+        })?;
+        let before = steps_before(&self.project, at, step);
+        let (models, _) = models::local_models(&self.project, step, before)?;
+        margin::open_loop(&self.project, &models, (index, input), step)
+    }
+
+    /// Inputs at which a loop can be opened: those in a loop of connections.
+    pub fn loop_inputs(&self) -> Vec<String> {
+        let model = &self.project.model;
+        let layout = model.layout();
+        let edges: Vec<(usize, usize, usize)> = model
+            .connections
+            .iter()
+            .map(|link| (layout.output_owner(link.output), layout.input_owner(link.input), link.input))
+            .collect();
+        let reaches = |from: usize, to: usize| {
+            let mut seen = vec![false; model.parts.len()];
+            let mut open = vec![from];
+            while let Some(part) = open.pop() {
+                if part == to {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[part], true) {
+                    open.extend(edges.iter().filter(|edge| edge.0 == part).map(|edge| edge.1));
+                }
+            }
+            false
+        };
+        let names = self.inputs();
+        let mut inputs: Vec<usize> =
+            edges.iter().filter(|(from, to, _)| reaches(*to, *from)).map(|edge| edge.2).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        inputs.into_iter().map(|input| names[input].clone()).collect()
+    }
+}
+
+fn judge(
+    project: &Project,
+    point: &StabilityPoint<'_>,
+    progress: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<StepStability> {
+    if monolithic::is_monolithic(point.method) {
+        return judge_whole(project, point);
+    }
+    if learns(point.method) {
+        return Err(no_linear_map(
+            point.method,
+            "it learns during the run, so its map is another one at every step",
+        ));
+    }
+    let mut project = project.clone();
+    // Residuals and tolerances are relative to nominal values: then perturbations have to be of these sizes.
+    let request = point.method.build().request();
+    let compares = request.after_step == AfterStep::Judge
+        || request.inputs.has_environment()
+        || project.model.solver.tolerance().is_some();
+    let mut before = steps_before(&project, point.at, point.step).max(BEFORE);
+    let mut rests_on = Foundation::Steps;
+    if point.by_models || !parts::are_native(&project) {
+        let (models, foundation) = models::local_models(&project, point.step, before)?;
+        parts::as_models(&mut project, &models, compares)?;
+        (rests_on, before) = (foundation, BEFORE);
+    } else if parts::are_linear(&project) {
+        parts::near_rest(&mut project, compares);
+        before = BEFORE;
+    }
+    // What grows is meant to be seen growing.
+    let outputs = project.model.layout().outputs();
+    project.bounds = (0..outputs).map(|i| (i, Bounds { min: f64::MIN, max: f64::MAX })).collect();
+    project.threads = Threads::Fixed(1);
+    let period = period(&project.rates);
+    let mut engine = engine_at(&project, point, (before, period), progress)?;
+    let map = StepMap::of(&mut engine, period, progress)?;
+    let noise = map.noise.max(map.uncertainty / map.radius().max(1.0));
+    if noise > NOT_LINEAR {
+        let cause = format!(
+            "maps by changes of two sizes differ by {noise:.1e}: it switches, or learns from what it sees"
+        );
+        return Err(no_linear_map(point.method, &cause));
+    }
+    let mode = map.leading_mode().map(|mode| {
+        let (names, nominals) = outputs_of(&engine);
+        describe(mode.factor, &mode.outputs, point.step, (&names, &nominals))
+    });
+    Ok(StepStability {
+        step: point.step,
+        radius: map.radius(),
+        uncertainty: map.uncertainty,
+        states: map.states(),
+        factors: map.factors(),
+        mode,
+        rests_on,
+        at: engine.time(),
+    })
+}
+
+/// An engine at the point, with steps left for the linearisation.
+fn engine_at(
+    project: &Project,
+    point: &StabilityPoint<'_>,
+    (before, period): (u64, u32),
+    progress: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Engine> {
+    let (start, step) = (project.model.experiment.start, point.step);
+    let last = before + AROUND * u64::from(period);
+    // No run, so its end does not matter: there are only equal steps.
+    let experiment = Experiment { start, stop: start + last as f64 * step, step }.with_equal_steps();
+    let mut engine =
+        assemble::engine_over(project, point.method, (experiment, Steps::Equal), false, |models| models)?;
+    for k in 0..before {
+        engine.step()?;
+        if k % 64 == 0 {
+            progress(0.0)?;
+        }
+    }
+    Ok(engine)
+}
+
+/// Names and nominal values of all outputs.
+fn outputs_of(engine: &Engine) -> (Vec<String>, Vec<f64>) {
+    let ports = engine.descriptions().iter().flat_map(|of| &of.outputs);
+    let nominal = |nominal: Option<f64>| nominal.map(f64::abs).filter(|size| *size > 0.0).unwrap_or(1.0);
+    (Names::new(engine.descriptions().iter()).outputs, ports.map(|port| nominal(port.nominal)).collect())
+}
+
+#[cold]
+fn no_linear_map(method: &MethodSpec, cause: &str) -> Error {
+    Error::new(Code::NoLinearMap, format!("a macro step of `{}` is no linear map", method.label()))
+        .because(cause)
+        .hint("`costep compare` judges runs; `--bohl` works for `prestep`, `mbcorr` and `predictive` with identified models")
+}
+
+/// All parts as one: e^(lambda h).
+fn judge_whole(project: &Project, point: &StabilityPoint<'_>) -> Result<StepStability> {
+    let before = steps_before(project, point.at, point.step);
+    let (models, rests_on) = models::local_models(project, point.step, before)?;
+    let whole = models::whole(project, &models)?;
+    let rates = eigenvalues(&whole.a)
+        .ok_or_else(|| Error::new(Code::NotFinite, "the eigenvalues of the system were not found"))?;
+    let factor = |rate: &Complex| {
+        let size = (rate.re * point.step).exp();
+        Complex::new(size * (rate.im * point.step).cos(), size * (rate.im * point.step).sin())
+    };
+    let leading = rates.iter().max_by(|a, b| a.re.total_cmp(&b.re)).copied();
+    let mut factors: Vec<Complex> = rates.iter().map(factor).collect();
+    factors.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
+    let mode = leading.map(|rate| {
+        let vector = eigenvector(&whole.a, rate);
+        let output = |i: usize| {
+            let terms = whole.outputs.row(i).iter().zip(&vector);
+            terms.fold(Complex::default(), |sum, (c, x)| sum + Complex::from(*c) * *x)
+        };
+        let outputs: Vec<Complex> = (0..whole.outputs.rows()).map(output).collect();
+        let descriptions = || project.model.parts.iter().map(|part| part.description());
+        let nominal = |nominal: Option<f64>| nominal.map(f64::abs).filter(|size| *size > 0.0).unwrap_or(1.0);
+        let nominals: Vec<f64> = descriptions()
+            .flat_map(|of| of.outputs.iter().map(|port| nominal(port.nominal)).collect::<Vec<_>>())
+            .collect();
+        let mut mode =
+            describe(factor(&rate), &outputs, point.step, (&Names::new(descriptions()).outputs, &nominals));
+        // Known without the ambiguity of samples.
+        (mode.rate, mode.frequency) = (rate.re, rate.im.abs() / TAU);
+        mode
+    });
+    Ok(StepStability {
+        step: point.step,
+        radius: factors.first().map_or(0.0, |factor| factor.abs()),
+        uncertainty: 0.0,
+        states: factors.len(),
+        factors,
+        mode,
+        rests_on,
+        at: project.model.experiment.start + before as f64 * point.step,
+    })
+}
+
+/// Macro steps after which all parts stand where they did, relative to each other.
+fn period(rates: &[Rate]) -> u32 {
+    let every = |rate: &Rate| if let Rate::Every(count) = rate { (*count).max(1) } else { 1 };
+    rates.iter().map(every).fold(1, least_common_multiple)
+}
+
+fn least_common_multiple(a: u32, b: u32) -> u32 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
+
+/// Steps of the run before the point.
+fn steps_before(project: &Project, at: Option<f64>, step: f64) -> u64 {
+    let after = |at: f64| ((at - project.model.experiment.start) / step).round() as u64;
+    at.map_or(BEFORE, after)
+}
+
+/// Whether a method learns during the run.
+fn learns(method: &MethodSpec) -> bool {
+    let offer = method.models.offer();
+    let learns = offer.kind == ModelKind::Discrete && offer.learning != Learning::Earlier;
+    method.entry.id == "identified" || (learns && method.uses_models())
+}
+
+/// A mode by its outputs, for people.
+fn describe(
+    factor: Complex,
+    outputs: &[Complex],
+    step: f64,
+    (names, nominals): (&[String], &[f64]),
+) -> LeadingMode {
+    let size = |i: usize| outputs[i].abs() / nominals[i];
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|a, b| size(*b).total_cmp(&size(*a)));
+    let first = order.first().map_or(Complex::default(), |i| outputs[*i]);
+    let greatest = order.first().map_or(1.0, |i| size(*i)).max(f64::MIN_POSITIVE);
+    let signal = |i: &usize| {
+        let turn = (outputs[*i].angle() - first.angle()).to_degrees();
+        ModeSignal {
+            name: names[*i].clone(),
+            share: size(*i) / greatest,
+            phase: turn - 360.0 * (turn / 360.0).round(),
+        }
+    };
+    LeadingMode {
+        factor,
+        rate: factor.abs().ln() / step,
+        frequency: factor.angle().abs() / TAU / step,
+        signals: order.iter().map(signal).collect(),
+    }
+}

@@ -1,0 +1,261 @@
+//! Parts as stability is judged by: near rest where they are linear, or as their models.
+
+use costep_core::{
+    Capabilities, Code, Description, Error, LocalModel, MicroSampling, Restricted, Result, Subsystem,
+};
+use costep_integrate::{Integrated, Ode, Solver};
+use costep_project::Project;
+use costep_system::Component;
+
+/// Perturbations as small as this are within all bounds that methods set themselves by the sizes of signals, however
+/// fast they grow meanwhile.
+const SMALL: f64 = 1e-20;
+
+/// A number without a pattern, from -0.4 to 0.6 and never zero.
+fn rough(i: usize) -> f64 {
+    ((i + 1) as f64 * 0.618_034).fract() - 0.4
+}
+
+/// Whether all parts are native and linear.
+pub(super) fn are_linear(project: &Project) -> bool {
+    project.model.parts.iter().all(|part| part.ode().is_some_and(|ode| ode.is_linear()))
+}
+
+/// Whether all parts are native.
+pub(super) fn are_native(project: &Project) -> bool {
+    project.model.parts.iter().all(|part| part.ode().is_some())
+}
+
+/// The same with linear parts near rest. Methods that compare residuals with the sizes of signals get perturbations of
+/// these sizes.
+pub(super) fn near_rest(project: &mut Project, compares: bool) {
+    let amplitude = if compares { 1.0 } else { SMALL };
+    for part in &mut project.model.parts {
+        *part = Box::new(NearRest { part: part.duplicate(), amplitude });
+    }
+    project.model.externals.clear();
+}
+
+/// A linear part that starts elsewhere.
+struct NearRest {
+    part: Box<dyn Component>,
+    amplitude: f64,
+}
+
+impl NearRest {
+    fn equations(&self) -> Result<Moved> {
+        let ode = self.part.ode().ok_or_else(|| Error::new(Code::Bug, "a native part has no equations"))?;
+        Ok(Moved { ode, amplitude: self.amplitude })
+    }
+}
+
+impl Component for NearRest {
+    fn description(&self) -> &Description {
+        self.part.description()
+    }
+
+    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        Ok(Box::new(Integrated::new(self.equations()?, solver)?))
+    }
+
+    fn has_equations(&self) -> bool {
+        true
+    }
+
+    fn ode(&self) -> Option<Box<dyn Ode>> {
+        self.equations().ok().map(|moved| Box::new(moved) as Box<dyn Ode>)
+    }
+
+    fn duplicate(&self) -> Box<dyn Component> {
+        Box::new(Self { part: self.part.duplicate(), amplitude: self.amplitude })
+    }
+
+    fn renamed(&self, name: &str) -> Box<dyn Component> {
+        Box::new(Self { part: self.part.renamed(name), amplitude: self.amplitude })
+    }
+}
+
+/// Equations with other initial states.
+struct Moved {
+    ode: Box<dyn Ode>,
+    amplitude: f64,
+}
+
+impl Ode for Moved {
+    fn description(&self) -> &Description {
+        self.ode.description()
+    }
+
+    fn states(&self) -> usize {
+        self.ode.states()
+    }
+
+    fn initial_state(&self, x: &mut [f64]) {
+        self.ode.nominal_state(x);
+        for (i, x) in x.iter_mut().enumerate() {
+            let size = if *x == 0.0 || !x.is_finite() { 1.0 } else { *x };
+            *x = self.amplitude * size * rough(i);
+        }
+    }
+
+    fn state_name(&self, i: usize) -> String {
+        self.ode.state_name(i)
+    }
+
+    fn nominal_state(&self, x: &mut [f64]) {
+        self.ode.nominal_state(x);
+    }
+
+    fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
+        self.ode.derivatives(t, x, u, x_dot);
+    }
+
+    fn outputs(&self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
+        self.ode.outputs(t, x, u, y);
+    }
+
+    fn jacobians(&self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) {
+        self.ode.jacobians(t, x, u, model);
+    }
+
+    fn is_linear(&self) -> bool {
+        self.ode.is_linear()
+    }
+
+    fn micro_sampling(&self) -> MicroSampling {
+        self.ode.micro_sampling()
+    }
+}
+
+/// The same project with a linear model in place of every part, exactly integrated and near rest. They offer what the
+/// parts themselves do.
+pub(super) fn as_models(project: &mut Project, models: &[LocalModel], compares: bool) -> Result<()> {
+    let solver = project.model.solver;
+    for (part, model) in project.model.parts.iter_mut().zip(models) {
+        // What it says once it is there: the orders of inputs are those of its integrator.
+        let mut subsystem = part.subsystem(&solver)?;
+        let (offers, description) = (Capabilities::of(&mut *subsystem), subsystem.description().clone());
+        let amplitude = if compares { 1.0 } else { SMALL };
+        *part = Box::new(ModelPart { description, model: model.clone(), offers, amplitude });
+    }
+    project.model.externals.clear();
+    Ok(())
+}
+
+/// A part by its local model.
+#[derive(Clone)]
+struct ModelPart {
+    description: Description,
+    model: LocalModel,
+    offers: Capabilities,
+    amplitude: f64,
+}
+
+impl Component for ModelPart {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn subsystem(&self, _solver: &Solver) -> Result<Box<dyn Subsystem>> {
+        let equations = LinearEquations(self.clone());
+        let input_order = self.description.input_order;
+        let mut shown = Restricted::new(Box::new(Integrated::new(equations, &Solver::Exact)?))
+            .describe(|description| description.input_order = input_order);
+        let Capabilities { rollback, linearisation, micro_samples, environment, .. } = self.offers;
+        if !rollback {
+            shown = shown.without_rollback();
+        }
+        if linearisation != costep_core::Linearisation::Full {
+            shown = shown.without_linearisation();
+        }
+        if micro_samples.is_none() {
+            shown = shown.without_micro_samples();
+        }
+        if !environment {
+            shown = shown.without_environment();
+        }
+        Ok(shown.boxed())
+    }
+
+    fn ode(&self) -> Option<Box<dyn Ode>> {
+        Some(Box::new(LinearEquations(self.clone())))
+    }
+
+    fn duplicate(&self) -> Box<dyn Component> {
+        Box::new(self.clone())
+    }
+
+    fn renamed(&self, name: &str) -> Box<dyn Component> {
+        let mut copy = self.clone();
+        copy.description.name = name.into();
+        Box::new(copy)
+    }
+}
+
+/// x' = A x + B u, y = C x + D u.
+struct LinearEquations(ModelPart);
+
+impl LinearEquations {
+    fn row(matrix: &[f64], i: usize, values: &[f64]) -> f64 {
+        matrix[i * values.len()..(i + 1) * values.len()].iter().zip(values).map(|(a, x)| a * x).sum()
+    }
+
+    /// Only what the part declares passes through at once.
+    fn direct(&self, i: usize, j: usize) -> f64 {
+        let ModelPart { description, model, .. } = &self.0;
+        if description.feedthrough[i].contains(&j) { model.d[i * model.inputs + j] } else { 0.0 }
+    }
+}
+
+impl Ode for LinearEquations {
+    fn description(&self) -> &Description {
+        &self.0.description
+    }
+
+    fn states(&self) -> usize {
+        self.0.model.states
+    }
+
+    fn initial_state(&self, x: &mut [f64]) {
+        self.nominal_state(x);
+        x.iter_mut().enumerate().for_each(|(i, x)| *x *= self.0.amplitude * rough(i));
+    }
+
+    fn nominal_state(&self, x: &mut [f64]) {
+        let sizes = self.0.model.nominal.iter().zip(&self.0.model.x);
+        let size = |(nominal, now): (&f64, &f64)| [*nominal, now.abs()].into_iter().find(|size| *size > 0.0);
+        x.iter_mut().zip(sizes).for_each(|(x, sizes)| *x = size(sizes).unwrap_or(1.0));
+    }
+
+    fn derivatives(&self, _t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
+        let model = &self.0.model;
+        for (i, x_dot) in x_dot.iter_mut().enumerate() {
+            *x_dot = Self::row(&model.a, i, x) + Self::row(&model.b, i, u);
+        }
+    }
+
+    fn outputs(&self, _t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
+        for (i, y) in y.iter_mut().enumerate() {
+            let through: f64 = u.iter().enumerate().map(|(j, u)| self.direct(i, j) * u).sum();
+            *y = Self::row(&self.0.model.c, i, x) + through;
+        }
+    }
+
+    fn jacobians(&self, _t: f64, _x: &[f64], _u: &[f64], model: &mut LocalModel) {
+        let own = &self.0.model;
+        model.a.copy_from_slice(&own.a);
+        model.b.copy_from_slice(&own.b);
+        model.c.copy_from_slice(&own.c);
+        for i in 0..own.outputs {
+            (0..own.inputs).for_each(|j| model.d[i * own.inputs + j] = self.direct(i, j));
+        }
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    fn micro_sampling(&self) -> MicroSampling {
+        self.0.offers.micro_samples.unwrap_or(MicroSampling::Continuous)
+    }
+}

@@ -1,0 +1,140 @@
+//! Spectral radii of macro steps against a program in numpy, and what else is said about stability.
+
+#[path = "../../fmu-export/tests/common/python.rs"]
+mod python;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use costep::{Code, Foundation, StabilityPoint, System};
+
+/// As the program in numpy knows them.
+const METHODS: [&str; 24] = [
+    "zoh",
+    "foh",
+    "soh",
+    "nepce",
+    "nepce:reference=applied",
+    "feedthrough",
+    "mbcorr",
+    "mbcorr:order=1",
+    "mbcorr:discretisation=euler",
+    "mbcorr:alpha=0.5",
+    "prestep",
+    "prestep:paper=true",
+    "prestep:input=ramp",
+    "prestep:ede=true",
+    "predictive",
+    "predictive:order=0",
+    "predictive:order=1",
+    "predictive:order=3",
+    "auto",
+    "lis",
+    "monolithic",
+    "fixed-point",
+    "iqn-ils",
+    "ijcsa",
+];
+
+fn dual_mass(ck: &str, dk: &str, solver: &str) -> System {
+    System::opening("dual-mass").set("ck", ck).set("dk", dk).set("system.solver", solver).open().unwrap()
+}
+
+fn radius(system: &System, method: &str, step: f64) -> f64 {
+    let method = system.registry().method(method).unwrap();
+    system.step_stability(&method, step).unwrap_or_else(|error| panic!("{}: {error}", method.label())).radius
+}
+
+#[test]
+fn every_method_has_the_radius_of_a_program_in_numpy() {
+    if python::skipped() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/numpy");
+    let interpreter = python::environment("stability-venv", &folder.join("requirements.txt"));
+    let (mut lines, mut own) = (Vec::new(), Vec::new());
+    for (ck, dk) in [("1e5", "1e3"), ("3e3", "1e5")] {
+        for (solver, word) in [("euler:10us", "1e-5"), ("exact", "exact")] {
+            let system = dual_mass(ck, dk, solver);
+            for step in ["0.0005", "0.003"] {
+                for method in METHODS {
+                    lines.push(format!("{ck} {dk} {word} {step} {method}"));
+                    own.push(radius(&system, method, step.parse().unwrap()));
+                }
+            }
+        }
+    }
+    let mut child = Command::new(interpreter)
+        .arg(folder.join("radius.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(lines.join("\n").as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let expected: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(expected.len(), own.len());
+    let off: Vec<_> = lines
+        .iter()
+        .zip(own.iter().zip(&expected))
+        .filter(|(_, (own, expected))| (*own - *expected).abs() > 1e-9 * expected.max(1.0))
+        .collect();
+    assert!(off.is_empty(), "{} of {}: {off:?}", off.len(), own.len());
+}
+
+#[test]
+fn models_of_the_parts_say_the_same_as_exact_steps() {
+    let exact = dual_mass("1e5", "1e3", "exact");
+    let euler = dual_mass("1e5", "1e3", "euler:10us");
+    for label in ["zoh", "foh", "mbcorr", "predictive"] {
+        let method = exact.registry().method(label).unwrap();
+        let by_models = StabilityPoint { by_models: true, ..StabilityPoint::new(&method, 2e-3) };
+        let found = euler.stability_at(&by_models, &mut |_| Ok(())).unwrap();
+        assert_eq!(found.rests_on, Foundation::LocalModels);
+        let steps = radius(&exact, label, 2e-3);
+        assert!((found.radius - steps).abs() < 1e-9, "{label}: {} {steps}", found.radius);
+    }
+}
+
+#[test]
+fn the_growing_mode_is_the_one_that_a_run_shows() {
+    let system = System::open("dual-mass").unwrap();
+    let zoh = system.registry().method("zoh").unwrap();
+    let mode = system.step_stability(&zoh, 3e-3).unwrap().mode.unwrap();
+    // Both masses move; mass 1 more, at about its own frequency of 50 Hz.
+    assert!(mode.rate > 0.0 && (30.0..70.0).contains(&mode.frequency), "{mode:?}");
+    assert_eq!(mode.signals.len(), 3);
+    assert_eq!((mode.signals[0].share, mode.signals[0].phase), (1.0, 0.0));
+    // The run grows by the same rate once everything else has decayed.
+    let grown = |t: f64| {
+        let mut run = system.start(costep::Run::new().method("zoh").step(3e-3).stop(2.0)).unwrap();
+        run.run_until(t).unwrap();
+        let engine_outputs = ["s1.x", "s1.v"].map(|name| run.output(name).unwrap());
+        engine_outputs[0].hypot(engine_outputs[1] / (std::f64::consts::TAU * mode.frequency))
+    };
+    let measured = (grown(0.72) / grown(0.36)).ln() / 0.36;
+    assert!((measured - mode.rate).abs() < 0.1 * mode.rate, "{measured} {}", mode.rate);
+}
+
+#[test]
+fn eigenvalues_and_phase_margins_are_those_of_the_papers() {
+    // [G18] (62): 46500 at the initial state.
+    let (spectra, foundation) = System::open("pendulum-oscillator").unwrap().spectra(Some(0.0)).unwrap();
+    assert_eq!(foundation, Foundation::LocalModels);
+    let whole = spectra.last().unwrap();
+    let stiffness = whole.stiffness().unwrap();
+    assert!((stiffness / 46500.0 - 1.0).abs() < 0.02, "{stiffness}");
+}
+
+#[test]
+fn what_is_no_linear_map_is_refused() {
+    let system = System::open("dual-mass").unwrap();
+    for label in ["identified", "prestep:source=rls"] {
+        let method = system.registry().method(label).unwrap();
+        let error = system.step_stability(&method, 1e-3).unwrap_err();
+        assert_eq!(error.code(), Code::NoLinearMap, "{error}");
+    }
+}

@@ -44,12 +44,20 @@ pub struct Comparison {
     reference: String,
     record: Option<RunFolder>,
     cancel: Cancel,
+    only_possible: bool,
 }
 
 impl Default for Comparison {
     fn default() -> Self {
         let (methods, steps) = (Vec::new(), Vec::new());
-        Self { methods, steps, reference: "same".into(), record: None, cancel: Cancel::new() }
+        Self {
+            methods,
+            steps,
+            reference: "same".into(),
+            record: None,
+            cancel: Cancel::new(),
+            only_possible: false,
+        }
     }
 }
 
@@ -71,6 +79,13 @@ impl Comparison {
     /// Adds a method: only those that are named are run.
     pub fn method(mut self, method: impl Into<MethodChoice>) -> Self {
         self.methods.push(method.into());
+        self
+    }
+
+    /// Leaves out methods that cannot be used with the system, as is done where none is named: they are in
+    /// [`Compared::not_possible`], not among the runs.
+    pub fn only_possible(mut self) -> Self {
+        self.only_possible = true;
         self
     }
 
@@ -99,6 +114,12 @@ impl Comparison {
     }
 }
 
+impl Comparison {
+    fn leaves_out(&self) -> bool {
+        self.only_possible || self.methods.is_empty()
+    }
+}
+
 /// What a comparison does.
 pub enum ComparisonEvent<'a> {
     /// It computes the reference for this step, after so many runs.
@@ -118,6 +139,8 @@ pub struct Compared {
     pub references: Vec<ReferenceKind>,
     /// Runs that passed their stop times, as far as the project does not say so already, and references that failed.
     pub warnings: Vec<Error>,
+    /// Methods that were left out because they cannot be used with this system, and why.
+    pub not_possible: Vec<(String, Error)>,
     /// If the comparison was stopped before its end.
     pub stopped: Option<Error>,
 }
@@ -162,6 +185,9 @@ impl Compared {
             self.references.extend(reference.as_ref().map(|reference| reference.kind.clone()));
             let against = Against { reference: reference.as_ref(), later, micro: true };
             for method in methods {
+                if self.not_possible.iter().any(|(label, _)| *label == method.label()) {
+                    continue;
+                }
                 progress(ComparisonEvent::Run(method, *step));
                 let choice = Choice { method, step: *step, control: project.control.as_ref() };
                 let file = comparison.record.as_ref().map(|folder| recording_file(folder.path(), &choice));
@@ -174,7 +200,11 @@ impl Compared {
                 comparison.cancel.check()?;
                 self.warn(project, report.passed_stop.take());
                 progress(ComparisonEvent::Done(&report));
-                self.reports.push(report);
+                let impossible = report.error.as_ref().filter(|error| error.code() == Code::NeedsMissing);
+                match impossible.filter(|_| comparison.leaves_out()) {
+                    Some(error) => self.not_possible.push((method.label(), error.clone())),
+                    None => self.reports.push(report),
+                }
             }
         }
         Ok(())

@@ -34,6 +34,10 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     system.check_reference(&args.reference)?;
     let comparison = Comparison::new().steps(&steps).reference(&args.reference).cancel(stop::flag());
     let mut comparison = methods.iter().fold(comparison, Comparison::method);
+    // Who names methods wants to know of each; else those that can be used are compared.
+    if args.methods.is_none() {
+        comparison = comparison.only_possible();
+    }
     // Before hours of work, not after them.
     if let Some(folder) = &args.out {
         comparison = comparison.record(&RunFolder::lock(folder)?);
@@ -81,6 +85,10 @@ fn show(compared: &Compared, project: &Project, output: Output) -> Result<(), Er
         let warnings: Vec<_> = project.warnings.iter().chain(&compared.warnings).map(to_json).collect();
         object.insert("system_warnings".into(), json!(warnings));
         object.insert("runs".into(), json!(compared.reports));
+        let left_out = compared.not_possible.iter();
+        let left_out: Vec<_> =
+            left_out.map(|(method, error)| json!({ "method": method, "error": to_json(error) })).collect();
+        object.insert("not_possible".into(), json!(left_out));
         if let Some(error) = &compared.stopped {
             object.insert("errors".into(), json!([to_json(error)]));
         }
@@ -88,6 +96,9 @@ fn show(compared: &Compared, project: &Project, output: Output) -> Result<(), Er
     }
     if !compared.reports.is_empty() {
         print(&comparison_table(&compared.reports, project.model.paper_reference.is_some()))?;
+    }
+    for line in not_possible(&compared.not_possible) {
+        output.remark(&line);
     }
     for report in &compared.reports {
         let (method, step) = (&report.method, format_time(report.step));
@@ -101,6 +112,21 @@ fn show(compared: &Compared, project: &Project, output: Output) -> Result<(), Er
     compared.references.iter().filter_map(reference_note).for_each(|text| output.remark(&text));
     compared.stopped.iter().for_each(print_error);
     Ok(())
+}
+
+/// Methods that cannot be used here, those with the same reason in one line: ``not possible here: lis: `s1` does not ...``.
+fn not_possible(left_out: &[(String, Error)]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (method, error) in left_out {
+        let reason = error.details().message.as_str();
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, methods)) => methods.push(method),
+            None => reasons.push((reason, vec![method])),
+        }
+    }
+    let line =
+        |(reason, methods): (&str, Vec<&str>)| format!("not possible here: {}: {reason}", methods.join(", "));
+    reasons.into_iter().map(line).collect()
 }
 
 fn methods(text: Option<&str>, registry: &Registry) -> Result<Vec<MethodSpec>, Error> {

@@ -70,10 +70,10 @@ pub(crate) enum Verb {
     /// List the built-in models, or explain one
     #[command(after_help = examples::MODELS)]
     Models(ListArgs),
-    /// Export a recording as CSV or Parquet, or a project as an SSP
+    /// Export a recording as CSV, Parquet or Feather, or a project as an SSP
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
-    /// Import a system of another tool (SSP, OSP, MasterSim, multi-model) as a project folder
+    /// Import a system of another tool (SSP, OSP, MasterSim, multi-model) as a project
     #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Try all FMUs and systems of a folder, and compare FMUs with FMPy
@@ -97,6 +97,27 @@ pub(crate) enum Verb {
     /// Explain an error code
     #[command(after_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
+    /// Print the JSON Schema of project files, for editors that check and complete TOML
+    #[command(after_help = examples::SCHEMA)]
+    Schema,
+    /// Print a script that completes verbs and flags in a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print the manual page of the program or of a verb
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// A verb; the whole program if left out
+    pub(crate) verb: Option<String>,
 }
 
 #[derive(Args)]

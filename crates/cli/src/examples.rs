@@ -137,3 +137,25 @@ pub(crate) const EXPLAIN: &str = "\
 Examples:
   costep explain
   costep explain E0601";
+
+pub(crate) const SCHEMA: &str = "\
+Examples:
+  costep schema
+
+Write it to a file: `costep schema > costep.schema.json`. A project that begins with `#:schema costep.schema.json` is then
+checked while it is written, in VS Code by the extension Even Better TOML.";
+
+pub(crate) const COMPLETIONS: &str = "\
+Examples:
+  costep completions bash
+  costep completions zsh
+  costep completions fish
+
+Write it where the shell looks: `costep completions bash > ~/.local/share/bash-completion/completions/costep`.";
+
+pub(crate) const MAN: &str = "\
+Examples:
+  costep man
+  costep man run
+
+Read it by `costep man run | man -l -`, or write it where `man` looks: `costep man > ~/.local/share/man/man1/costep.1`.";

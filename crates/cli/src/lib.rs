@@ -91,5 +91,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Survey(args) => verbs::survey::run(&args, output),
         Verb::Inspect(args) => verbs::inspect::run(&args, output),
         Verb::Explain(args) => verbs::explain::run(&args, output),
+        Verb::Schema => verbs::shell::schema(),
+        Verb::Completions(args) => verbs::shell::completions(&args, output),
+        Verb::Man(args) => verbs::shell::man(&args, output),
     }
 }

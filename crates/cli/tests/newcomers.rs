@@ -336,7 +336,7 @@ fn runs_of_different_systems_do_not_share_a_reference_silently() {
 }
 
 /// The verbs in an order in which each finds what its examples need.
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 24] = [
     "demo",
     "export-fmu",
     "new",
@@ -358,6 +358,9 @@ const VERBS: [&str; 21] = [
     "inspect",
     "explain",
     "reproduce",
+    "schema",
+    "completions",
+    "man",
 ];
 
 /// The commands in the help of a verb.

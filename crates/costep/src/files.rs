@@ -27,10 +27,7 @@ pub(crate) fn begin(
         fs::write(&copy, project.to_toml_in(folder.path())).map_err(|cause| unwritable(&copy, &cause))?;
     }
     let file = folder.recording();
-    if file.exists() {
-        let previous = folder.path().join(PREVIOUS_RECORDING);
-        fs::rename(&file, previous).map_err(|cause| unwritable(&file, &cause))?;
-    }
+    keep_previous(folder).map_err(|cause| unwritable(&file, &cause))?;
     let checkpoints = checkpoints(folder.path(), project, interval)?;
     checkpoints.clear()?;
     let metadata = [
@@ -40,6 +37,18 @@ pub(crate) fn begin(
         ("project".into(), project.to_toml_in(folder.path())),
     ];
     Recorder::create(&file, engine, project, &metadata, Some(checkpoints))
+}
+
+/// The recording of the run before gets its name.
+fn keep_previous(folder: &RunFolder) -> std::io::Result<()> {
+    let file = folder.recording();
+    if file.exists() { fs::rename(&file, folder.path().join(PREVIOUS_RECORDING)) } else { Ok(()) }
+}
+
+/// The same for a run that failed before its first row: what is there is not its result, and nobody should take it for that.
+pub(crate) fn put_aside(folder: &RunFolder) {
+    // The error of the run counts, not that of the folder.
+    let _ = keep_previous(folder);
 }
 
 /// Whether the copy of the project would be the file the project was read from. It is never overwritten;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use costep_analysis::{BondWatch, Reference, RunWatch, Trace, measure, paper_error};
+use costep_core::quantity::format_time;
 use costep_core::{Code, Error, ExitClass, Experiment, External, Result, StateReader, StateWriter};
 use costep_engine::{Engine, Flow, Observer, StopFlag, TimeLimit};
-use costep_project::Project;
+use costep_project::{Project, StopCondition};
 use costep_supervise::stopping_exceptions;
 
 use crate::assemble::{self, Choice};
@@ -22,6 +23,7 @@ use crate::reference::ReferenceChoice;
 use crate::report::{RunReport, Verdict};
 use crate::results::Results;
 use crate::run::Run;
+use crate::shell::shell_word;
 use crate::step::Step;
 use crate::supervised;
 use crate::system::System;
@@ -63,6 +65,7 @@ struct Watchers {
     bonds: BondWatch,
     limit: Option<TimeLimit>,
     cancel: Cancel,
+    stop_when: Vec<StopCondition>,
 }
 
 impl Watchers {
@@ -93,6 +96,9 @@ impl Watchers {
         }
         StopFlag(self.cancel.flag()).observe(engine)?;
         supervised::obey(engine)?;
+        if let Some(met) = self.stop_when.iter().find(|condition| condition.holds(engine.outputs())) {
+            return Err(stopped_by(met, engine));
+        }
         Ok(flow)
     }
 }
@@ -176,7 +182,8 @@ impl Simulation {
         let system = system.configured(&run, folder.as_ref())?;
         let project = &system.project;
         let compared = ReferenceChoice::parse(project, system.registry.solvers(), &run.reference)?;
-        let engine = assemble::engine(project, &Choice::of(project), compared.is_some())?;
+        let engine = assemble::engine(project, &Choice::of(project), compared.is_some())
+            .inspect_err(|_| folder.iter().for_each(files::put_aside))?;
         let recorder = folder
             .as_ref()
             .map(|folder| files::begin(folder, project, &system.registry, &engine, run.checkpoint))
@@ -203,8 +210,18 @@ impl Simulation {
         let names = Arc::new(Names::new(engine.descriptions().iter()));
         let cancel = run.cancel.clone();
         let bonds = BondWatch::new(project.power_bonds());
-        let watchers =
-            Watchers { names, seen: None, trace: None, recorder, watch, bonds, limit: None, cancel };
+        let stop_when = project.given.stop_when.clone();
+        let watchers = Watchers {
+            names,
+            seen: None,
+            trace: None,
+            recorder,
+            watch,
+            bonds,
+            limit: None,
+            cancel,
+            stop_when,
+        };
         Self {
             at_start: StartSignals::of(&engine),
             from: engine.time(),
@@ -426,7 +443,7 @@ impl Simulation {
         self.wall += start.elapsed();
         let outcome = outcome.map_err(|error| match error.code() {
             // To ask for the end is not a failure: what came before it counts.
-            Code::FmuEnds => error,
+            _ if is_wish(&error) => error,
             _ => self.at_start.blame(error, &self.engine, self.watchers.watch.exploding()),
         });
         self.ended = outcome.as_ref().err().cloned();
@@ -477,20 +494,25 @@ impl Simulation {
             return Ok(());
         }
         let mut closed = Closed::default();
-        let failure = self.ended.as_ref().filter(|error| error.code() != Code::FmuEnds);
-        let stopped = failure.is_some_and(|error| matches!(error.code(), Code::Stopped | Code::TimeLimit));
+        let failed = self.ended.as_ref().is_some_and(|error| !is_wish(error));
+        let is_stop = |error: &Error| matches!(error.code(), Code::Stopped | Code::TimeLimit);
+        let stopped = self.ended.as_ref().is_some_and(is_stop);
         if let Some(mut recorder) = self.watchers.recorder.take() {
             if stopped {
                 // The last state, so that nothing has to be computed again.
                 recorder.checkpoint(&self.engine, (&self.watchers.watch, &self.watchers.bonds))?;
                 closed.can_be_resumed = recorder.no_checkpoints.is_none();
+                if let (true, Some(folder)) = (closed.can_be_resumed, &self.folder) {
+                    let hint = format!("`costep resume {}` goes on from here", shell_word(folder.path()));
+                    self.ended = self.ended.take().map(|error| error.hint(hint));
+                }
             }
             closed.no_checkpoints = recorder.no_checkpoints.take();
             let folder = self.folder.as_ref().map(|folder| folder.path().to_path_buf()).unwrap_or_default();
             match recorder.finish() {
                 Ok((rows, time)) => closed.recorded = Some(Recorded { folder, rows, time }),
                 // After an error of the run that error counts, not what it left of the recording.
-                Err(error) if failure.is_none() => return Err(error),
+                Err(error) if !failed => return Err(error),
                 Err(_) => {}
             }
         }
@@ -514,7 +536,7 @@ impl Simulation {
         report.count(&engine, self.wall.as_secs_f64());
         report.take_bonds(&watchers.bonds);
         let (to, is_whole) = (engine.time(), self.ended.is_none() && engine.is_over());
-        let failure = self.ended.as_ref().filter(|error| error.code() != Code::FmuEnds);
+        let failure = self.ended.as_ref().filter(|error| !is_wish(error));
         if let Some(error) = failure {
             report.fail(error);
         } else {
@@ -598,6 +620,17 @@ impl EndedRun<'_> {
         }
         evidence.judge(&beside, report);
     }
+}
+
+#[cold]
+fn stopped_by(condition: &StopCondition, engine: &Engine) -> Error {
+    let time = format_time(engine.time());
+    Error::new(Code::ConditionMet, format!("`{}` holds at t = {time}", condition.text))
+}
+
+/// Whether it is no failure but the wish to end the run: of an FMU, or of the project by a condition.
+fn is_wish(error: &Error) -> bool {
+    matches!(error.code(), Code::FmuEnds | Code::ConditionMet)
 }
 
 /// How much of the run this process has done.

@@ -11,7 +11,7 @@ use costep_system::{Component, SystemDescription};
 
 use crate::document::{Entry, Node, Origin, Table};
 use crate::fmus::{self, Fmu, FmuFile, FmuSpec, Opened};
-use crate::overrides::NATIVE_KEYS;
+use crate::keys;
 use crate::problems::{Problems, shortened, suggest};
 use crate::registry::Registry;
 use crate::section::{Section, number, text};
@@ -179,13 +179,18 @@ fn read_own(
         }
     }
     let mut signals = signals(&parts);
+    for native in &natives {
+        if let Ok(model) = registry.model(&native.model) {
+            signals.add_parameters(&native.name, model.parameters);
+        }
+    }
     let mut opened = Opened::default();
     for entry in fmu_section.entries() {
         let twice = native_section.entries().iter().find(|native| native.key == entry.key);
         refuse_second(entry, twice, problems);
         match fmus::read(entry, registry.solvers(), &mut opened, problems).filter(|_| twice.is_none()) {
             Some(Fmu { spec, file, part }) => {
-                signals.add_fmu(part.description(), &file.description);
+                signals.add_fmu(part.description(), &file);
                 defaults.push(Defaults::of_fmu(&file.description));
                 fmus.push((spec, file));
                 parts.push(part);
@@ -279,7 +284,7 @@ fn read_native(
     problems: &mut Problems<'_>,
 ) -> Option<(NativeSpec, Box<dyn Component>, Defaults)> {
     let label = format!("[native.{}]", shortened(&entry.key));
-    let section = Section::open(Some(&entry.node), &label, NATIVE_KEYS, problems);
+    let section = Section::open(Some(&entry.node), &label, keys::NATIVE, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     section.require("model", "name a built-in model: `costep models` lists them", problems);
     let model = find_model(registry, section.get("model")?, problems)?;

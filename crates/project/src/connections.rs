@@ -8,9 +8,10 @@ use costep_fmu_file::Conversion;
 use costep_system::SystemDescription;
 
 use crate::components::Components;
-use crate::document::{Node, Origin, Table};
-use crate::externals::{self, ExternalFile, FILE_KEYS, SHAPES};
+use crate::document::{Node, Origin, Table, Value};
+use crate::externals::{self, ExternalFile};
 use crate::fmus;
+use crate::keys;
 use crate::kinds;
 use crate::maps::{self, ValueMap};
 use crate::problems::{Problems, shortened};
@@ -120,6 +121,16 @@ fn feeds_of(model: &SystemDescription) -> Vec<Feed> {
 }
 
 fn items<'a>(root: &'a Table, key: &str, problems: &mut Problems<'_>) -> &'a [Node] {
+    if let Some(Node { value: Value::Table(_), origin }) = root.get(key) {
+        problems.report(*origin, || {
+            Error::new(
+                Code::BadValue,
+                format!("`[{key}]` in single brackets is one table, not an item of a list"),
+            )
+            .hint(format!("write `[[{key}]]`, in double brackets, before each of them"))
+        });
+        return &[];
+    }
     root.get(key).and_then(|node| list(node, &format_args!("`{key}`"), problems)).unwrap_or_default()
 }
 
@@ -138,8 +149,7 @@ fn read_connection(
     problems: &mut Problems<'_>,
 ) -> Result<Feed, Option<usize>> {
     let signals = &parts.signals;
-    let known = &["from", "to", "gain", "offset", "unit", "map", "sum", "group", "bond"];
-    let section = Section::open(Some(node), "[[connect]]", known, problems);
+    let section = Section::open(Some(node), "[[connect]]", keys::CONNECT, problems);
     let output = find(&section, "from", Side::Output, signals, problems);
     let input = find(&section, "to", Side::Input, signals, problems);
     let gain = section.number("gain", problems);
@@ -169,8 +179,7 @@ fn read_external(
     wiring: &mut Wiring,
     problems: &mut Problems<'_>,
 ) -> Result<Feed, Option<usize>> {
-    let known: Vec<&str> = ["to", "sum"].iter().chain(SHAPES).chain(FILE_KEYS).copied().collect();
-    let section = Section::open(Some(node), "[[external]]", &known, problems);
+    let section = Section::open(Some(node), "[[external]]", keys::EXTERNAL, problems);
     let input = find(&section, "to", Side::Input, signals, problems);
     let sum = read_sum(&section, problems);
     let name = input.ok().map(|input| signals.names(Side::Input)[input].as_str()).unwrap_or_default();

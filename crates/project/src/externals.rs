@@ -7,14 +7,15 @@ use costep_core::{Code, Error, External, Place};
 use costep_import::{ColumnSignal, DataFile, Interpolation};
 
 use crate::document::{Node, Value};
+use crate::keys;
 use crate::problems::{Problems, shortened};
 use crate::section::{Section, list, number};
 
 /// The keys of which each signal has exactly one.
-pub(crate) const SHAPES: &[&str] = &["value", "step", "sine", "square", "table", "stairs", "file"];
+const SHAPES: &[&str] = &["value", "step", "sine", "square", "table", "stairs", "file"];
 
 /// Keys that belong to `file`.
-pub(crate) const FILE_KEYS: &[&str] = &["column", "interpolation", "time_offset", "gain", "offset"];
+const FILE_KEYS: &[&str] = &["column", "interpolation", "time_offset", "gain", "offset"];
 
 /// The file that an external input follows.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,15 +138,14 @@ fn in_words_of_project(error: &Error) -> Error {
 }
 
 fn read_step(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
-    let section = Section::open(Some(node), "`step`", &["value", "start"], problems);
+    let section = Section::open(Some(node), "`step`", keys::STEP_SHAPE, problems);
     let value = required(&section, "value", problems);
     let start = optional_time(&section, problems);
     Some(External::Step { value: value?, start: start? })
 }
 
 fn read_sine(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
-    let known = &["amplitude", "frequency", "phase", "start", "stop"];
-    let section = Section::open(Some(node), "`sine`", known, problems);
+    let section = Section::open(Some(node), "`sine`", keys::SINE, problems);
     let amplitude = required(&section, "amplitude", problems);
     let frequency = read_frequency(&section, problems);
     let (phase, start) = (optional(&section, "phase", problems), optional_time(&section, problems));
@@ -168,8 +168,7 @@ fn read_sine(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
 }
 
 fn read_square(node: &Node, problems: &mut Problems<'_>) -> Option<External> {
-    let known = &["high", "low", "frequency", "phase", "start"];
-    let section = Section::open(Some(node), "`square`", known, problems);
+    let section = Section::open(Some(node), "`square`", keys::SQUARE, problems);
     let (high, low) = (required(&section, "high", problems), required(&section, "low", problems));
     let frequency = read_frequency(&section, problems);
     let (phase, start) = (optional(&section, "phase", problems), optional_time(&section, problems));

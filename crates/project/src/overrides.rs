@@ -4,21 +4,17 @@ use costep_core::{Code, Error, OptionSpec, Result, Value as OptionValue};
 use costep_methods::{MethodSpec, Methods};
 
 use crate::document::{Node, Origin, Table, Value};
-use crate::fmus::FMU_KEYS;
+use crate::keys::{self, Key};
 use crate::models;
 use crate::parse::{self, MAX_KEY};
 use crate::problems::{Problems, shortened, suggest, suggested};
-use crate::project::TABLES;
 use crate::registry::Registry;
 
 /// The method of a group that does not name one.
 pub(crate) const DEFAULT_METHOD: &str = "auto";
 
-/// Keys of a native part that are not parameters.
-pub(crate) const NATIVE_KEYS: &[&str] = &["model", "part", "set"];
-
 /// Tables of parts, and their keys that are not parameters.
-const PART_KINDS: [(&str, &[&str]); 2] = [("native", NATIVE_KEYS), ("fmu", FMU_KEYS)];
+const PART_KINDS: [(&str, &[Key]); 2] = [("native", keys::NATIVE), ("fmu", keys::FMU)];
 
 /// A value given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,13 +113,13 @@ fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
         PART_KINDS.iter().map(|(kind, _)| *kind).find(|kind| is_of(kind))
     };
     let head = path[0].clone();
-    if TABLES.contains(&head.as_str()) {
+    if keys::has(keys::ROOT, &head) {
         match head.as_str() {
             "method" | "models" => {}
             _ if path.len() == 1 => return Err(table_named(&head)),
             kind if PART_KINDS.iter().any(|(part, _)| *part == kind) => {
                 let is_key =
-                    |key: &str| PART_KINDS.iter().any(|(part, keys)| *part == kind && keys.contains(&key));
+                    |key: &str| PART_KINDS.iter().any(|(part, keys)| *part == kind && keys::has(keys, key));
                 if path.len() > 2 && !is_key(&path[2]) {
                     path.insert(2, "set".into());
                 }
@@ -172,7 +168,8 @@ fn unknown_path(root: &Table, path: &[String]) -> Error {
             .hint(format!("write `{part}.{written}`; parts: {}", shortened(&parts.join(", "))));
     }
     let error = Error::new(Code::UnknownKey, format!("nothing is called `{}`", shortened(&written)));
-    let error = suggest(error, &path[0], TABLES.iter().copied().chain(parts));
+    let tables: Vec<&str> = keys::names(keys::ROOT).collect();
+    let error = suggest(error, &path[0], tables.into_iter().chain(parts));
     match root.table("system").and_then(|system| system.text("model")) {
         Some(model) if suggested(&error).is_none() => error.hint(format!(
             "parameters of the whole model `{}` are written without a part: `{}=...`",

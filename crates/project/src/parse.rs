@@ -4,6 +4,7 @@ use costep_core::{Code, Error};
 use toml::de::{DeTable, DeValue};
 
 use crate::document::{self, Node, Origin, Table, Value};
+use crate::keys::{self, Kind};
 use crate::problems::{Problems, shortened};
 
 /// No key is longer. Longer ones would only cost time when they are compared with known ones.
@@ -17,11 +18,27 @@ pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table>
     let mixed_tables = errors.iter().any(|error| is_duplicate(error) && is_header(text, error));
     let harmless = !mixed_tables && errors.iter().all(|error| is_duplicate(error) || is_unquoted(error));
     let worth_saying = |error: &&_| !(mixed_tables && is_duplicate(error) && !is_header(text, error));
+    let mut root = document::table(parsed.get_ref(), &Origin::File);
+    // A text of another kind has something wrong in every line; one is enough to tell so.
+    let is_project = root.entries.iter().any(|entry| keys::has(keys::ROOT, &entry.key));
+    if errors.len() > 2 && !is_project {
+        let offset = errors[0].span().map_or(0, |span| span.start);
+        problems.report_syntax(offset, || not_a_project(text, &errors[0]));
+        return None;
+    }
+    let mut said: Vec<String> = Vec::new();
     for error in errors.iter().filter(worth_saying) {
         let offset = error.span().map_or(0, |span| span.start);
+        if let Some(list) = doubled(text, error) {
+            // It is the same mistake in all of them.
+            if !said.contains(&list) {
+                problems.report_syntax(offset, || single_brackets(&list));
+                said.push(list);
+            }
+            continue;
+        }
         problems.report_syntax(offset, || in_our_words(text, error));
     }
-    let mut root = document::table(parsed.get_ref(), &Origin::File);
     drop_long_keys(&mut root, problems);
     flatten_names(&mut root);
     harmless.then_some(root)
@@ -44,6 +61,27 @@ fn is_duplicate(error: &toml::de::Error) -> bool {
 fn is_header(text: &str, error: &toml::de::Error) -> bool {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     before.rsplit('\n').next().is_some_and(|start| start.trim_start().starts_with('['))
+}
+
+/// The list whose items are written in single brackets, `connect` for `[connect]` given twice.
+fn doubled(text: &str, error: &toml::de::Error) -> Option<String> {
+    let name = error.span().and_then(|span| text.get(span))?;
+    let is_list = keys::ROOT.iter().any(|key| key.name == name && matches!(key.kind, Kind::List(_)));
+    (is_duplicate(error) && is_header(text, error) && is_list).then(|| name.to_owned())
+}
+
+fn single_brackets(list: &str) -> Error {
+    Error::new(
+        Code::Syntax,
+        format!("`[{list}]` in single brackets is one table, and is given more than once"),
+    )
+    .hint(format!("write `[[{list}]]`, in double brackets, before each of them"))
+}
+
+fn not_a_project(text: &str, first: &toml::de::Error) -> Error {
+    let error = in_our_words(text, first);
+    Error::new(Code::NotAProject, "this is not a project file: its lines are not valid TOML")
+        .because(error.details().cause.clone().unwrap_or_else(|| error.details().message.clone()))
 }
 
 fn is_unquoted(error: &toml::de::Error) -> bool {

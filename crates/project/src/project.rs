@@ -17,6 +17,7 @@ use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
 use crate::fmus::{self, FmuSpec};
 use crate::groups::{self, GroupSpec};
+use crate::keys;
 use crate::maps::ValueMap;
 use crate::models;
 use crate::overrides::{self, Override};
@@ -25,28 +26,11 @@ use crate::problems::Problems;
 use crate::rates;
 use crate::registry::Registry;
 use crate::scaffold;
-use crate::section::{Section, refuse_unknown_keys};
+use crate::section::{Section, refuse_unknown_tables};
 use crate::settings::{self, RecordSpec};
 use crate::source::{self, Source};
 use crate::ssp;
-
-/// The tables of a project file.
-pub(crate) const TABLES: &[&str] = &[
-    "system",
-    "parameters",
-    "step",
-    "method",
-    "models",
-    "schedule",
-    "native",
-    "fmu",
-    "connect",
-    "group",
-    "external",
-    "record",
-    "guard",
-    "run",
-];
+use crate::stop_conditions::{self, StopCondition};
 
 /// A system ready to be run.
 #[derive(Clone)]
@@ -140,6 +124,8 @@ pub struct Given {
     pub externals: Vec<ExternalSpec>,
     /// Whether it names the solver.
     pub solver: bool,
+    /// Conditions that end a run before its stop time.
+    pub stop_when: Vec<StopCondition>,
 }
 
 /// A project that was refused.
@@ -266,20 +252,21 @@ pub(crate) fn check(
 fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) -> Option<Project> {
     let Input { root, source, default_name, made } = input;
     let root = &root;
-    refuse_unknown_keys(root, "the project file", TABLES, problems);
-    let known = &["name", "model", "start", "stop", "solver"];
-    let system = Section::open(root.get("system"), "[system]", known, problems);
+    refuse_unknown_tables(root, problems);
+    let system = Section::open(root.get("system"), "[system]", keys::SYSTEM, problems);
     let name = read_name(&system, &default_name, problems);
     let mut parts = components::read(root, registry, system.get("model"), made, problems);
     let (experiment, control) = settings::read_experiment(root, &system, &parts, problems).unzip();
     let control = control.flatten();
     let solver = settings::read_solver(&system, registry.solvers(), &parts, problems);
+    let stop_when = stop_conditions::read(&system, &parts.signals, problems);
     let wiring = connections::read(root, &parts, problems);
     let models = models::read(root, registry.methods().sources(), problems);
     let chosen = models.as_ref().ok().and_then(Option::as_ref);
     let groups = groups::read(root, registry, &wiring.wishes, chosen, &parts.signals, problems);
     let scheduling = settings::read_schedule(root, &parts.signals, problems);
-    let record = settings::read_record(root, &parts.signals, problems);
+    let fixed_step = experiment.as_ref().filter(|_| control.is_none()).map(|run| run.step);
+    let record = settings::read_record(root, &parts.signals, fixed_step, problems);
     let control = control.map(|control| ControlSpec { meets: record.every, ..control });
     let rates = rates::read(root, &parts.signals, control.as_ref(), problems);
     let bounds = settings::read_guard(root, &parts.signals, problems);
@@ -300,7 +287,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let (solver, solver_given) = solver?;
     let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
     let (made, externals) = (parts.made, wiring.externals.clone());
-    let given = Given { natives, fmus, made, externals, solver: solver_given };
+    let given = Given { natives, fmus, made, externals, solver: solver_given, stop_when };
     let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
     maps.resize(model.connections.len(), Vec::new());

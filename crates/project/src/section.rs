@@ -6,6 +6,7 @@ use costep_core::quantity::parse_time;
 use costep_core::{Code, Error};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
+use crate::keys::{self, Key, Kind};
 use crate::problems::{Problems, shortened, suggest, suggested};
 
 /// No name or quantity is longer.
@@ -29,7 +30,7 @@ impl<'a> Section<'a> {
     pub(crate) fn open(
         node: Option<&'a Node>,
         label: impl Into<String>,
-        known: &[&str],
+        known: &'static [Key],
         problems: &mut Problems<'_>,
     ) -> Self {
         let section = Self::open_free(node, label, problems);
@@ -48,7 +49,15 @@ impl<'a> Section<'a> {
             None => (&EMPTY, Origin::Nowhere),
             Some(Node { value: Value::Table(table), origin }) => (table, *origin),
             Some(other) => {
-                problems.report(other.origin, || wrong_kind(&label, &other.value, "a table"));
+                problems.report(other.origin, || {
+                    let error = wrong_kind(&label, &other.value, "a table");
+                    let is_doubled = matches!(other.value, Value::List(_)) && label.starts_with('[');
+                    if is_doubled {
+                        error.hint(format!("write `{label}`, in single brackets"))
+                    } else {
+                        error
+                    }
+                });
                 (&EMPTY, other.origin)
             }
         };
@@ -128,19 +137,59 @@ impl<'a> Section<'a> {
 pub(crate) fn refuse_unknown_keys(
     table: &Table,
     label: &str,
-    known: &[&str],
+    known: &'static [Key],
     problems: &mut Problems<'_>,
 ) -> Vec<String> {
     let mut meant = Vec::new();
-    for entry in table.entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
+    for entry in table.entries.iter().filter(|entry| !keys::has(known, &entry.key)) {
         problems.report(entry.key_origin, || {
             let message = format!("unknown key `{}` in {label}", shortened(&entry.key));
-            let error = suggest(Error::new(Code::UnknownKey, message), &entry.key, known.iter().copied());
+            let error = suggest(Error::new(Code::UnknownKey, message), &entry.key, keys::names(known));
             meant.extend(suggested(&error).map(str::to_owned));
-            error
+            match error.details().hint.is_none() {
+                true => {
+                    error.hint(format!("known here: {}", keys::names(known).collect::<Vec<_>>().join(", ")))
+                }
+                false => error,
+            }
         });
     }
     meant
+}
+
+/// Reports tables that have no meaning: what they probably are, or which there are.
+pub(crate) fn refuse_unknown_tables(root: &Table, problems: &mut Problems<'_>) {
+    for entry in root.entries.iter().filter(|entry| !keys::has(keys::ROOT, &entry.key)) {
+        problems.report(entry.key_origin, || unknown_table(entry));
+    }
+}
+
+fn unknown_table(entry: &Entry) -> Error {
+    let name = shortened(&entry.key);
+    let is_table = matches!(entry.node.value, Value::Table(_) | Value::List(_));
+    let message = match is_table {
+        true => format!("unknown table `[{name}]` in the project file"),
+        false => format!("`{name}` stands in no table of the project file"),
+    };
+    let error = Error::new(Code::UnknownKey, message);
+    let inner = keys::ROOT.iter().filter_map(|table| match table.kind {
+        Kind::Table(keys) => Some(keys::names(keys)),
+        _ => None,
+    });
+    let known: Vec<&str> = keys::names(keys::ROOT).chain(inner.flatten()).collect();
+    let near = suggest(Error::new(Code::UnknownKey, ""), &entry.key, known);
+    let tables: Vec<String> = keys::names(keys::ROOT).map(|name| format!("[{name}]")).collect();
+    let tables = format!("tables: {}", tables.join(", "));
+    let meant = suggested(&near).unwrap_or_default();
+    match keys::owner(meant) {
+        _ if is_table && keys::has(keys::ROOT, meant) => {
+            error.hint(format!("did you mean `[{meant}]`? - {tables}"))
+        }
+        Some((table, key)) => {
+            error.hint(format!("`{}` is a key of {table}, {}; {tables}", key.name, key.help))
+        }
+        None => error.hint(tables),
+    }
 }
 
 /// The text of a value.

@@ -9,6 +9,7 @@ use costep_integrate::{Solver, Solvers};
 
 use crate::components::Components;
 use crate::document::{Entry, Node, Origin, Table, Value};
+use crate::keys;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::{Section, number};
 use crate::signals::{Side, Signals};
@@ -30,7 +31,7 @@ pub(crate) fn read_experiment(
     parts: &Components,
     problems: &mut Problems<'_>,
 ) -> Option<(Experiment, Option<ControlSpec>)> {
-    let step = Section::open(root.get("step"), "[step]", step_control::KEYS, problems);
+    let step = Section::open(root.get("step"), "[step]", keys::STEP, problems);
     let defaults = parts.defaults;
     let start = given_or(system, "start", defaults.start.or(Some(0.0)), parts, problems);
     let stop = given_or(system, "stop", defaults.stop, parts, problems);
@@ -39,6 +40,7 @@ pub(crate) fn read_experiment(
         true => step.time("size", problems),
         false => given_or(&step, "size", defaults.step, parts, problems),
     };
+    tell_assumed_step(&step, parts, problems);
     if let Some(size) = size.filter(|size| *size <= 0.0) {
         problems.report(step.origin_of("size"), || {
             Error::new(Code::BadValue, format!("a step of {} is not possible", format_time(size)))
@@ -75,13 +77,26 @@ pub(crate) fn read_experiment(
     Some((experiment, control))
 }
 
+/// Times that are compared are often computed.
+const ROUND_OFF: f64 = 1e-9;
+
+/// Says which step is taken where a project of parts gives none. A whole model comes with its own.
+fn tell_assumed_step(step: &Section<'_>, parts: &Components, problems: &mut Problems<'_>) {
+    let is_given = ["size", "tolerance"].iter().any(|key| step.get(key).is_some() || step.is_misspelt(key));
+    let Some(size) = parts.defaults.step.filter(|_| !is_given && parts.model_id.is_none()) else { return };
+    problems.warn(step.origin, || {
+        let size = format_time(size);
+        Error::new(Code::AssumedStep, format!("[step] gives no `size`: the macro step is {size}"))
+            .because("all parts that propose a step propose this one")
+            .hint(format!("write `size = \"{size}\"` in [step] to confirm it; `costep compare --steps` shows what others do"))
+    });
+}
+
 /// Macro steps of a run that would take weeks even if nothing is computed in them.
 const MOST_STEPS: f64 = 1e12;
 
 /// An error if a step is longer than the run, start to stop, or so short that the run would never end.
 pub fn check_step(step: f64, experiment: &Experiment) -> Result<(), Error> {
-    // Both are often computed.
-    const ROUND_OFF: f64 = 1e-9;
     let run = experiment.stop - experiment.start;
     if run / step > MOST_STEPS {
         let (count, step, run) = (run / step, format_time(step), format_time(run));
@@ -163,7 +178,7 @@ pub(crate) fn read_schedule(
     problems: &mut Problems<'_>,
 ) -> Option<Scheduling> {
     const KINDS: [&str; 3] = ["auto", "parallel", "sequential"];
-    let section = Section::open(root.get("schedule"), "[schedule]", &["kind", "order"], problems);
+    let section = Section::open(root.get("schedule"), "[schedule]", keys::SCHEDULE, problems);
     let kind = match section.get("kind") {
         Some(_) => section.text("kind", problems)?,
         None => KINDS[0],
@@ -227,13 +242,29 @@ fn read_order(
 }
 
 /// Reads `[record]`.
-pub(crate) fn read_record(root: &Table, signals: &Signals, problems: &mut Problems<'_>) -> RecordSpec {
-    let section = Section::open(root.get("record"), "[record]", &["every", "signals"], problems);
+pub(crate) fn read_record(
+    root: &Table,
+    signals: &Signals,
+    fixed_step: Option<f64>,
+    problems: &mut Problems<'_>,
+) -> RecordSpec {
+    let section = Section::open(root.get("record"), "[record]", keys::RECORD, problems);
     let every = section.time("every", problems);
     if let Some(every) = every.filter(|every| *every <= 0.0) {
         problems.report(section.origin_of("every"), || {
             Error::new(Code::BadValue, format!("recording every {every} s is not possible"))
                 .hint("more than zero; leave it out to record every step")
+        });
+    }
+    if let (Some(every), Some(step)) = (every.filter(|every| *every > 0.0), fixed_step)
+        && every < step * (1.0 - ROUND_OFF)
+    {
+        problems.warn(section.origin_of("every"), || {
+            let (every, step) = (format_time(every), format_time(step));
+            let message = format!("`every` = {every} in [record] is shorter than the step of {step}");
+            Error::new(Code::RecordedPerStep, message)
+                .because(format!("rows are written at communication points: one every {step}"))
+                .hint(format!("leave `every` out, or write `size = \"{every}\"` in [step]"))
         });
     }
     let patterns = section.texts("signals", problems);
@@ -255,7 +286,7 @@ pub(crate) fn read_guard(
     signals: &Signals,
     problems: &mut Problems<'_>,
 ) -> Vec<(usize, Bounds)> {
-    let section = Section::open(root.get("guard"), "[guard]", &["bounds"], problems);
+    let section = Section::open(root.get("guard"), "[guard]", keys::GUARD, problems);
     let bounds = Section::open_free(section.get("bounds"), "`bounds` in [guard]", problems);
     let read = |entry: &Entry| {
         let output = signals.find(Side::Output, &entry.key, entry.key_origin, problems);
@@ -292,7 +323,7 @@ fn refuse_bounds(entry: &Entry, problems: &mut Problems<'_>) -> Option<Bounds> {
 /// Reads `[run]`.
 pub(crate) fn read_threads(root: &Table, problems: &mut Problems<'_>) -> Threads {
     const MAX_THREADS: i64 = 256;
-    let section = Section::open(root.get("run"), "[run]", &["threads"], problems);
+    let section = Section::open(root.get("run"), "[run]", keys::RUN, problems);
     match section.get("threads") {
         None => Threads::Auto,
         Some(Node { value: Value::Text(text), .. }) if text == "auto" => Threads::Auto,

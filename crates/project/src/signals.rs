@@ -1,13 +1,15 @@
 //! The names of all inputs and outputs, `part.port`.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use costep_core::pattern::matches;
 use costep_core::{Code, Description, Error, Port, PortKind};
-use costep_fmu_file::{Causality, ModelDescription, Variable, VariableType};
+use costep_fmu_file::{Causality, Variable, VariableType};
+use costep_models::ParameterSpec;
 
 use crate::document::Origin;
-use crate::fmus::find_port;
+use crate::fmus::{self, FmuFile, find_port};
 use crate::problems::{Problems, shortened, suggest, suggested};
 use crate::units::PortUnit;
 
@@ -72,6 +74,21 @@ pub(crate) struct Signals {
     all_broken: bool,
     /// Inputs and outputs of FMUs that cannot be connected, and why.
     unsuitable: HashMap<String, String>,
+    /// FMUs by their names, for their other variables.
+    fmus: HashMap<String, Arc<FmuFile>>,
+    /// Parameters of native parts.
+    parameters: HashMap<String, &'static [ParameterSpec]>,
+}
+
+const PARAMETER: &str = "a parameter";
+
+/// What a variable is that is neither input nor output.
+fn kind_word(causality: Causality) -> &'static str {
+    match causality {
+        Causality::Parameter | Causality::CalculatedParameter | Causality::StructuralParameter => PARAMETER,
+        Causality::Independent => "the time",
+        _ => "a local variable",
+    }
 }
 
 /// Why a variable of an FMU is not a port.
@@ -101,7 +118,9 @@ impl Signals {
     }
 
     /// Adds an FMU.
-    pub(crate) fn add_fmu(&mut self, description: &Description, fmu: &ModelDescription) {
+    pub(crate) fn add_fmu(&mut self, description: &Description, file: &Arc<FmuFile>) {
+        let fmu = &file.description;
+        self.fmus.insert(description.name.clone(), Arc::clone(file));
         self.add(description, |port| PortUnit::of(fmu, &fmu.variables()[find_port(fmu, &port.name)?.0]));
         for variable in fmu.variables() {
             let side = match variable.causality {
@@ -120,6 +139,11 @@ impl Signals {
         self.inputs.add(&description.name, &description.inputs, &unit);
         self.outputs.add(&description.name, &description.outputs, &unit);
         self.parts.push(description.name.clone());
+    }
+
+    /// Remembers the parameters of a native part, for messages.
+    pub(crate) fn add_parameters(&mut self, part: &str, parameters: &'static [ParameterSpec]) {
+        self.parameters.insert(part.into(), parameters);
     }
 
     /// Says which parts are missing because of mistakes reported elsewhere.
@@ -236,9 +260,44 @@ impl Signals {
             return Error::new(Code::PortType, format!("`{}` cannot be connected", shortened(name)))
                 .because(reason);
         }
+        if let Some(error) = self.no_port(side, name) {
+            return error;
+        }
         let error = Error::new(Code::UnknownPort, format!("unknown {} `{}`", side.word(), shortened(name)));
         let error = suggest(error, name, self.names(side).iter().map(String::as_str));
         self.or_ports_of_part(error, side, name)
+    }
+
+    /// The error for a name of something that is neither input nor output: a parameter, a local variable.
+    fn no_port(&self, side: Side, name: &str) -> Option<Error> {
+        let (part, port) = split_signal(name)?;
+        let (what, value, table) = match (self.fmus.get(part), self.parameters.get(part)) {
+            (Some(file), _) => {
+                let variable = file.description.variable(port)?;
+                let start = fmus::start_of_port(&file.description, port, &[]);
+                (kind_word(variable.causality), start, format!("[fmu.{part}]"))
+            }
+            (_, Some(parameters)) => {
+                let spec = parameters.iter().find(|spec| spec.name == port)?;
+                ("a parameter", Some(spec.default), format!("[native.{part}]"))
+            }
+            _ => return None,
+        };
+        let error = Error::new(Code::UnknownPort, format!("`{name}` is {what}, not an {}", side.word()));
+        let value = value.unwrap_or(0.0);
+        Some(match (side, what == PARAMETER) {
+            (Side::Output, true) => {
+                error.because("it keeps its value during a run, so that there is nothing to connect").hint(
+                    format!("give the input that value: [[external]] to = \"part.port\" value = {value:?}"),
+                )
+            }
+            (Side::Input, true) => error
+                .because("connections feed inputs")
+                .hint(format!("write `set = {{ \"{port}\" = {value:?} }}` in {table}")),
+            _ => error
+                .because("only outputs are exchanged")
+                .hint("export the FMU with this variable as an output"),
+        })
     }
 
     /// Lists the ports of the part if there is no better hint.

@@ -8,6 +8,8 @@ use costep_core::{Code, Error, Place, Result};
 use costep_fmu_file::unpacked_fmu;
 use costep_models::{MODELS, ModelEntry};
 
+use crate::foreign;
+
 /// The file that makes a folder a project.
 const PROJECT_FILE: &str = "system.toml";
 
@@ -87,6 +89,7 @@ pub(crate) fn read(path: &Path) -> Result<String> {
             .in_file(path)
             .hint(format!("at most {} MB", MAX_BYTES >> 20)));
     }
+    foreign::refuse(path, &bytes)?;
     String::from_utf8(bytes).map_err(|error| not_text(path, &error))
 }
 
@@ -119,9 +122,8 @@ fn unreadable(path: &Path, error: io::Error) -> Error {
 fn not_text(path: &Path, error: &std::string::FromUtf8Error) -> Error {
     let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-    Error::new(Code::Syntax, "the file is not UTF-8 text").because(error.utf8_error()).at(Place::File {
-        path: path.into(),
-        line: Some(line),
-        text: None,
-    })
+    Error::new(Code::Syntax, "the file is not UTF-8 text")
+        .because(error.utf8_error())
+        .at(Place::File { path: path.into(), line: Some(line), text: None })
+        .hint("a project is a text file in UTF-8: save it so, or give another file")
 }

@@ -9,9 +9,6 @@ use crate::problems::Problems;
 use crate::project::Project;
 use crate::section::Section;
 
-/// The keys of `[step]`.
-pub(crate) const KEYS: &[&str] = &["size", "control", "tolerance", "min", "max", "rates"];
-
 /// Tolerances beyond these mean something else, or nothing.
 const TOLERANCES: (f64, f64) = (1e-12, 0.5);
 

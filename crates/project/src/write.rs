@@ -55,6 +55,9 @@ impl Project {
         }
         out.key("start", time(experiment.start));
         out.key("stop", time(experiment.stop));
+        if !self.given.stop_when.is_empty() {
+            out.key("stop_when", list(self.given.stop_when.iter().map(|condition| quoted(&condition.text))));
+        }
         if self.given.solver {
             out.key("solver", quoted(&self.model.solver.label()));
         }

@@ -181,8 +181,8 @@ fn units_are_converted_where_asked_for() {
     let constants: Vec<_> = project.model.externals.iter().map(|(j, s)| (*j, s.clone())).collect();
     let constant = |j: usize, value: f64| (j, External::Constant(value));
     assert_eq!(constants, [constant(0, 1.0), constant(1, 273.15), constant(3, 1.0), constant(2, 0.0)]);
-    assert_eq!(codes(&project.warnings), [Code::OpenInputs]);
-    assert!(project.warnings[0].to_string().contains("c.u = 0"), "{}", project.warnings[0]);
+    assert_eq!(codes(&project.warnings), [Code::AssumedStep, Code::OpenInputs]);
+    assert!(project.warnings[1].to_string().contains("c.u = 0"), "{}", project.warnings[1]);
 }
 
 /// Each mistake: what is replaced in the project by what; code, line and words of the message.
@@ -248,7 +248,7 @@ const MISTAKES: &[(&str, &str, Code, usize, &str)] = &[
         "cannot be the name of a part",
     ),
     ("from = \"b.F\"", "from = \"b.f2\"", Code::UnknownPort, 12, "did you mean `b.F`?"),
-    ("from = \"b.F\"", "from = \"b.ck\"", Code::UnknownPort, 12, "unknown output `b.ck`"),
+    ("from = \"b.F\"", "from = \"b.ck\"", Code::UnknownPort, 12, "`b.ck` is a parameter"),
     ("to = \"b.u2\"", "to = \"a.v\"", Code::UnknownPort, 19, "is an output, not an input"),
     ("stop = \"10 ms\"\n", "", Code::Missing, 1, "[system] needs `stop`"),
     (

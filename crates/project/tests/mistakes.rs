@@ -16,7 +16,7 @@ const CASES: &[Case] = &[
     ("[native.b]", "[native.a]", Code::Duplicate, 21, "`a` is given twice"),
     ("part = \"s2\"", "part = \"s2\"\npart = \"s1\"", Code::Duplicate, 24, "`part` is given twice"),
     // Unknown keys
-    ("[step]", "[stpe]", Code::UnknownKey, 6, "did you mean `step`?"),
+    ("[step]", "[stpe]", Code::UnknownKey, 6, "did you mean `[step]`?"),
     ("stop =", "stopp =", Code::UnknownKey, 3, "did you mean `stop`?"),
     ("size =", "control = \"pi\"\nsize =", Code::UnknownControl, 7, "known here: defect"),
     ("kind =", "knid =", Code::UnknownKey, 14, "did you mean `kind`?"),
@@ -143,7 +143,7 @@ const CASES: &[Case] = &[
         48,
         "is empty",
     ),
-    ("[[external]]", "[external]", Code::BadValue, 45, "`external` is a table, not a list"),
+    ("[[external]]", "[external]", Code::BadValue, 45, "write `[[external]]`"),
     // Whole models and native parts
     ("name = \"rig\"", "model = \"dual-mass\"", Code::Conflict, 17, "remove one of the two"),
     ("[step]", "[parameters]\nck = 1\n[step]", Code::Conflict, 6, "those of a whole model"),

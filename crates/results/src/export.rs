@@ -1,6 +1,7 @@
 //! Export to other formats, batch by batch. The target appears whole or not at all.
 
 mod csv;
+mod feather;
 pub(crate) mod parquet;
 
 use std::fs::{self, File};
@@ -33,6 +34,12 @@ pub fn export_csv(source: &Path, target: &Path, select: &[String]) -> Result<Exp
 /// Writes a recording as Parquet, with units and run metadata. `select` is as for [`export_csv`].
 pub fn export_parquet(source: &Path, target: &Path, select: &[String]) -> Result<Exported> {
     export(source, target, select, parquet::write)
+}
+
+/// Writes a recording as Feather (version 2, the file format of Arrow), with units and run metadata. `select` is as for
+/// [`export_csv`].
+pub fn export_feather(source: &Path, target: &Path, select: &[String]) -> Result<Exported> {
+    export(source, target, select, feather::write)
 }
 
 /// Writes a file that appears whole or not at all.

@@ -57,7 +57,7 @@ mod typed;
 
 pub use column::Column;
 pub use curves::{Curves, matching_names};
-pub use export::{Exported, export_csv, export_parquet, write_file};
+pub use export::{Exported, export_csv, export_feather, export_parquet, write_file};
 pub use reader::Table;
 pub use recording::Recording;
 pub use summary::Summary;

@@ -1,11 +1,11 @@
-//! `costep export`: a recording as CSV or Parquet, or a project as an SSP.
+//! `costep export`: a recording as CSV, Parquet or Feather, or a project as an SSP.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use costep_core::{Code, Error};
 use costep_project::Source;
-use costep_results::{Summary, export_csv, export_parquet};
+use costep_results::{Summary, export_csv, export_feather, export_parquet};
 use serde_json::json;
 
 use crate::args::{ExportArgs, names_in};
@@ -24,14 +24,18 @@ pub(crate) fn run(args: &ExportArgs, output: Output) -> Result<ExitCode, Failure
     let exported = match ending {
         "csv" => export_csv(&source, target, &names_in(&args.signals))?,
         "parquet" => export_parquet(&source, target, &names_in(&args.signals))?,
+        "feather" | "arrow" => export_feather(&source, target, &names_in(&args.signals))?,
         _ => {
-            let message = format!("`{}` ends in neither .csv nor .parquet", target.display());
+            let message = format!("`{}` ends in none of .csv, .parquet, .feather", target.display());
             let error = Error::new(Code::CommandLine, message);
             return Err(match ending {
                 "ssp" => {
                     error.hint("`costep export --ssp PROJECT --out FILE.ssp` writes a project as an SSP")
                 }
-                _ => error,
+                "mat" => error.hint(
+                    "MATLAB reads Parquet: write FILE.parquet, and `parquetread(\"FILE.parquet\")` there",
+                ),
+                _ => error.hint("the ending of `--to` says the format: .csv, .parquet, or .feather (Arrow)"),
             }
             .into());
         }

@@ -21,5 +21,6 @@ pub(crate) mod plot;
 mod probes;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+pub(crate) mod shell;
 pub(crate) mod stability;
 pub(crate) mod survey;

@@ -86,7 +86,7 @@ impl Instance {
     fn over(&self) -> Error {
         let name = self.name.to_string_lossy();
         if self.library.is_fatal() {
-            return fatal(&name);
+            return fatal(&name, &self.library);
         }
         Error::new(Code::FmuError, format!("`{name}` has ended and cannot go on"))
     }
@@ -136,7 +136,14 @@ impl Instance {
         if code != Code::FmuDiscard {
             self.close();
         }
-        Err(self.error(code, &format!("{}{call} returned {word}", self.prefix())))
+        let error = self.error(code, &format!("{}{call} returned {word}", self.prefix()));
+        if code == Code::FmuFatal {
+            self.library.set_fatal_cause(&error);
+        }
+        Err(match error.details().cause {
+            Some(_) => error,
+            None => error.because("the FMU gave no message with it").hint(SILENT),
+        })
     }
 
     /// Tells of something about the FMU that is worth a warning.
@@ -360,9 +367,13 @@ pub(super) fn lock(environment: &Environment) -> MutexGuard<'_, Exchange> {
     environment.exchange.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(super) fn fatal(name: &str) -> Error {
+/// What to do about an FMU that says nothing.
+const SILENT: &str =
+    "`costep check --probe` tests the FMU by itself; try a smaller step, or other inputs and parameters";
+
+pub(super) fn fatal(name: &str, library: &FmuLibrary) -> Error {
     let message = format!("`{name}` cannot be used: a call into its FMU has returned Fatal before");
-    Error::new(Code::FmuFatal, message)
+    Error::new(Code::FmuFatal, message).because(library.fatal_cause())
 }
 
 impl Drop for Instance {

@@ -46,7 +46,7 @@ impl Instance {
             return Err(Error::new(Code::FmuValue, "the name of an instance holds a zero byte"));
         };
         if library.is_fatal() {
-            return Err(fatal(name));
+            return Err(fatal(name, library));
         }
         library.enter()?;
         let slot = library.slot(name, limit);

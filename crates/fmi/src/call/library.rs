@@ -4,8 +4,8 @@
 use std::ffi::CString;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place, Result};
@@ -58,6 +58,8 @@ pub struct FmuLibrary {
     pub(crate) resources: Option<CString>,
     /// A call returned Fatal: nothing may be called any more.
     fatal: AtomicBool,
+    /// The call that did, and what the FMU said.
+    fatal_cause: OnceLock<String>,
     instances: AtomicUsize,
     _unpacked: Unpacked,
 }
@@ -131,6 +133,7 @@ impl FmuLibrary {
             path,
             limit,
             fatal: AtomicBool::new(false),
+            fatal_cause: OnceLock::new(),
             instances: AtomicUsize::new(0),
             _unpacked: unpacked,
         }))
@@ -164,6 +167,20 @@ impl FmuLibrary {
 
     pub(crate) fn set_fatal(&self) {
         self.fatal.store(true, Ordering::Relaxed);
+    }
+
+    /// Remembers the error of the call that returned Fatal, the first of them.
+    pub(crate) fn set_fatal_cause(&self, error: &Error) {
+        let details = error.details();
+        let _ = self.fatal_cause.set(match &details.cause {
+            Some(cause) => format!("{}: {cause}", details.message),
+            None => format!("{}, without a message", details.message),
+        });
+    }
+
+    /// What made it unusable.
+    pub(crate) fn fatal_cause(&self) -> &str {
+        self.fatal_cause.get().map_or("a call that was not waited for", String::as_str)
     }
 
     /// Its capabilities.

@@ -100,18 +100,3 @@ pub struct FmuSpec {
     /// Signals that are continuous or discrete against the model description.
     pub variations: SignalVariations,
 }
-
-/// Keys of an FMU that are not parameters.
-pub(crate) const FMU_KEYS: &[&str] = &[
-    "file",
-    "set",
-    "interface",
-    "solver",
-    "isolation",
-    "step_timeout",
-    "retry_discarded",
-    "validate",
-    "trust",
-    "continuous",
-    "discrete",
-];

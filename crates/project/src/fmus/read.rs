@@ -14,7 +14,8 @@ use costep_system::Component;
 use crate::components::check_name;
 use crate::document::Entry;
 use crate::fmus::component::{CoSimulationComponent, ModelExchangeComponent};
-use crate::fmus::{FMU_KEYS, FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value, variations};
+use crate::fmus::{FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value, variations};
+use crate::keys;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
 
@@ -36,7 +37,7 @@ pub(crate) fn read(
     problems: &mut Problems<'_>,
 ) -> Option<Fmu> {
     let label = format!("[fmu.{}]", shortened(&entry.key));
-    let section = Section::open(Some(&entry.node), &label, FMU_KEYS, problems);
+    let section = Section::open(Some(&entry.node), &label, keys::FMU, problems);
     let named = check_name(&entry.key, "part", entry.key_origin, problems);
     let care = read_care(&section, problems);
     let trust = section.get("trust").map(|_| section.truth("trust", problems));
@@ -421,7 +422,7 @@ fn read_value(fmu: &ModelDescription, entry: &Entry) -> Result<Values, Error> {
     let Some(variable) = fmu.variable(name) else {
         let message = format!("the FMU `{}` has no variable `{}`", fmu.model_name, shortened(name));
         let error = Error::new(Code::UnknownParameter, message);
-        if FMU_KEYS.contains(&name.as_str()) {
+        if keys::has(keys::FMU, name) {
             let hint = "as a key of the FMU in the project it is written with `fmu.` before the part";
             return Err(error.hint(format!("{hint}: `--set fmu.PART.{name}=...`")));
         }

@@ -110,6 +110,21 @@ fn bonds_tell_what_they_lose() {
         rig(text).run(Run::new().method(method)).unwrap().report.bonds[0].error.unwrap()
     };
     let (zoh, foh) = (fixed("zoh"), fixed("foh"));
+    // A quarter of the energy and more: nothing grows, but that is not plain stability, whatever it is judged by.
+    for reference in ["auto", "none", "same"] {
+        let judged = |method: &str| {
+            let text =
+                |text: String| text.replace("tolerance = 1e-3", "size = \"1 ms\"").replace("0.1 s", "0.2 s");
+            let outcome = rig(text).run(Run::new().method(method).reference(reference)).unwrap();
+            (outcome.verdict(), outcome.report.message.clone().unwrap_or_default())
+        };
+        let (verdict, message) = judged("zoh");
+        assert!(
+            verdict == Verdict::Suspect && message.contains("spring: 27"),
+            "{reference}: {verdict:?} {message}"
+        );
+        assert_eq!(judged("foh").0, Verdict::Stable, "{reference}");
+    }
     assert!(zoh > 2.0 * foh && foh > bond.error.unwrap(), "{zoh} {foh}");
     let torn = rig(|text| text.replacen("bond = \"spring\"", "bond = \"other\"", 1));
     assert!(torn.run(Run::new()).unwrap().report.bonds.is_empty());

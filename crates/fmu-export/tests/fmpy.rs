@@ -15,7 +15,7 @@ use costep_methods::MethodSpec;
 use serde_json::{Value, json};
 
 /// What is exported, with the communication step and the inner steps of it.
-const MODELS: [(&str, f64, usize); 13] = [
+const MODELS: [(&str, f64, usize); 17] = [
     ("dual-mass", 1e-4, 10),
     ("dual-mass-nonlinear", 1e-4, 10),
     ("pendulum-oscillator", 1e-3, 10),
@@ -26,6 +26,10 @@ const MODELS: [(&str, f64, usize); 13] = [
     ("hydraulic", 5e-5, 0),
     ("triple-spring", 1e-2, 0),
     ("coupled-pendula", 1e-2, 0),
+    ("pi-plant", 1e-2, 0),
+    ("motor-drive", 1e-3, 0),
+    ("three-tanks", 1.0, 0),
+    ("quarter-truck", 1e-3, 0),
     ("Lag", 1e-2, 1),
     ("S1", 1e-4, 10),
     ("S2", 1e-4, 10),

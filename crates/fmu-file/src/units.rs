@@ -22,23 +22,27 @@ pub struct BaseUnit {
     pub offset: f64,
 }
 
-/// Symbols with their exponents of kg, m, s, rad and their factor.
-const SYMBOLS: [(&str, [i32; 4], f64); 15] = [
-    ("kg", [1, 0, 0, 0], 1.0),
-    ("m", [0, 1, 0, 0], 1.0),
-    ("s", [0, 0, 1, 0], 1.0),
-    ("rad", [0, 0, 0, 1], 1.0),
-    ("deg", [0, 0, 0, 1], std::f64::consts::PI / 180.0),
-    ("Hz", [0, 0, -1, 0], 1.0),
-    ("N", [1, 1, -2, 0], 1.0),
-    ("J", [1, 2, -2, 0], 1.0),
-    ("W", [1, 2, -3, 0], 1.0),
-    ("Pa", [1, -1, -2, 0], 1.0),
-    ("l", [0, 3, 0, 0], 1e-3),
-    ("L", [0, 3, 0, 0], 1e-3),
-    ("min", [0, 0, 1, 0], 60.0),
-    ("ft", [0, 1, 0, 0], 0.3048),
-    ("1", [0, 0, 0, 0], 1.0),
+/// Symbols with their exponents of kg, m, s, A, rad and their factor.
+const SYMBOLS: [(&str, [i32; 5], f64); 19] = [
+    ("kg", [1, 0, 0, 0, 0], 1.0),
+    ("m", [0, 1, 0, 0, 0], 1.0),
+    ("s", [0, 0, 1, 0, 0], 1.0),
+    ("rad", [0, 0, 0, 0, 1], 1.0),
+    ("deg", [0, 0, 0, 0, 1], std::f64::consts::PI / 180.0),
+    ("Hz", [0, 0, -1, 0, 0], 1.0),
+    ("N", [1, 1, -2, 0, 0], 1.0),
+    ("J", [1, 2, -2, 0, 0], 1.0),
+    ("W", [1, 2, -3, 0, 0], 1.0),
+    ("A", [0, 0, 0, 1, 0], 1.0),
+    ("V", [1, 2, -3, -1, 0], 1.0),
+    ("Ohm", [1, 2, -3, -2, 0], 1.0),
+    ("H", [1, 2, -2, -2, 0], 1.0),
+    ("Pa", [1, -1, -2, 0, 0], 1.0),
+    ("l", [0, 3, 0, 0, 0], 1e-3),
+    ("L", [0, 3, 0, 0, 0], 1e-3),
+    ("min", [0, 0, 1, 0, 0], 60.0),
+    ("ft", [0, 1, 0, 0, 0], 0.3048),
+    ("1", [0, 0, 0, 0, 0], 1.0),
 ];
 
 impl BaseUnit {
@@ -60,8 +64,8 @@ impl BaseUnit {
         let (symbol, exponent) = factor.split_at(end.unwrap_or(factor.len()));
         let exponent: i32 = if exponent.is_empty() { 1 } else { exponent.parse::<i16>().ok()?.into() };
         let (_, exponents, size) = SYMBOLS.iter().find(|(name, ..)| *name == symbol)?;
-        let [kg, m, s, rad] = exponents.map(|e| e * exponent * sign);
-        for (place, change) in [(0, kg), (1, m), (2, s), (7, rad)] {
+        let [kg, m, s, ampere, rad] = exponents.map(|e| e * exponent * sign);
+        for (place, change) in [(0, kg), (1, m), (2, s), (3, ampere), (7, rad)] {
             self.exponents[place] += change;
         }
         self.factor *= size.powi(exponent * sign);
@@ -243,6 +247,8 @@ mod tests {
         assert_eq!(parse("N.s/m").unwrap().to_string(), "kg.s-1");
         assert_eq!(parse("m/s2").unwrap().to_string(), "m.s-2");
         assert_eq!(parse("rad/s").unwrap().to_string(), "s-1.rad");
+        assert_eq!((parse("V/A"), parse("Ohm.s")), (parse("Ohm"), parse("H")));
+        assert_eq!(parse("V.A"), parse("W"));
         assert_eq!(parse("deg").unwrap().factor, std::f64::consts::PI / 180.0);
         assert_eq!(parse("furlong"), None);
         // No exponent overflows.

@@ -14,6 +14,8 @@ pub struct Linear {
     c: Vec<f64>,
     d: Vec<f64>,
     start: Vec<f64>,
+    /// Energy is half of the sum of these times the squares of the states; none where it is not known.
+    storage: Vec<f64>,
 }
 
 impl Linear {
@@ -40,7 +42,16 @@ impl Linear {
             ..Description::default()
         };
         let [a, b, c, d] = [a, b, c, d].map(<[f64]>::to_vec);
-        Self { description, a, b, c, d, start: start.to_vec() }
+        Self { description, a, b, c, d, start: start.to_vec(), storage: Vec::new() }
+    }
+
+    /// With states that store energy: masses, stiffnesses, inductances, 0 for those that store none.
+    ///
+    /// # Panics
+    /// If there is not one number for each state.
+    pub fn storing(self, storage: &[f64]) -> Self {
+        assert_eq!(storage.len(), self.start.len(), "states of `{}`", self.description.name);
+        Self { storage: storage.to_vec(), ..self }
     }
 }
 
@@ -86,6 +97,11 @@ impl Ode for Linear {
 
     fn is_linear(&self) -> bool {
         true
+    }
+
+    fn energy(&self, x: &[f64], _u: &[f64]) -> Option<f64> {
+        let half = || self.storage.iter().zip(x).map(|(storage, x)| 0.5 * storage * x * x).sum();
+        (!self.storage.is_empty()).then(half)
     }
 }
 

@@ -13,8 +13,12 @@ mod helicopter;
 mod hydraulic;
 mod hydraulic_linear;
 mod model;
+mod motor_drive;
 mod parameters;
 mod pendulum_oscillator;
+mod pi_plant;
+mod quarter_truck;
+mod three_tanks;
 mod triple_spring;
 
 pub use model::ModelEntry;
@@ -33,6 +37,10 @@ pub static MODELS: &[ModelEntry] = &[
     hydraulic::ENTRY,
     triple_spring::ENTRY,
     coupled_pendula::ENTRY,
+    pi_plant::ENTRY,
+    motor_drive::ENTRY,
+    three_tanks::ENTRY,
+    quarter_truck::ENTRY,
 ];
 
 /// The entry with this name.

@@ -84,14 +84,32 @@ const fn shape(name: &'static str, kind: Kind, help: &'static str) -> Key {
     Key { is_one_of: true, ..key(name, kind, help) }
 }
 
+/// Something that stands for a key: a [`Key`], or in files without a schema its name alone.
+pub(crate) trait Known {
+    /// Its name.
+    fn name(&self) -> &'static str;
+}
+
+impl Known for Key {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl Known for &'static str {
+    fn name(&self) -> &'static str {
+        self
+    }
+}
+
 /// The names of keys.
-pub(crate) fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> {
-    keys.iter().map(|key| key.name)
+pub(crate) fn names<K: Known>(keys: &'static [K]) -> impl Iterator<Item = &'static str> {
+    keys.iter().map(Known::name)
 }
 
 /// Whether a name is among keys.
-pub(crate) fn has(keys: &[Key], name: &str) -> bool {
-    keys.iter().any(|key| key.name == name)
+pub(crate) fn has<K: Known>(keys: &[K], name: &str) -> bool {
+    keys.iter().any(|key| key.name() == name)
 }
 
 /// The tables of a project file.

@@ -6,7 +6,7 @@ use costep_core::quantity::parse_time;
 use costep_core::{Code, Error};
 
 use crate::document::{Entry, Node, Origin, Table, Value};
-use crate::keys::{self, Key, Kind};
+use crate::keys::{self, Kind, Known};
 use crate::problems::{Problems, shortened, suggest, suggested};
 
 /// No name or quantity is longer.
@@ -27,10 +27,10 @@ pub(crate) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// A table whose keys are all known. A missing table is an empty one.
-    pub(crate) fn open(
+    pub(crate) fn open<K: Known>(
         node: Option<&'a Node>,
         label: impl Into<String>,
-        known: &'static [Key],
+        known: &'static [K],
         problems: &mut Problems<'_>,
     ) -> Self {
         let section = Self::open_free(node, label, problems);
@@ -134,10 +134,10 @@ impl<'a> Section<'a> {
 
 /// Reports all keys that have no meaning, so that a misspelt setting is never ignored silently. Gives the keys
 /// that are probably meant.
-pub(crate) fn refuse_unknown_keys(
+pub(crate) fn refuse_unknown_keys<K: Known>(
     table: &Table,
     label: &str,
-    known: &'static [Key],
+    known: &'static [K],
     problems: &mut Problems<'_>,
 ) -> Vec<String> {
     let mut meant = Vec::new();

@@ -178,7 +178,7 @@ impl Campaign {
         let (report, _) = measured_run(project, &choice, against, None, cancel);
         let mut row = CampaignRow::of(place.point, &report);
         if self.has_radius && row.verdict != Verdict::Failed {
-            let point = StabilityPoint { method: &method, step, at: None };
+            let point = StabilityPoint { method: &method, step, at: None, by_models: false };
             let found = system.stability_at(&point, &mut |_| cancel.check());
             // Not every step is a linear map.
             row.spectral_radius = found.ok().map(|found| found.radius);

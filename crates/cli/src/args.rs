@@ -91,6 +91,9 @@ pub(crate) enum Verb {
     /// Plot recordings as SVG
     #[command(after_help = examples::PLOT)]
     Plot(PlotArgs),
+    /// Show a recorded run as an HTML page: verdict, system, signals, errors, energy, cost
+    #[command(after_help = examples::REPORT)]
+    Report(ReportArgs),
     /// Show the contents of an FMU, SSP, project, recording or run folder
     #[command(after_help = examples::INSPECT)]
     Inspect(InspectArgs),
@@ -313,6 +316,19 @@ pub(crate) struct RunArgs {
     /// Folder for recording, copy of the project and checkpoints [default: the project's folder, or costep-MODEL]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Also write a page about the run: one HTML file that stands alone
+    #[arg(long, value_name = "FILE", conflicts_with = "no_record")]
+    pub(crate) report: Option<PathBuf>,
+    /// Serve the page of the run on this machine while it goes, on a port of its own choice or this one: `--live=8080`
+    #[arg(
+        long,
+        value_name = "PORT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0",
+        conflicts_with = "no_record"
+    )]
+    pub(crate) live: Option<u16>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
@@ -381,6 +397,9 @@ pub(crate) struct CompareArgs {
     /// Folder for a recording of every run
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Also write a page about all runs: one HTML file that stands alone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 impl CompareArgs {
@@ -583,6 +602,20 @@ pub(crate) struct PlotArgs {
     #[arg(long)]
     pub(crate) reference: bool,
     /// File to write [default: plot.svg next to the first recording]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// Folder of a run, or a recording
+    #[arg(value_name = "DIR")]
+    pub(crate) run: PathBuf,
+    /// Also show the monolithic solution, whatever it costs; for FMUs the same system at a much smaller step [default: the
+    /// monolithic solution where it is cheap]
+    #[arg(long)]
+    pub(crate) reference: bool,
+    /// File to write [default: report.html in the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

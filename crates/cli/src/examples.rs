@@ -33,6 +33,7 @@ Examples:
   costep run dual-mass --method predictive --step 5ms --out rig
   costep run dual-mass --set ck=2e5 --t-end 0.2s --out soft
   costep run dual-mass --method predictive --models probe --no-record
+  costep run dual-mass --out story --report story.html
   costep run pair
   costep run pair --method zoh --reference same --no-record";
 
@@ -46,6 +47,7 @@ Examples:
   costep compare dual-mass --methods zoh,nepce,predictive --steps 1ms,5ms
   costep compare pair --methods zoh,auto
   costep compare dual-mass --methods zoh --out runs
+  costep compare dual-mass --methods zoh,predictive --report methods.html
 
 Divergence of a method is a result: the exit code is 0 unless a run fails (its code) or every run diverges (3).";
 
@@ -126,6 +128,11 @@ Examples:
   costep plot rig
   costep plot rig --reference --from 10ms --to 50ms
   costep plot rig soft --signals s1.x --out both.svg";
+
+pub(crate) const REPORT: &str = "\
+Examples:
+  costep report rig
+  costep report rig --reference --out rig.html";
 
 pub(crate) const INSPECT: &str = "\
 Examples:

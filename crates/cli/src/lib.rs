@@ -4,6 +4,7 @@
 mod args;
 mod examples;
 mod failure;
+mod live;
 mod messages;
 mod phrases;
 mod progress;
@@ -87,6 +88,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Reproduce(args) => verbs::reproduce::run(&args, output),
         Verb::Graph(args) => verbs::graph::run(&args, output),
         Verb::Plot(args) => verbs::plot::run(&args, output),
+        Verb::Report(args) => verbs::report::run(&args, output),
         Verb::Import(args) => verbs::import::run(&args, output),
         Verb::Survey(args) => verbs::survey::run(&args, output),
         Verb::Inspect(args) => verbs::inspect::run(&args, output),

@@ -311,6 +311,17 @@ mod system {
         Ok(report)
     }
 
+    /// What a page of the run will say of its end; that it could not be left is no news beside the end itself.
+    fn leave_outcome(folder: &Path, error: &Error) {
+        let outcome = json!({
+            "verdict": "failed",
+            "message": error.details().message,
+            "errors": [to_json(error)],
+            "command": crate::verbs::report::command(),
+        });
+        let _ = costep::pages::write_outcome(folder, &outcome);
+    }
+
     fn tell(report: &Report, folder: Option<&Path>, output: Output) -> Result<ExitCode, Failure> {
         let Some(mut error) = report.error() else { return Ok(ExitCode::SUCCESS) };
         let kept = match (folder, &error.details().place) {
@@ -329,6 +340,9 @@ mod system {
             error = error.hint(hint);
         }
         let code = ExitCode::from(error.code().entry().exit.code());
+        if let (Some(folder), Some(_)) = (folder, &kept) {
+            leave_outcome(folder, &error);
+        }
         if output.json {
             let mut object = Map::new();
             object.insert("errors".into(), json!([to_json(&error)]));

@@ -355,6 +355,7 @@ const VERBS: [&str; 24] = [
     "survey",
     "graph",
     "plot",
+    "report",
     "inspect",
     "explain",
     "reproduce",

@@ -20,6 +20,7 @@ use crate::recorder::Recorder;
 use crate::reference::ReferenceChoice;
 use crate::report::RunReport;
 use crate::run::MethodChoice;
+use crate::solution::Solution;
 use crate::supervised;
 use crate::system::System;
 use crate::verdict::{Beside, Evidence};
@@ -135,6 +136,10 @@ pub enum ComparisonEvent<'a> {
 pub struct Compared {
     /// Step by step, method by method.
     pub reports: Vec<RunReport>,
+    /// Their recordings, in the same order, if they were to be recorded.
+    pub recordings: Vec<PathBuf>,
+    /// The reference of the first step, to be drawn, where runs were recorded.
+    pub solution: Option<Solution>,
     /// One per step, but for those that failed.
     pub references: Vec<ReferenceKind>,
     /// Runs that passed their stop times, as far as the project does not say so already, and references that failed.
@@ -183,6 +188,9 @@ impl Compared {
             let reference = self.reference(reference, project, *step, &comparison.cancel)?;
             comparison.cancel.check()?;
             self.references.extend(reference.as_ref().map(|reference| reference.kind.clone()));
+            if let (Some(reference), Some(_), None) = (&reference, &comparison.record, &self.solution) {
+                self.solution = Some(Solution::of_reference(reference, project));
+            }
             let against = Against { reference: reference.as_ref(), later, micro: true };
             for method in methods {
                 if self.not_possible.iter().any(|(label, _)| *label == method.label()) {
@@ -203,7 +211,10 @@ impl Compared {
                 let impossible = report.error.as_ref().filter(|error| error.code() == Code::NeedsMissing);
                 match impossible.filter(|_| comparison.leaves_out()) {
                     Some(error) => self.not_possible.push((method.label(), error.clone())),
-                    None => self.reports.push(report),
+                    None => {
+                        self.reports.push(report);
+                        self.recordings.extend(file);
+                    }
                 }
             }
         }

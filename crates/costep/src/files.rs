@@ -28,6 +28,7 @@ pub(crate) fn begin(
     }
     let file = folder.recording();
     keep_previous(folder).map_err(|cause| unwritable(&file, &cause))?;
+    crate::pages::forget_outcome(folder.path());
     let checkpoints = checkpoints(folder.path(), project, interval)?;
     checkpoints.clear()?;
     let metadata = [

@@ -26,6 +26,7 @@
 //! | run a plan of many runs | [`Plan`], [`Campaign`], [`RunTable`] |
 //! | compare methods and steps | [`System::compare`], [`Comparison`] |
 //! | judge the stability of a method and a step | [`System::step_stability`], [`StepStability`] |
+//! | show a run or a comparison as a page | [`pages`] |
 //! | learn models of the parts | [`System::identify`] |
 //! | add methods, sources, models and solvers of your own | [`Registry`] |
 //!
@@ -52,6 +53,7 @@ mod identify;
 mod names;
 mod native;
 mod outcome;
+pub mod pages;
 mod recorder;
 mod reference;
 mod report;
@@ -76,11 +78,12 @@ pub use cancel::Cancel;
 pub use comparison::{Compared, Comparison, ComparisonEvent};
 pub use diagnosis::PartProbe;
 pub use errors::Errors;
-pub use folder::{PROJECT_COPY, RECORDING, RunFolder, unwritable};
+pub use folder::{OUTCOME, PROJECT_COPY, RECORDING, RunFolder, unwritable};
 pub use identify::identifying_method;
 pub use native::{CustomPart, NativePart};
 pub use outcome::{Outcome, Recorded};
-pub use recorder::{OUTPUTS, STEP};
+pub use pages::{RecordedRun, RunPage};
+pub use recorder::{OUTPUTS, STEP, recorded_outputs};
 pub use report::{
     BondReport, ControlWork, ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head,
     reference_to_json,

@@ -17,6 +17,18 @@ pub const OUTPUTS: &str = "outputs";
 /// Key of the metadata for the macro step.
 pub const STEP: &str = "step";
 
+/// The outputs among the columns of a recording, which come first there. [`OUTPUTS`] lists them one after the other; names may
+/// have commas inside.
+pub fn recorded_outputs(columns: &[Column], mut listed: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for Column { name, .. } in columns.iter().skip(1) {
+        let Some(rest) = listed.strip_prefix(name.as_str()) else { break };
+        names.push(name.clone());
+        listed = rest.strip_prefix(',').unwrap_or(rest);
+    }
+    names
+}
+
 /// What a recording holds: time, chosen outputs and inputs, energy, diagnostics of the methods.
 pub(crate) struct Plan {
     columns: Vec<Column>,

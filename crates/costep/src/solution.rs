@@ -1,13 +1,14 @@
 //! The solution that plots set beside a run: the monolithic one or, where a part does not tell its
 //! equations, the same system at a much smaller step.
 
-use costep_analysis::{Trace, outputs_at};
+use costep_analysis::{Reference, ReferenceKind, Trace, outputs_at};
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Result};
 use costep_methods::MethodSpec;
 use costep_project::Project;
 
 use crate::assemble::{self, Choice};
+use crate::names::Names;
 use crate::reference::{REFINEMENT, monolithic_solver};
 
 /// It is drawn with so many points at least.
@@ -16,6 +17,7 @@ const SMOOTH: usize = 1500;
 const MOST_VALUES: f64 = 2e7;
 
 /// All outputs of a system at many instants.
+#[derive(Clone, Debug)]
 pub struct Solution {
     /// For the legend.
     pub name: &'static str,
@@ -32,11 +34,7 @@ impl Solution {
         let experiment = &project.model.experiment;
         // A damaged recording may hold any times; a run ends within a step of its stop.
         let end = end.min(experiment.stop + experiment.step);
-        let outputs = project.model.parts.iter().flat_map(|part| {
-            let description = part.description();
-            description.outputs.iter().map(|port| format!("{}.{}", description.name, port.name))
-        });
-        let outputs: Vec<String> = outputs.collect();
+        let outputs = output_names(project);
         if !project.model.has_equations() {
             return Self::at_fine_step(project, outputs, end);
         }
@@ -45,6 +43,27 @@ impl Solution {
         let rows = outputs_at(&project.model, solver, experiment.start, &times)?;
         let what = format!("the monolithic solution, solver {}", solver.label());
         Ok(Self { name: "monolithic", what, outputs, times, rows })
+    }
+
+    /// What runs were measured against.
+    pub(crate) fn of_reference(reference: &Reference, project: &Project) -> Self {
+        let (name, what) = match &reference.kind {
+            ReferenceKind::Monolithic { solver, .. } => {
+                ("monolithic", format!("the monolithic solution, solver {}", solver.label()))
+            }
+            ReferenceKind::FineStep { step, method, .. } => (
+                "at a small step",
+                format!("the same system with `{method}` at a step of {}", format_time(*step)),
+            ),
+        };
+        let trace = &reference.trace;
+        Self {
+            name,
+            what,
+            outputs: output_names(project),
+            times: trace.times.clone(),
+            rows: trace.rows.clone(),
+        }
     }
 
     fn at_fine_step(project: &Project, outputs: Vec<String>, end: f64) -> Result<Self> {
@@ -76,6 +95,10 @@ impl Solution {
         let values = self.rows.iter().skip(index).step_by(self.outputs.len());
         Some(self.times.iter().zip(values).map(|(t, y)| (*t, *y)))
     }
+}
+
+fn output_names(project: &Project) -> Vec<String> {
+    Names::new(project.model.parts.iter().map(|part| part.description())).outputs
 }
 
 /// The recorded times up to `end`, and points between them if they are few.

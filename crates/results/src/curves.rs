@@ -67,6 +67,23 @@ impl Curves {
     }
 }
 
+/// Hands over the named columns row by row, in the order of the names; not a number where there is no such column.
+pub fn each_row(path: &Path, names: &[String], mut look: impl FnMut(&[f64])) -> Result<Summary> {
+    let stream = BatchStream::open(path)?;
+    let columns = &stream.header().columns;
+    let places: Vec<_> =
+        names.iter().map(|name| columns.iter().position(|column| column.name == *name)).collect();
+    let mut values = vec![f64::NAN; names.len()];
+    Summary::scan(stream, |batch| {
+        for row in 0..batch.rows() {
+            for (value, place) in values.iter_mut().zip(&places) {
+                *value = place.map_or(f64::NAN, |place| batch.column(place).at(row));
+            }
+            look(&values);
+        }
+    })
+}
+
 /// The columns that match names and patterns such as `engine.*`, in the order of the patterns, without `t`; no pattern
 /// selects all.
 pub fn matching_names(columns: &[Column], patterns: &[String]) -> Result<Vec<String>> {

@@ -56,7 +56,7 @@ mod summary;
 mod typed;
 
 pub use column::Column;
-pub use curves::{Curves, matching_names};
+pub use curves::{Curves, each_row, matching_names};
 pub use export::{Exported, export_csv, export_feather, export_parquet, write_file};
 pub use reader::Table;
 pub use recording::Recording;

@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
+use costep::pages::{ComparedRun, ComparisonPage, check_page_file, write_page};
 use costep::{
     Code, Compared, Comparison, ComparisonEvent, Error, ExitClass, MethodSpec, Override, Project, Registry,
     RunFolder, RunReport, System, Verdict, head, reference_to_json,
 };
 use costep_core::quantity::{format_time, parse_time};
+use costep_fmu_file::PrivateFolder;
 use serde_json::json;
 
 use crate::args::CompareArgs;
@@ -17,8 +19,10 @@ use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, WARN, print, print_error, print_json};
 use crate::supervision;
 use crate::table::{Cell, number, percent, reference_note, render, wall};
+use crate::verbs::report::command;
 
 pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failure> {
+    args.report.as_deref().map_or(Ok(()), check_page_file)?;
     let overrides = first_step(args.steps.as_deref()).into_iter().chain(args.models_override());
     let overrides = overrides.chain(args.control.overrides());
     let system = args.system.open(overrides.collect())?;
@@ -39,7 +43,12 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
         comparison = comparison.only_possible();
     }
     // Before hours of work, not after them.
-    if let Some(folder) = &args.out {
+    // A page draws what was recorded.
+    let unnamed = match (&args.out, &args.report) {
+        (None, Some(_)) => Some(private_folder()?),
+        _ => None,
+    };
+    if let Some(folder) = args.out.as_deref().or(unnamed.as_ref().map(PrivateFolder::path)) {
         comparison = comparison.record(&RunFolder::lock(folder)?);
     }
     stop::listen();
@@ -55,10 +64,22 @@ pub(crate) fn run(args: &CompareArgs, output: Output) -> Result<ExitCode, Failur
     })?;
     bar.finish_and_clear();
     show(&compared, project, output)?;
+    if let Some(file) = &args.report {
+        let (runs, reference) = (ComparedRun::of(&compared), compared.solution.as_ref());
+        let page = ComparisonPage { system: &system, runs: &runs, reference, command: &command() };
+        write_page(file, &page.page())?;
+        output.remark(&file.display().to_string());
+    }
     if let Some(error) = &compared.stopped {
         return Ok(supervision::exit_code(error.code().entry().exit.code()));
     }
     Ok(supervision::exit_code(exit_code(&compared.reports, output)))
+}
+
+/// A folder for recordings that nobody has asked for; it goes with the process.
+fn private_folder() -> Result<PrivateFolder, Error> {
+    PrivateFolder::new()
+        .map_err(|cause| Error::new(Code::FileNotReadable, "cannot make a temporary folder").because(cause))
 }
 
 /// A method that diverges is a result of a comparison, beside others that do not; a run that could not be done is not, and neither

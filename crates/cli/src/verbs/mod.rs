@@ -19,6 +19,7 @@ pub(crate) mod models;
 pub(crate) mod new;
 pub(crate) mod plot;
 mod probes;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use costep::{Code, Error, OUTPUTS, RECORDING, Registry, STEP, Solution, System};
+use costep::{Code, Error, OUTPUTS, RECORDING, Registry, STEP, Solution, System, recorded_outputs};
 use costep_core::quantity::{format_time, parse_time};
 use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
 use costep_results::{Column, Curves, Summary, matching_names, write_file};
@@ -81,7 +81,7 @@ impl Recorded {
         let choose = |columns: &[Column], metadata: &BTreeMap<String, String>| {
             let listed = metadata.get(OUTPUTS).map_or("", String::as_str);
             let mut names = match &names_in(&args.signals)[..] {
-                [] => outputs(columns, listed),
+                [] => recorded_outputs(columns, listed),
                 given => matching_names(columns, given).map_err(|error| error.in_file(&file))?,
             };
             let most = if args.signals.is_empty() { MOST_SIGNALS } else { usize::MAX };
@@ -160,17 +160,6 @@ impl Recorded {
         let same = among.iter().filter(|run| name(run) == own).count();
         if own.is_empty() || same > 1 { self.file.display().to_string() } else { own }
     }
-}
-
-/// The outputs among the columns, which come first there and are listed one after the other. Names may have commas inside.
-fn outputs(columns: &[Column], mut listed: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for Column { name, .. } in columns.iter().skip(1) {
-        let Some(rest) = listed.strip_prefix(name.as_str()) else { break };
-        names.push(name.clone());
-        listed = rest.strip_prefix(',').unwrap_or(rest);
-    }
-    names
 }
 
 fn within(t: f64, args: &PlotArgs) -> bool {

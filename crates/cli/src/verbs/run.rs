@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use costep::pages::{check_page_file, write_outcome};
 use costep::{
     Code, Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder,
     Simulation, System, Verdict, default_folder, head,
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::{Failure, to_json};
+use crate::live::Live;
 use crate::messages;
 use crate::phrases::{argument, convergence_warning, count, method_warning, show_warnings, trials_warning};
 use crate::progress::RunProgress;
@@ -20,17 +22,40 @@ use crate::stop;
 use crate::style::{BAD, GOOD, Output, WARN, paint, print_error, print_json, say};
 use crate::supervision;
 use crate::table::{number, percent, reference_note, wall};
+use crate::verbs::report::{command, write_run_page};
 
 pub(crate) fn run(args: &RunArgs, output: Output) -> Result<ExitCode, Failure> {
+    args.report.as_deref().map_or(Ok(()), check_page_file)?;
     let overrides = args.coupling.overrides().into_iter().chain(args.control.overrides());
     let system = args.system.open(overrides.collect())?;
     let project = system.project();
     let folder =
         (!args.limits.no_record).then(|| args.out.clone().unwrap_or_else(|| default_folder(project)));
-    if let Some(code) = supervision::elsewhere(project, folder.as_deref(), Some(&args.limits), output)? {
-        return Ok(code);
+    let is_first = !supervision::is_watched();
+    let live = args.live.zip(folder.as_deref()).filter(|_| is_first);
+    let live = live.map(|(port, folder)| Live::start(port, folder, &system)).transpose()?;
+    let code = match supervision::elsewhere(project, folder.as_deref(), Some(&args.limits), output)? {
+        Some(code) => code,
+        None => run_here(args, &system, folder.as_deref(), output)?,
+    };
+    // By the process that sees the end of the run, however it ends.
+    if let (Some(file), Some(folder), true) = (&args.report, &folder, is_first) {
+        write_run_page(folder, file, output)?;
     }
-    let folder = folder.as_deref().map(RunFolder::lock).transpose()?;
+    if let (Some(live), Some(folder)) = (live, &folder) {
+        live.finish(folder);
+    }
+    Ok(code)
+}
+
+fn run_here(
+    args: &RunArgs,
+    system: &System,
+    folder: Option<&Path>,
+    output: Output,
+) -> Result<ExitCode, Failure> {
+    let project = system.project();
+    let folder = folder.map(RunFolder::lock).transpose()?;
     show_warnings(&project.warnings, &args.system.system, output);
     messages::listen(output);
     let mut run = limited(&args.limits).reference(&args.reference);
@@ -140,15 +165,20 @@ fn print(
     output: Output,
 ) -> Result<(), Error> {
     let (report, reference) = (&outcome.report, outcome.reference.as_ref());
+    let mut object = head(project, reference);
+    if let Value::Object(run) = json!(report) {
+        object.extend(run);
+    }
+    object.insert("system_warnings".into(), warnings.iter().map(|warning| to_json(warning)).collect());
+    if let Some(folder) = folder {
+        let mut outcome = object.clone();
+        outcome.insert("command".into(), command());
+        write_outcome(folder, &Value::Object(outcome))?;
+    }
     if output.json {
-        let mut object = head(project, reference);
-        if let Value::Object(run) = json!(report) {
-            object.extend(run);
-        }
         let path = |file: &str| folder.map(|folder| folder.join(file).display().to_string());
         let files = json!({ "recording": path(RECORDING), "project": path(PROJECT_COPY) });
         object.insert("files".into(), files);
-        object.insert("system_warnings".into(), warnings.iter().map(|warning| to_json(warning)).collect());
         object.insert("fmus".into(), json!(messages::said()));
         object.insert("rows".into(), json!(outcome.recorded.as_ref().map(|recorded| recorded.rows)));
         return print_json(&object);

@@ -150,7 +150,7 @@ impl Data {
 
     /// A curve, and whether points were left out.
     fn series(&mut self, series: &Series, scale: Scale, colour: Option<usize>) -> (String, bool) {
-        let points = thinned(series, scale, self.points_of_a_curve);
+        let points = thinned(&series.points, scale, self.points_of_a_curve);
         let is_thinned = points.len() < series.points.len();
         let list = |rounding: Rounding, values: &mut dyn Iterator<Item = f64>| {
             format!("[{}]", values.map(|value| rounding.text(value)).collect::<Vec<_>>().join(","))
@@ -228,11 +228,15 @@ fn cells(cells: &Cells) -> Value {
     json!({ "kind": "cells", "x": cells.x, "y": cells.y, "z": rows, "colour": index })
 }
 
-/// The points that show the same picture with at most about so many of them.
-fn thinned(series: &Series, scale: Scale, most: usize) -> Vec<(f64, f64)> {
-    let points = &series.points;
+/// The points that show the same curve on linear axes with at most about so many of them: of each column of pixels the first,
+/// least, greatest and last.
+pub fn thinned_points(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+    thinned(points, Scale::Linear, most)
+}
+
+fn thinned(points: &[(f64, f64)], scale: Scale, most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most {
-        return points.clone();
+        return points.to_vec();
     }
     let along = |x: f64| if scale == Scale::Log { x.ln() } else { x };
     let back = |x: f64| if scale == Scale::Log { x.exp() } else { x };
@@ -265,8 +269,7 @@ mod tests {
     fn long_curves_keep_their_spikes_and_places() {
         let mut points: Vec<_> = (0..1_000_000).map(|k| (1e-3 * f64::from(k), 0.0)).collect();
         points[412_345].1 = 5.0;
-        let series = Series::new("y", points);
-        let kept = thinned(&series, Scale::Linear, 2000);
+        let kept = thinned_points(&points, 2000);
         assert!(kept.len() <= 2004 && kept.len() > 500, "{}", kept.len());
         assert!(kept.iter().any(|(x, y)| (x - 412.345).abs() < 1e-9 && *y == 5.0));
         assert!(kept.is_sorted_by(|a, b| a.0 <= b.0));

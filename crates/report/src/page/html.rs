@@ -310,7 +310,10 @@ impl<'a> Writer<'a> {
             true => format!(", from {} to {}", four_digits(least), four_digits(most)),
             false => String::new(),
         };
-        let description = escaped(&format!("{} over {} and {}{range}", map.label, map.x.label, map.y.label));
+        let axes: Vec<&str> =
+            [&map.x, &map.y].iter().map(|axis| axis.label.as_str()).filter(|l| !l.is_empty()).collect();
+        let over = if axes.is_empty() { String::new() } else { format!(" over {}", axes.join(" and ")) };
+        let description = escaped(&format!("{}{over}{range}", map.label));
         self.push(format_args!(
             "<figure>\n<figcaption>{title} <small>{}</small></figcaption>\n",
             escaped(&map.label)

@@ -38,6 +38,8 @@ mod data;
 mod html;
 mod numbers;
 
+pub use data::thinned_points;
+
 pub use content::{HeatMap, Places, Section, Table, TableCell, Tone};
 
 use content::Picker;

@@ -8,7 +8,7 @@ mod stiffening;
 
 use costep_core::Result;
 use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
-use costep_reproduce::{Computed, Data, Measured, Study, Work, short, statement};
+use costep_reproduce::{Computed, Data, Kind, Measured, Study, Work, number, short, statement};
 
 pub use cases::Row;
 
@@ -24,29 +24,31 @@ pub const CHOSEN: Study = Study {
             included; above 9 or diverged it counts as 99. Of the 55 cases the prototype was tuned on 25 and tested on 30; costep's own changes \
             were chosen with all 55 in view. 21 more were made late, after all but one change. Columns `calls`: steps of subsystems per macro step.",
     claims: &[
-        statement(
+        number(
             "geometric mean of the error, 30 test cases, held inputs",
             "costep, prototype",
-            "0.029",
-            "at most 0.03; in trend up to 0.045",
+            0.03,
+            "",
+            Kind::AtMost,
         ),
-        statement(
+        number(
             "geometric mean of the error, 30 test cases, ramps",
             "costep, prototype",
-            "0.023",
-            "at most 0.023; in trend up to 0.035",
+            0.023,
+            "",
+            Kind::AtMost,
         ),
         statement(
             "error relative to that of zoh, 55 cases",
             "costep, prototype",
             "never above 0.8",
-            "held inputs and ramps, all cases; in trend in most",
+            Kind::Property,
         ),
         statement(
             "error relative to that of zoh, 21 further cases",
             "costep",
             "never above 0.8",
-            "held inputs and ramps, all cases; in trend in most",
+            Kind::Property,
         ),
     ],
     compute,
@@ -64,7 +66,7 @@ pub const DRAWN: Study = Study {
         "error relative to that of zoh, 260 cases",
         "costep",
         "never above 0.8",
-        "held inputs and ramps, all cases; in trend in most",
+        Kind::Property,
     )],
     compute: compute_drawn,
 };
@@ -143,8 +145,8 @@ fn compute(work: &Work<'_>) -> Result<Computed> {
     };
     Ok(Computed {
         measured: vec![
-            at_most(test.mean(HOLD), 0.03),
-            at_most(test.mean(RAMP), 0.023),
+            Measured::Number(test.mean(HOLD)),
+            Measured::Number(test.mean(RAMP)),
             never_above(&[test, choosing]),
             never_above(&[further]),
         ],
@@ -184,11 +186,6 @@ fn compute_drawn(work: &Work<'_>) -> Result<Computed> {
     })
 }
 
-/// A mean error with an upper bound.
-fn at_most(found: f64, bound: f64) -> Measured {
-    Measured::both(found <= bound, found <= 1.5 * bound, short(found))
-}
-
 /// Ratios to the errors of a hold.
 fn never_above(sets: &[&Results]) -> Measured {
     let ratios = || {
@@ -197,9 +194,8 @@ fn never_above(sets: &[&Results]) -> Measured {
     let better = ratios().filter(|(ratio, _)| *ratio <= 0.8).count();
     let count = ratios().count();
     let (worst, name) = ratios().fold((0.0, ""), |worst, next| if next.0 > worst.0 { next } else { worst });
-    Measured::most(
-        better,
-        count,
+    Measured::cases(
+        ratios().map(|(ratio, _)| ratio <= 0.8),
         format!("at most 0.8 in {better} of {count}; worst {} ({name})", short(worst)),
     )
 }
@@ -249,7 +245,7 @@ mod tests {
             for (claim, measured) in study.claims.iter().zip(&computed.measured) {
                 let finding = Finding::new(claim, measured);
                 println!("{}: {}: {}", study.id, claim.text, finding.reproduced);
-                assert!(matches!(measured, Measured::Statement { .. }) && !finding.reproduced.is_empty());
+                assert!(claim.kind.takes(measured) && !finding.reproduced.is_empty());
             }
             assert!(computed.data.rows() > 5, "{}", study.id);
             assert!(computed.figure.to_svg().ends_with("</svg>\n"));

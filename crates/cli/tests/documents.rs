@@ -128,6 +128,25 @@ fn the_list_of_studies_is_the_registry() {
     assert_eq!(rows, wanted);
 }
 
+/// Values are those of the day they were computed; what is claimed, and where, is that of the code.
+#[test]
+fn results_of_all_studies_are_of_their_claims() {
+    use costep_reproduce::{Finding, Measured};
+    let document = read("docs/reproduce.md");
+    for study in costep_reproduce::STUDIES {
+        let section = document.split(&format!("### `{}`", study.id)).nth(1);
+        let section = section.unwrap_or_else(|| panic!("docs/reproduce.md has no results of {}", study.id));
+        let section = section.split("###").next().unwrap();
+        let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+        assert_eq!(rows.len(), study.claims.len(), "{}", study.id);
+        for (row, claim) in rows.iter().zip(study.claims) {
+            let claimed = Finding::new(claim, &Measured::Number(f64::NAN)).claimed;
+            let head = format!("| {} | {} | {claimed} |", claim.text, claim.place);
+            assert!(row.replace("\\|", "|").starts_with(&head), "{}: {row}", study.id);
+        }
+    }
+}
+
 #[test]
 fn the_list_of_methods_in_the_readme_is_the_registry() {
     let readme = read("docs/methods.md");

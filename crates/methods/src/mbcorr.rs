@@ -12,7 +12,7 @@
 //! The text of (2) has one input for both parts. Here u_bar, the uncorrected input, goes with B_d: the offset is meant
 //! to cancel in the states. The input that was really applied goes with D: the offset is not meant to pass through.
 //! A correction far beyond all that an output has ever changed by in a step is cut: where [I - (C B_d + D) L] is nearly singular,
-//! or a model far off, it would feed back into the models of the next step until they are not finite.
+//! or a model far off, it would feed back into the models of the next step until they are not finite. `paper=true` cuts nothing.
 //! `discretisation=euler` takes B_d = B h, which comes nearest to the stability area the thesis gives. Order 1 goes on
 //! along the line through the last corrected values; B_d then is the response to a ramp. One small solve per step.
 
@@ -23,6 +23,7 @@ use costep_core::{
 };
 use costep_linalg::Matrix;
 
+use crate::papers::thesis::UnguardedOptions;
 use crate::papers::{learnt, thesis};
 use crate::shared::interface::Interface;
 use crate::shared::models::{CONTINUOUS_MODELS, singular_interface};
@@ -43,7 +44,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     deviations: Deviations::NONE,
     models: ModelKind::ALL,
     options: CorrectorOptions::SPECS,
-    papers: Some(&thesis::PHASES),
+    papers: Some(&thesis::CORRECTOR),
     build,
 };
 
@@ -81,6 +82,8 @@ struct Corrector {
     order: usize,
     euler: bool,
     alpha: f64,
+    /// As in the paper: corrections of any size are taken.
+    unguarded: bool,
     inputs: InputSet,
     layout: Layout,
     interface: Interface,
@@ -130,6 +133,7 @@ fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
             Discretisation::Euler => true,
         },
         alpha,
+        unguarded: UnguardedOptions::read(options).paper,
         inputs: InputSet::All(0),
         layout: Layout::default(),
         interface: Interface::default(),
@@ -255,8 +259,10 @@ impl Corrector {
         for (i, corrected) in self.next.corrected.iter_mut().enumerate() {
             let change = self.memory.changes[i].max((y[i] - self.memory.y[i]).abs());
             (self.next.changes[i], self.next.y[i]) = (change, y[i]);
-            let furthest = FURTHEST * change.max(self.sizes.outputs[i]);
-            *corrected = corrected.max(y[i] - furthest).min(y[i] + furthest);
+            if !self.unguarded {
+                let furthest = FURTHEST * change.max(self.sizes.outputs[i]);
+                *corrected = corrected.max(y[i] - furthest).min(y[i] + furthest);
+            }
         }
     }
 

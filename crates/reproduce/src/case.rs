@@ -6,7 +6,7 @@ use costep_analysis::{Identification, Reference, Trace};
 use costep_core::{
     Code, CouplingMethod, Description, Experiment, External, ModelSource, NoModels, Result, Subsystem,
 };
-use costep_engine::{Engine, Scheduling, System};
+use costep_engine::{Engine, Flow, Scheduling, System};
 use costep_ident::{Learning, ModelFile, sources};
 use costep_integrate::Solver;
 use costep_methods::MethodSpec;
@@ -95,6 +95,13 @@ impl Case {
         finish(self.engine(method.build(), method.models(), (step, micro), |_, part| part)?, micro)
     }
 
+    /// The same, and every communication point is shown.
+    pub fn run_shown(&self, method: &str, step: f64, show: &mut dyn FnMut(&Engine)) -> Result<Run> {
+        let method = MethodSpec::parse(method)?;
+        let engine = self.engine(method.build(), method.models(), (step, false), |_, part| part)?;
+        finish_shown(engine, false, show)
+    }
+
     /// The same with a method that needs no local models, and with subsystems that something has been done to.
     pub fn run_wrapped(
         &self,
@@ -106,11 +113,18 @@ impl Case {
     }
 
     /// The same from models of an earlier run.
-    pub fn run_from(&self, method: &str, step: f64, models: &ModelFile) -> Result<Run> {
+    pub fn run_from(
+        &self,
+        method: &str,
+        step: f64,
+        models: &ModelFile,
+        show: &mut dyn FnMut(&Engine),
+    ) -> Result<Run> {
         let method = MethodSpec::parse(method)?;
         let settings = sources::learning_from_file(&method.models.options);
         let models = Learning::from_models(settings, models.clone());
-        finish(self.engine(method.build(), Box::new(models), (step, false), |_, part| part)?, false)
+        let engine = self.engine(method.build(), Box::new(models), (step, false), |_, part| part)?;
+        finish_shown(engine, false, show)
     }
 
     /// The models that a method has identified at the end.
@@ -161,10 +175,18 @@ impl Case {
 }
 
 /// Runs to the end, or to where it diverges.
-fn finish(mut engine: Engine, micro: bool) -> Result<Run> {
+fn finish(engine: Engine, micro: bool) -> Result<Run> {
+    finish_shown(engine, micro, &mut |_| ())
+}
+
+fn finish_shown(mut engine: Engine, micro: bool, show: &mut dyn FnMut(&Engine)) -> Result<Run> {
     let layout = engine.layout().clone();
     let mut trace = Trace::new(layout.outputs(), micro);
-    let outcome = engine.run(&mut [&mut trace]);
+    let mut look = |engine: &Engine| {
+        show(engine);
+        Ok(Flow::Continue)
+    };
+    let outcome = engine.run(&mut [&mut trace, &mut look]);
     let calls = engine.subsystem_steps() as f64 / (engine.k().max(1) * layout.subsystems() as u64) as f64;
     match outcome {
         Ok(()) => Ok(Run { trace, ended: true, calls }),

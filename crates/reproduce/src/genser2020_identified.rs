@@ -7,8 +7,9 @@ use costep_report::Figure;
 
 use crate::case::{Case, Run};
 use crate::data::Data;
+use crate::rules::{Kind, Measured};
 use crate::series::panel;
-use crate::study::{Computed, Measured, Study, Verdict, short, statement};
+use crate::study::{Computed, Study, short, statement};
 use crate::work::Work;
 
 const STEP: f64 = 1e-3;
@@ -24,32 +25,32 @@ pub(crate) const TAB_3_12: Study = Study {
     setup: "Nonlinear dual mass oscillator with external force (impulses of 1 ms that the coupling does not know), explicit Euler with \
             10 us inside, 1 s, macro step 1 ms, prestep:source=rls,paper=true: learning 0.22 s, switching 5 ms, thresholds 3.54 and 0.21, \
             lambda 0.996, N = M = 1, error equation on; P at the start 1e6. Errors: mean over time relative to the range, mean over the \
-            outputs of a subsystem, Euclidean norm over subsystems, at the communication points. S_y of N = 2 by Gilbert's realisation with unit \
+            outputs of a subsystem, Euclidean norm over subsystems, at the communication points; after the learning phase: from 0.3 s on, over that of zoh. S_y of N = 2 by Gilbert's realisation with unit \
             vectors as output directions; the thesis does not say which it took.",
     claims: &[
         statement(
             "signals with the optimal parameters",
             "[T] section 3.2.2, on Fig. 3.43 (p. 86)",
             "fit the monolithic results quite well",
-            "error less than 0.05 over the whole run",
+            Kind::Accurate,
         ),
         statement(
             "coupling error after the learning phase",
             "[T] section 3.2.2, on Fig. 3.44 (p. 86)",
             "oscillations damped clearly",
-            "error after 0.3 s less than half of that of zoh; in trend if less than that of zoh",
+            Kind::MuchLess,
         ),
         statement(
             "N = M = 1",
             "[T] section 3.2.2, on Fig. 3.40 (p. 84)",
             "preferred, M and N of 2 are rare",
-            "least error of the four pairs; in trend if second",
+            Kind::Less,
         ),
         statement(
             "M and N that differ",
             "[T] section 3.2.2, on Fig. 3.40 (p. 84)",
             "not a single case among the best 500 runs",
-            "both pairs with N = M have less error than both others; in trend if their mean has",
+            Kind::Less,
         ),
     ],
     compute: |work| {
@@ -66,29 +67,17 @@ pub(crate) const TAB_3_12: Study = Study {
         ];
         let scene = Scene::new(work, &methods)?;
         let [one, two, n1m2, n2m1] = [1, 2, 3, 4].map(|k| scene.error(k, WHOLE));
-        let better = [two, n1m2, n2m1].iter().filter(|other| **other > one).count();
         let pairs =
             format!("N1M1 {}, N2M2 {}, N1M2 {}, N2M1 {}", short(one), short(two), short(n1m2), short(n2m1));
         Ok(Computed {
             measured: vec![
-                Measured::holds(one < 0.05, format!("error {}, zoh {}", short(one), short(scene.error(0, WHOLE)))),
+                Measured::ratios(
+                    [one],
+                    format!("error {}, zoh {}", short(one), short(scene.error(0, WHOLE))),
+                ),
                 scene.damped(1),
-                Measured::Statement {
-                    found: pairs.clone(),
-                    verdict: match better {
-                        3 => Verdict::Reproduces,
-                        2 => Verdict::InTrend,
-                        _ => Verdict::DoesNot,
-                    },
-                },
-                Measured::Statement {
-                    found: pairs,
-                    verdict: match (one.max(two) < n1m2.min(n2m1), one + two < n1m2 + n2m1) {
-                        (true, _) => Verdict::Reproduces,
-                        (false, true) => Verdict::InTrend,
-                        _ => Verdict::DoesNot,
-                    },
-                },
+                Measured::ratios([one / two, one / n1m2, one / n2m1], pairs.clone()),
+                Measured::ratios([one.max(two) / n1m2, one.max(two) / n2m1], pairs),
             ],
             remarks: vec![
                 format!(
@@ -122,25 +111,25 @@ pub(crate) const TAB_3_13: Study = Study {
             "coupling error after the learning phase",
             "[T] section 3.2.2, on Figs. 3.50 and 3.51 (p. 91)",
             "decreases clearly",
-            "error after 0.3 s less than half of that of zoh; in trend if less than that of zoh",
+            Kind::MuchLess,
         ),
         statement(
             "model order 1",
             "[T] section 3.2.2, on Fig. 3.47 (p. 90)",
             "in all of the best 500 runs",
-            "less error than with orders 2 and 3; in trend if less than with one of them",
+            Kind::Less,
         ),
         statement(
             "large windows",
             "[T] section 3.2.2, on Fig. 3.49 (p. 91)",
             "improve the results",
-            "windows of 500 and 1000 have less error than one of 200; in trend if one of them has",
+            Kind::Less,
         ),
         statement(
             "error of MOESP beside RLS",
             "[T] section 3.2.2, guideline, on Figs. 3.38 and 3.45",
             "the lowest error is reached by MOESP",
-            "least error of the MOESP runs here less than that of Table 3.12",
+            Kind::Less,
         ),
     ],
     compute: |work| {
@@ -169,18 +158,16 @@ pub(crate) const TAB_3_13: Study = Study {
         Ok(Computed {
             measured: vec![
                 scene.damped(1),
-                Measured::both(
-                    errors[1] < errors[2],
-                    errors[1] < errors[3],
+                Measured::ratios(
+                    [errors[1] / errors[2], errors[1] / errors[3]],
                     format!("order 1 {}, 2 {}, 3 {}", short(errors[1]), short(errors[2]), short(errors[3])),
                 ),
-                Measured::both(
-                    errors[5] < errors[4],
-                    errors[6] < errors[4],
+                Measured::ratios(
+                    [errors[5] / errors[4], errors[6] / errors[4]],
                     format!("200 {}, 500 {}, 1000 {}", short(errors[4]), short(errors[5]), short(errors[6])),
                 ),
-                Measured::holds(
-                    least < errors[7],
+                Measured::ratios(
+                    [least / errors[7]],
                     format!("least of MOESP {}, RLS {}", short(least), short(errors[7])),
                 ),
             ],
@@ -239,7 +226,7 @@ impl Scene {
     fn damped(&self, k: usize) -> Measured {
         let after = (LEARNT, WHOLE.1);
         let (own, zoh) = (self.error(k, after), self.error(0, after));
-        Measured::both(own < 0.5 * zoh, own < zoh, format!("{}, zoh {}", short(own), short(zoh)))
+        Measured::ratios([own / zoh], format!("{}, zoh {}", short(own), short(zoh)))
     }
 
     fn figure(&self, title: &str, number: &str, shown: &[usize]) -> Figure {

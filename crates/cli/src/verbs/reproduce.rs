@@ -201,8 +201,8 @@ fn head(study: &Study) -> Value {
 
 fn to_json(finding: &Finding) -> Value {
     let (value, unit) = match &finding.claim.claimed {
-        Claimed::Number { value, unit, .. } => (Some(*value), Some(*unit)),
-        Claimed::Statement { .. } => (None, None),
+        Claimed::Number { value, unit } => (Some(*value), Some(*unit)),
+        Claimed::Statement(_) => (None, None),
     };
     json!({
         "claim": finding.claim.text,

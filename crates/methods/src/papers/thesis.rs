@@ -61,6 +61,29 @@ pub(crate) static PRESTEP: PaperOptions = PaperOptions {
     settle: optimal_values,
 };
 
+options! {
+    /// Of `mbcorr`.
+    pub(crate) struct UnguardedOptions {
+        /// as the papers have it: corrections of any size are taken; with discrete models the phases and
+        /// thresholds of tables 3.12 and 3.13, eps_SI over the whole past, and no guard beside the phase check
+        paper: bool = false;
+    }
+}
+
+/// Of `mbcorr`.
+pub(crate) static CORRECTOR: PaperOptions = PaperOptions {
+    tag: "[H18], [T]",
+    options: &join::<{ UnguardedOptions::SPECS.len() + PhaseOptions::SPECS.len() }>(&[
+        UnguardedOptions::SPECS,
+        PhaseOptions::SPECS,
+    ]),
+    settle: |options, models| {
+        if UnguardedOptions::read(options).paper {
+            at_every_point(models);
+        }
+    },
+};
+
 /// Of the other methods that can work with identified models.
 pub(crate) static PHASES: PaperOptions =
     PaperOptions { tag: "[T]", options: PhaseOptions::SPECS, settle: |_, _| {} };
@@ -77,6 +100,11 @@ fn optimal_values(options: &mut Options, models: &mut ModelsSpec) {
     } else {
         ["ede", "scaled", "offsets"].iter().for_each(|name| options.set_default(name, Value::Bool(false)));
     }
+    at_every_point(models);
+}
+
+/// A new model at every communication point, judged over the whole past.
+fn at_every_point(models: &mut ModelsSpec) {
     models.options.set_default("interval", Value::Integer(1));
     models.options.set_default("range", Value::Integer(0));
 }

@@ -106,6 +106,43 @@ impl Setting {
         Ok(run.iter().zip(&exact).map(|(run, exact)| (run - exact).abs()).fold(0.0, f64::max))
     }
 
+    /// How far the history polynomial at the start of a segment is from the next accepted states, corrected over as it
+    /// was [A16 Fig. 11]; nothing if the solver gives up before.
+    pub(super) fn predictor_gain(&self, mode: AtPoint, segment: usize) -> costep_core::Result<Option<f64>> {
+        let states = self.start.len();
+        let (relative, absolute) = Self::TOLERANCES;
+        let fresh = || Multistep::new(Settings::new(Family::Bdf, relative, vec![absolute; states]));
+        let (mut solver, mut before, mut after) = (fresh(), fresh(), fresh());
+        let mut u = vec![0.0; self.segments[segment].u.len()];
+        let mut jacobian = Matrix::zeros(states, states);
+        solver.start(0.0, &self.start);
+        for (i, part) in self.segments[..=segment].iter().enumerate() {
+            let (from, to) = (i as f64 * self.length, (i + 1) as f64 * self.length);
+            let (u, jacobian) = (&mut u[..], &mut jacobian);
+            let mut driven = Driven { subject: self.subject, from, segment: part, u, jacobian };
+            if i == segment {
+                before.copy_from(&solver);
+            }
+            if i > 0 && solver.inputs_changed(&mut driven, mode).is_err() {
+                return Ok(None);
+            }
+            if i == segment {
+                after.copy_from(&solver);
+                if solver.step(&mut driven, to).is_err() {
+                    return Ok(None);
+                }
+            } else if solver.advance(&mut driven, to, |_| ()).is_err() {
+                return Ok(None);
+            }
+        }
+        let distance = |predictor: &Multistep| {
+            let mut x = vec![0.0; states];
+            predictor.interpolate(solver.t(), &mut x);
+            x.iter().zip(solver.x()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+        };
+        Ok(Some(distance(&after) / distance(&before)))
+    }
+
     fn run_with(
         &self,
         family: Family,

@@ -3,8 +3,9 @@
 use costep_core::Result;
 use costep_experiments::{effect_map, histograms};
 
-use super::{Plan, SHARE, VALUE, varied};
-use crate::study::{Computed, Measured, Study, number, statement};
+use super::{NEGLIGIBLE, Plan, varied};
+use crate::rules::{Kind, Measured};
+use crate::study::{Computed, Study, number, statement};
 use crate::work::Work;
 
 const STEPS: &[&str] = &["1", "10", "100", "1000"];
@@ -71,23 +72,23 @@ pub(crate) const TAB_3_4: Study = Study {
             "extrapolation option, steps and both together",
             ON_3_4,
             "the most significant ones",
-            "they are the three greatest effects; in trend if two of them are",
+            Kind::Property,
         ),
-        number("share of optionExtrapolation", ON_3_4, 17.32, "%", SHARE),
-        number("share of stepsExtrapolation", ON_3_4, 36.72, "%", SHARE),
-        number("share of their interaction", ON_3_4, 36.72, "%", SHARE),
-        number("share of stepsExtrapolation x stepsDiscreteSystemMatrices", ON_3_4, 7.26, "%", SHARE),
+        number("share of optionExtrapolation", ON_3_4, 17.32, "%", Kind::Number),
+        number("share of stepsExtrapolation", ON_3_4, 36.72, "%", Kind::Number),
+        number("share of their interaction", ON_3_4, 36.72, "%", Kind::Number),
+        number("share of stepsExtrapolation x stepsDiscreteSystemMatrices", ON_3_4, 7.26, "%", Kind::Number),
         statement(
             "optionErrDiffEqu and stepsErrDiffEqu",
             ON_3_4,
             "of nearly no significance",
-            "all their effects below 1 %",
+            Kind::Property,
         ),
         statement(
             "useErrDiffEqu",
             ON_3_4,
             "does not impact the results much",
-            "its main effect below 1 %; in trend below 5 %",
+            Kind::Property,
         ),
     ],
     compute: effects,
@@ -104,8 +105,8 @@ fn effects(work: &Work<'_>) -> Result<Computed> {
             Measured::Number(done.share(3, 3)),
             Measured::Number(done.share(2, 3)),
             Measured::Number(done.share(3, 4)),
-            done.is_idle(&[0, 1], 1.0),
-            Measured::both(own < 1.0, own < 5.0, format!("{own:.2} %")),
+            done.is_idle(&[0, 1]),
+            Measured::one(own < NEGLIGIBLE, format!("{own:.2} %")),
         ],
         data: done.effects(&THESIS),
         figure: effect_map("Effects on the error, exact Interface Jacobians", &done.plan, &done.variance)
@@ -131,13 +132,13 @@ pub(crate) const TAB_3_5: Study = Study {
     source: "[T] Table 3.5, p. 60",
     setup: SETUP,
     claims: &[
-        number("nearly optimal runs", "[T] section 3.2.1, on Fig. 3.15 (p. 59)", 97.0, "", VALUE),
-        statement("optionErrDiffEqu", ON_3_5, "exact", "most frequent among the nearly optimal runs"),
-        number("stepsErrDiffEqu", ON_3_5, 275.0, "", VALUE),
-        statement("optionExtrapolation", ON_3_5, "exact", "most frequent among the nearly optimal runs"),
-        number("stepsExtrapolation", ON_3_5, 371.0, "", VALUE),
-        number("stepsDiscreteSystemMatrices", ON_3_5, 543.0, "", VALUE),
-        statement("useErrDiffEqu", ON_3_5, "false", "most frequent among the nearly optimal runs"),
+        number("nearly optimal runs", "[T] section 3.2.1, on Fig. 3.15 (p. 59)", 97.0, "", Kind::Number),
+        statement("optionErrDiffEqu", ON_3_5, "exact", Kind::Property),
+        number("stepsErrDiffEqu", ON_3_5, 275.0, "", Kind::Number),
+        statement("optionExtrapolation", ON_3_5, "exact", Kind::Property),
+        number("stepsExtrapolation", ON_3_5, 371.0, "", Kind::Number),
+        number("stepsDiscreteSystemMatrices", ON_3_5, 543.0, "", Kind::Number),
+        statement("useErrDiffEqu", ON_3_5, "false", Kind::Property),
     ],
     compute: |work| {
         let done = PLAN.done(work)?;

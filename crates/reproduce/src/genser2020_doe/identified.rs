@@ -2,8 +2,9 @@
 
 use costep_experiments::{effect_map, histograms};
 
-use super::{Done, Plan, SHARE, VALUE, Varied, varied};
-use crate::study::{Computed, Measured, Study, Verdict, number, short, statement};
+use super::{Done, NEGLIGIBLE, Plan, Varied, varied};
+use crate::rules::{Kind, Measured};
+use crate::study::{Computed, Study, number, short, statement};
 
 const THRESHOLDS: &[&str] = &["0.01", "0.05", "0.1", "0.5", "1", "2", "5"];
 const TWO_THRESHOLDS: &[&str] = &["0.1", "5"];
@@ -143,22 +144,22 @@ pub(crate) const TAB_3_10: Study = Study {
     source: "[T] Table 3.10, p. 69",
     setup: SETUP_RLS,
     claims: &[
-        statement("M x N", ON_3_10, "the most influence", "the greatest of all effects"),
-        number("share of M x N", ON_3_10, 58.7, "%", SHARE),
-        number("share of M", ON_3_10, 14.3, "%", SHARE),
-        number("share of N", ON_3_10, 14.3, "%", SHARE),
+        statement("M x N", ON_3_10, "the most influence", Kind::Property),
+        number("share of M x N", ON_3_10, 58.7, "%", Kind::Number),
+        number("share of M", ON_3_10, 14.3, "%", Kind::Number),
+        number("share of N", ON_3_10, 14.3, "%", Kind::Number),
         statement(
             "timeLearning and timeSwitchphase",
             ON_3_10,
             "all effects are from rate 0",
-            "all their effects below 1 %",
+            Kind::Property,
         ),
-        statement("lambda", ON_3_10, "all effects nearly zero", "all its effects below 1 %"),
+        statement("lambda", ON_3_10, "all effects nearly zero", Kind::Property),
         statement(
             "M and N that differ",
             "[T] section 3.2.2, on Fig. 3.26 (p. 72)",
             "high errors",
-            "mean error with M = N less than that of both other pairs; in trend less than one of them",
+            Kind::Property,
         ),
     ],
     compute: |work| {
@@ -178,9 +179,9 @@ pub(crate) const TAB_3_10: Study = Study {
                 Measured::Number(done.share(5, 6)),
                 Measured::Number(done.share(5, 5)),
                 Measured::Number(done.share(6, 6)),
-                done.is_idle(&[0, 1], 1.0),
-                done.is_idle(&[4], 1.0),
-                Measured::both(equal < pairs[0][1], equal < pairs[1][0], found),
+                done.is_idle(&[0, 1]),
+                done.is_idle(&[4]),
+                Measured::cases([equal < pairs[0][1], equal < pairs[1][0]], found),
             ],
             data: done.effects(&THESIS_RLS),
             figure: effect_map("Effects on the error, Jacobians identified by RLS", &done.plan, &done.variance)
@@ -204,17 +205,17 @@ pub(crate) const TAB_3_11: Study = Study {
             "thresholdMbc2sbcCoupling, modelOrder and useErrDiffEqu",
             ON_3_11,
             "high significance",
-            "their main effects are the three greatest effects; in trend if two of them are",
+            Kind::Property,
         ),
-        number("share of thresholdMbc2sbcCoupling", ON_3_11, 29.8, "%", SHARE),
-        number("share of useErrDiffEqu", ON_3_11, 22.2, "%", SHARE),
-        number("share of modelOrder", ON_3_11, 11.4, "%", SHARE),
-        number("share of thresholdMbc2sbcCoupling x useErrDiffEqu", ON_3_11, 8.4, "%", SHARE),
+        number("share of thresholdMbc2sbcCoupling", ON_3_11, 29.8, "%", Kind::Number),
+        number("share of useErrDiffEqu", ON_3_11, 22.2, "%", Kind::Number),
+        number("share of modelOrder", ON_3_11, 11.4, "%", Kind::Number),
+        number("share of thresholdMbc2sbcCoupling x useErrDiffEqu", ON_3_11, 8.4, "%", Kind::Number),
         statement(
             "thresholdMbcNoInputOpt",
             ON_3_11,
             "a negligible main effect",
-            "below 1 %; in trend below 5 %",
+            Kind::Property,
         ),
     ],
     compute: |work| {
@@ -227,7 +228,7 @@ pub(crate) const TAB_3_11: Study = Study {
                 Measured::Number(done.share(6, 6)),
                 Measured::Number(done.share(4, 4)),
                 Measured::Number(done.share(2, 6)),
-                Measured::both(own < 1.0, own < 5.0, format!("{own:.2} %")),
+                Measured::one(own < NEGLIGIBLE, format!("{own:.2} %")),
             ],
             data: done.effects(&THESIS_MOESP),
             figure: effect_map(
@@ -248,19 +249,19 @@ pub(crate) const TAB_3_12: Study = Study {
     source: "[T] Table 3.12, p. 83",
     setup: SETUP_RLS,
     claims: &[
-        number("nearly optimal runs", "[T] section 3.2.2, on Fig. 3.39 (p. 81)", 179.0, "", VALUE),
-        number("timeLearning", ON_3_12, 220.0, "steps", VALUE),
-        number("timeSwitchphase", ON_3_12, 5.0, "steps", VALUE),
-        number("thresholdMbc2sbcCoupling", ON_3_12, 3.54, "", VALUE),
-        number("thresholdMbcNoInputOpt", ON_3_12, 0.21, "", VALUE),
-        number("lambda", ON_3_12, 0.996, "", VALUE),
-        statement("M and N", ON_3_12, "1 and 1", "the rounded means; in trend if one of them"),
-        statement("useErrDiffEqu", ON_3_12, "true", "most frequent among the nearly optimal runs"),
+        number("nearly optimal runs", "[T] section 3.2.2, on Fig. 3.39 (p. 81)", 179.0, "", Kind::Number),
+        number("timeLearning", ON_3_12, 220.0, "steps", Kind::Number),
+        number("timeSwitchphase", ON_3_12, 5.0, "steps", Kind::Number),
+        number("thresholdMbc2sbcCoupling", ON_3_12, 3.54, "", Kind::Number),
+        number("thresholdMbcNoInputOpt", ON_3_12, 0.21, "", Kind::Number),
+        number("lambda", ON_3_12, 0.996, "", Kind::Number),
+        statement("M and N", ON_3_12, "1 and 1", Kind::Property),
+        statement("useErrDiffEqu", ON_3_12, "true", Kind::Property),
         statement(
             "M and N that differ",
             "[T] section 3.2.2, on Fig. 3.40 (p. 84)",
             "not a single case among the best 500 runs",
-            "none; in trend less than a tenth of them",
+            Kind::Property,
         ),
     ],
     compute: |work| {
@@ -275,16 +276,9 @@ pub(crate) const TAB_3_12: Study = Study {
         let mut measured = vec![Measured::Number(done.sorting.near as f64)];
         measured.extend((0..5).map(|factor| done.mean(factor)));
         measured.extend([
-            Measured::both(orders[0] == "1", orders[1] == "1", orders.join(" and ")),
+            Measured::cases([orders[0] == "1", orders[1] == "1"], orders.join(" and ")),
             done.chosen(7, "true"),
-            Measured::Statement {
-                found: format!("{differ} of {}", best.len()),
-                verdict: match differ {
-                    0 => Verdict::Reproduces,
-                    _ if 10 * differ < best.len() => Verdict::InTrend,
-                    _ => Verdict::DoesNot,
-                },
-            },
+            Measured::one(differ == 0, format!("{differ} of {}", best.len())),
         ]);
         Ok(optimal_set(
             &done,
@@ -303,13 +297,13 @@ pub(crate) const TAB_3_13: Study = Study {
     source: "[T] Table 3.13, p. 88",
     setup: SETUP_MOESP,
     claims: &[
-        number("timeLearning", ON_3_13, 290.0, "steps", VALUE),
-        number("timeSwitchphase", ON_3_13, 4.0, "steps", VALUE),
-        number("thresholdMbc2sbcCoupling", ON_3_13, 4.22, "", VALUE),
-        number("thresholdMbcNoInputOpt", ON_3_13, 1.72, "", VALUE),
-        number("modelOrder", ON_3_13, 1.0, "", VALUE),
-        number("windowSize", ON_3_13, 778.0, "", VALUE),
-        statement("useErrDiffEqu", ON_3_13, "false", "most frequent among the best 50 runs"),
+        number("timeLearning", ON_3_13, 290.0, "steps", Kind::Number),
+        number("timeSwitchphase", ON_3_13, 4.0, "steps", Kind::Number),
+        number("thresholdMbc2sbcCoupling", ON_3_13, 4.22, "", Kind::Number),
+        number("thresholdMbcNoInputOpt", ON_3_13, 1.72, "", Kind::Number),
+        number("modelOrder", ON_3_13, 1.0, "", Kind::Number),
+        number("windowSize", ON_3_13, 778.0, "", Kind::Number),
+        statement("useErrDiffEqu", ON_3_13, "false", Kind::Property),
     ],
     compute: |work| {
         let done = MOESP.done(work)?;

@@ -12,7 +12,8 @@ use costep_experiments::{Choice, Factor, Factorial, Sorting, Variance};
 
 use crate::case::Case;
 use crate::data::Data;
-use crate::study::{Measured, Tolerance, Verdict, short};
+use crate::rules::Measured;
+use crate::study::short;
 use crate::work::Work;
 
 /// Macro step of the sensitivity analysis [T 3.1].
@@ -21,10 +22,8 @@ const STEP: f64 = 1e-3;
 const SATURATION: f64 = 1.0;
 /// [T 3.2]: nearly optimal is an error of at most 10 % more than the least.
 const WITHIN: f64 = 0.1;
-/// For shares, in percent.
-const SHARE: Tolerance = Tolerance::Difference { holds: 5.0, trend: 15.0 };
-/// For the values of optimal sets.
-const VALUE: Tolerance = Tolerance::Relative { holds: 0.15, trend: 0.5 };
+/// Effects below this share, in percent, are negligible.
+const NEGLIGIBLE: f64 = 1.0;
 
 /// A factor: the option of `prestep`, its name in the thesis, its levels, and those of a quick look.
 struct Varied {
@@ -165,36 +164,29 @@ impl Done {
     fn chosen(&self, factor: usize, word: &str) -> Measured {
         let Choice { value, support, .. } = &self.optimum[factor];
         let found = format!("{value} in {:.0} % of {} runs", 100.0 * support, self.sorting.near);
-        Measured::holds(value.to_string() == word, found)
+        Measured::one(value.to_string() == word, found)
     }
 
-    /// Whether all effects of a factor are smaller than this share in percent.
-    fn is_idle(&self, factors: &[usize], percent: f64) -> Measured {
+    /// Whether all effects of factors are negligible.
+    fn is_idle(&self, factors: &[usize]) -> Measured {
         let touches = |(a, b): (usize, usize)| factors.contains(&a) || factors.contains(&b);
         let of_them = self.variance.effects.iter().filter(|effect| touches(effect.factors));
         let greatest = of_them.max_by(|a, b| a.share.total_cmp(&b.share));
         let (label, share) =
             greatest.map_or_else(Default::default, |effect| (effect.label(&self.plan), 100.0 * effect.share));
-        Measured::holds(share < percent, format!("greatest: {label}, {} %", short(share)))
+        Measured::one(share < NEGLIGIBLE, format!("greatest: {label}, {} %", short(share)))
     }
 
     /// Whether these effects are the greatest of all, in any order.
     fn dominate(&self, wanted: &[(usize, usize)]) -> Measured {
         let ranked = self.variance.ranked();
         let first: Vec<_> = ranked.iter().take(wanted.len()).collect();
-        let among = first.iter().filter(|effect| wanted.contains(&effect.factors)).count();
+        let is_first = |wanted: &(usize, usize)| first.iter().any(|effect| effect.factors == *wanted);
         let names: Vec<_> = first
             .iter()
             .map(|effect| format!("{} {} %", effect.label(&self.plan), short(100.0 * effect.share)))
             .collect();
-        Measured::Statement {
-            found: names.join(", "),
-            verdict: match among {
-                _ if among == wanted.len() => Verdict::Reproduces,
-                _ if 2 * among > wanted.len() => Verdict::InTrend,
-                _ => Verdict::DoesNot,
-            },
-        }
+        Measured::cases(wanted.iter().map(is_first), names.join(", "))
     }
 
     /// What every table of effects says about its runs.

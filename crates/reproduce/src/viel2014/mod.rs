@@ -8,10 +8,12 @@ mod stability;
 mod table2;
 #[cfg(test)]
 mod tests;
+mod transient;
 
 pub(crate) use rms::FIG_9;
 pub(crate) use stability::STABILITY;
 pub(crate) use table2::TABLE_2;
+pub(crate) use transient::FIG_3;
 
 /// The forms of the method, as they are called here and as users write them.
 const FORMS: [(&str, &str); 5] = [

@@ -9,8 +9,8 @@ use crate::cpu::timed;
 
 /// Distance of the points at which errors are taken [V14 section 3.4: the print interval].
 pub(super) const PRINT_US: usize = 50;
-/// The output p_1.
-pub(super) const PRESSURE: usize = 0;
+/// The coupling variables p_1 and f_2 among the outputs.
+pub(super) const SIGNALS: [usize; 2] = [0, 1];
 
 /// The lines and what they should do.
 pub(super) struct Lines {
@@ -21,8 +21,8 @@ pub(super) struct Lines {
 /// What a run costs and how wrong it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outcome {
-    /// RMS of the error of p_1 in Pa; infinite if the run did not end.
-    pub(super) rms: f64,
+    /// RMS of the errors of p_1 in Pa and f_2 in m3/s; infinite if the run did not end.
+    pub(super) rms: [f64; 2],
     /// CPU time in s.
     pub(super) cpu: f64,
 }
@@ -35,6 +35,11 @@ impl Lines {
         Ok(Self { case, reference })
     }
 
+    /// The tight monolithic solution, every 50 us.
+    pub(super) fn reference(&self) -> &Trace {
+        &self.reference
+    }
+
     /// The case itself.
     pub(super) fn case(&self) -> &Case {
         &self.case
@@ -44,16 +49,18 @@ impl Lines {
     pub(super) fn run(&self, method: &str, step_us: usize) -> Result<Outcome> {
         // Divided, so that the jumps of the flow are communication points to the last bit.
         let (run, cpu) = timed(|| self.case.run(method, step_us as f64 / 1e6, false))?;
-        let rms = if run.ended { self.rms(&run.trace, step_us) } else { f64::INFINITY };
+        let rms = if run.ended { self.rms(&run.trace, step_us) } else { [f64::INFINITY; 2] };
         Ok(Outcome { rms, cpu })
     }
 
     /// RMS of the difference from the tight solution at the points that both have.
-    pub(super) fn rms(&self, trace: &Trace, step_us: usize) -> f64 {
+    pub(super) fn rms(&self, trace: &Trace, step_us: usize) -> [f64; 2] {
         let (own, theirs) = ((PRINT_US / step_us).max(1), (step_us / PRINT_US).max(1));
         let rows = (trace.times.len() - 1) / own;
-        let error = |k: usize| trace.row(k * own)[PRESSURE] - self.reference.row(k * theirs)[PRESSURE];
-        let squares: f64 = (1..=rows).map(|k| error(k).powi(2)).sum();
-        (squares / rows as f64).sqrt()
+        SIGNALS.map(|signal| {
+            let error = |k: usize| trace.row(k * own)[signal] - self.reference.row(k * theirs)[signal];
+            let squares: f64 = (1..=rows).map(|k| error(k).powi(2)).sum();
+            (squares / rows as f64).sqrt()
+        })
     }
 }

@@ -6,7 +6,7 @@ use super::runs::Lines;
 fn errors_of_the_pressure_are_those_of_the_prototype_or_less() {
     let lines = Lines::new(false).unwrap();
     let rms = |method: &str, step_us: usize| {
-        let rms = lines.run(method, step_us).unwrap().rms;
+        let rms = lines.run(method, step_us).unwrap().rms[0];
         println!("{method} at {step_us} us: {rms} Pa");
         rms
     };

@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{Sandbox, table};
+use common::Sandbox;
 use serde_json::Value;
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -62,14 +62,15 @@ fn the_data_are_those_of_a_comparison() {
     let sandbox = Sandbox::new();
     sandbox.run("reproduce haid2018-fig2").exits(0).says("costep-reproduce/haid2018-fig2.svg");
     let csv = fs::read_to_string(sandbox.path("costep-reproduce/haid2018-fig2.csv")).unwrap();
-    let (names, rows) = table(&csv);
-    assert_eq!(names[..5], ["ck", "dk", "step_ms", "mbcorr", "PLC"]);
+    assert!(csv.starts_with("ck,dk,step_ms,mbcorr,PLC,"), "{csv}");
     let runs = sandbox
         .run("compare dual-mass --set ck=2e5 --set dk=200 --t-end 0.1s --methods mbcorr,feedthrough --steps 2ms --json")
         .exits(0)
         .json();
-    let row = rows.iter().find(|row| row[0] == 2e5 && row[2] == 2.0).unwrap();
-    for (k, value) in row[3..5].iter().enumerate() {
+    // Cells of runs that diverge are empty; those compared here are not.
+    let row = csv.lines().find(|line| line.starts_with("200000,200,2,")).unwrap();
+    for (k, value) in row.split(',').skip(3).take(2).enumerate() {
+        let value: f64 = value.parse().unwrap();
         let error = runs["runs"][k]["eps_mono_micro"].as_f64().unwrap();
         assert!((value / error - 1.0).abs() < 1e-6, "{value} {error}");
     }

@@ -77,14 +77,6 @@ impl CouplingMethod for Auto {
             let mut each = system.descriptions.iter().zip(system.capabilities);
             each.find(move |(_, can)| can.linearisation < least).map(|(description, _)| description)
         };
-        if let Some(first) = gives_less(Linearisation::Full).filter(|_| !system.equal_steps) {
-            self.picked = (nepce::ENTRY.build)(&self.options, &self.models);
-            let name = &first.name;
-            self.reason = format!(
-                "nepce, because `{name}` gives no local model, and steps vary, so that none is learnt"
-            );
-            return self.picked.choose(system);
-        }
         if let Some(first) = gives_less(Linearisation::Full) {
             if let Some(path) = loop_to_iterate(system) {
                 self.picked = (iqn_ils::ENTRY.build)(&self.options, &self.models);
@@ -95,6 +87,14 @@ impl CouplingMethod for Auto {
                     first.name
                 );
                 return Ok(());
+            }
+            if !system.equal_steps {
+                self.picked = (nepce::ENTRY.build)(&self.options, &self.models);
+                let name = &first.name;
+                self.reason = format!(
+                    "nepce, because `{name}` gives no local model, and steps vary, so that none is learnt"
+                );
+                return self.picked.choose(system);
             }
             let takes_ramp = |j: usize| system.order_of_input(j) > 0;
             let form = if system.inputs.iter().all(takes_ramp) { HoldOrRamp::Ramp } else { HoldOrRamp::Hold };

@@ -1,7 +1,7 @@
 //! Consistent values at the start: y = g(x0, u), u = L y.
 
 use costep_core::{Code, Description, InputList, Restricted, Subsystem};
-use costep_engine::Engine;
+use costep_engine::{CONTROLS, ControlSpec, Engine};
 use costep_integrate::Solver;
 
 use costep_conformance::systems::{coupled, method, model};
@@ -151,4 +151,25 @@ fn auto_iterates_loops_of_parts_that_can_go_back() {
     assert!(remark.starts_with("iqn-ils") && remark.contains("a.y0 -> b.u0 -> b.y0 -> a.u0"), "{remark}");
     let engine = Engine::new(system(&[(0, 1)])).unwrap();
     assert!(engine.remarks().next().unwrap().starts_with("identified"));
+    // The same where steps vary, but nothing is learnt there.
+    let varying = |connections: &[(usize, usize)], rollback: bool| {
+        let mut system = system(connections);
+        if !rollback {
+            let rigid = |part| Restricted::new(part).without_rollback().boxed();
+            system.subsystems = system.subsystems.into_iter().map(rigid).collect();
+        }
+        let spec = ControlSpec::new(&CONTROLS[0], 1e-3, 10.0);
+        system.experiment.step = spec.max;
+        let control = spec.build(&system.experiment, &[]);
+        let engine = Engine::with_control(system, control).unwrap();
+        engine.remarks().next().unwrap().to_owned()
+    };
+    for (connections, rollback, picked) in [
+        (&[(0, 1), (1, 0)][..], true, "iqn-ils"),
+        (&[(0, 1), (1, 0)], false, "nepce"),
+        (&[(0, 1)], true, "nepce"),
+    ] {
+        let remark = varying(connections, rollback);
+        assert!(remark.starts_with(picked), "{remark}");
+    }
 }

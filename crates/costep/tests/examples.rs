@@ -6,6 +6,8 @@ mod build_by_names;
 mod compare_methods;
 #[path = "../../../examples/learn_models.rs"]
 mod learn_models;
+#[path = "../../../examples/method_pictures.rs"]
+mod method_pictures;
 #[path = "../../../examples/open_and_run.rs"]
 mod open_and_run;
 #[path = "../../../examples/own_equations.rs"]
@@ -36,6 +38,22 @@ fn compare_methods_runs() {
 #[test]
 fn learn_models_runs() {
     learn_models::main().unwrap();
+}
+
+/// The book has a picture of each method.
+#[test]
+fn method_pictures_are_those_of_the_book() {
+    let new = tempfile::tempdir().unwrap();
+    method_pictures::write(new.path()).unwrap();
+    let book = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/img/methods");
+    let names = |folder: &std::path::Path| -> std::collections::BTreeSet<_> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert_eq!(names(new.path()), names(&book), "`cargo xtask book --write` draws them");
+    for name in names(new.path()) {
+        let svg = std::fs::read_to_string(new.path().join(&name)).unwrap();
+        assert!(svg.contains("<path") && !svg.contains("NaN"), "{name:?}");
+    }
 }
 
 #[test]

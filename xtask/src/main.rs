@@ -1,7 +1,9 @@
 //! Chores of the project: `cargo xtask test` runs every check, `cargo xtask python` those of the Python package alone,
 //! `cargo xtask bench` the benchmarks, `cargo xtask fuzz [--minutes M] [--coverage] [TARGET]` reads hostile inputs,
-//! `cargo xtask kills` kills runs, `cargo xtask sbom` lists what the program is made of.
+//! `cargo xtask kills` kills runs, `cargo xtask sbom` lists what the program is made of, `cargo xtask book [--write]`
+//! builds the book in docs/.
 
+mod book;
 mod fuzz;
 mod python;
 mod sbom;
@@ -18,9 +20,10 @@ fn main() -> ExitCode {
         "fuzz" => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         "sbom" => sbom::run(),
         "kills" => kills(),
+        "book" => book::run(std::env::args().nth(2).as_deref()),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | kills | sbom"
+                "usage: cargo xtask test | python [PYTEST ARGUMENTS] | wheel | bench | fuzz [--minutes M] [--coverage] [TARGET] | kills | sbom | book [--write]"
             );
             false
         }

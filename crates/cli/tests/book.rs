@@ -197,9 +197,8 @@ fn every_method_has_its_picture_and_equations() {
         if !["auto", "monolithic"].contains(&entry.id) {
             assert!(
                 docs().join(&picture).exists(),
-                "`{}` has no picture: {}",
-                entry.id,
-                "cargo run --example method_pictures docs/img/methods"
+                "`{}` has no picture: `cargo xtask book --write` draws it",
+                entry.id
             );
             let _ = writeln!(page, "![Input over some macro steps by {}]({picture})\n", entry.id);
         }

@@ -6,6 +6,7 @@ mod build_by_names;
 mod compare_methods;
 #[path = "../../../examples/learn_models.rs"]
 mod learn_models;
+#[allow(dead_code, reason = "the test names another folder than its `main`")]
 #[path = "../../../examples/method_pictures.rs"]
 mod method_pictures;
 #[path = "../../../examples/open_and_run.rs"]

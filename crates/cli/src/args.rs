@@ -27,8 +27,8 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-const STABILITY_METHOD: &str = "`prestep`, `mbcorr` or `predictive` with identified models, and options: \
-    `prestep --models rls`, `mbcorr:source=moesp` [default: the project's]";
+const STABILITY_METHOD: &str = "Coupling method with options; those with identified models (`prestep --models rls`, \
+    `mbcorr:source=moesp`) are judged by Bohl exponents [default: the project's]";
 const IDENTIFY_METHOD: &str = "Coupling method that identifies, with options: `identified`, `mbcorr --models rls`, \
     `prestep:source=moesp,model_order=2` [default: the project's if it does, else identified]";
 
@@ -58,7 +58,7 @@ pub(crate) enum Verb {
     /// Run a full factorial plan, and analyse what the error depends on
     #[command(after_help = examples::DOE)]
     Doe(DoeArgs),
-    /// Analyse whether perturbations of a run with identified models decay (Bohl exponents)
+    /// Say whether perturbations decay: spectral radius, largest stable step, growing mode
     #[command(after_help = examples::STABILITY, mut_arg("method", |arg| arg.help(STABILITY_METHOD)))]
     Stability(StabilityArgs),
     /// Identify models of the subsystems from a run, for use in other runs
@@ -488,9 +488,22 @@ impl DoeArgs {
 pub(crate) struct StabilityArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
-    /// Bohl exponents: growth of perturbations over p macro steps, from any time of the run
+    /// Bohl exponents of methods with identified models: growth of perturbations over p macro steps, from any time of
+    /// the run
     #[arg(long)]
     pub(crate) bohl: bool,
+    /// Macro steps to judge: `0.5ms,1ms,2ms` [default: an eighth to eight times that of the project]
+    #[arg(long, value_name = "TIMES", allow_hyphen_values = true)]
+    pub(crate) steps: Option<String>,
+    /// Time of the run at which a step is linearised [default: after a few steps]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) at: Option<String>,
+    /// Take local models in place of native parts too: their inner solvers are left out
+    #[arg(long)]
+    pub(crate) by_models: bool,
+    /// Write a Nyquist plot of the loops under held inputs, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nyquist: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) coupling: CouplingArgs,
     /// Windows p in macro steps: `10,100` [default: 10, 20, 50, ... up to the length of the run]

@@ -71,6 +71,8 @@ The same command goes on after an interruption. docs/experiments.md describes pl
 
 pub(crate) const STABILITY: &str = "\
 Examples:
+  costep stability dual-mass --method nepce --steps 0.5ms,1ms,2ms,4ms
+  costep stability hydraulic-linear --method zoh --nyquist loops.svg
   costep stability dual-mass-nonlinear --bohl --method prestep --models rls
   costep stability dual-mass-nonlinear --bohl --method prestep:source=moesp --windows 10,400";
 

@@ -1,4 +1,4 @@
-//! `costep stability --bohl`: what it prints, for people and machines, and what it refuses.
+//! `costep stability`: what it prints, for people and machines, and what it refuses.
 
 mod common;
 
@@ -81,7 +81,7 @@ fn a_coupling_that_grows_is_not_shown_to_be_stable() {
 fn what_has_no_exponents_says_why() {
     let sandbox = Sandbox::new();
     for (line, code, says) in [
-        (String::new(), "E0200", "--bohl"),
+        ("--method identified".into(), "E0711", "no linear map"),
         ("--bohl --method zoh".into(), "E0304", "not for `zoh`"),
         ("--bohl --method prestep".into(), "E0304", "not identified during the run"),
         ("--bohl --method predictive:source=probe".into(), "E0304", "not identified during the run"),
@@ -97,4 +97,36 @@ fn what_has_no_exponents_says_why() {
         assert_eq!(error["code"], code, "{}", done.story());
         assert!(error.to_string().contains(says), "{}", done.story());
     }
+}
+
+#[test]
+fn steps_are_judged_by_their_linear_map() {
+    let sandbox = Sandbox::new();
+    let line = "stability dual-mass --method zoh --steps 0.5ms,1ms,3ms --nyquist loops.svg";
+    let object = sandbox.run(&format!("{line} --json")).exits(0).json();
+    let steps = object["steps"].as_array().unwrap();
+    let stable: Vec<_> = steps.iter().map(|step| step["stable"].as_bool().unwrap()).collect();
+    assert_eq!(stable, [true, true, false], "{object}");
+    let largest = object["largest_stable_step"].as_f64().unwrap();
+    assert!(1e-3 < largest && largest < 3e-3, "{object}");
+    assert_eq!(object["rests_on"], "steps of the parts");
+    assert_eq!(object["eigenvalues"].as_array().unwrap().len(), 3);
+    assert_eq!(steps[2]["mode"]["signals"].as_array().unwrap().len(), 3);
+    let text = sandbox.run(line).exits(0).stdout;
+    assert!(text.contains("largest stable step") && text.contains("phase margin"), "{text}");
+    assert!(std::fs::read_to_string(sandbox.path("loops.svg")).unwrap().contains("<svg"));
+}
+
+/// FMUs by directional derivatives say what the native system says, up to its inner solver.
+#[test]
+fn fmus_are_judged_by_their_local_models() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --out fmus").exits(0);
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu").exits(0);
+    let line = "--method zoh --steps 2ms --json";
+    let native = sandbox.run(&format!("stability dual-mass --by-models {line}")).exits(0).json();
+    let fmus = sandbox.run(&format!("stability pair --step 2ms {line}")).exits(0).json();
+    let radius = |object: &serde_json::Value| object["steps"][0]["radius"].as_f64().unwrap();
+    assert!((radius(&native) - radius(&fmus)).abs() < 1e-9, "{native} {fmus}");
+    assert_eq!(fmus["rests_on"], "local models of the parts");
 }

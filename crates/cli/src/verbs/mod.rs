@@ -23,5 +23,6 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;
+mod spectral;
 pub(crate) mod stability;
 pub(crate) mod survey;

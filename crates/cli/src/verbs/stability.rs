@@ -1,4 +1,5 @@
-//! `costep stability`: does the coupled system forget perturbations?
+//! `costep stability`: does the coupled system forget perturbations? By the map of one macro step (`spectral.rs`) or, for
+//! methods that learn during the run, by Bohl exponents.
 
 use std::process::ExitCode;
 
@@ -15,23 +16,26 @@ use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, paint, print_json, say};
 use crate::supervision;
 use crate::table::{Cell, render};
+use crate::verbs::spectral;
 
 pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Failure> {
-    if !args.bohl {
-        let message = "Bohl exponents are the only stability measure available";
-        return Err(Error::new(Code::CommandLine, message)
-            .hint("add `--bohl`; for other methods use the verdict of `costep run` and `costep compare`")
-            .into());
-    }
     let windows = windows(&args.windows)?;
     let system = args.system.open(args.coupling.overrides())?;
     let project = system.project();
-    let law = system.loop_law()?;
+    // Methods that learn during the run have another map at every step.
+    let law = match (args.bohl, system.loop_law()) {
+        (true, law) => Some(law?),
+        (false, law) => law.ok(),
+    };
     if let Some(code) = supervision::elsewhere(project, None, None, output)? {
         return Ok(code);
     }
     show_warnings(&project.warnings, &args.system.system, output);
     stop::listen();
+    let Some(law) = law else {
+        spectral::run(&system, args, output)?;
+        return Ok(supervision::exit_code(0));
+    };
     let recorded = system.record_loop(law, stop::flag())?;
     let found = Found::new(project, recorded, windows)?;
     if output.json {

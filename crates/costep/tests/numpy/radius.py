@@ -268,17 +268,13 @@ def predictive(plant, order):
     project = np.linalg.solve((q * weight) @ q.T, q * weight)
     # Columns: 4 states, then the coefficients of the inputs, basis function by basis function.
     columns = 4 + 3 * width
-    eta = np.zeros((width, 3, columns))
-    for column in range(columns):
-        x, c = np.zeros(4), np.zeros((width, 3))
-        if column < 4:
-            x[column] = 1.0
-        else:
-            c[(column - 4) // 3, (column - 4) % 3] = 1.0
-        powers = [h**-a * sum(basis[b][a] * c[b] for b in range(width)) for a in range(width)]
-        rows = np.array([plant.y(x_at, sum(p * (t * h) ** a for a, p in enumerate(powers)))
-                         for t, x_at in zip(theta, states_at(plant, x, powers, theta))])
-        eta[:, :, column] = project @ rows
+    x, c = np.eye(4, columns), np.zeros((width, 3, columns))
+    for column in range(4, columns):
+        c[(column - 4) // 3, (column - 4) % 3, column] = 1.0
+    powers = [h**-a * sum(basis[b][a] * c[b] for b in range(width)) for a in range(width)]
+    rows = [plant.y(x_at, sum(p * (t * h) ** a for a, p in enumerate(powers)))
+            for t, x_at in zip(theta, states_at(plant, x, powers, theta))]
+    eta = np.einsum("wn,nyc->wyc", project, np.array(rows))
     flat = eta.reshape(3 * width, columns)
     big_l = np.kron(np.eye(width), L)
     outputs = np.linalg.solve(np.eye(3 * width) - flat[:, 4:] @ big_l, flat[:, :4])

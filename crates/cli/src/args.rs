@@ -88,7 +88,7 @@ pub(crate) enum Verb {
     /// Draw what is connected in a system as SVG, with loops and direct feedthrough
     #[command(after_help = examples::GRAPH)]
     Graph(GraphArgs),
-    /// Plot recordings as SVG
+    /// Plot recordings as SVG or PNG
     #[command(after_help = examples::PLOT)]
     Plot(PlotArgs),
     /// Show a recorded run as an HTML page: verdict, system, signals, errors, energy, cost
@@ -614,7 +614,7 @@ pub(crate) struct PlotArgs {
     /// Also plot the monolithic solution, dashed; for FMUs the same system at a much smaller step
     #[arg(long)]
     pub(crate) reference: bool,
-    /// File to write [default: plot.svg next to the first recording]
+    /// File to write, .svg or .png [default: plot.svg next to the first recording]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -52,7 +52,7 @@ fn mistakes_have_help() {
     fs::create_dir(sandbox.path("empty")).unwrap();
     sandbox.run("plot empty").exits(1).says("there is no recording here").says("costep run empty");
     sandbox.run("plot a --signals s1.y").exits(1).says("did you mean `s1.");
-    sandbox.run("plot a --out a.pdf").exits(1).says("does not end in .svg");
+    sandbox.run("plot a --out a.pdf").exits(1).says("neither .svg nor .png");
     sandbox.run("plot a --from soon").exits(1);
     sandbox.run("plot nowhere.arrows").exits(1);
     sandbox.run("plot").exits(1);

@@ -10,7 +10,8 @@ use costep_engine::{Checkpoints, Engine};
 use costep_project::{Project, Registry, Source};
 use costep_results::Summary;
 
-use crate::folder::{PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, RunFolder, unwritable};
+use crate::between::Between;
+use crate::folder::{OUTCOME, PREVIOUS_RECORDING, PROJECT_COPY, RECORDING, RunFolder, unwritable};
 use crate::recorder::{Plan, Recorder};
 use crate::shell::shell_word;
 
@@ -28,7 +29,7 @@ pub(crate) fn begin(
     }
     let file = folder.recording();
     keep_previous(folder).map_err(|cause| unwritable(&file, &cause))?;
-    crate::pages::forget_outcome(folder.path());
+    forget_beside(folder);
     let checkpoints = checkpoints(folder.path(), project, interval)?;
     checkpoints.clear()?;
     let metadata = [
@@ -37,7 +38,7 @@ pub(crate) fn begin(
         ("costep".into(), env!("CARGO_PKG_VERSION").into()),
         ("project".into(), project.to_toml_in(folder.path())),
     ];
-    Recorder::create(&file, engine, project, &metadata, Some(checkpoints))
+    Recorder::create(&file, engine, project, &metadata, Some(checkpoints))?.with_samples(&file, engine)
 }
 
 /// The recording of the run before gets its name.
@@ -50,6 +51,14 @@ fn keep_previous(folder: &RunFolder) -> std::io::Result<()> {
 pub(crate) fn put_aside(folder: &RunFolder) {
     // The error of the run counts, not that of the folder.
     let _ = keep_previous(folder);
+    forget_beside(folder);
+}
+
+/// Takes away what an earlier run has left beside its recording.
+fn forget_beside(folder: &RunFolder) {
+    Between::forget(&folder.recording());
+    // It is not there, or the run will say why nothing can be written here.
+    let _ = fs::remove_file(folder.path().join(OUTCOME));
 }
 
 /// Whether the copy of the project would be the file the project was read from. It is never overwritten;

@@ -16,7 +16,7 @@ pub const RECORDING: &str = "results.arrows";
 pub(crate) const PREVIOUS_RECORDING: &str = "results.previous.arrows";
 /// The project as it was run.
 pub const PROJECT_COPY: &str = "run.toml";
-/// What came out of the run, for its page: the run object of the JSON contract.
+/// What came out of the run, for its page and pictures: the run object of the JSON contract.
 pub const OUTCOME: &str = "outcome.json";
 /// Holds the lock and the number of the process that has it. It stays: removing it could take it away from
 /// another run.

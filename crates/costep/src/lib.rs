@@ -39,6 +39,7 @@
 //! (`costep_supervise::offer_workers`).
 
 mod assemble;
+mod between;
 mod builder;
 mod campaign;
 mod cancel;
@@ -72,6 +73,7 @@ mod trust;
 mod verdict;
 mod waiting;
 
+pub use between::SAMPLES;
 pub use builder::SystemBuilder;
 pub use campaign::{Campaign, CampaignRow, MapRegion, MethodMap, RunTable, ShardSpec, failures};
 pub use cancel::Cancel;
@@ -83,7 +85,7 @@ pub use identify::identifying_method;
 pub use native::{CustomPart, NativePart};
 pub use outcome::{Outcome, Recorded};
 pub use pages::{RecordedRun, RunPage};
-pub use recorder::{OUTPUTS, STEP, recorded_outputs};
+pub use recorder::{DISCRETE, OUTPUTS, STEP, recorded_outputs};
 pub use report::{
     BondReport, ControlWork, ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head,
     reference_to_json,

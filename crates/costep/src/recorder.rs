@@ -5,15 +5,18 @@ use std::path::Path;
 use costep_analysis::{BondWatch, RunWatch};
 use costep_core::pattern::matches;
 use costep_core::quantity::exact_time;
-use costep_core::{Error, Result, StateWriter};
+use costep_core::{Error, Port, PortKind, Result, StateWriter, Variation};
 use costep_engine::{Checkpoints, Engine};
 use costep_project::{Project, RecordSpec};
 use costep_results::{Column, Recording, Summary, Table};
 
+use crate::between::{self, Between};
 use crate::supervised;
 
 /// Key of the metadata that lists the columns of outputs.
 pub const OUTPUTS: &str = "outputs";
+/// Key of the metadata that lists the columns between whose values there is nothing, one per line.
+pub const DISCRETE: &str = "discrete";
 /// Key of the metadata for the macro step.
 pub const STEP: &str = "step";
 
@@ -169,6 +172,18 @@ impl Plan {
     }
 }
 
+/// The recorded signals that change at instants only.
+fn discrete_names(engine: &Engine, columns: &[Column]) -> String {
+    let mut names = Vec::new();
+    for part in engine.descriptions() {
+        let is_discrete = |port: &&Port| port.kind != PortKind::Real || port.variation == Variation::Discrete;
+        let ports = part.inputs.iter().chain(&part.outputs).filter(is_discrete);
+        names.extend(ports.map(|port| format!("{}.{}", part.name, port.name)));
+    }
+    names.retain(|name| columns.iter().any(|column| column.name == *name));
+    names.join("\n")
+}
+
 /// Where code of FMUs is in this process, it is kept away from the file.
 fn beside_foreign_code(recording: Recording) -> Result<Recording> {
     if supervised::is_watched() { recording.detached() } else { Ok(recording) }
@@ -191,6 +206,8 @@ pub(crate) struct Recorder {
     checkpoints: Option<Checkpoints>,
     inputs: Vec<f64>,
     last_time: f64,
+    /// What lies between the rows.
+    between: Option<Between>,
     /// Why there are no checkpoints, if a subsystem cannot save its state.
     pub(crate) no_checkpoints: Option<Error>,
 }
@@ -215,7 +232,12 @@ impl Recorder {
             Some(control) => format!("by {}", control.entry.id),
             None => exact_time(engine.experiment().step),
         };
-        let metadata = [metadata, &[(OUTPUTS.into(), outputs.join(",")), (STEP.into(), step)]].concat();
+        let discrete = discrete_names(engine, &plan.columns);
+        let mut own = vec![(OUTPUTS.into(), outputs.join(",")), (STEP.into(), step)];
+        if !discrete.is_empty() {
+            own.push((DISCRETE.into(), discrete));
+        }
+        let metadata = [metadata, &own].concat();
         let recording = beside_foreign_code(Recording::create(path, &plan.columns, &metadata)?)?;
         Ok(Self::new(plan, recording, engine, checkpoints))
     }
@@ -229,6 +251,8 @@ impl Recorder {
     ) -> Result<Self> {
         let plan = Plan::new(engine, &project.record, &BondWatch::new(project.power_bonds()));
         let recording = Recording::resume(path, &plan.columns, plan.rows_at(engine, path)?)?;
+        // A picture of half of them would be odd.
+        Between::forget(path);
         let recording = beside_foreign_code(recording)?;
         Ok(Self::new(plan, recording, engine, Some(checkpoints)))
     }
@@ -240,13 +264,24 @@ impl Recorder {
             recording,
             checkpoints,
             last_time: engine.time(),
+            between: None,
             no_checkpoints: None,
         }
+    }
+
+    /// Also writes what the parts tell of the time between communication points, where a picture would miss it.
+    pub(crate) fn with_samples(mut self, path: &Path, engine: &Engine) -> Result<Self> {
+        if between::is_worth_it(engine) {
+            let columns = &self.plan.columns[..=self.plan.outputs.len()];
+            self.between = Some(Between::create(path, columns, &self.plan.outputs)?);
+        }
+        Ok(self)
     }
 
     /// Closes the recording and gives the number of rows and the time of the last.
     pub(crate) fn finish(self) -> Result<(u64, f64)> {
         let (recording, last_time) = (self.recording, self.last_time);
+        self.between.map_or(Ok(()), Between::finish)?;
         // Code of FMUs could have changed the file.
         let rows =
             if supervised::is_watched() { recording.finish_and_verify()? } else { recording.finish()? };
@@ -300,6 +335,9 @@ impl Recorder {
 impl Recorder {
     /// Writes a row at the communication point of an engine if one is due, with what its bonds have seen there.
     pub(crate) fn look(&mut self, engine: &Engine, bonds: &BondWatch) -> Result<()> {
+        if let Some(between) = &mut self.between {
+            between.look(engine)?;
+        }
         match self.plan.rhythm.is_due(engine) {
             true => self.write_row(engine, bonds),
             false => Ok(()),

@@ -1,7 +1,7 @@
 //! A title and panels in a grid.
 
 use crate::draw::{Frame, Prepared};
-use crate::palette::{INK, SOFT_INK};
+use crate::palette::{BAD, GOOD, INK, SOFT_INK};
 use crate::panel::Panel;
 use crate::svg::{Anchor, Font, Svg, text_width};
 
@@ -20,6 +20,18 @@ pub struct Figure {
     pub(crate) panels: Vec<Panel>,
     pub(crate) columns: usize,
     panel_height: Option<f64>,
+    badge: Option<Badge>,
+}
+
+/// A word at the top of a picture about what it shows, and what the word rests on.
+#[derive(Clone, Debug)]
+pub struct Badge {
+    /// The word, `STABLE`.
+    pub word: String,
+    /// Whether what is shown can be trusted, where that is known.
+    pub is_good: Option<bool>,
+    /// Smaller, below it.
+    pub text: String,
 }
 
 impl Figure {
@@ -32,12 +44,19 @@ impl Figure {
             panels: Vec::new(),
             columns: 1,
             panel_height: None,
+            badge: None,
         }
     }
 
     /// With a line below the title.
     pub fn subtitle(mut self, text: impl Into<String>) -> Self {
         self.subtitle = text.into();
+        self
+    }
+
+    /// With a word about the result at the top.
+    pub fn badge(mut self, badge: Badge) -> Self {
+        self.badge = Some(badge);
         self
     }
 
@@ -73,6 +92,23 @@ impl Figure {
 
     /// The picture as SVG.
     pub fn to_svg(&self) -> String {
+        self.drawn().finish()
+    }
+
+    /// The picture as PNG, two pixels for each of the SVG; nothing if it is far too large.
+    ///
+    /// ```
+    /// use costep_report::{Axis, Figure, Panel, Series};
+    ///
+    /// let panel = Panel::new(Axis::new("time"), Axis::new("x")).with(Series::new("x", vec![(0.0, 1.0), (1.0, 2.0)]));
+    /// let png = Figure::new("A line").panel(panel).to_png().unwrap();
+    /// assert!(png.starts_with(b"\x89PNG"));
+    /// ```
+    pub fn to_png(&self) -> Option<Vec<u8>> {
+        self.drawn().finish_png()
+    }
+
+    fn drawn(&self) -> Svg {
         let columns = self.columns.min(self.panels.len().max(1));
         let width = (WIDTH - 2.0 * MARGIN - GAP * (columns - 1) as f64) / columns as f64;
         let rows = self.panels.len().div_ceil(columns);
@@ -94,7 +130,8 @@ impl Figure {
                 (heads.fold(0.0, f64::max), row.iter().map(Prepared::foot).fold(0.0, f64::max))
             })
             .collect();
-        let header = MARGIN + 14.0 + if self.subtitle.is_empty() { 0.0 } else { 20.0 } + 14.0;
+        let has_second_line = !self.subtitle.is_empty() || self.badge.is_some();
+        let header = MARGIN + 14.0 + if has_second_line { 20.0 } else { 0.0 } + 14.0;
         let panels: f64 = heights.iter().map(|(head, foot)| head + plot_height + foot + 10.0).sum();
         let notes: Vec<String> = self.notes.iter().flat_map(|note| wrapped(note)).collect();
         let height = header + panels + 17.0 * notes.len() as f64 + if notes.is_empty() { 12.0 } else { 24.0 };
@@ -102,6 +139,12 @@ impl Figure {
         let mut svg = Svg::new(WIDTH, height, &self.title);
         svg.text((MARGIN, MARGIN + 14.0), Anchor::Start, TITLE, &self.title);
         svg.text((MARGIN, MARGIN + 35.0), Anchor::Start, SUBTITLE, &self.subtitle);
+        if let Some(badge) = &self.badge {
+            let colour = badge.is_good.map_or(SOFT_INK, |is_good| if is_good { GOOD } else { BAD });
+            let right = WIDTH - MARGIN;
+            svg.text((right, MARGIN + 14.0), Anchor::End, Font { colour, ..TITLE }, &badge.word);
+            svg.text((right, MARGIN + 35.0), Anchor::End, SUBTITLE, &badge.text);
+        }
         let mut top = header;
         for (row, (head, foot)) in prepared.chunks(columns).zip(&heights) {
             for (column, panel) in row.iter().enumerate() {
@@ -119,7 +162,7 @@ impl Figure {
         for (k, note) in notes.iter().enumerate() {
             svg.text((MARGIN, top + 12.0 + 17.0 * k as f64), Anchor::Start, SUBTITLE, note);
         }
-        svg.finish()
+        svg
     }
 }
 

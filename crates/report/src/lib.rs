@@ -12,6 +12,7 @@
 //! | `diagram` | blocks and wires of a system |
 //! | [`page`] | an HTML page with sections: verdict, text, tables, interactive plots, pictures |
 //! | `svg` | escaped text and short numbers |
+//! | `raster` | the same pictures as PNG, with a font of their own |
 //!
 //! ```
 //! use costep_report::{Axis, Figure, Panel, Series};
@@ -31,12 +32,13 @@ mod figure;
 pub mod page;
 mod palette;
 mod panel;
+mod raster;
 mod svg;
 mod ticks;
 
 pub use axis::{Axis, Scale};
 pub use diagram::{Block, Diagram, Pin, PinSource, Role, Wire};
-pub use figure::Figure;
+pub use figure::{Badge, Figure};
 pub use page::{HeatMap, Page, Places, Section, Table, TableCell, Tone};
 pub use palette::{Colour, colour};
 pub use panel::{Cells, Layer, Look, Panel, Series};

@@ -23,6 +23,9 @@ pub(crate) fn marker(index: usize) -> Marker {
 
 pub(crate) const INK: &str = "#222222";
 pub(crate) const SOFT_INK: &str = "#666666";
+/// For what can be trusted, and for what cannot; as dark as text has to be.
+pub(crate) const GOOD: &str = "#00795a";
+pub(crate) const BAD: &str = "#b84a00";
 pub(crate) const GRID: &str = "#e8e8e8";
 pub(crate) const FRAME: &str = "#999999";
 pub(crate) const REFERENCE_DASH: &str = "6 4";

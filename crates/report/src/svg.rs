@@ -2,16 +2,22 @@
 
 use std::fmt::Write;
 
+use crate::raster::{self, Shape};
+
 /// Fonts, from the nicest that may be there to the one that is.
 const FONTS: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif";
 /// Pixels beyond this are outside any picture; renderers stumble over larger numbers.
 const FAR: f64 = 1e5;
 
-/// An SVG under construction.
-pub(crate) struct Svg(String);
+/// A picture under construction: its text as SVG, and its shapes for pictures of pixels.
+pub(crate) struct Svg {
+    text: String,
+    shapes: Vec<Shape>,
+    size: (f64, f64),
+}
 
 /// Where a text stands relative to its point.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Anchor {
     Start,
     Middle,
@@ -19,7 +25,7 @@ pub(crate) enum Anchor {
 }
 
 /// How a text looks.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Font {
     pub(crate) size: f64,
     pub(crate) bold: bool,
@@ -30,7 +36,7 @@ impl Svg {
     /// An empty picture on white ground.
     pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
         let (w, h) = (number(width), number(height));
-        let mut svg = Self(String::new());
+        let mut svg = Self { text: String::new(), shapes: Vec::new(), size: (width, height) };
         svg.push(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
              role=\"img\" font-family=\"{FONTS}\">\n<title>{}</title>\n\
@@ -42,13 +48,20 @@ impl Svg {
 
     /// The text of the whole picture.
     pub(crate) fn finish(mut self) -> String {
-        self.0 += "</svg>\n";
-        self.0
+        self.text += "</svg>\n";
+        self.text
+    }
+
+    /// The picture as PNG; nothing if it is far too large.
+    pub(crate) fn finish_png(self) -> Option<Vec<u8>> {
+        // Fine enough for screens of today, and for print.
+        const PIXELS: f32 = 2.0;
+        raster::png(&self.shapes, self.size, PIXELS)
     }
 
     fn push(&mut self, text: std::fmt::Arguments<'_>) {
         // Writing to a string cannot fail.
-        let _ = self.0.write_fmt(text);
+        let _ = self.text.write_fmt(text);
     }
 
     /// A straight line; nothing if it has no place.
@@ -56,6 +69,8 @@ impl Svg {
         if [from.0, from.1, to.0, to.1].iter().any(|v| v.is_nan()) {
             return;
         }
+        let colour = stroke.to_owned();
+        self.shapes.push(Shape::Curve { points: vec![from, to], colour, width, dash: dash.into() });
         let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(number);
         let dash = dashes(dash);
         self.push(format_args!(
@@ -66,6 +81,8 @@ impl Svg {
 
     /// A filled rectangle with sharp edges, so that neighbours leave no seam.
     pub(crate) fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str) {
+        let corners = vec![(x, y), (x + width, y), (x + width, y + height), (x, y + height)];
+        self.shapes.push(Shape::Area { corners, colour: fill.into() });
         let [x, y, width, height] = [x, y, width, height].map(number);
         self.push(format_args!(
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\" \
@@ -75,12 +92,14 @@ impl Svg {
 
     /// A filled circle.
     pub(crate) fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
+        self.shapes.push(Shape::Circle { centre: (x, y), radius, fill: fill.into(), line: String::new() });
         let [x, y, r] = [x, y, radius].map(number);
         self.push(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\"/>\n"));
     }
 
     /// A circle that is not filled.
     pub(crate) fn ring(&mut self, (x, y): (f64, f64), radius: f64, (colour, fill): (&str, &str)) {
+        self.shapes.push(Shape::Circle { centre: (x, y), radius, fill: fill.into(), line: colour.into() });
         let [x, y, r] = [x, y, radius].map(number);
         self.push(format_args!(
             "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{colour}\"/>\n"
@@ -89,13 +108,17 @@ impl Svg {
 
     /// A filled shape.
     pub(crate) fn polygon(&mut self, corners: impl Iterator<Item = (f64, f64)>, fill: &str) {
-        let points: Vec<_> = corners.map(|(x, y)| format!("{},{}", number(x), number(y))).collect();
+        let corners: Vec<_> = corners.collect();
+        let points: Vec<_> = corners.iter().map(|(x, y)| format!("{},{}", number(*x), number(*y))).collect();
+        self.shapes.push(Shape::Area { corners, colour: fill.into() });
         let points = points.join(" ");
         self.push(format_args!("<polygon points=\"{points}\" fill=\"{fill}\"/>\n"));
     }
 
     /// A curve through points; a point that is not finite interrupts it. `name` shows up under the mouse.
     pub(crate) fn curve(&mut self, points: &[(f64, f64)], stroke: &str, width: f64, dash: &str, name: &str) {
+        let (colour, pattern) = (stroke.to_owned(), dash.to_owned());
+        self.shapes.push(Shape::Curve { points: points.to_vec(), colour, width, dash: pattern });
         let mut path = String::new();
         let mut pen_down = false;
         for (x, y) in points {
@@ -116,6 +139,7 @@ impl Svg {
 
     /// Text with its baseline at a point.
     pub(crate) fn text(&mut self, (x, y): (f64, f64), anchor: Anchor, font: Font, text: &str) {
+        self.shapes.push(Shape::Text { at: (x, y), anchor, font, text: text.into() });
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -131,6 +155,7 @@ impl Svg {
 
     /// What follows is cut at a rectangle, until [`end_clip`](Self::end_clip). `id` must be unique in the picture.
     pub(crate) fn clip(&mut self, id: usize, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        self.shapes.push(Shape::Clip { at: (x, y), size: (width, height) });
         let [x, y, width, height] = [x, y, width, height].map(number);
         self.push(format_args!(
             "<clipPath id=\"c{id}\"><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/></clipPath>\n\
@@ -139,7 +164,8 @@ impl Svg {
     }
 
     pub(crate) fn end_clip(&mut self) {
-        self.0 += "</g>\n";
+        self.shapes.push(Shape::EndClip);
+        self.text += "</g>\n";
     }
 }
 

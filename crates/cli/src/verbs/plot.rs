@@ -1,20 +1,27 @@
 //! `costep plot`: recordings as a picture.
 
+mod grouping;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use costep::{Code, Error, OUTPUTS, RECORDING, Registry, STEP, Solution, System, recorded_outputs};
+use costep::{
+    Code, DISCRETE, Error, OUTCOME, OUTPUTS, RECORDING, Registry, SAMPLES, STEP, Solution, System,
+    recorded_outputs,
+};
 use costep_core::quantity::{format_time, parse_time};
-use costep_report::{Axis, Colour, Figure, Look, Panel, Series};
+use costep_report::{Axis, Badge, Colour, Figure, Look, Panel, Series};
 use costep_results::{Column, Curves, Summary, matching_names, write_file};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::{PlotArgs, names_in};
 use crate::failure::{Failure, to_json};
 use crate::phrases::argument;
 use crate::style::{Output, print_error, print_json};
+
+use grouping::Traits;
 
 /// More signals than this make no picture; they have to be asked for.
 const MOST_SIGNALS: usize = 24;
@@ -22,6 +29,8 @@ const MOST_SIGNALS: usize = 24;
 const FAR_BEYOND: f64 = 4.0;
 /// What is left of it.
 const ROOM_BEYOND: f64 = 1.0;
+/// A verdict that is none.
+const NOT_JUDGED: &str = "not judged";
 /// Up to so many points are marked, so that nobody takes the lines between them for the solution.
 const FEW: usize = 80;
 
@@ -36,11 +45,7 @@ pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> 
         _ => shown.by_signal()?,
     };
     let target = args.out.clone().unwrap_or_else(|| first.file.with_file_name("plot.svg"));
-    if target.extension().is_none_or(|ending| ending != "svg") {
-        let message = format!("`{}` does not end in .svg", target.display());
-        return Err(Error::new(Code::CommandLine, message).into());
-    }
-    write_file(&target, figure.to_svg().as_bytes())?;
+    write_picture(&target, || figure.to_svg(), || figure.to_png())?;
     let damage = runs.iter().find_map(|run| run.summary().damage());
     if output.json {
         print_json(&json!({
@@ -54,16 +59,40 @@ pub(crate) fn run(args: &PlotArgs, output: Output) -> Result<ExitCode, Failure> 
         if first.left_out > 0 {
             output.remark(&format!("{} more signals: select them with `--signals`", first.left_out));
         }
+        runs.iter().filter_map(Recorded::outdated).for_each(|text| output.remark(&text));
         damage.into_iter().for_each(print_error);
     }
     // What could be read is drawn; that something could not be read must not look like success.
     Ok(damage.map_or(ExitCode::SUCCESS, |damage| ExitCode::from(damage.code().entry().exit.code())))
 }
 
+/// Writes a picture as its ending says.
+pub(crate) fn write_picture(
+    target: &Path,
+    svg: impl FnOnce() -> String,
+    png: impl FnOnce() -> Option<Vec<u8>>,
+) -> Result<(), Error> {
+    match target.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => write_file(target, svg().as_bytes()),
+        Some("png") => {
+            let pixels = png().ok_or_else(|| {
+                Error::new(Code::BadValue, "the picture is too large for pixels").hint("write it as .svg")
+            })?;
+            write_file(target, &pixels)
+        }
+        _ => {
+            let message = format!("`{}` ends in neither .svg nor .png", target.display());
+            Err(Error::new(Code::CommandLine, message).hint("the ending of `--out` says what is written"))
+        }
+    }
+}
+
 /// A recording and which of its signals are wanted.
 struct Recorded {
     file: PathBuf,
     curves: Curves,
+    /// What parts have told of the time between communication points.
+    samples: Option<Curves>,
     signals: Vec<String>,
     left_out: usize,
 }
@@ -91,7 +120,61 @@ impl Recorded {
             Ok(names)
         };
         let curves = Curves::read(&file, choose, |t| within(t, args))?;
-        Ok(Self { file, curves, signals, left_out })
+        let samples = samples_of(&file, &signals, args);
+        Ok(Self { file, curves, samples, signals, left_out })
+    }
+
+    /// The curve of a signal: its values at communication points and, where its part has told them, those between.
+    fn points(&self, signal: &str) -> Vec<(f64, f64)> {
+        let mut points = self.curves.points(signal);
+        if let Some(samples) = self.samples.as_ref().filter(|_| !self.is_discrete(signal)) {
+            points.extend(samples.points(signal).into_iter().filter(|(_, y)| y.is_finite()));
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        points
+    }
+
+    /// Whether there is nothing between the values of a signal.
+    fn is_discrete(&self, signal: &str) -> bool {
+        self.metadata(DISCRETE).is_some_and(|names| names.lines().any(|name| name == signal))
+    }
+
+    /// What the run was found to be: ("STABLE", what it rests on).
+    fn badge(&self) -> Option<Badge> {
+        const LONGEST: u64 = 20_000_000;
+        // What stands beside a recording of another name is of another run.
+        let outcome = self.file.with_file_name(OUTCOME);
+        let is_own = self.file.file_name().is_some_and(|name| name == RECORDING);
+        if !is_own || outcome.metadata().ok()?.len() > LONGEST {
+            return None;
+        }
+        let outcome: Value = serde_json::from_str(&std::fs::read_to_string(outcome).ok()?).ok()?;
+        let verdict = outcome["verdict"].as_str()?;
+        let is_judged = verdict != NOT_JUDGED;
+        let estimate = &outcome["error_estimate"];
+        let text = match (estimate["value"].as_f64(), estimate["by"].as_str()) {
+            (Some(value), Some(by)) if is_judged => {
+                format!("error about {} of range ({by})", super::run::rough(value))
+            }
+            _ => outcome["message"].as_str().unwrap_or_default().to_owned(),
+        };
+        let is_good = is_judged.then_some(verdict == "stable");
+        Some(Badge { word: verdict.to_uppercase(), is_good, text })
+    }
+
+    /// A remark if the project was changed after this run.
+    fn outdated(&self) -> Option<String> {
+        let changed = |file: &Path| file.metadata().and_then(|about| about.modified()).ok();
+        let project = self.file.with_file_name("system.toml");
+        let is_older = changed(&self.file)? < changed(&project)?;
+        is_older.then(|| {
+            let folder = self.file.parent().unwrap_or(Path::new("."));
+            format!(
+                "this run is older than {}: `costep run {}` makes a new one",
+                project.display(),
+                argument(folder)
+            )
+        })
     }
 
     fn summary(&self) -> &Summary {
@@ -145,6 +228,19 @@ impl Recorded {
         Ok(system.solution(&self.curves.times(), args.to.unwrap_or(f64::INFINITY))?)
     }
 
+    fn traits<'a>(&'a self, signal: &'a str) -> Traits<'a> {
+        let values = self.points(signal).into_iter().map(|(_, y)| y).filter(|y| y.is_finite());
+        let range = values.fold(None, |range: Option<(f64, f64)>, y| {
+            Some(range.map_or((y, y), |(low, high)| (low.min(y), high.max(y))))
+        });
+        Traits {
+            part: signal.split('.').next().unwrap_or_default(),
+            unit: self.unit(signal),
+            is_discrete: self.is_discrete(signal),
+            range: range.unwrap_or_default(),
+        }
+    }
+
     fn unit(&self, signal: &str) -> &str {
         let column = self.summary().columns().iter().find(|column| column.name == signal);
         column.and_then(|column| column.unit.as_deref()).unwrap_or_default()
@@ -162,6 +258,20 @@ impl Recorded {
     }
 }
 
+/// What lies between the communication points of a recording, if there is such a file beside it.
+fn samples_of(file: &Path, signals: &[String], args: &PlotArgs) -> Option<Curves> {
+    let samples = file.with_file_name(SAMPLES);
+    if file.file_name().is_none_or(|name| name != RECORDING) || !samples.exists() {
+        return None;
+    }
+    let known = |columns: &[Column], _: &BTreeMap<String, String>| {
+        let has = |name: &&String| columns.iter().any(|column| column.name == **name);
+        Ok(signals.iter().filter(has).cloned().collect())
+    };
+    // A picture without them is right as well.
+    Curves::read(&samples, known, |t| within(t, args)).ok()
+}
+
 fn within(t: f64, args: &PlotArgs) -> bool {
     args.from.is_none_or(|from| t >= from) && args.to.is_none_or(|to| t <= to)
 }
@@ -177,7 +287,10 @@ struct Picture<'a> {
 
 impl Picture<'_> {
     fn figure(&self, run: &Recorded, subtitle: String) -> Figure {
-        let figure = Figure::new(run.metadata("system").unwrap_or("recording")).subtitle(subtitle);
+        let mut figure = Figure::new(run.metadata("system").unwrap_or("recording")).subtitle(subtitle);
+        if let (Some(badge), [_]) = (run.badge(), self.runs) {
+            figure = figure.badge(badge);
+        }
         let Some(reference) = self.reference else { return figure };
         let mut note = format!("Dashed: {}.", reference.what);
         if self.runs.iter().any(|other| other.system() != run.system()) {
@@ -189,22 +302,20 @@ impl Picture<'_> {
         figure.note(note)
     }
 
-    /// One run: a panel per unit, a curve per signal.
+    /// One run: a panel per unit and size, a curve per signal.
     fn by_unit(&self, run: &Recorded) -> (Figure, Vec<String>) {
         let mut subtitle: Vec<String> =
             run.metadata("method").map(|method| format!("method {method}")).into_iter().collect();
         subtitle.extend(run.metadata(STEP).map(|_| run.step()));
-        let mut units: Vec<&str> = Vec::new();
-        for signal in &run.signals {
-            if !units.contains(&run.unit(signal)) {
-                units.push(run.unit(signal));
-            }
-        }
+        let traits: Vec<_> = run.signals.iter().map(|signal| run.traits(signal)).collect();
+        let groups = grouping::panels(&traits);
         let mut panels = Vec::new();
-        for (k, unit) in units.iter().enumerate() {
-            let signals = run.signals.iter().filter(|signal| run.unit(signal) == *unit);
-            let curves: Vec<_> = signals.map(|signal| (signal.as_str(), run, signal.clone())).collect();
-            panels.push(self.panel(unit, &curves, k + 1 == units.len()));
+        for (k, group) in groups.iter().enumerate() {
+            let curves: Vec<_> = group
+                .iter()
+                .map(|signal| (run.signals[*signal].as_str(), run, run.signals[*signal].clone()))
+                .collect();
+            panels.push(self.panel(traits[group[0]].unit, &curves, k + 1 == groups.len()));
         }
         (self.figure(run, subtitle.join(", ")).panels(panels), run.signals.clone())
     }
@@ -240,23 +351,32 @@ impl Picture<'_> {
             }
         }
         let drawn: Vec<_> =
-            curves.iter().map(|(signal, run, name)| (name, run.curves.points(signal))).collect();
+            curves.iter().map(|(signal, run, name)| (name, run.points(signal), *signal, *run)).collect();
         let time = if is_last { Axis::new("time").unit("s") } else { Axis::default() };
         let mut y = Axis::new(label);
         let range = |points: &mut dyn Iterator<Item = f64>| {
             points.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)))
         };
         let (low, high) = range(&mut references.iter().flat_map(|(_, points)| points.iter().map(|p| p.1)));
-        let (least, most) = range(&mut drawn.iter().flat_map(|(_, points)| points.iter().map(|p| p.1)));
+        let (least, most) = range(&mut drawn.iter().flat_map(|(_, points, ..)| points.iter().map(|p| p.1)));
         let size = high - low;
         if size > 0.0 && (least < low - FAR_BEYOND * size || most > high + FAR_BEYOND * size) {
             self.cut.set(true);
             y = y.range(low - ROOM_BEYOND * size, high + ROOM_BEYOND * size);
         }
         let mut panel = Panel::new(time, y);
-        for (name, points) in drawn {
-            let look = if points.len() <= FEW { Look::Marked } else { Look::Line };
-            panel = panel.with(Series::new(name, points).look(look));
+        for (k, (name, points, signal, run)) in drawn.into_iter().enumerate() {
+            let at_points = run.curves.points(signal);
+            let (is_rich, is_few) = (points.len() > at_points.len(), at_points.len() <= FEW);
+            let look = match run.is_discrete(signal) {
+                true => Look::Steps,
+                false if is_few && !is_rich => Look::Marked,
+                false => Look::Line,
+            };
+            panel = panel.with(Series::new(name, points).look(look).colour(Colour::Nth(k)));
+            if is_few && is_rich {
+                panel = panel.with(Series::new("", at_points).look(Look::Points).colour(Colour::Nth(k)));
+            }
         }
         for (k, (_, points)) in references.into_iter().enumerate() {
             let name = self.reference.filter(|_| k == 0).map_or("", |reference| reference.name);

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use costep::pages::{check_page_file, write_outcome};
 use costep::{
-    Code, Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder,
-    Simulation, System, Verdict, default_folder, head,
+    Code, Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run,
+    RunFolder, Simulation, System, Verdict, default_folder, head,
 };
 use costep_core::quantity::{format_time, plain_time};
 use costep_project::stop_passed;
+use costep_results::write_file;
 use serde_json::{Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
@@ -165,23 +166,14 @@ fn print(
     output: Output,
 ) -> Result<(), Error> {
     let (report, reference) = (&outcome.report, outcome.reference.as_ref());
-    let mut object = head(project, reference);
-    if let Value::Object(run) = json!(report) {
-        object.extend(run);
-    }
-    object.insert("system_warnings".into(), warnings.iter().map(|warning| to_json(warning)).collect());
+    let object = run_object(project, outcome, (folder, warnings));
     if let Some(folder) = folder {
         let mut outcome = object.clone();
         outcome.insert("command".into(), command());
         write_outcome(folder, &Value::Object(outcome))?;
     }
     if output.json {
-        let path = |file: &str| folder.map(|folder| folder.join(file).display().to_string());
-        let files = json!({ "recording": path(RECORDING), "project": path(PROJECT_COPY) });
-        object.insert("files".into(), files);
-        object.insert("fmus".into(), json!(messages::said()));
-        object.insert("rows".into(), json!(outcome.recorded.as_ref().map(|recorded| recorded.rows)));
-        return print_json(&object);
+        return print_json(&Value::Object(object));
     }
     match &report.error {
         Some(error) => print_error(error),
@@ -199,6 +191,21 @@ fn print(
         });
     }
     Ok(())
+}
+
+/// The run as JSON.
+fn run_object(project: &Project, outcome: &Outcome, (folder, warnings): (Option<&Path>, &[&Error])) -> Map<String, Value> {
+    let mut object = head(project, outcome.reference.as_ref());
+    if let Value::Object(run) = json!(outcome.report) {
+        object.extend(run);
+    }
+    let path = |file: &str| folder.map(|folder| folder.join(file).display().to_string());
+    let files = json!({ "recording": path(RECORDING), "project": path(PROJECT_COPY) });
+    object.insert("files".into(), files);
+    object.insert("system_warnings".into(), warnings.iter().map(|warning| to_json(warning)).collect());
+    object.insert("fmus".into(), json!(messages::said()));
+    object.insert("rows".into(), json!(outcome.recorded.as_ref().map(|recorded| recorded.rows)));
+    object
 }
 
 fn print_verdict(project: &Project, outcome: &Outcome) -> Result<(), Error> {
@@ -297,7 +304,7 @@ fn doubt_line(doubt: &Doubt) -> String {
 }
 
 /// One digit: `3e-5`, `0.2`, `9`, `2e3`.
-fn rough(value: f64) -> String {
+pub(super) fn rough(value: f64) -> String {
     let rounded: f64 = format!("{value:.0e}").parse().unwrap_or(value);
     if (0.1..100.0).contains(&rounded) { format!("{rounded}") } else { format!("{rounded:.0e}") }
 }

@@ -103,12 +103,6 @@ pub fn write_outcome(folder: &Path, outcome: &Value) -> Result<()> {
     write_file(&folder.join(OUTCOME), format!("{outcome:#}\n").as_bytes())
 }
 
-/// Takes away what an earlier run in this folder has left.
-pub(crate) fn forget_outcome(folder: &Path) {
-    // It is not there, or the run will say why nothing can be written here.
-    let _ = std::fs::remove_file(folder.join(OUTCOME));
-}
-
 /// Writes a page; an error for other endings than `.html`.
 pub fn write_page(file: &Path, page: &Page) -> Result<()> {
     check_page_file(file)?;

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use costep::pages::{check_page_file, write_outcome};
 use costep::{
-    Code, Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run,
-    RunFolder, Simulation, System, Verdict, default_folder, head,
+    Code, Doubt, Error, ErrorEstimate, Flow, Outcome, PROJECT_COPY, Project, RECORDING, Run, RunFolder,
+    Simulation, System, Verdict, default_folder, head,
 };
 use costep_core::quantity::{format_time, plain_time};
 use costep_project::stop_passed;
-use costep_results::write_file;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::{Failure, to_json};
@@ -194,7 +193,11 @@ fn print(
 }
 
 /// The run as JSON.
-fn run_object(project: &Project, outcome: &Outcome, (folder, warnings): (Option<&Path>, &[&Error])) -> Map<String, Value> {
+fn run_object(
+    project: &Project,
+    outcome: &Outcome,
+    (folder, warnings): (Option<&Path>, &[&Error]),
+) -> Map<String, Value> {
     let mut object = head(project, outcome.reference.as_ref());
     if let Value::Object(run) = json!(outcome.report) {
         object.extend(run);

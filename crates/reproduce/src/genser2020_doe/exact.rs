@@ -84,12 +84,7 @@ pub(crate) const TAB_3_4: Study = Study {
             "of nearly no significance",
             Kind::Property,
         ),
-        statement(
-            "useErrDiffEqu",
-            ON_3_4,
-            "does not impact the results much",
-            Kind::Property,
-        ),
+        statement("useErrDiffEqu", ON_3_4, "does not impact the results much", Kind::Property),
     ],
     compute: effects,
 };

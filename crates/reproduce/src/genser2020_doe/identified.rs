@@ -148,12 +148,7 @@ pub(crate) const TAB_3_10: Study = Study {
         number("share of M x N", ON_3_10, 58.7, "%", Kind::Number),
         number("share of M", ON_3_10, 14.3, "%", Kind::Number),
         number("share of N", ON_3_10, 14.3, "%", Kind::Number),
-        statement(
-            "timeLearning and timeSwitchphase",
-            ON_3_10,
-            "all effects are from rate 0",
-            Kind::Property,
-        ),
+        statement("timeLearning and timeSwitchphase", ON_3_10, "all effects are from rate 0", Kind::Property),
         statement("lambda", ON_3_10, "all effects nearly zero", Kind::Property),
         statement(
             "M and N that differ",
@@ -211,12 +206,7 @@ pub(crate) const TAB_3_11: Study = Study {
         number("share of useErrDiffEqu", ON_3_11, 22.2, "%", Kind::Number),
         number("share of modelOrder", ON_3_11, 11.4, "%", Kind::Number),
         number("share of thresholdMbc2sbcCoupling x useErrDiffEqu", ON_3_11, 8.4, "%", Kind::Number),
-        statement(
-            "thresholdMbcNoInputOpt",
-            ON_3_11,
-            "a negligible main effect",
-            Kind::Property,
-        ),
+        statement("thresholdMbcNoInputOpt", ON_3_11, "a negligible main effect", Kind::Property),
     ],
     compute: |work| {
         let done = MOESP.done(work)?;

@@ -42,6 +42,7 @@ fn test() -> bool {
     optional("fmt", &["fmt", "--all", "--check"])
         && optional("clippy", &[&["clippy"], &all[..], &["--quiet", "--", "--deny", "warnings"]].concat())
         && optional("clippy", &LIBRARY_OF_FMUS)
+        && browser()
         && tests(&all)
         && cargo(&["test", "--workspace", "--doc", "--quiet"])
         && documentation()
@@ -78,6 +79,22 @@ fn dependencies() -> bool {
     let checks: &[&str] = if advisories { &["advisories"] } else { &[] };
     let base = ["deny", "--log-level", "error", "check", "bans", "licenses", "sources"];
     optional("deny", &[&base[..], checks].concat())
+}
+
+/// The browser that tests of pages need, where it can be installed; without it they say so and pass.
+fn browser() -> bool {
+    let runs = |program: &str, arguments: &[&str]| {
+        Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+    };
+    if runs("chromium", &["--version"]) || !runs("apt-get", &["--version"]) {
+        return true;
+    }
+    println!("xtask: apt-get install chromium");
+    let install = ["install", "--yes", "--no-install-recommends", "chromium"];
+    if !runs("apt-get", &["update"]) || !runs("apt-get", &install) {
+        println!("xtask: chromium cannot be installed: pages are not tried in a browser");
+    }
+    true
 }
 
 /// With nextest where it is installed, else with cargo's own runner. Benchmarks are built, not run.

@@ -115,7 +115,7 @@ pub fn check_page_file(file: &Path) -> Result<()> {
         return Ok(());
     }
     let message = format!("`{}` does not end in .html", file.display());
-    Err(Error::new(Code::CommandLine, message).hint(format!("`--report {}`", html_name(file).display())))
+    Err(Error::new(Code::CommandLine, message).hint(format!("name it `{}`", html_name(file).display())))
 }
 
 fn html_name(file: &Path) -> PathBuf {

@@ -586,6 +586,9 @@ pub(crate) struct ReproduceArgs {
     /// Quick look: coarser grids where a study has them
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Also write a page about what was reproduced: one HTML file that stands alone
+    #[arg(long, value_name = "FILE", requires = "id")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 #[derive(Args)]

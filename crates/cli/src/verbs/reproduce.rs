@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use costep::pages::{check_page_file, write_page};
 use costep_core::{Code, Error, Result};
+use costep_report::{Page, Section, Table, TableCell, Tone};
 use costep_reproduce::{Claimed, Computed, Data, Finding, STUDIES, Study, Verdict, Work, find};
 use costep_results::write_file;
 use indicatif::ProgressBar;
@@ -23,25 +25,31 @@ use crate::table::{Cell, render};
 const LINE: usize = 110;
 
 pub(crate) fn run(args: &ReproduceArgs, output: Output) -> Result<ExitCode, Failure> {
+    args.report.as_deref().map_or(Ok(()), check_page_file)?;
     stop::listen();
+    let mut page = StudyPage::default();
     match (args.id.as_deref(), output.json) {
         (None, true) => print_json(&STUDIES.iter().map(head).collect::<Vec<_>>())?,
         (None, false) => list()?,
         (Some("all"), _) => {
             let mut results = Vec::new();
             for study in STUDIES {
-                results.push(reproduce(study, args, output)?);
+                results.push(reproduce(study, args, output, &mut page)?);
             }
             if output.json {
                 print_json(&json!({ "studies": results }))?;
             }
         }
         (Some(id), _) => {
-            let result = reproduce(find(id)?, args, output)?;
+            let result = reproduce(find(id)?, args, output, &mut page)?;
             if output.json {
                 print_json(&result)?;
             }
         }
+    }
+    if let Some(file) = &args.report {
+        write_page(file, &page.page(args.quick))?;
+        output.remark(&file.display().to_string());
     }
     // A claim that does not reproduce is a result, not a failure.
     Ok(ExitCode::SUCCESS)
@@ -56,7 +64,12 @@ fn list() -> Result<()> {
 }
 
 /// Computes a study, writes its files, prints it for people and gives it for machines.
-fn reproduce(study: &'static Study, args: &ReproduceArgs, output: Output) -> Result<Value> {
+fn reproduce(
+    study: &'static Study,
+    args: &ReproduceArgs,
+    output: Output,
+    page: &mut StudyPage,
+) -> Result<Value> {
     let files = Files::new(&args.out, study)?;
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let progress = |done: usize, all: usize| {
@@ -86,6 +99,9 @@ fn reproduce(study: &'static Study, args: &ReproduceArgs, output: Output) -> Res
         print(&text(study, &findings, &computed))?;
         output.remark(&format!("{}\n{}", files.data.display(), files.plot.display()));
     }
+    if args.report.is_some() {
+        page.add(study, &findings, &computed);
+    }
     let mut object = head(study);
     object["quick"] = json!(args.quick);
     object["claims"] = findings.iter().map(to_json).collect();
@@ -98,6 +114,63 @@ fn reproduce(study: &'static Study, args: &ReproduceArgs, output: Output) -> Res
     object["wall_s"] = json!(wall);
     object["table"] = table(&computed.data);
     Ok(object)
+}
+
+/// The page of all that was reproduced.
+#[derive(Default)]
+struct StudyPage {
+    sections: Vec<Section>,
+    overview: Vec<Vec<TableCell>>,
+    counts: [usize; 3],
+}
+
+impl StudyPage {
+    fn add(&mut self, study: &Study, findings: &[Finding], computed: &Computed) {
+        let counts = count(findings);
+        self.counts.iter_mut().zip(counts).for_each(|(sum, own)| *sum += own);
+        let numbers = counts.map(|number| TableCell::from(number.to_string()));
+        let names = [study.id, study.title, study.source].map(TableCell::from);
+        self.overview.push(names.into_iter().chain(numbers).collect());
+        let row = |finding: &Finding| {
+            let verdict = TableCell::toned(finding.verdict.text(), tone(finding.verdict));
+            let texts = [finding.claim.text, finding.claim.place, &finding.claimed, &finding.reproduced];
+            texts
+                .into_iter()
+                .map(TableCell::from)
+                .chain([verdict, finding.tolerance.as_str().into()])
+                .collect()
+        };
+        let head = ["claim", "place", "paper", "reproduced", "verdict", "judged by"];
+        let table = Table::new(format!("Claims of {}", study.source), head).rows(findings.iter().map(row));
+        let section = Section::new(format!("{}: {}", study.id, study.title)).text(study.setup).table(table);
+        let section = section.picture(computed.figure.clone());
+        self.sections.push(computed.remarks.iter().fold(section, |section, remark| section.text(remark)));
+    }
+
+    fn page(self, is_quick: bool) -> Page {
+        let [all, trend, not] = self.counts;
+        let tone = if not == 0 { Tone::Good } else { Tone::Doubtful };
+        let sentence = format!(
+            "{} claims: {all} reproduce, {trend} in trend, {not} do not{}.",
+            all + trend + not,
+            if is_quick { "; a quick look, with coarser grids" } else { "" }
+        );
+        let head = ["study", "what", "source", "reproduce", "in trend", "do not"];
+        let overview = Table::new("Claims by study", head).rows(self.overview);
+        let page = Page::new("Published results, computed again")
+            .footer(format!("Made by costep {}.", env!("CARGO_PKG_VERSION")))
+            .verdict(tone, format!("{all} of {}", all + trend + not), sentence)
+            .section(Section::new("All studies").table(overview));
+        self.sections.into_iter().fold(page, Page::section)
+    }
+}
+
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Reproduces => Tone::Good,
+        Verdict::InTrend => Tone::Doubtful,
+        Verdict::DoesNot => Tone::Bad,
+    }
 }
 
 /// The rows of a table whose rows have names; none for curves, which are in the file.

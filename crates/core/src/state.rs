@@ -42,11 +42,16 @@ impl StateWriter {
         }
     }
 
-    /// Writes the numbers of a ring with their count, from this one on, so that what is saved does not depend on where the
-    /// ring stands.
-    pub fn ring(&mut self, values: &[f64], first: usize) {
+    /// Where the newest row of a ring is written: at the front if numbers are marked, so that each has the same meaning
+    /// wherever the ring stands, else where it is.
+    pub fn ring_start(&self, newest: usize) -> usize {
+        if self.marks.is_some() { 0 } else { newest }
+    }
+
+    /// Writes the numbers of a ring with their count; if numbers are marked, from this one on.
+    pub fn ring(&mut self, values: &[f64], newest: usize) {
         self.integer(values.len() as u64);
-        let (end, start) = values.split_at(first);
+        let (end, start) = values.split_at(if self.marks.is_some() { newest } else { 0 });
         start.iter().chain(end).for_each(|value| self.real(*value));
     }
 
@@ -155,13 +160,18 @@ mod tests {
     }
 
     #[test]
-    fn real_numbers_are_marked_and_rings_begin_where_they_are_told() {
+    fn real_numbers_are_marked_and_rings_then_begin_with_the_newest() {
+        let mut plain = StateWriter::default();
+        plain.ring(&[1.0, 2.0, 3.0], 1);
+        let mut same = StateWriter::default();
+        same.reals(&[1.0, 2.0, 3.0]);
+        assert_eq!((plain.ring_start(1), plain.into_bytes()), (1, same.into_bytes()));
         let mut out = StateWriter::marking();
         out.integer(7);
         out.ring(&[1.0, 2.0, 3.0], 1);
         out.block(&[0; 16]);
         out.real(4.0);
-        assert_eq!(out.marked(), 4);
+        assert_eq!((out.marked(), out.ring_start(1)), (4, 0));
         let (bytes, marks) = out.into_marked();
         let number = |at: &usize| f64::from_le_bytes(bytes[*at..at + 8].try_into().unwrap());
         assert_eq!(marks.iter().map(number).collect::<Vec<_>>(), [2.0, 3.0, 1.0, 4.0]);

@@ -69,8 +69,7 @@ impl Lags {
     /// Writes it.
     pub fn save(&self, out: &mut StateWriter) {
         out.integer(self.length as u64);
-        // The newest first, wherever the ring stands.
-        out.integer(0);
+        out.integer(out.ring_start(self.newest) as u64);
         out.ring(&self.values, self.newest * self.width);
     }
 

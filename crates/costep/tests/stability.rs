@@ -127,6 +127,14 @@ fn eigenvalues_and_phase_margins_are_those_of_the_papers() {
     let whole = spectra.last().unwrap();
     let stiffness = whole.stiffness().unwrap();
     assert!((stiffness / 46500.0 - 1.0).abs() < 0.02, "{stiffness}");
+    // [V14] 2.3: the limit of 425 us of the whole, stable up to about 5 us with a hold, a margin of two degrees at 1 us.
+    let hydraulic = System::open("hydraulic-linear").unwrap();
+    let whole = hydraulic.spectra(None).unwrap().0.pop().unwrap();
+    assert!((whole.nyquist_step().unwrap() / 425e-6 - 1.0).abs() < 0.01);
+    assert!(radius(&hydraulic, "zoh", 4.9e-6) < 1.0 && radius(&hydraulic, "zoh", 5.2e-6) > 1.0);
+    let open = hydraulic.open_loop(&hydraulic.loop_inputs()[0], 1e-6, None).unwrap();
+    let margin = open.phase_margin().unwrap().degrees;
+    assert!((1.5..2.5).contains(&margin), "{margin}");
 }
 
 #[test]

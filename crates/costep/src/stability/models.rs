@@ -26,6 +26,11 @@ pub(super) fn local_models(
     let mut refused = None;
     for (label, foundation) in SOURCES {
         match models_by(project, label, step, before) {
+            // Trial steps that are too short or too small show nothing: to call that stable would be a guess.
+            Ok(models) if foundation != Foundation::LocalModels && models.iter().all(|of| of.states == 0) => {
+                let message = format!("trial steps of {step:e} s show no dynamics of any part");
+                refused = refused.or(Some(Error::new(Code::NoLinearMap, message)));
+            }
             Ok(models) => return Ok((models, foundation)),
             Err(error) if matches!(error.code(), Code::Stopped | Code::TimeLimit) => return Err(error),
             Err(error) => refused = refused.or(Some(error)),
@@ -80,8 +85,8 @@ impl Spectrum {
         let (least, greatest) = parts.fold((f64::INFINITY, 0.0), |(least, greatest): (f64, f64), part| {
             (least.min(part), greatest.max(part))
         });
-        let ratio = greatest / least;
-        (ratio.is_finite() && least > f64::EPSILON * greatest).then_some(ratio)
+        let is_damped = least > f64::EPSILON * greatest;
+        (is_damped && greatest > 0.0 && least.is_finite()).then(|| greatest / least)
     }
 
     /// The longest step that samples every mode twice per period [V14 2.3]: pi / max |lambda|.

@@ -145,6 +145,7 @@ impl Shared {
             Some(request) if !from_here || !request.is_for(self.port) => forbidden(),
             Some(Request { path: "/", .. }) => ("200 OK", "text/html; charset=utf-8", self.page()),
             Some(Request { path: "/data.json", .. }) => ("200 OK", "application/json", self.news()),
+            Some(Request { path: "/favicon.ico", .. }) => ("204 No Content", "text/plain", String::new()),
             Some(_) => ("404 Not Found", "text/plain", "there is nothing here\n".into()),
             None => ("400 Bad Request", "text/plain", "only GET is understood\n".into()),
         };

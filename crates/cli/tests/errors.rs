@@ -40,7 +40,7 @@ fn slips_of_the_pen_are_found_and_the_right_word_named() {
         ("run dual-mass --set ck=soft", "E0205", "not a number"),
         ("run dual-mass --set ck", "E0200", "--set name=value"),
         ("export rig --to rig.csv --signals s1.y", "E0506", "did you mean `s1.x`?"),
-        ("export rig --to rig.txt", "E0200", "neither .csv nor .parquet"),
+        ("export rig --to rig.txt", "E0200", "none of .csv, .parquet, .feather"),
         ("explain E0602x", "E0200", "did you mean `E0602`?"),
     ] {
         sandbox.run(line).exits(1).says(&format!("error[{code}]")).says(words);
@@ -76,7 +76,7 @@ fn mistakes_in_a_project_are_named_with_file_and_line() {
         ("size =", "size = 5 ms", "E0202", ""),
         ("[native.left]", "[native.left", "E0202", ""),
         ("size =", "sise = \"5 ms\"", "E0204", "did you mean `size`?"),
-        ("[step]", "[stepp]", "E0204", "did you mean `step`?"),
+        ("[step]", "[stepp]", "E0204", "did you mean `[step]`?"),
         ("size =", "size = \"5 mss\"", "E0206", "did you mean `ms`?"),
         ("from = \"right.F\"", "from = \"right.G\"", "E0203", "did you mean `right.F`?"),
         ("to = \"left.F\"", "to = \"lft.F\"", "E0203", "did you mean `left.F`?"),

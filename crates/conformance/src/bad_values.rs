@@ -1,6 +1,6 @@
 //! A value that is not a number, or out of bounds, ends the run with its name and time, and goes no further.
 
-use costep_core::{Code, Connection, MethodEntry, Place};
+use costep_core::{Code, Connection, Error, MethodEntry, Place};
 use costep_engine::{Scheduling, Threads};
 
 use crate::toys::{Toy, error_of, wired};
@@ -19,8 +19,12 @@ fn broken(since: f64, bad: f64) -> Toy {
     Toy::source("a", move |t| if t > since - 0.05 { bad } else { 1.0 })
 }
 
-fn place(signal: &str, time: f64, step: u64) -> Place {
-    Place::Run { subsystem: None, signal: Some(signal.into()), time, step }
+/// Methods that repeat steps try shorter ones before they give up: then the time is in that step, not at its end.
+fn assert_is_in_the_third_step(error: &Error) {
+    let Place::Run { subsystem: None, signal: Some(signal), time, step: 2 } = &error.details().place else {
+        panic!("{error}");
+    };
+    assert!(signal == "a.y0" && *time > 0.25 && *time <= 3.0 * 0.1, "{error}");
 }
 
 pub(crate) fn what_is_not_a_number_goes_nowhere(entry: &'static MethodEntry) {
@@ -34,7 +38,7 @@ pub(crate) fn what_is_not_a_number_goes_nowhere(entry: &'static MethodEntry) {
                 system.threads = Threads::Fixed(threads);
                 let error = error_of(system);
                 assert_eq!(error.code(), Code::NotFinite, "{}", entry.id);
-                assert_eq!(error.details().place, place("a.y0", 3.0 * 0.1, 2));
+                assert_is_in_the_third_step(&error);
                 let heard = heard.lock().unwrap();
                 assert!(heard.len() >= 3 && heard.iter().all(|u| u.is_finite()), "{heard:?}");
             }
@@ -55,7 +59,7 @@ pub(crate) fn nor_does_it_in_a_loop(entry: &'static MethodEntry) {
         let mut system = wired(toys, &[(0, 1), (1, 0)], &defaults(entry));
         system.scheduling = scheduling;
         let error = error_of(system);
-        assert_eq!(error.details().place, place("a.y0", 3.0 * 0.1, 2));
+        assert_is_in_the_third_step(&error);
         assert!(heard.lock().unwrap().iter().all(|u| u.is_finite()));
     }
 }
@@ -77,5 +81,6 @@ pub(crate) fn a_gain_that_overflows_is_stopped_at_the_input(entry: &'static Meth
 pub(crate) fn growth_far_beyond_the_nominal_value_is_divergence(entry: &'static MethodEntry) {
     let growing = || Toy::source("a", |t| 1e3f64.powf(t)).with_nominal(1.0);
     let error = error_of(wired(vec![growing().boxed()], &[], &defaults(entry)));
-    assert_eq!((error.code(), &error.details().place), (Code::Diverged, &place("a.y0", 21.0 * 0.1, 20)));
+    let place = Place::Run { subsystem: None, signal: Some("a.y0".into()), time: 21.0 * 0.1, step: 20 };
+    assert_eq!((error.code(), &error.details().place), (Code::Diverged, &place));
 }

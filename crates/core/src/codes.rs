@@ -365,6 +365,9 @@ codes! {
     E0622 PythonMisuse Input "an object cannot be used like this"
         "A simulation that was closed, that another process has started (after a fork) or that a thread is still working with takes no further calls; systems that were read from a file get no further parts or connections."
         "make a new object for this"
+    E0623 ConditionMet Input "a stop condition was met"
+        "A condition of `stop_when` in [system] holds at a communication point, and the run ended there as the project asks. That is no failure: the exit code is 0."
+        "change or remove the condition in [system] if the run is to go on"
     E0710 StateTooLarge Input "the system is too large for a linear map of its steps"
         "`costep stability` changes every number that a run carries from step to step, one at a time. Beyond some thousands that takes too long, and so do the eigenvalues of the map."
         "judge a part of the system, or compare runs: `costep compare`"
@@ -383,9 +386,6 @@ codes! {
     E0733 RowsMissing Input "runs of the plan are missing"
         "The shards that were merged do not hold every run of the plan, or hold only some factors of it. The message gives how many are missing."
         "run the missing shards, then merge again; what is merged so far is in the folder"
-    E0623 ConditionMet Input "a stop condition was met"
-        "A condition of `stop_when` in [system] holds at a communication point, and the run ended there as the project asks. That is no failure: the exit code is 0."
-        "change or remove the condition in [system] if the run is to go on"
     E0901 Bug Bug "internal error"
         "This is a bug in costep. Please report it with the command and the project file."
         "please report it with the command and the project file"
@@ -476,9 +476,6 @@ codes! {
     W0730 RunsFailed Input "runs of a plan failed"
         "They did not diverge: something else ended them, such as a method that cannot work with the system. They have no error, so that the plan is not full, and neither effects nor an optimal set can be computed. The table has their codes."
         "`costep explain CODE` explains the codes; leave out the levels that cannot work"
-    W0602 NotSettled Input "the system had not settled at its start"
-        "`settle` in [system] simulates before the start, with external inputs as they are at the start, so that the run begins in a steady state. Signals still moved when that time was over."
-        "choose a longer `settle`; a system that oscillates or grows has no steady state to start from"
 }
 
 impl Code {

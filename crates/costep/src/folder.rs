@@ -38,15 +38,23 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    /// The same wherever FMUs lead the process.
+    absolute: PathBuf,
     #[expect(dead_code, reason = "held, not read")]
     lock: Arc<Option<HeldFile>>,
 }
 
 impl RunFolder {
+    /// Its place from the root: FMUs may change the working folder.
+    pub fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
     /// Makes the folder if it is not there, and locks it.
     pub fn lock(folder: &Path) -> Result<Self> {
         let lock = Arc::new(locked_file(folder)?.map(HeldFile::new));
-        Ok(Self { path: folder.into(), lock })
+        let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.into());
+        Ok(Self { path: folder.into(), absolute, lock })
     }
 
     /// The folder.

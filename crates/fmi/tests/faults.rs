@@ -254,7 +254,7 @@ fn nothing_is_called_after_fatal() {
         assert!(library.is_fatal());
         // The FMU aborts the program if anything is called now, by whatever instance.
         assert_eq!(run(&mut subsystem).unwrap_err().code(), Code::FmuFatal);
-        expect(&step(&mut other).unwrap_err(), Code::FmuFatal, &["cause: `bad`", "memory is corrupt"]);
+        expect(&step(&mut other).unwrap_err(), Code::FmuFatal, &["cause: `faulty`", "memory is corrupt"]);
         assert_eq!(other.snapshot().unwrap_err().code(), Code::FmuFatal);
         assert_eq!(other.restore().unwrap_err().code(), Code::FmuFatal);
         let new = CoSimulationSubsystem::new(&library, "new", &CoSimulationOptions::default());

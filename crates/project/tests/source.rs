@@ -30,7 +30,7 @@ fn what_does_not_exist_is_explained() {
         ("rig", Code::UnknownModel, "a TOML file or a folder with a system.toml"),
         ("rig.toml", Code::FileNotReadable, "`rig.toml` cannot be read"),
         ("some/rig", Code::FileNotReadable, "cause:"),
-        ("", Code::UnknownModel, "known here"),
+        ("", Code::UnknownModel, "a TOML file or a folder with a system.toml"),
     ] {
         let error = Source::find(text).unwrap_err();
         assert_eq!(error.code(), code, "{error}");

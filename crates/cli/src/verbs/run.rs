@@ -123,7 +123,7 @@ fn go(
         output.remark(&format!("no checkpoints: {}", error.details().message));
     }
     let warnings: Vec<_> = project.warnings.iter().chain(&passed_stop).collect();
-    print(project, &outcome, (folder.map(RunFolder::path), &warnings), output)?;
+    print(project, &outcome, (folder, &warnings), output)?;
     Ok(supervision::exit_code(outcome.report.exit))
 }
 
@@ -161,16 +161,17 @@ fn announce(project: &Project, simulation: &Simulation, output: Output) {
 fn print(
     project: &Project,
     outcome: &Outcome,
-    (folder, warnings): (Option<&Path>, &[&Error]),
+    (folder, warnings): (Option<&RunFolder>, &[&Error]),
     output: Output,
 ) -> Result<(), Error> {
     let (report, reference) = (&outcome.report, outcome.reference.as_ref());
-    let object = run_object(project, outcome, (folder, warnings));
+    let object = run_object(project, outcome, (folder.map(RunFolder::path), warnings));
     if let Some(folder) = folder {
         let mut outcome = object.clone();
         outcome.insert("command".into(), command());
-        write_outcome(folder, &Value::Object(outcome))?;
+        write_outcome(folder.absolute(), &Value::Object(outcome))?;
     }
+    let folder = folder.map(RunFolder::path);
     if output.json {
         return print_json(&Value::Object(object));
     }

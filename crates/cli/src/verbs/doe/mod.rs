@@ -48,7 +48,8 @@ pub(crate) fn run(args: &DoeArgs, output: Output) -> Result<ExitCode, Failure> {
         (plan, []) => (plan.to_owned(), None),
     };
     if args.print {
-        print(builtin(&name)?)?;
+        let text = builtin(&name)?;
+        if output.json { print_json(&json!({ "text": text })) } else { print(text) }?;
         return Ok(ExitCode::SUCCESS);
     }
     let campaign = campaign(&name, args)?;

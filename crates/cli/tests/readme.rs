@@ -72,7 +72,7 @@ fn essence(line: &str) -> String {
         let digits = word.chars().filter(char::is_ascii_digit).count();
         word.parse::<f64>().is_ok_and(|value| timed || digits >= 10 || (value != 0.0 && value.abs() < 1e-11))
     };
-    words.retain(|word| !varies(word));
+    words.retain(|word| !(varies(word) || timed && matches!(*word, "ms" | "us")));
     words.join(" ")
 }
 

@@ -61,5 +61,11 @@ fn case(folder: &Path, (kind, place, stop, steps): &FileKind, id: usize, seed: u
 
 /// A system from a file, with a step and a stop time of its own.
 pub(super) fn opening(file: &PathBuf, step: f64, stop: f64) -> Opening {
-    System::opening(file).set("step.size", format!("{step:e}")).set("system.stop", format!("{stop:e}"))
+    // Steps of one length, also where another tool's file asks for its control of errors.
+    let steps = [
+        ("step.size", format!("{step:e}")),
+        ("step.control", "fixed".into()),
+        ("system.stop", format!("{stop:e}")),
+    ];
+    steps.into_iter().fold(System::opening(file), |opening, (key, value)| opening.set(key, value))
 }

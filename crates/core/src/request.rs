@@ -80,6 +80,9 @@ pub enum KnownInputs {
     Interpolated,
     /// They are held at their mean over the step, which is of second order.
     Mean,
+    /// At their mean. But where a source that stood still over the step before has changed, it is switched: an input with
+    /// direct feedthrough then has its new value, as the outputs at the end of the step have to follow from it.
+    MeanUnlessSwitched,
     /// They keep what the method has given them.
     Kept,
 }

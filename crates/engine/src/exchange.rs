@@ -1,8 +1,8 @@
 //! The signals that go from subsystem to subsystem.
 
 use costep_core::{
-    Arrival, EnvironmentModel, External, History, InputPolynomials, Interval, ModelSource, Request, Result,
-    SampleRule, Signals, StateReader, StateWriter, StepContext, mean_outputs,
+    Arrival, EnvironmentModel, External, History, InputPolynomials, Interval, KnownInputs, ModelSource,
+    Request, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, mean_outputs,
 };
 
 use crate::guard::Moment;
@@ -39,9 +39,11 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// Room for everything that is exchanged, with the inputs over a step.
     pub(crate) fn new(plan: &Plan, inputs: InputPolynomials, requests: &[Request]) -> Self {
-        // A parabola through known inputs goes through their last value too.
+        // A parabola through known inputs goes through their last value too, and what stood still had it.
         let asked = requests.iter().map(|request| request.history).max().unwrap_or(0);
-        let history = asked.max(usize::from(inputs.order() > 1));
+        let looks_for_switches =
+            requests.iter().any(|request| request.known_inputs == KnownInputs::MeanUnlessSwitched);
+        let history = asked.max(usize::from(inputs.order() > 1 || looks_for_switches));
         let has_environments = requests.iter().any(|request| request.inputs.has_environment());
         let environments = if has_environments { plan.layout.subsystems() } else { 0 };
         let (u, y) = (plan.layout.inputs(), plan.layout.outputs());
@@ -152,7 +154,7 @@ impl Exchange {
 
     fn interpolate(&mut self, plan: &Plan, j: usize, step: &StepContext) {
         let (h, order) = (step.h, plan.formed_orders[j]);
-        if plan.is_held_at_mean(j) {
+        if plan.is_held_at_mean(j) && !self.is_switched(plan, j) {
             self.inputs.coefficients_mut(0)[j] = plan.coupling.row(j, &self.mean) + self.external_mean[j];
             return;
         }
@@ -175,6 +177,15 @@ impl Exchange {
         for a in 2..=order {
             self.inputs.coefficients_mut(a)[j] = if a == 2 { curvature } else { 0.0 };
         }
+    }
+
+    /// Whether what an input is connected to stood still before this step, and does not any more.
+    fn is_switched(&self, plan: &Plan, j: usize) -> bool {
+        if !plan.looks_for_switches(j) || self.history.is_empty() {
+            return false;
+        }
+        let start = self.coupled[j] - self.external[j];
+        start == self.history.coupled(1)[j] && start != plan.coupling.row(j, &self.y_next)
     }
 
     /// The external share of known inputs that are not held.

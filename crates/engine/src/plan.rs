@@ -35,8 +35,8 @@ pub(crate) struct Plan {
     pub(crate) holds: bool,
     /// Inputs of discrete signals, which no method forms.
     pub(crate) held: Vec<usize>,
-    /// Whether an input is held at its mean where that is known, by its group; empty if none is.
-    held_at_mean: Vec<bool>,
+    /// What becomes of each input where its values are known, by its group; empty if none is held at its mean.
+    known_inputs: Vec<KnownInputs>,
     pub(crate) roles: Roles,
     /// How much of the local models the methods use together.
     pub(crate) models: ModelDemand,
@@ -89,21 +89,27 @@ impl Plan {
         let Draft { experiment, descriptions, layout, coupling, schedule, held, division, .. } = draft;
         let mut input_orders = vec![0; layout.inputs()];
         let mut formed_orders = vec![0; layout.inputs()];
-        let mut held_at_mean = vec![false; layout.inputs()];
+        let mut known_inputs = vec![KnownInputs::default(); layout.inputs()];
         for (group, request) in groups.iter().zip(requests) {
             let keeps_to_orders = request.inputs.lower_orders() == LowerOrders::Kept;
             for j in group.inputs.iter() {
                 let owner = layout.input_owner(j);
-                let takes = descriptions[owner].order_of_input(j - layout.input_range(owner).start);
+                let first = layout.input_range(owner).start;
+                let takes = descriptions[owner].order_of_input(j - first);
                 input_orders[j] = request.inputs.order().min(takes);
                 formed_orders[j] = if keeps_to_orders { input_orders[j] } else { request.inputs.order() };
-                held_at_mean[j] = request.known_inputs == KnownInputs::Mean;
+                known_inputs[j] = match request.known_inputs {
+                    KnownInputs::MeanUnlessSwitched if !feeds_through(&descriptions[owner], j - first) => {
+                        KnownInputs::Mean
+                    }
+                    known => known,
+                };
             }
         }
         let lowered = (0..layout.inputs()).filter(|j| formed_orders[*j] > input_orders[*j]);
         let lowered = lowered.map(|j| (j, input_orders[j])).collect();
-        if !held_at_mean.contains(&true) {
-            held_at_mean.clear();
+        if !known_inputs.iter().any(|known| holds_means(*known)) {
+            known_inputs.clear();
         }
         let order = formed_orders.iter().copied().max().unwrap_or(0);
         let inputs = InputPolynomials::new(layout.inputs(), order);
@@ -147,7 +153,7 @@ impl Plan {
             input_orders,
             formed_orders,
             held,
-            held_at_mean,
+            known_inputs,
         };
         (plan, inputs)
     }
@@ -160,13 +166,18 @@ impl Plan {
 
     /// Whether an input is held at its mean over the step where that is known.
     pub(crate) fn is_held_at_mean(&self, j: usize) -> bool {
-        self.held_at_mean.get(j).copied().unwrap_or(false)
+        self.known_inputs.get(j).is_some_and(|known| holds_means(*known))
+    }
+
+    /// Whether an input is held at the new value of a source that has been switched.
+    pub(crate) fn looks_for_switches(&self, j: usize) -> bool {
+        self.known_inputs.get(j) == Some(&KnownInputs::MeanUnlessSwitched)
     }
 
     /// Whether some inputs are held at their means.
     #[inline(always)]
     pub(crate) fn holds_means(&self) -> bool {
-        !self.held_at_mean.is_empty()
+        !self.known_inputs.is_empty()
     }
 
     /// Stops bad outputs of a stage before the next one sees them.
@@ -190,4 +201,12 @@ fn unique(indices: impl Iterator<Item = usize>) -> Vec<usize> {
     indices.sort_unstable();
     indices.dedup();
     indices
+}
+
+fn feeds_through(description: &Description, input: usize) -> bool {
+    description.feedthrough_lists().any(|list| list.contains(&input))
+}
+
+fn holds_means(known: KnownInputs) -> bool {
+    matches!(known, KnownInputs::Mean | KnownInputs::MeanUnlessSwitched)
 }

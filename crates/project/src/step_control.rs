@@ -4,7 +4,7 @@ use costep_core::quantity::format_time;
 use costep_core::{Code, Error};
 use costep_engine::{CONTROLS, ControlSpec};
 
-use crate::document::Value;
+use crate::document::{Node, Origin, Value};
 use crate::problems::Problems;
 use crate::project::Project;
 use crate::section::Section;
@@ -87,7 +87,14 @@ fn takes_tolerance(step: &Section<'_>) -> bool {
 
 /// Whether lengths vary: by a tolerance, or by a control that needs none.
 pub(crate) fn is_controlled(step: &Section<'_>) -> bool {
-    step.get("tolerance").is_some() || !takes_tolerance(step)
+    !is_made_fixed(step) && (step.get("tolerance").is_some() || !takes_tolerance(step))
+}
+
+/// Whether `--control fixed` on the command line sets the control of the file aside, with all that it is given.
+fn is_made_fixed(step: &Section<'_>) -> bool {
+    let is_fixed = |node: &Node| matches!((&node.value, node.origin), (Value::Text(text), Origin::Flag(_)) if text == FIXED);
+    let is_of_file = |key: &&str| !matches!(step.origin_of(key), Origin::Flag(_));
+    step.get("control").is_some_and(is_fixed) && ["tolerance", "min", "max"].iter().all(is_of_file)
 }
 
 fn is_possible(step: &Section<'_>, key: &str, time: f64, problems: &mut Problems<'_>) -> bool {
@@ -137,6 +144,9 @@ fn impossible_tolerance(tolerance: f64) -> Error {
 
 /// Limits and controls mean nothing for fixed steps.
 fn refuse_without_tolerance(step: &Section<'_>, id: Option<&str>, problems: &mut Problems<'_>) {
+    if is_made_fixed(step) {
+        return;
+    }
     if let Some(id) = id.filter(|id| *id != FIXED) {
         let origin = step.origin_of("control");
         match ControlSpec::find(id) {

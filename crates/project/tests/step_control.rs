@@ -28,6 +28,16 @@ fn a_tolerance_alone_is_enough() {
 }
 
 #[test]
+fn fixed_steps_set_the_control_of_a_file_aside() {
+    let file = with("tolerance = 1e-4\ncontrol = \"richardson\"\nmax = \"2 ms\"");
+    let project = good_with(&file, &[("step.control", "fixed"), ("step.size", "1 ms")]);
+    assert!(project.control.is_none() && project.model.experiment.step == 1e-3);
+    // What the command line asks for twice is a contradiction.
+    let twice = errors_with(&file, &[("step.control", "fixed"), ("step.tolerance", "1e-3")]);
+    assert_eq!(codes(&twice), [Code::Conflict]);
+}
+
+#[test]
 fn what_is_written_is_read_back() {
     let every = "\n[record]\nevery = \"5 ms\"\n";
     for step in [

@@ -258,7 +258,7 @@ impl CouplingMethod for Identified {
     fn request(&self) -> Request {
         let start = self.settings.tuning.start;
         let (order, known_inputs, parts) = match self.settings.form {
-            Form::Hold => (0, KnownInputs::Mean, start.parts_of_hold),
+            Form::Hold => (0, KnownInputs::MeanUnlessSwitched, start.parts_of_hold),
             Form::Ramp => (1, KnownInputs::Interpolated, start.parts_of_ramp),
         };
         let knows = self.settings.knows_feedthrough;

@@ -28,21 +28,42 @@ fn pair(interface: &str, more: &str) -> Sandbox {
 
 #[test]
 fn check_knows_which_methods_need_equations() {
+    let sandbox = pair("cs", "[method]\nid = \"monolithic\"");
+    sandbox
+        .run("check pair")
+        .exits(1)
+        .says("E0304")
+        .says("`monolithic`")
+        .says("`s1`")
+        .says("interface = \"me\"");
+    // The project itself is good: a run may name another method.
+    sandbox.run("run pair --method zoh --step 1ms --no-record").exits(0);
     for method in ["lis", "monolithic"] {
-        let sandbox = pair("cs", &format!("[method]\nid = \"{method}\""));
-        sandbox
-            .run("check pair")
-            .exits(1)
-            .says("E0304")
-            .says(&format!("`{method}`"))
-            .says("`s1`")
-            .says("interface = \"me\"");
-        // The project itself is good: a run may name another method.
-        sandbox.run("run pair --method zoh --step 1ms --no-record").exits(0);
         let sandbox = pair("me", &format!("[method]\nid = \"{method}\""));
         sandbox.run("check pair").exits(0);
         sandbox.run("run pair --no-record").exits(0);
     }
+}
+
+#[test]
+fn lis_holds_the_inputs_of_co_simulation_fmus_and_says_so() {
+    let sandbox = pair("cs", "[method]\nid = \"lis\"");
+    sandbox
+        .run("check pair")
+        .exits(0)
+        .says("W0303")
+        .says("`lis` holds all inputs")
+        .says("interface = \"me\"");
+    sandbox.run("check pair --strict").exits(1);
+    let steps = "--step 0.5ms --t-end 20ms --reference none";
+    let run = sandbox.run(&format!("run pair {steps} --out lis")).exits(0);
+    run.says("W0303").says("as by `zoh`").says("`s1`").says("`predictive`");
+    sandbox.run(&format!("run pair {steps} --method zoh --out zoh")).exits(0);
+    let rows = |folder: &str| {
+        sandbox.run(&format!("export {folder} --to {folder}.csv")).exits(0);
+        std::fs::read_to_string(sandbox.path(format!("{folder}.csv"))).unwrap()
+    };
+    assert_eq!(rows("lis"), rows("zoh"));
 }
 
 #[test]

@@ -39,11 +39,25 @@ impl System {
         let foreign = self.project.model.parts.iter().find(|part| !part.has_equations());
         let Some(foreign) = foreign else { return Vec::new() };
         let name = &foreign.description().name;
-        let needs_all = |method: &&MethodSpec| {
-            monolithic::is_monolithic(method) || method.build().request().inputs.has_environment()
-        };
         let methods = self.project.groups.iter().map(|group| &group.method);
+        let needs_all = |method: &&MethodSpec| monolithic::is_monolithic(method);
         methods.filter(needs_all).map(|method| self.impossible_with(method, name)).collect()
+    }
+
+    /// Methods of the project that only hold inputs here, since they need parts that costep integrates.
+    pub fn limited_methods(&self) -> Vec<Error> {
+        if self.project.model.can_be_one() {
+            return Vec::new();
+        }
+        let methods = self.project.groups.iter().map(|group| &group.method);
+        let held = methods.filter(|method| method.build().request().inputs.has_environment());
+        let warning = |method: &MethodSpec| {
+            let message = format!("`{}` holds all inputs here, as `zoh` does", method.entry.id);
+            Error::new(Code::MethodLimited, message)
+                .because("it works with native models and with FMUs for Model Exchange in the same process")
+                .hint("write `interface = \"me\"` for FMUs that offer it, or choose `predictive` or `identified`")
+        };
+        held.map(warning).map(|warning| self.in_project_file(warning)).collect()
     }
 
     fn impossible_with(&self, method: &MethodSpec, part: &str) -> Error {
@@ -58,6 +72,10 @@ impl System {
             .hint(
                 "write `interface = \"me\"` for FMUs that offer it, or choose `predictive` or `identified`",
             );
+        self.in_project_file(error)
+    }
+
+    fn in_project_file(&self, error: Error) -> Error {
         match &self.project.source {
             Source::File(path) => error.in_file(path),
             Source::Builtin(_) => error,

@@ -219,9 +219,14 @@ fn observers_and_persistent_offsets_come_near_the_states() {
 }
 
 #[test]
-fn lis_refuses_a_subsystem_that_integrates_itself_and_names_another_method() {
-    let error = limited("lis", [8, 8], 1e-6).and_then(|mut engine| engine.step()).unwrap_err();
-    assert_eq!(error.code(), Code::NeedsMissing, "{error}");
-    let hint = error.details().hint.as_deref().unwrap_or_default();
-    assert!(hint.contains("`predictive`"), "{error}");
+fn lis_holds_where_a_subsystem_integrates_itself_and_names_another_method() {
+    let run = |label: &str| {
+        let mut engine = limited(label, [8, 8], 1e-6).unwrap();
+        (0..20).for_each(|_| engine.step().unwrap());
+        (engine.outputs().to_vec(), engine.warnings().map(String::from).collect::<Vec<_>>())
+    };
+    let ((held, none), (fallback, warnings)) = (run("zoh"), run("lis"));
+    assert_eq!(held, fallback);
+    assert!(none.is_empty() && warnings.len() == 1, "{warnings:?}");
+    assert!(warnings[0].contains("as by `zoh`") && warnings[0].contains("`predictive`"), "{warnings:?}");
 }

@@ -10,17 +10,19 @@
 //! the letter (u' from (19), whose right-hand side is xi / tau and not its derivative: first order in h with r = 1/2),
 //! `value` is the algebraic form, which is the accurate one with r = 1/2. General K and D instead of (20).
 //! External inputs of the others are frozen over the step. Only for what costep integrates, built-in models and FMUs
-//! for Model Exchange; for others `predictive` does the like with polynomials. Integrators with error control take a tenth
+//! for Model Exchange. Where a part cannot cooperate, all inputs are held, with a warning, as [V14 3.3] has it; `predictive`
+//! does the like with polynomials there. Integrators with error control take a tenth
 //! of their tolerance. One small matrix per subsystem; n^3 in the states of a loop.
 
 use costep_core::graph::Graph;
 use costep_core::{
     Arrival, Code, Condition, CouplingMethod, Deviations, EnvironmentForm, EnvironmentModel, Error, InputSet,
-    InputShape, KnownInputs, Layout, LocalModel, MethodEntry, ModelDemand, ModelsSpec, Options, PaperOptions,
-    Request, Result, Signals, StepContext, SystemView, choice, options,
+    InputShape, KnownInputs, Layout, Linearisation, LocalModel, MethodEntry, ModelDemand, ModelsSpec,
+    Options, PaperOptions, Request, Result, Signals, StepContext, SystemView, choice, options,
 };
 use costep_linalg::ClosedLoop;
 
+use crate::monolithic::hold;
 use crate::shared::models::no_model;
 use crate::shared::seen_outputs::{SeenOutputs, singular_loop};
 
@@ -30,8 +32,8 @@ pub const ENTRY: MethodEntry = MethodEntry {
     title: "linearly implicit stabilisation",
     summary: "Each subsystem integrates a linear environment model beside its own states, so that its \
               inputs respond inside the step. Exact for linear systems while external inputs do not jump inside a step. \
-              For what costep integrates: built-in models and FMUs for Model Exchange. The mode of a \
-              multistep integrator at communication points has no effect here.",
+              For what costep integrates: built-in models and FMUs for Model Exchange; with other parts inputs are \
+              held. The mode of a multistep integrator at communication points has no effect here.",
     equations: "u_s = u_s(T^k) + K C xi,  xi' = x'(T^k) + A xi + B K (y_s - y_s(T^k))",
     source: "[V14] (15) to (26), corrected",
     convergence_order: 2,
@@ -75,6 +77,7 @@ options! {
 fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
     let LisOptions { form, implicitness } = LisOptions::read(options);
     Box::new(Lis {
+        fallback: None,
         form: match form {
             Form::Exact => EnvironmentForm::Exact,
             Form::Rate => EnvironmentForm::Rate(implicitness),
@@ -89,6 +92,8 @@ fn build(options: &Options, _models: &ModelsSpec) -> Box<dyn CouplingMethod> {
 }
 
 struct Lis {
+    /// What is done instead where a part does not cooperate, and why.
+    fallback: Option<(Box<dyn CouplingMethod>, String)>,
     form: EnvironmentForm,
     /// Coupled inputs without stale feedthrough: the linearisation starts from consistent values.
     outputs: SeenOutputs,
@@ -121,7 +126,29 @@ struct Member {
 }
 
 impl CouplingMethod for Lis {
+    fn choose(&mut self, system: &SystemView<'_>) -> Result<()> {
+        let mut parts = system.descriptions.iter().zip(system.capabilities);
+        let alone = parts.find(|(_, can)| !can.environment || can.linearisation < Linearisation::Full);
+        let Some((alone, _)) = alone else { return Ok(()) };
+        let mut held = hold()?.build();
+        held.choose(system)?;
+        let warning = format!(
+            "all inputs are held, as by `zoh`: `{}` integrates no model of the other parts beside its own states; FMUs for \
+             Model Exchange in this process (`interface = \"me\"`) do, or take `predictive` or `identified`",
+            alone.name
+        );
+        self.fallback = Some((held, warning));
+        Ok(())
+    }
+
+    fn warning(&self) -> Option<&str> {
+        self.fallback.as_ref().map(|(_, warning)| &**warning)
+    }
+
     fn request(&self) -> Request {
+        if let Some((held, _)) = &self.fallback {
+            return held.request();
+        }
         Request {
             inputs: InputShape::WithEnvironment { order: 1 },
             known_inputs: KnownInputs::Kept,
@@ -132,6 +159,9 @@ impl CouplingMethod for Lis {
     }
 
     fn prepare(&mut self, system: &SystemView<'_>) -> Result<()> {
+        if let Some((held, _)) = &mut self.fallback {
+            return held.prepare(system);
+        }
         self.outputs.prepare(system);
         self.inputs = system.inputs.clone();
         self.layout = system.layout.clone();
@@ -141,10 +171,16 @@ impl CouplingMethod for Lis {
     }
 
     fn form_coupled(&mut self, arrival: &Arrival<'_>, coupled: &mut [f64]) -> Result<()> {
-        self.outputs.form_coupled(arrival, coupled)
+        match &mut self.fallback {
+            Some((held, _)) => held.form_coupled(arrival, coupled),
+            None => self.outputs.form_coupled(arrival, coupled),
+        }
     }
 
     fn pre_step(&mut self, step: &StepContext, signals: &mut Signals<'_>) -> Result<()> {
+        if let Some((held, _)) = &mut self.fallback {
+            return held.pre_step(step, signals);
+        }
         self.inputs.copy(signals.coupled, signals.inputs.coefficients_mut(0));
         for j in self.inputs.iter() {
             signals.inputs.coefficients_mut(1)[j] = 0.0;

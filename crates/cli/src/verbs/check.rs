@@ -29,6 +29,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
             let mut warnings = std::mem::take(&mut project.warnings);
             warnings.append(&mut project.advice);
             let system = System::new(project, registry);
+            warnings.extend(system.limited_methods());
             let mut errors = system.impossible_methods();
             errors.extend(libraries_not_found(system.project()));
             (Some(system).filter(|_| errors.is_empty()), errors, warnings)

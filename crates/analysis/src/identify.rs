@@ -5,6 +5,8 @@ use costep_engine::{Engine, Flow, Observer};
 use costep_ident::{ModelFile, NamedModel, sources};
 use costep_methods::MethodSpec;
 
+use crate::excitation::{Excitation, ExcitationWatch};
+
 /// Most steps, and most numbers, that are kept to judge the models by.
 const MOST: (usize, usize) = (4096, 1 << 22);
 
@@ -21,6 +23,7 @@ pub struct Identification {
     stride: u64,
     most: usize,
     kept: Vec<[Point; 2]>,
+    excitation: ExcitationWatch,
 }
 
 #[derive(Clone)]
@@ -31,7 +34,7 @@ struct Point {
 
 impl Identification {
     /// For a run that is about to start.
-    pub fn new(engine: &Engine) -> Self {
+    pub fn new(engine: &Engine, method: &MethodSpec) -> Self {
         let (inputs, outputs) = (engine.layout().inputs(), engine.layout().outputs());
         let point = Point { u: vec![0.0; inputs], y: vec![0.0; outputs] };
         Self {
@@ -43,6 +46,7 @@ impl Identification {
             stride: 1,
             most: (MOST.1 / (2 * (inputs + outputs)).max(1)).clamp(16, MOST.0),
             kept: Vec::new(),
+            excitation: ExcitationWatch::new(engine, method),
         }
     }
 
@@ -70,6 +74,7 @@ impl Identification {
     /// The models at the end of the run, which this method has identified.
     pub fn models(&self, engine: &Engine, system: &str, method: &MethodSpec) -> Result<ModelFile> {
         let layout = engine.layout();
+        let excitation = self.excitation.found(engine);
         let model = |i: usize| {
             let part = &engine.descriptions()[i];
             // n outputs, 2 m inputs and a constant.
@@ -79,7 +84,13 @@ impl Identification {
             let model = model.ok_or_else(|| nothing_learnt(&part.name))?;
             let sizes = (&self.inputs[layout.input_range(i)], &self.outputs[layout.output_range(i)]);
             let eps = (self.eps_si(i, layout, Some(&model)), self.eps_si(i, layout, None));
-            Ok(NamedModel::new(part, &model, eps, sizes))
+            let Excitation { order, needed, dependent, .. } = excitation[i].clone();
+            Ok(NamedModel {
+                excitation_order: order,
+                needed_order: order.map(|_| needed),
+                dependent_outputs: dependent,
+                ..NamedModel::new(part, &model, eps, sizes)
+            })
         };
         let with_outputs = (0..layout.subsystems()).filter(|i| !layout.output_range(*i).is_empty());
         let models = &method.models;
@@ -100,6 +111,7 @@ impl Identification {
 
 impl Observer for Identification {
     fn observe(&mut self, engine: &Engine) -> Result<Flow> {
+        self.excitation.observe(engine)?;
         self.points.swap(0, 1);
         let now = &mut self.points[1];
         engine.inputs_at_end(&mut now.u);

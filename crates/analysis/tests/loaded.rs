@@ -13,9 +13,10 @@ use costep_system::SystemDescription;
 fn learnt(model: &SystemDescription, source: &str) -> ModelFile {
     let method = format!("mbcorr:source={source}");
     let mut engine = Case::new(model, 5e-4, 1.0).engine(&method, plain);
-    let mut identification = Identification::new(&engine);
+    let spec = MethodSpec::parse(&method).unwrap();
+    let mut identification = Identification::new(&engine, &spec);
     engine.run(&mut [&mut identification]).unwrap();
-    identification.models(&engine, "test", &MethodSpec::parse(&method).unwrap()).unwrap()
+    identification.models(&engine, "test", &spec).unwrap()
 }
 
 /// Changes an entry of S_y (0) or S_p (1).

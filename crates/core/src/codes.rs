@@ -459,7 +459,7 @@ codes! {
         "Some options belong to others: the number of Euler steps to the Euler solver, the options of an identification to the source that identifies. `costep methods ID` says for each option what it belongs to."
         "`costep methods ID` says what each option belongs to; remove options without effect"
     W0303 MethodLimited Input "a coupling method does less than it could"
-        "The subsystems do not offer what it would use: shorter steps for its start, or input polynomials in place of held inputs. The message names the subsystem and what is done instead. `costep check SYSTEM --probe` shows what FMUs offer, and whether it works."
+        "The subsystems do not offer what it would use: shorter steps for its start, input polynomials in place of held inputs, or (`lis`) a model of the other parts beside their own states. The message names the subsystem and what is done instead. `costep check SYSTEM --probe` shows what FMUs offer, and whether it works."
         "no action needed; another export of the FMU may offer more"
     W0310 NotConverged Input "macro steps did not converge"
         "A method that repeats steps (`fixed-point`, `iqn-ils`, `ijcsa`) has come to its limit of tries. With `without_convergence=accept` such steps are taken as they are, with `halve` they are done in halves. The message gives how many there are, and time, input and residual of the worst. The columns `iterations` and `residual` of the recording show all of them."
@@ -476,6 +476,12 @@ codes! {
     W0730 RunsFailed Input "runs of a plan failed"
         "They did not diverge: something else ended them, such as a method that cannot work with the system. They have no error, so that the plan is not full, and neither effects nor an optimal set can be computed. The table has their codes."
         "`costep explain CODE` explains the codes; leave out the levels that cannot work"
+    W0770 PoorExcitation Input "inputs do not excite a part enough to identify it"
+        "A model is identified for sure if the inputs of the part are persistently exciting of an order that goes with its parameters: a constant is of order 1, n sines of order 2 n, and of several inputs all have to vary on their own. Below that several models explain the run equally well; the one that was found holds for signals like those of the run, but may be wrong for others."
+        "excite the system: external signals with jumps or more frequencies, a longer run, or a larger step where signals hardly change from step to step"
+    W0771 DependentOutputs Input "outputs of a part say the same twice"
+        "Identified models take the outputs of a part as its states. An output that is constant, or a linear combination of others, adds nothing: parameters are then not unique, and methods that solve for inputs may become ill-conditioned."
+        "connect and identify one of them only, or export the part without the other"
 }
 
 impl Code {

@@ -58,7 +58,7 @@ pub(crate) fn learn(system: &System, cancel: &Cancel) -> Result<ModelFile> {
     let method = identifying_method(project, &system.registry, None)?;
     let choice = Choice { method: &method, step: project.equal_step(), control: None };
     let mut engine = assemble::engine(project, &choice, false)?;
-    let mut identification = Identification::new(&engine);
+    let mut identification = Identification::new(&engine, &method);
     let mut obey = |engine: &Engine| supervised::obey(engine).map(|()| Flow::Continue);
     engine.run(&mut [&mut identification, &mut obey, &mut StopFlag(cancel.flag())])?;
     identification.models(&engine, &project.name, &method)

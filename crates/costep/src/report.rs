@@ -1,7 +1,7 @@
 //! What is known about a run: verdict, errors, work. It is also the run object of the JSON contract: later
 //! additions add fields, they never change or remove one.
 
-use costep_analysis::{BondEnergy, BondWatch, Measures, ReferenceKind};
+use costep_analysis::{BondEnergy, BondWatch, Excitation, Measures, ReferenceKind};
 use costep_core::quantity::format_time;
 use costep_core::{Code, Error, Place, PowerBond, SolverCounts};
 use costep_engine::{Engine, StepCounts};
@@ -355,6 +355,12 @@ impl RunReport {
             times: has_clock.then(|| Times::of(engine, wall_s)),
             solvers: solvers(engine),
         };
+    }
+
+    /// Takes over whether the inputs of the parts said enough to identify them.
+    pub(crate) fn take_excitation(&mut self, found: &[Excitation]) {
+        let doubts = found.iter().flat_map(|of| [of.poor_inputs(), of.dependent_outputs()]);
+        self.warnings.extend(doubts.flatten());
     }
 
     /// Takes over what has gone through power bonds.

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use costep_analysis::{BondWatch, Reference, RunWatch, Trace, measure, paper_error};
+use costep_analysis::{BondWatch, ExcitationWatch, Reference, RunWatch, Trace, measure, paper_error};
 use costep_core::quantity::format_time;
-use costep_core::{Code, Error, ExitClass, Experiment, External, Result, StateReader, StateWriter};
+use costep_core::{Code, Error, ExitClass, Experiment, External, Learning, Result, StateReader, StateWriter};
 use costep_engine::{Engine, Flow, Observer, StopFlag, TimeLimit};
+use costep_methods::MethodSpec;
 use costep_project::{Project, StopCondition};
 use costep_supervise::stopping_exceptions;
 
@@ -54,6 +55,11 @@ pub struct Snapshot {
     externals: Vec<(usize, External)>,
 }
 
+/// Whether the models of a method are identified while the run goes.
+fn is_identified(method: &MethodSpec) -> bool {
+    matches!(method.models.offer().learning, Learning::Recursive | Learning::Window)
+}
+
 /// What looks at every communication point.
 struct Watchers {
     names: Arc<Names>,
@@ -63,6 +69,8 @@ struct Watchers {
     recorder: Option<Recorder>,
     watch: RunWatch,
     bonds: BondWatch,
+    /// Whether the inputs say enough, where models are identified.
+    excitation: Option<ExcitationWatch>,
     limit: Option<TimeLimit>,
     cancel: Cancel,
     stop_when: Vec<StopCondition>,
@@ -84,6 +92,9 @@ impl Watchers {
             recorder.look(engine, &self.bonds)?;
         }
         self.watch.observe(engine)?;
+        if let Some(excitation) = &mut self.excitation {
+            excitation.observe(engine)?;
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.checkpoint_if_due(engine, (&self.watch, &self.bonds))?;
         }
@@ -211,7 +222,10 @@ impl Simulation {
         let cancel = run.cancel.clone();
         let bonds = BondWatch::new(project.power_bonds());
         let stop_when = project.given.stop_when.clone();
+        let method = &project.groups[0].method;
+        let learns = engine.uses_models() && is_identified(method);
         let watchers = Watchers {
+            excitation: learns.then(|| ExcitationWatch::new(&engine, method)),
             names,
             seen: None,
             trace: None,
@@ -535,6 +549,9 @@ impl Simulation {
         let mut report = RunReport::new(&project.groups[0].method, experiment.step);
         report.count(&engine, self.wall.as_secs_f64());
         report.take_bonds(&watchers.bonds);
+        if let Some(excitation) = &watchers.excitation {
+            report.take_excitation(&excitation.found(&engine));
+        }
         let (to, is_whole) = (engine.time(), self.ended.is_none() && engine.is_over());
         let failure = self.ended.as_ref().filter(|error| !is_wish(error));
         if let Some(error) = failure {

@@ -43,6 +43,14 @@ pub(crate) enum Estimator {
     Moesp(Box<Moesp>, u64),
 }
 
+/// States at most and block rows of MOESP with n outputs, from its options.
+pub(crate) fn subspace_sizes(order: usize, block_rows: usize, n: usize) -> (usize, usize) {
+    // Gamma without its last block row must show all states; automatic orders go up to two per output.
+    let states = if order > 0 { order } else { 2 * n };
+    let least = states.div_ceil(n.max(1)) + 1;
+    (states, if block_rows == 0 { least + 1 } else { block_rows.max(least) })
+}
+
 impl Estimator {
     pub(crate) fn new(m: usize, n: usize, algorithm: Algorithm) -> Self {
         match algorithm {
@@ -51,10 +59,7 @@ impl Estimator {
                 Self::IjRls(IjRls::new(m, n, Forgetting::Exponential(forgetting), start))
             }
             Algorithm::Moesp { order, block_rows, window, cut, interval } => {
-                // Gamma without its last block row must show all states; automatic orders go up to two per output.
-                let states = if order > 0 { order } else { 2 * n };
-                let least = states.div_ceil(n.max(1)) + 1;
-                let block_rows = if block_rows == 0 { least + 1 } else { block_rows.max(least) };
+                let (_, block_rows) = subspace_sizes(order, block_rows, n);
                 let window = window.max(2 * block_rows * (n + m + 1));
                 let settings = MoespSettings { order, block_rows, window, cut };
                 Self::Moesp(Box::new(Moesp::new(m, n, settings)), interval as u64)

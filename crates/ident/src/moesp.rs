@@ -14,12 +14,12 @@
 //! square, so the order should be the number of outputs.
 
 use costep_core::{
-    InterfaceModel, Learning as Learns, ModelKind, Result, SourceEntry, StateReader, StateWriter, join,
-    options,
+    InterfaceModel, Learning as Learns, ModelKind, Options, Result, SourceEntry, StateReader, StateWriter,
+    join, options,
 };
 use costep_linalg::{Matrix, PseudoInverse, Svd};
 
-use crate::estimator::Algorithm;
+use crate::estimator::{Algorithm, subspace_sizes};
 use crate::learning::{Learning, SampleOptions, discrete};
 use crate::quality::excitation;
 use crate::window::Window;
@@ -58,6 +58,12 @@ options! {
         /// itself moves with every sample
         interval: usize = 50 in 1..=10_000;
     }
+}
+
+/// States at most and block rows of checked options, for a part with so many outputs.
+pub fn moesp_orders(options: &Options, outputs: usize) -> (usize, usize) {
+    let MoespOptions { model_order, block_rows, .. } = MoespOptions::read(options);
+    subspace_sizes(model_order, block_rows, outputs)
 }
 
 /// Settings.

@@ -5,6 +5,7 @@ use costep_core::models_spec::parse_label;
 use costep_core::{Code, Error, ModelKind, ModelsSpec, Result, SourceEntry};
 
 pub use crate::file::learning as learning_from_file;
+pub use crate::moesp::moesp_orders;
 pub use crate::rls::arx_orders;
 
 /// Every source. The first is taken where nothing is said.

@@ -131,7 +131,7 @@ impl Case {
     pub fn identify(&self, method: &str, step: f64) -> Result<ModelFile> {
         let method = MethodSpec::parse(method)?;
         let mut engine = self.engine(method.build(), method.models(), (step, false), |_, part| part)?;
-        let mut identification = Identification::new(&engine);
+        let mut identification = Identification::new(&engine, &method);
         engine.run(&mut [&mut identification])?;
         identification.models(&engine, self.model, &method)
     }

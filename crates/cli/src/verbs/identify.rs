@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use costep::{Code, Error, MethodSpec, ModelFile, Run, identifying_method, unwritable};
+use costep_analysis::Excitation;
 use costep_core::Result;
 use costep_core::quantity::format_time;
 use costep_ident::{NamedModel, StoredModels};
@@ -15,7 +16,7 @@ use crate::failure::Failure;
 use crate::messages;
 use crate::phrases::{argument, show_warnings};
 use crate::stop;
-use crate::style::{Output, print, print_json};
+use crate::style::{BAD, Output, print, print_json};
 use crate::supervision;
 use crate::table::{Cell, number, render};
 
@@ -38,6 +39,19 @@ pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failu
     fs::write(&target, models.to_toml()?).map_err(|cause| unwritable(&args.out, &cause))?;
     show(&models, &method, args, output)?;
     Ok(supervision::exit_code(0))
+}
+
+/// What speaks against a model: inputs that say too little, outputs that say the same twice.
+fn doubts(model: &NamedModel) -> Vec<Error> {
+    let found = Excitation {
+        part: model.part.clone(),
+        order: model.excitation_order,
+        needed: model.needed_order.unwrap_or(0),
+        dependent: model.dependent_outputs.clone(),
+    };
+    let poor = found.poor_inputs().map(|text| Error::new(Code::PoorExcitation, text));
+    let dependent = found.dependent_outputs().map(|text| Error::new(Code::DependentOutputs, text));
+    poor.into_iter().chain(dependent).collect()
 }
 
 /// Whether the file may be written: said before hours of work, not after them.
@@ -64,6 +78,9 @@ fn show(models: &ModelFile, method: &MethodSpec, args: &IdentifyArgs, output: Ou
                 "outputs": model.outputs,
                 "eps_si": model.eps_si.is_finite().then_some(model.eps_si),
                 "eps_hold": model.eps_hold.is_finite().then_some(model.eps_hold),
+                "excitation_order": model.excitation_order,
+                "needed_order": model.needed_order,
+                "dependent_outputs": model.dependent_outputs,
             })
         };
         return print_json(&json!({
@@ -80,12 +97,21 @@ fn show(models: &ModelFile, method: &MethodSpec, args: &IdentifyArgs, output: Ou
     let row = |model: &NamedModel| {
         let count = |names: &[String]| Cell::new(names.len().to_string());
         let eps_si = model.eps_si.is_finite().then_some(model.eps_si);
-        vec![Cell::new(&model.part), count(&model.inputs), count(&model.outputs), Cell::new(number(eps_si))]
+        let order = match (model.excitation_order, model.needed_order) {
+            (Some(order), Some(needed)) if order < needed => {
+                Cell::styled(format!("{order} of {needed}"), BAD)
+            }
+            (Some(_), Some(needed)) => Cell::new(format!("{needed} of {needed}")),
+            _ => Cell::new("-"),
+        };
+        let (inputs, outputs) = (count(&model.inputs), count(&model.outputs));
+        vec![Cell::new(&model.part), inputs, outputs, Cell::new(number(eps_si)), order]
     };
     if !output.quiet {
         let rows: Vec<_> = models.models.iter().map(row).collect();
-        print(&render(&["part", "inputs", "outputs", "eps_SI"], &rows))?;
+        print(&render(&["part", "inputs", "outputs", "eps_SI", "excitation order"], &rows))?;
     }
+    models.models.iter().flat_map(doubts).for_each(|warning| output.remark(&warning.to_string()));
     output.remark(&format!(
         "{}: models of {} for a step of {}",
         args.out.display(),

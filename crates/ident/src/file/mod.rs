@@ -98,6 +98,15 @@ pub struct NamedModel {
     /// The same of a hold, y^(k+1) = y^k; infinite if unknown.
     #[serde(default = "unknown")]
     pub eps_hold: f64,
+    /// Order of persistent excitation of the inputs in that run [T 2.3.3]; nothing if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excitation_order: Option<usize>,
+    /// The order that the model needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed_order: Option<usize>,
+    /// Outputs that are constant or linear combinations of those before them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependent_outputs: Vec<String>,
     /// S_y.
     pub s_y: Vec<Vec<f64>>,
     /// S_u.
@@ -186,6 +195,9 @@ impl NamedModel {
             output_sizes: sizes.1.to_vec(),
             eps_si,
             eps_hold,
+            excitation_order: None,
+            needed_order: None,
+            dependent_outputs: Vec::new(),
             s_y: rows(&model.d_y, model.outputs),
             s_u: rows(&model.d_u, model.inputs),
             s_p: rows(&model.d_up, model.inputs),

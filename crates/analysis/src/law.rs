@@ -53,6 +53,9 @@ impl LoopLaw {
             "prestep" | "mbcorr" | "predictive" if method.models.entry.kind != ModelKind::Discrete => {
                 return Err(refused(method).because("its models are not identified during the run"));
             }
+            "prestep" if DiscreteForm::new(options).intermediate => {
+                return Err(refused(method).because("its inputs depend on values inside the steps"));
+            }
             "prestep" => Kind::PreStep(DiscreteForm::new(options)),
             "mbcorr" => Kind::Corrector { alpha: mbcorr::offset_gain(options) },
             "predictive" => Kind::Predictive,

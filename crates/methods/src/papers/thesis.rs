@@ -37,6 +37,9 @@ options! {
         /// discrete models: start the error differential equation from zero in every step instead of
         /// carrying it on
         ede_fresh: bool = false, only [DISCRETE_MODELS];
+        /// shift eps at both ends of a step so that its mean is that of the intermediate values [T (2.58) to (2.60)], where
+        /// subsystems give micro samples
+        ede_intermediate: bool = false, only [EDE];
         /// error differential equation by the matrix exponential or by explicit Euler (optionErrDiffEqu)
         ede_solver: LinearSolver, only [CONTINUOUS_MODELS, EDE];
         /// number of Euler steps for it per macro step (stepsErrDiffEqu)

@@ -15,6 +15,9 @@
 //! least squares with more outputs than inputs, the nearest input to u_ref with fewer, and u_ref where P is singular.
 //! (The thesis' (2.71) lacks a factor 2, its overdetermined case is n > m.)
 //!
+//! With intermediate values (`ede_intermediate`) the line of eps has their mean [T (2.58) to (2.60)]:
+//! eps_cor = (1/h) int eps dt - (eps^k + eps^(k+1)) / 2 is added to both its ends. (The text's (2.58) lacks the inner step.)
+//!
 //! `offsets` carries what S_y does not know, as z' at the communication point tells; without it constants are not fixed
 //! points when a subsystem has more states than outputs. `paper=true` gives the thesis' optimal set (table 3.5):
 //! no error equation, exact extrapolation, no offsets, no scaling.
@@ -30,9 +33,9 @@ mod subsystem;
 mod trial;
 
 use costep_core::{
-    Code, CouplingMethod, Deviations, Error, InputSet, InputShape, KnownInputs, Layout, MethodEntry,
-    ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, Signals, StateReader, StateWriter,
-    StepContext, SystemView,
+    AfterStep, Code, CouplingMethod, Deviations, Error, InputSet, InputShape, KnownInputs, Layout,
+    MethodEntry, ModelDemand, ModelKind, ModelsSpec, Options, Request, Result, SampleRule, Signals,
+    StateReader, StateWriter, StepContext, SystemView, Verdict, mean_outputs,
 };
 
 use crate::papers::{learnt, thesis};
@@ -120,6 +123,8 @@ struct Memory {
     delta: Vec<f64>,
     /// eps, coupling error at the start of the step, under the new input.
     eps: Vec<f64>,
+    /// Mean of eps over the step; not a number before there is one, empty where nobody asks for it.
+    mean: Vec<f64>,
 }
 
 fn build(options: &Options, models: &ModelsSpec) -> Box<dyn CouplingMethod> {
@@ -156,6 +161,8 @@ impl CouplingMethod for PreStep {
             inputs: InputShape::polynomials(usize::from(self.settings.ramp)),
             known_inputs: KnownInputs::Kept,
             models: ModelDemand::Full { states: true },
+            micro_samples: self.settings.ede_intermediate,
+            after_step: if self.settings.ede_intermediate { AfterStep::Look } else { AfterStep::Nothing },
             ..Request::default()
         }
     }
@@ -178,7 +185,9 @@ impl CouplingMethod for PreStep {
         };
         self.h = 0.0;
         self.settings.carries_offsets = if self.settings.offsets { None } else { Some(false) };
-        self.memory = Memory { delta: vec![0.0; outputs], eps: vec![0.0; inputs] };
+        let room = if self.settings.ede_intermediate { inputs } else { 0 };
+        self.memory =
+            Memory { delta: vec![0.0; outputs], eps: vec![0.0; inputs], mean: vec![f64::NAN; room] };
         self.next = self.memory.clone();
         (self.y_ahead, self.u_ahead) = (vec![0.0; outputs], vec![0.0; inputs]);
         self.monolithic = vec![0.0; outputs];
@@ -197,9 +206,26 @@ impl CouplingMethod for PreStep {
         self.form_inputs(step, signals)
     }
 
+    /// The mean of eps, by the intermediate values of the outputs.
+    fn post_step(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+        let all = 0..self.layout.subsystems();
+        let ends = (signals.y, signals.y_next);
+        let mean = &mut self.monolithic;
+        mean_outputs(SampleRule::Declared, (signals.micro, &self.layout), all, ends, mean);
+        for j in self.inputs.iter() {
+            let slope = if self.settings.ramp { signals.inputs.coefficients(1)[j] } else { 0.0 };
+            let applied = signals.inputs.coefficients(0)[j] + 0.5 * step.h * slope;
+            self.next.mean[j] = signals.coupling.row(j, mean) + signals.external_mean[j] - applied;
+        }
+        Ok(Verdict::Accept)
+    }
+
     fn save(&self, out: &mut StateWriter) {
         out.reals(&self.next.delta);
         out.reals(&self.next.eps);
+        if self.settings.ede_intermediate {
+            out.reals(&self.next.mean);
+        }
         out.integer(match self.settings.carries_offsets {
             None => 0,
             Some(false) => 1,
@@ -211,6 +237,9 @@ impl CouplingMethod for PreStep {
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         from.reals(&mut self.next.delta)?;
         from.reals(&mut self.next.eps)?;
+        if self.settings.ede_intermediate {
+            from.reals(&mut self.next.mean)?;
+        }
         self.settings.carries_offsets = [None, Some(false), Some(true)][from.index(3)?];
         self.sizes.load(from)
     }
@@ -230,6 +259,7 @@ impl PreStep {
         if step.repetition == 0 {
             self.memory.delta.copy_from_slice(&self.next.delta);
             self.memory.eps.copy_from_slice(&self.next.eps);
+            self.memory.mean.copy_from_slice(&self.next.mean);
         }
         self.locate(signals);
         if self.settings.ede_steps.is_some() && step.k > 0 {
@@ -287,7 +317,12 @@ impl PreStep {
     fn error_equation(&mut self, signals: &Signals<'_>) {
         let Self { coupled, memory, next, h, is_ours, forcing, .. } = self;
         let end = |j: usize| if is_ours[j] { signals.coupled[j] - signals.u_end[j] } else { 0.0 };
-        forcing.lines(*h, |j| memory.eps[j], |j| (end(j) - memory.eps[j]) / *h);
+        // (2.58): not a number, and so nothing, before there was a step.
+        let shift = |j: usize| {
+            let mean = memory.mean.get(j).copied().unwrap_or(f64::NAN);
+            if mean.is_finite() { mean - 0.5 * (memory.eps[j] + end(j)) } else { 0.0 }
+        };
+        forcing.lines(*h, |j| memory.eps[j] + shift(j), |j| (end(j) - memory.eps[j]) / *h);
         match coupled {
             CoupledSystem::Dense(closed) => {
                 closed.force(forcing);

@@ -52,6 +52,8 @@ pub(super) struct Settings {
     pub(super) trapezoid: bool,
     /// Euler steps for the error differential equation, 0 = exact; none if it is left out.
     pub(super) ede_steps: Option<usize>,
+    /// eps has the mean of its intermediate values.
+    pub(super) ede_intermediate: bool,
     /// Euler steps for the extrapolation, 0 = exact.
     pub(super) extrapolation_steps: usize,
     pub(super) phi_steps: usize,
@@ -87,6 +89,7 @@ impl Settings {
                 Target::Trapezoid => true,
             },
             ede_steps: ede.then(|| steps(thesis.ede_solver, thesis.ede_steps)),
+            ede_intermediate: ede && thesis.ede_intermediate,
             extrapolation_steps: steps(thesis.extrapolation, thesis.extrapolation_steps),
             phi_steps: thesis.phi_steps,
             modified,

@@ -14,8 +14,9 @@ pub(crate) mod prestep;
 mod watch;
 
 use costep_core::{
-    Coupling, CouplingMethod, InputSet, KnownInputs, Layout, ModelDemand, ModelSource, ModelsSpec, Options,
-    Request, Result, Signals, StateReader, StateWriter, StepContext, SystemView,
+    AfterStep, Coupling, CouplingMethod, InputSet, KnownInputs, Layout, ModelDemand, ModelSource, ModelsSpec,
+    Options, Request, Result, SampleRule, Signals, StateReader, StateWriter, StepContext, SystemView,
+    Verdict, mean_outputs,
 };
 
 use options::Settings;
@@ -29,6 +30,8 @@ struct Point<'a> {
     coupled: &'a [f64],
     /// u that y was read under.
     u: &'a [f64],
+    /// The mean of eps over the step that ends here; not a number where it is not known.
+    mean_eps: &'a [f64],
     /// r at both ends of the step; of a line with its mean if it has corners between.
     external: (&'a [f64], &'a [f64]),
     coupling: &'a Coupling,
@@ -76,6 +79,9 @@ struct Learnt {
     /// u(T^(k+1)): what the step goes to, and the part of it that comes from models.
     u: Vec<f64>,
     from_models: Vec<f64>,
+    /// The means of eps and of y over the last step, where they are asked for.
+    mean_eps: Vec<f64>,
+    mean: Vec<f64>,
     names: Vec<String>,
     /// Values of the columns per subsystem.
     columns: Vec<f64>,
@@ -110,6 +116,8 @@ fn learnt(name: &'static str, settings: Settings, law: Box<dyn ModelLaw>) -> Box
         known: (Vec::new(), Vec::new()),
         u: Vec::new(),
         from_models: Vec::new(),
+        mean_eps: Vec::new(),
+        mean: Vec::new(),
         names: Vec::new(),
         columns: Vec::new(),
     })
@@ -125,6 +133,7 @@ impl CouplingMethod for Learnt {
             known_inputs: KnownInputs::Kept,
             models: ModelDemand::Full { states: false },
             micro_samples: self.settings.samples,
+            after_step: if self.settings.intermediate { AfterStep::Look } else { AfterStep::Nothing },
             equal_steps: true,
             ..Request::default()
         }
@@ -140,6 +149,8 @@ impl CouplingMethod for Learnt {
         let (start, end) = (&mut self.known.0, &mut self.known.1);
         let signals = [&mut self.z_before, &mut self.coupled_before, start, end];
         signals.into_iter().chain([&mut self.u, &mut self.from_models]).for_each(|v| *v = vec![0.0; inputs]);
+        self.mean_eps = vec![f64::NAN; inputs];
+        self.mean = vec![0.0; system.layout.outputs()];
         self.names = column_names(self.name, system, self.settings.parameters);
         self.columns = vec![0.0; self.names.len() - FIRST_COLUMNS];
         Ok(())
@@ -153,6 +164,17 @@ impl CouplingMethod for Learnt {
             signals.inputs.coefficients_mut(0)[j] = self.u[j];
         }
         Ok(())
+    }
+
+    /// The mean of eps, by the intermediate values of the outputs [T (2.58)].
+    fn post_step(&mut self, _step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+        let (all, ends) = (0..self.layout.subsystems(), (signals.y, signals.y_next));
+        mean_outputs(SampleRule::Declared, (signals.micro, &self.layout), all, ends, &mut self.mean);
+        for j in self.inputs.iter() {
+            let mean = signals.coupling.row(j, &self.mean) + signals.external_mean[j];
+            self.mean_eps[j] = mean - signals.inputs.coefficients(0)[j];
+        }
+        Ok(Verdict::Accept)
     }
 
     fn diagnostic_names(&self) -> Vec<String> {
@@ -170,13 +192,20 @@ impl CouplingMethod for Learnt {
         self.watch.save(out);
         out.reals(&self.z_before);
         out.reals(&self.coupled_before);
+        if self.settings.intermediate {
+            out.reals(&self.mean_eps);
+        }
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
         self.law.load(from)?;
         self.watch.load(from)?;
         from.reals(&mut self.z_before)?;
-        from.reals(&mut self.coupled_before)
+        from.reals(&mut self.coupled_before)?;
+        if self.settings.intermediate {
+            from.reals(&mut self.mean_eps)?;
+        }
+        Ok(())
     }
 }
 
@@ -193,6 +222,7 @@ impl Learnt {
             y: signals.y,
             coupled: signals.coupled,
             u: signals.u_end,
+            mean_eps: &self.mean_eps,
             external: (&self.known.0, &self.known.1),
             coupling: signals.coupling,
             models: signals.models,

@@ -80,6 +80,8 @@ pub(crate) struct Settings {
     /// As in the thesis: no guard beside the phase check.
     pub(crate) paper: bool,
     pub(crate) samples: bool,
+    /// eps has the mean of its intermediate values.
+    pub(crate) intermediate: bool,
 }
 
 /// A length of time.
@@ -107,7 +109,7 @@ impl Settings {
             Learning::Earlier => &LOADED,
             Learning::Recursive | Learning::Nothing => &RLS,
         };
-        let paper = ThesisOptions::read(options).paper;
+        let ThesisOptions { paper, ede_intermediate, .. } = ThesisOptions::read(options);
         let phases = PhaseOptions::read(options);
         let or = |value: f64, table: f64| if value > 0.0 { value } else { table };
         let length = |steps: usize, table: f64| match (steps, paper) {
@@ -123,7 +125,8 @@ impl Settings {
             line: phases.on_line(),
             parameters: phases.parameters,
             paper,
-            samples: offer.micro_samples,
+            samples: offer.micro_samples || ede_intermediate,
+            intermediate: ede_intermediate,
         }
     }
 }

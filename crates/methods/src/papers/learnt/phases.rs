@@ -103,6 +103,7 @@ mod tests {
             parameters: false,
             paper: false,
             samples: false,
+            intermediate: false,
         }
     }
 

@@ -6,7 +6,8 @@
 //! step 3  S_p u = yhat - S_y y - S_u u^k - c  per subsystem                                             [T (2.64), (2.71)]
 //! ```
 //!
-//! The text's (2.55) has lost the minus signs of its model terms; (2.57) is right. Step 3 is solved as u = uhat + S_p^+ (rhs - S_p uhat) with
+//! With intermediate values eps^(k-1) and eps^k are shifted so that their mean is that of eps over the step [T (2.58) to (2.60)],
+//! whose sum lacks the inner step. The text's (2.55) has lost the minus signs of its model terms; (2.57) is right. Step 3 is solved as u = uhat + S_p^+ (rhs - S_p uhat) with
 //! uhat = L yhat + r: least squares with more outputs than inputs, the input nearest to uhat with fewer ((2.71) lacks a factor 2),
 //! in units of the ranges of the signals. Without step 1 and with S_u = 0 (ARX of first order) step 3 changes nothing: u = uhat.
 
@@ -42,18 +43,21 @@ pub struct DiscreteForm {
     pub modified: bool,
     /// Step 3 is done in units of the ranges of the signals.
     pub scaled: bool,
+    /// eps is shifted to the mean of its intermediate values.
+    pub intermediate: bool,
 }
 
 impl DiscreteForm {
     /// Of checked options of `prestep`.
     pub fn new(options: &Options) -> Self {
         let PreStepOptions { ede, modified, scaled, .. } = PreStepOptions::read(options);
-        let errors = match (ede, ThesisOptions::read(options).ede_fresh) {
+        let ThesisOptions { ede_fresh, ede_intermediate, .. } = ThesisOptions::read(options);
+        let errors = match (ede, ede_fresh) {
             (false, _) => ErrorEquation::Off,
             (true, true) => ErrorEquation::Fresh,
             (true, false) => ErrorEquation::Carried,
         };
-        Self { errors, modified, scaled }
+        Self { errors, modified, scaled, intermediate: ede && ede_intermediate }
     }
 }
 
@@ -150,6 +154,11 @@ impl PreStep {
         self.start.copy_from_slice(&self.delta);
         self.drive.0.copy_from_slice(&self.eps_before);
         self.drive.1.copy_from_slice(&self.eps);
+        for j in self.inputs.iter().filter(|j| point.mean_eps[*j].is_finite()) {
+            let shift = point.mean_eps[j] - 0.5 * (self.eps_before[j] + self.eps[j]);
+            self.drive.0[j] += shift;
+            self.drive.1[j] += shift;
+        }
         self.coupled_step(point);
         let parts = &self.parts;
         self.interface.solve(|i| &parts[i].s_p, &mut self.ahead);

@@ -262,7 +262,7 @@ pub(crate) fn twin_solver(project: &Project) -> Option<Solver> {
     let states: usize = model.parts.iter().filter_map(|part| Some(part.ode()?.states())).sum();
     // Exponentials and factors of the whole system are dense.
     let matrices = match model.solver {
-        Solver::Exact | Solver::Multistep(..) => DENSE * (states as f64).powi(3),
+        Solver::Exact | Solver::Multistep(..) | Solver::LinearImplicit(_) => DENSE * (states as f64).powi(3),
         Solver::Euler(_) | Solver::Rk4(_) | Solver::Dopri5(_) | Solver::Other(..) => 0.0,
     };
     let effort = experiment.steps() as f64 * inner_steps * model.layout().outputs() as f64 + matrices;

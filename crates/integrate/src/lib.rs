@@ -17,6 +17,7 @@ mod inner_steps;
 mod integrated;
 mod integrator;
 mod linear;
+mod linear_implicit;
 pub mod multistep;
 mod ode;
 mod rk4;

@@ -8,6 +8,7 @@ use crate::equations::Equations;
 use crate::euler::Euler;
 use crate::exact_lti::ExactLti;
 use crate::integrator::Integrator;
+use crate::linear_implicit::LinearImplicit;
 use crate::multistep::{AtPoint, Family, MultistepIntegrator};
 use crate::rk4::Rk4;
 
@@ -18,6 +19,8 @@ pub enum Solver {
     Euler(f64),
     /// Classical Runge-Kutta of order 4 with inner steps of at most this length.
     Rk4(f64),
+    /// Linearly implicit Euler with inner steps of at most this length.
+    LinearImplicit(f64),
     /// Dormand-Prince 5(4) with this relative tolerance.
     Dopri5(f64),
     /// Exact steps by the matrix exponential, for linear systems.
@@ -31,12 +34,12 @@ pub enum Solver {
 
 impl Solver {
     /// Names of the integrators as users write them.
-    pub const NAMES: [&str; 6] = ["euler", "rk4", "dopri5", "exact", "bdf", "adams"];
+    pub const NAMES: [&str; 7] = ["euler", "rk4", "linear-implicit", "dopri5", "exact", "bdf", "adams"];
 
     /// The sharpest relative tolerance there is.
     pub const SHARPEST: f64 = 1e-14;
 
-    /// Reads `euler:10us`, `rk4:0.1ms`, `dopri5:1e-8`, `exact`, `bdf:1e-6` or `adams:1e-8:restart`. Without
+    /// Reads `euler:10us`, `rk4:0.1ms`, `linear-implicit:1ms`, `dopri5:1e-8`, `exact`, `bdf:1e-6` or `adams:1e-8:restart`. Without
     /// a value the default is taken.
     pub fn parse(text: &str, default_micro_step: f64) -> Result<Self> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
@@ -44,6 +47,7 @@ impl Solver {
         let solver = match name {
             "euler" => Self::Euler(micro_step()?),
             "rk4" => Self::Rk4(micro_step()?),
+            "linear-implicit" => Self::LinearImplicit(micro_step()?),
             "dopri5" => Self::Dopri5(tolerance(value, 1e-8)?),
             "bdf" => multistep(Family::Bdf, value)?,
             "adams" => multistep(Family::Adams, value)?,
@@ -72,6 +76,7 @@ impl Solver {
         match *self {
             Self::Euler(step) => format!("euler:{}", exact_time(step)),
             Self::Rk4(step) => format!("rk4:{}", exact_time(step)),
+            Self::LinearImplicit(step) => format!("linear-implicit:{}", exact_time(step)),
             Self::Dopri5(tolerance) => format!("dopri5:{tolerance:e}"),
             Self::Exact => "exact".into(),
             Self::Multistep(family, tolerance, at_point) => {
@@ -94,6 +99,7 @@ impl Solver {
         Ok(match *self {
             Self::Euler(step) => Box::new(Euler::new(step, states, inputs)),
             Self::Rk4(step) => Box::new(Rk4::new(step, states, inputs)),
+            Self::LinearImplicit(step) => Box::new(LinearImplicit::new(step, equations)),
             Self::Dopri5(tolerance) => Box::new(Dopri5::new(tolerance, states, inputs)),
             Self::Exact => Box::new(ExactLti::new(equations)?),
             Self::Multistep(family, tolerance, at_point) => {
@@ -108,14 +114,14 @@ impl Solver {
         match *self {
             Self::Dopri5(tolerance) | Self::Multistep(_, tolerance, _) => Some(tolerance),
             Self::Other(entry, value) => (entry.setting != SolverSetting::InnerStep).then_some(value),
-            Self::Euler(_) | Self::Rk4(_) | Self::Exact => None,
+            Self::Euler(_) | Self::Rk4(_) | Self::LinearImplicit(_) | Self::Exact => None,
         }
     }
 
     /// The length that its inner steps do not exceed, if that is given.
     pub fn inner_step(&self) -> Option<f64> {
         match *self {
-            Self::Euler(step) | Self::Rk4(step) => Some(step),
+            Self::Euler(step) | Self::Rk4(step) | Self::LinearImplicit(step) => Some(step),
             Self::Other(entry, value) => (entry.setting == SolverSetting::InnerStep).then_some(value),
             Self::Dopri5(_) | Self::Multistep(..) | Self::Exact => None,
         }
@@ -127,7 +133,7 @@ impl Solver {
             Self::Dopri5(_) => Self::Dopri5(tolerance),
             Self::Multistep(family, _, at_point) => Self::Multistep(family, tolerance, at_point),
             Self::Other(entry, _) if self.tolerance().is_some() => Self::Other(entry, tolerance),
-            Self::Other(..) | Self::Euler(_) | Self::Rk4(_) | Self::Exact => self,
+            Self::Other(..) | Self::Euler(_) | Self::Rk4(_) | Self::LinearImplicit(_) | Self::Exact => self,
         }
     }
 }
@@ -242,7 +248,15 @@ mod tests {
 
     #[test]
     fn solvers_are_written_as_text() {
-        for text in ["euler:10us", "rk4:100us", "dopri5:1e-8", "exact", "bdf:1e-6", "adams:1e-8:restart"] {
+        for text in [
+            "euler:10us",
+            "rk4:100us",
+            "linear-implicit:1ms",
+            "dopri5:1e-8",
+            "exact",
+            "bdf:1e-6",
+            "adams:1e-8:restart",
+        ] {
             assert_eq!(Solver::parse(text, 1.0).unwrap().label(), text);
         }
         assert_eq!(Solver::Euler(1.234567891e-5).label(), "euler:1.234567891e-5s");

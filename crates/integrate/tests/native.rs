@@ -10,9 +10,10 @@ use costep_core::{
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_integrate::{Integrated, Solver};
 
-const SOLVERS: [Solver; 5] = [
+const SOLVERS: [Solver; 6] = [
     Solver::Euler(0.01),
     Solver::Rk4(0.03),
+    Solver::LinearImplicit(0.03),
     Solver::Dopri5(1e-7),
     Solver::Multistep(Family::Bdf, 1e-7, AtPoint::CorrectSecond),
     Solver::Multistep(Family::Adams, 1e-7, AtPoint::Restart),

@@ -31,6 +31,33 @@ fn euler_has_order_one() {
 }
 
 #[test]
+fn linearly_implicit_euler_has_order_one() {
+    for input in &INPUTS {
+        let order = order(Solver::LinearImplicit, input);
+        assert!((0.9..1.2).contains(&order), "{order} under order {}", input.order());
+    }
+}
+
+/// Of a stiff linear equation it is backward Euler: right where explicit steps of that length blow up.
+#[test]
+fn linearly_implicit_euler_is_stable_whatever_its_step() {
+    const RATE: f64 = 1e6;
+    let lag = || Formulas {
+        jacobians: |_, _, model| model.a[0] = -RATE,
+        linear: true,
+        ..Formulas::new("lag", 1, &[1.0], |_, x, u, x_dot| x_dot[0] = RATE * (u[0] - x[0]))
+    };
+    let end = |solver: &Solver| {
+        let mut native = started(lag(), solver, 0.0, 0.25);
+        advance(&mut native, 0.0, 0.25, &INPUTS[0].from(0.0))[0]
+    };
+    let (steps, u) = (25, INPUTS[0].from(0.0).coefficients(0)[0]);
+    let exact = u + (1.0 - u) / (1.0 + 0.01 * RATE).powi(steps);
+    assert!((end(&Solver::LinearImplicit(0.01)) - exact).abs() < 1e-9);
+    assert!(!(end(&Solver::Euler(0.01)).abs() < 1e6));
+}
+
+#[test]
 fn rk4_has_order_four() {
     for input in &INPUTS {
         let order = order(Solver::Rk4, input);
@@ -67,7 +94,7 @@ fn the_error_of_dopri5_follows_its_tolerance() {
 
 #[test]
 fn an_inner_step_that_does_not_divide_the_macro_step_is_shortened() {
-    for solver in [Solver::Euler(0.06), Solver::Rk4(0.06)] {
+    for solver in [Solver::Euler(0.06), Solver::Rk4(0.06), Solver::LinearImplicit(0.06)] {
         let mut native = started(logistic(), &solver, 0.0, 0.25);
         native.record(true, &costep_core::Experiment { start: 0.0, stop: 1.0, step: 0.25 });
         advance(&mut native, 0.0, 0.25, &INPUTS[0].from(0.0));

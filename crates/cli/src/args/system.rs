@@ -19,7 +19,7 @@ pub(crate) struct SystemArgs {
     /// End time, with unit: `0.1s`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     t_end: Option<String>,
-    /// Inner solver of native models: euler[:STEP], rk4[:STEP], dopri5[:TOLERANCE], bdf[:TOLERANCE], adams[:TOLERANCE], exact
+    /// Inner solver of native models: euler[:STEP], rk4[:STEP], linear-implicit[:STEP], dopri5[:TOLERANCE], bdf[:TOLERANCE], adams[:TOLERANCE], exact
     #[arg(long)]
     solver: Option<String>,
     /// Order of stepping: auto, parallel (Jacobi), sequential (Gauss-Seidel), sequential:s2,s1

@@ -212,3 +212,20 @@ fn a_part_that_is_made_under_another_name_is_refused() {
     assert_eq!(alone(good, "c"), None);
     assert_eq!(alone(wrong, "c"), Some(Code::Bug));
 }
+
+/// The velocities of the helicopter [T (4.3)]: its climb rate is made of them, and a coupling by signals is the same with them.
+#[test]
+fn the_helicopter_shows_its_velocities_if_asked() {
+    let run = |velocities: &str| {
+        let system = System::opening("helicopter").set("velocities", velocities).open().unwrap();
+        let mut run = system.start(Run::new().method("zoh").reference("none")).unwrap();
+        run.run_until(6.0).unwrap();
+        run
+    };
+    let (plain, shown) = (run("0"), run("1"));
+    let climb = shown.output("helicopter.climb").unwrap();
+    assert_eq!(climb.to_bits(), plain.output("helicopter.climb").unwrap().to_bits());
+    let [vx, vy, vz] = ["vx", "vy", "vz"].map(|name| shown.output(&format!("helicopter.{name}")).unwrap());
+    assert!((climb - (0.0595 * vx + 0.05329 * vy - 0.9968 * vz)).abs() < 1e-12, "{climb} {vx} {vy} {vz}");
+    assert!(vx != 0.0 && vy != 0.0 && plain.output("helicopter.vx").is_err());
+}

@@ -36,6 +36,15 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
             whole: true,
             help: "1 bookI, 2 fit487",
         },
+        ParameterSpec {
+            name: "velocities",
+            unit: "1",
+            default: 0.0,
+            min: 0.0,
+            max: 1.0,
+            whole: true,
+            help: "1: the velocities vx, vy, vz of [T (4.3)] are outputs too",
+        },
     ],
     build,
 };
@@ -58,10 +67,13 @@ fn build(p: &Parameters) -> SystemDescription {
     let controls =
         || ["main", "longitudinal", "lateral", "tail"].map(|name| Port::new(name, "rad", 0.1)).to_vec();
     let controller = if p.get("controller") == 1.0 { "bookI" } else { "fit487" };
-    let parts: Vec<Box<dyn Component>> = vec![
-        Box::new(linear("plant", "helicopter", controls(), motion())),
-        Box::new(linear(controller, "controller", motion(), controls())),
-    ];
+    let plant = if p.get("velocities") == 1.0 {
+        with_velocities(controls(), motion())
+    } else {
+        linear("plant", "helicopter", controls(), motion())
+    };
+    let parts: Vec<Box<dyn Component>> =
+        vec![Box::new(plant), Box::new(linear(controller, "controller", motion(), controls()))];
     let mut model = SystemDescription::new(parts, Solver::Exact, 90.0, 0.1)
         .connected((0..4).map(|control| ((1, control), (0, control))));
     // u2 = r - y1.
@@ -71,6 +83,18 @@ fn build(p: &Parameters) -> SystemDescription {
         model = model.driven(1, input, signal);
     }
     model
+}
+
+/// The helicopter with its velocities, the last three of its states [T (4.3)], behind its other outputs. Nothing is connected to them.
+fn with_velocities(inputs: Vec<Port>, mut outputs: Vec<Port>) -> Linear {
+    let [a, b, mut c] = ["A", "B", "C"].map(|block| matrix(&format!("plant.{block}")));
+    let states = a.len().isqrt();
+    for (i, name) in ["vx", "vy", "vz"].into_iter().enumerate() {
+        outputs.push(Port::new(name, "ft/s", 1.0));
+        c.extend((0..states).map(|k| f64::from(u8::from(k == states - 3 + i))));
+    }
+    let d = vec![0.0; inputs.len() * outputs.len()];
+    Linear::new("helicopter", (inputs, outputs), [&a, &b, &c, &d], &vec![0.0; states])
 }
 
 /// A part without feedthrough that starts at rest.

@@ -55,6 +55,29 @@ fn a_truck_whose_signals_are_declared_discrete_is_coupled_by_methods() {
     assert_eq!(held("zoh"), held("foh"));
 }
 
+/// The FMUs of the truck offer neither derivatives nor rollback that shows dynamics. By models of a run its modes are those of the
+/// equations with 400 and 40 kg, 15 and 150 kN/m and 1 kN s/m.
+#[test]
+fn a_truck_of_black_boxes_has_the_modes_of_its_equations() {
+    let Some(folder) = real_files("libcosim/tests/data/fmi2/quarter_truck") else { return };
+    let sandbox = Sandbox::new();
+    let system = folder.join("OspSystemStructure.xml");
+    let line =
+        format!("stability {} --t-end 4s --step 5ms --method zoh --steps 5ms,40ms --json", system.display());
+    let done = sandbox.run(&line).exits(0);
+    let found: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(found["rests_on"], "models identified from a run", "{found}");
+    let whole = found["eigenvalues"].as_array().unwrap().last().unwrap()["eigenvalues"].clone();
+    for (re, im) in [(-12.707, 62.558), (-1.0427, 5.7812)] {
+        let is_near = |value: &serde_json::Value| {
+            let (a, b) = (value[0].as_f64().unwrap(), value[1].as_f64().unwrap());
+            (a - re).hypot(b - im) < 0.005 * re.hypot(im)
+        };
+        assert!(whole.as_array().unwrap().iter().any(is_near), "{re} {im}: {whole}");
+    }
+    assert_eq!(found["steps"][0]["stable"], true);
+}
+
 /// An interpreter with FMPy and PythonFMU.
 fn interpreter() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fmu-export/tests/python");

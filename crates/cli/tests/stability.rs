@@ -130,3 +130,40 @@ fn fmus_are_judged_by_their_local_models() {
     assert!((radius(&native) - radius(&fmus)).abs() < 1e-9, "{native} {fmus}");
     assert_eq!(fmus["rests_on"], "local models of the parts");
 }
+
+/// Explicit Euler of inner step dt adds omega^2 dt / 2 to the growth of a mode: more than the damping of the pendulum. That is so, and
+/// is told.
+#[test]
+fn growth_by_the_inner_solver_is_told_apart() {
+    let sandbox = Sandbox::new();
+    let line = "stability pendulum-oscillator --method foh --steps 0.1ms";
+    let of = |more: &str| sandbox.run(&format!("{line} {more} --json")).exits(0).json();
+    let (steps, models) = (of(""), of("--by-models"));
+    let mode = |object: &serde_json::Value, key: &str| object["steps"][0]["mode"][key].as_f64().unwrap();
+    let omega = std::f64::consts::TAU * mode(&models, "frequency");
+    let added = mode(&steps, "rate") - mode(&models, "rate");
+    assert!((added - omega * omega * 1e-4 / 2.0).abs() < 0.05 * added, "{added:e} at {omega} rad/s");
+    assert_eq!((&steps["steps"][0]["stable"], &models["steps"][0]["stable"]), (&false.into(), &true.into()));
+    assert_eq!(steps["without_inner_solver"]["stable"], true);
+    let text = sandbox.run(line).exits(0).stdout;
+    assert!(text.contains("comes from the inner solver euler:100us"), "{text}");
+}
+
+/// Black boxes that cannot be put back are judged by models of a run, and agree with the steps of the equations inside them. They give no
+/// values inside of steps.
+#[test]
+fn black_boxes_are_judged_by_models_of_a_run() {
+    let sandbox = Sandbox::new();
+    sandbox.run("export-fmu dual-mass --black-box --out fmus").exits(0);
+    sandbox.run("new pair fmus/s1.fmu fmus/s2.fmu").exits(0);
+    for method in ["zoh", "nepce:sampling=communication"] {
+        let line = format!("--method {method} --steps 0.5ms,1ms,2ms,4ms --json");
+        let native = sandbox.run(&format!("stability dual-mass {line}")).exits(0).json();
+        let found = sandbox.run(&format!("stability pair --step 1ms {line}")).exits(0).json();
+        assert_eq!(found["rests_on"], "models identified from a run", "{found}");
+        for (a, b) in native["steps"].as_array().unwrap().iter().zip(found["steps"].as_array().unwrap()) {
+            let (exact, radius) = (a["radius"].as_f64().unwrap(), b["radius"].as_f64().unwrap());
+            assert!((exact - radius).abs() < 1e-9 * exact, "{method} at {}: {exact} {radius}", a["step"]);
+        }
+    }
+}

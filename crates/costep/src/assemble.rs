@@ -1,6 +1,6 @@
 //! From a project to an engine.
 
-use costep_core::{Code, Error, Experiment, ModelSource, Result};
+use costep_core::{Code, CouplingMethod, Error, Experiment, InputSet, ModelSource, Result};
 use costep_engine::{ControlSpec, Engine, Group, ListedSteps, Scheduling, System, Threads};
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
@@ -148,6 +148,26 @@ fn trusting(
     let mut engine = engine.map_err(|error| distrust.explain(error, project))?;
     distrust.reasons(project).for_each(|reason| engine.add_warning(reason));
     Ok(engine)
+}
+
+/// An engine with equal steps for one method, to which something has been done.
+pub(crate) fn wrapped_engine(
+    project: &Project,
+    method: &MethodSpec,
+    experiment: Experiment,
+    wrap: impl Fn(Box<dyn CouplingMethod>) -> Box<dyn CouplingMethod>,
+) -> Result<Engine> {
+    let mut project = project.clone();
+    project.groups.truncate(1);
+    let inputs = project.model.layout().inputs();
+    project.groups[0].inputs = InputSet::All(inputs);
+    let distrust = Distrust::find(&project, std::iter::once(method), &experiment);
+    let models = costep_methods::models(std::iter::once(method))?;
+    let mut system = coupled(&project, (method, experiment), (models, false), &distrust)?;
+    for group in &mut system.groups {
+        group.method = wrap(method.build());
+    }
+    Engine::new(system)
 }
 
 /// The parts of a project under their methods.

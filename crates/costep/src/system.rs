@@ -1,9 +1,9 @@
 //! A system that is ready to be run.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use costep_core::{Code, Error, Result};
+use costep_core::{Code, Error, LocalModel, Result};
 use costep_ident::ModelFile;
 use costep_project::{Override, Project, Registry, Source, check_step};
 
@@ -34,6 +34,8 @@ use crate::solution::Solution;
 pub struct System {
     pub(crate) project: Arc<Project>,
     pub(crate) registry: Registry,
+    /// Models of its parts that were identified from a run, to judge stability by.
+    pub(crate) identified: Arc<OnceLock<Vec<LocalModel>>>,
 }
 
 /// A system on its way to be opened, with changes.
@@ -108,7 +110,7 @@ impl System {
 
     /// A project that was loaded with the help of a registry.
     pub fn new(project: Project, registry: Registry) -> Self {
-        Self { project: Arc::new(project), registry }
+        Self { project: Arc::new(project), registry, identified: Arc::default() }
     }
 
     /// The project behind it.

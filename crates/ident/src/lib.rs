@@ -36,7 +36,7 @@ pub use ij_rls::IjRls;
 pub use lags::Lags;
 pub use learning::{Learning, LearningSettings};
 pub use moesp::{Moesp, MoespSettings, StateSpace};
-pub use probe::Probe;
+pub use probe::{Probe, Record, RecordedModel};
 pub use quality::{Quality, excitation};
 pub use renewal::Refresh;
 pub use resample::{InputForm, Resampler, resample, resample_arx, resample_by};

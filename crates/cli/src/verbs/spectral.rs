@@ -36,6 +36,8 @@ struct Found<'a> {
     system: &'a System,
     steps: Vec<StepStability>,
     largest: Largest,
+    /// The least unstable step by local models, if these have no inner solver and are stable.
+    without_solver: Option<StepStability>,
     /// Of the parts and of the whole, where local models are known.
     spectra: Result<(Vec<Spectrum>, Foundation)>,
     loops: Vec<costep::OpenLoop>,
@@ -71,6 +73,15 @@ impl<'a> Found<'a> {
             bar.inc(1);
         }
         let largest = largest(&found, &judge, &bar)?;
+        let by_models = |of: &StepStability| {
+            let point = StabilityPoint { at, by_models: true, ..StabilityPoint::new(method, of.step) };
+            system.stability_at(&point, &mut |_| stop::check()).ok()
+        };
+        // Explicit inner steps add growth of their own, which is small and easily taken for that of the coupling.
+        let has_solver = project.model.solver.inner_step().is_some();
+        let doubtful =
+            |of: &&StepStability| has_solver && of.rests_on == Foundation::Steps && !of.is_stable();
+        let without_solver = found.iter().find(doubtful).and_then(by_models).filter(StepStability::is_stable);
         bar.finish_and_clear();
         let inputs = system.loop_inputs();
         let open = |input: &String| system.open_loop(input, own, at).ok();
@@ -78,6 +89,7 @@ impl<'a> Found<'a> {
             system,
             steps: found,
             largest,
+            without_solver,
             spectra: system.spectra(at),
             loops: inputs.iter().filter_map(open).collect(),
         })
@@ -99,6 +111,7 @@ impl<'a> Found<'a> {
         };
         object.insert("largest_stable_step".into(), json!(largest));
         object.insert("unstable_step".into(), json!(unstable));
+        object.insert("without_inner_solver".into(), json!(self.without_solver.as_ref().map(step_to_json)));
         if let Ok((spectra, foundation)) = &self.spectra {
             let one = |spectrum: &Spectrum| {
                 json!({
@@ -147,6 +160,14 @@ impl<'a> Found<'a> {
             Largest::Below(step) => {
                 say!("{}  not even at {}", paint(BAD, "UNSTABLE"), format_time(step))?;
             }
+        }
+        if let Some(of) = &self.without_solver {
+            let rate = of.mode.as_ref().map_or(f64::NEG_INFINITY, |mode| mode.rate);
+            say!(
+                "the growth at {} comes from the inner solver {}: without it {rate:+.3e} 1/s (`--by-models`)",
+                format_time(of.step),
+                project.model.solver.label()
+            )?;
         }
         self.tell_eigenvalues()?;
         for open in &self.loops {

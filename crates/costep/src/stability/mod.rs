@@ -4,6 +4,7 @@
 //! point of a run. Systems with parts that costep does not integrate are judged by models of their parts, coupled by the
 //! very same engine and method.
 
+mod identified;
 mod margin;
 mod models;
 mod parts;
@@ -42,6 +43,8 @@ pub enum Foundation {
     Differences,
     /// Models from the responses of the parts to probing steps.
     Probe,
+    /// Models identified from a run with shaken inputs.
+    Identified,
 }
 
 impl Foundation {
@@ -52,6 +55,7 @@ impl Foundation {
             Self::LocalModels => "local models of the parts",
             Self::Differences => "local models by differences",
             Self::Probe => "probed models of the parts",
+            Self::Identified => "models identified from a run",
         }
     }
 
@@ -70,6 +74,10 @@ impl Foundation {
             Self::Probe => {
                 "by models from the responses of the parts to trial steps: what no input moves and no output shows is not \
                  judged"
+            }
+            Self::Identified => {
+                "by linear models identified from a run at the step of the project with shaken inputs: what the run did not \
+                 excite, and what is faster than twice that step, is not judged"
             }
         }
     }
@@ -172,14 +180,14 @@ impl System {
         progress: &mut dyn FnMut(f64) -> Result<()>,
     ) -> Result<StepStability> {
         self.check_steps(&[point.step])?;
-        judge(&self.project, point, progress)
+        judge(self, point, progress)
     }
 
     /// The eigenvalues of every part and, last, of the whole, by local models at the start or at this time of a run.
     pub fn spectra(&self, at: Option<f64>) -> Result<(Vec<Spectrum>, Foundation)> {
         let step = self.project.equal_step();
         let before = steps_before(&self.project, at, step);
-        let (models, foundation) = models::local_models(&self.project, step, before)?;
+        let (models, foundation) = models::local_models(self, step, before)?;
         Ok((models::spectra(&self.project, &models)?, foundation))
     }
 
@@ -193,7 +201,7 @@ impl System {
                 .suggest(input, names.iter().map(String::as_str))
         })?;
         let before = steps_before(&self.project, at, step);
-        let (models, _) = models::local_models(&self.project, step, before)?;
+        let (models, _) = models::local_models(self, step, before)?;
         margin::open_loop(&self.project, &models, (index, input), step)
     }
 
@@ -229,12 +237,12 @@ impl System {
 }
 
 fn judge(
-    project: &Project,
+    system: &System,
     point: &StabilityPoint<'_>,
     progress: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<StepStability> {
     if monolithic::is_monolithic(point.method) {
-        return judge_whole(project, point);
+        return judge_whole(system, point);
     }
     if learns(point.method) {
         return Err(no_linear_map(
@@ -242,7 +250,7 @@ fn judge(
             "it learns during the run, so its map is another one at every step",
         ));
     }
-    let mut project = project.clone();
+    let mut project = Project::clone(&system.project);
     // Residuals and tolerances are relative to nominal values: then perturbations have to be of these sizes.
     let request = point.method.build().request();
     let compares = request.after_step == AfterStep::Judge
@@ -251,7 +259,7 @@ fn judge(
     let mut before = steps_before(&project, point.at, point.step).max(BEFORE);
     let mut rests_on = Foundation::Steps;
     if point.by_models || !parts::are_native(&project) {
-        let (models, foundation) = models::local_models(&project, point.step, before)?;
+        let (models, foundation) = models::local_models(system, point.step, before)?;
         parts::as_models(&mut project, &models, compares)?;
         (rests_on, before) = (foundation, BEFORE);
     } else if parts::are_linear(&project) {
@@ -325,9 +333,10 @@ fn no_linear_map(method: &MethodSpec, cause: &str) -> Error {
 }
 
 /// All parts as one: e^(lambda h).
-fn judge_whole(project: &Project, point: &StabilityPoint<'_>) -> Result<StepStability> {
+fn judge_whole(system: &System, point: &StabilityPoint<'_>) -> Result<StepStability> {
+    let project = &*system.project;
     let before = steps_before(project, point.at, point.step);
-    let (models, rests_on) = models::local_models(project, point.step, before)?;
+    let (models, rests_on) = models::local_models(system, point.step, before)?;
     let whole = models::whole(project, &models)?;
     let rates = eigenvalues(&whole.a)
         .ok_or_else(|| Error::new(Code::NotFinite, "the eigenvalues of the system were not found"))?;

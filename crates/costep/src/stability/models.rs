@@ -9,6 +9,8 @@ use costep_project::Project;
 use crate::assemble::{self, Steps};
 
 use super::Foundation;
+use super::identified::identified_models;
+use crate::system::System;
 
 /// Where models come from: the first of these that all parts can serve.
 const SOURCES: [(&str, Foundation); 3] = [
@@ -18,11 +20,11 @@ const SOURCES: [(&str, Foundation); 3] = [
 ];
 
 /// Models of all parts at a point of a run that couples them by these very models.
-pub(super) fn local_models(
-    project: &Project,
-    step: f64,
-    before: u64,
-) -> Result<(Vec<LocalModel>, Foundation)> {
+pub(super) fn local_models(system: &System, step: f64, before: u64) -> Result<(Vec<LocalModel>, Foundation)> {
+    let project = &*system.project;
+    if let Some(known) = system.identified.get() {
+        return Ok((known.clone(), Foundation::Identified));
+    }
     let mut refused = None;
     for (label, foundation) in SOURCES {
         match models_by(project, label, step, before) {
@@ -36,10 +38,22 @@ pub(super) fn local_models(
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    let cause = refused.map_or_else(String::new, |error| error.details().message.clone());
+    // Models of a run hold for every step, so that one run at the step of the project serves all.
+    let unknown = match identified_models(project, project.equal_step(), before) {
+        Ok(models) if models.iter().any(|of| of.states > 0) => {
+            return Ok((system.identified.get_or_init(|| models).clone(), Foundation::Identified));
+        }
+        Ok(_) => String::new(),
+        Err(error) if matches!(error.code(), Code::Stopped | Code::TimeLimit) => return Err(error),
+        Err(error) => {
+            let details = error.details();
+            format!("; {}: {}", details.message, details.cause.as_deref().unwrap_or_default())
+        }
+    };
+    let cause = refused.map_or_else(String::new, |error| error.details().message.clone()) + &unknown;
     Err(Error::new(Code::NoLinearMap, "the parts give no local models").because(cause).hint(
-        "FMUs that offer directional derivatives, or that can be put back (rollback), can be judged; for others `costep \
-         stability --bohl --method prestep --models rls`, or `costep compare`",
+        "FMUs that offer directional derivatives, that can be put back (rollback) or that behave linearly near this run can \
+         be judged; for others `costep stability --bohl --method prestep --models rls`, or `costep compare`",
     ))
 }
 

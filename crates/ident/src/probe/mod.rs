@@ -13,6 +13,7 @@
 mod output_form;
 mod place;
 mod realise;
+mod record;
 mod trial;
 
 use costep_core::{
@@ -24,6 +25,7 @@ use costep_core::{
 use crate::renewal::{RENEWED, Refresh, Renewal, RenewalOptions, Renewed};
 use place::Finder;
 use realise::Responses;
+pub use record::{Record, RecordedModel};
 use trial::Clock;
 
 /// Row of the registry.

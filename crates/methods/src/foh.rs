@@ -15,7 +15,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     summary: "Extrapolates each input along the line through its last two values. Subsystems that hold \
               their inputs get the mean of the line over the step.",
     equations: "u(t) = z^k + (z^k - z^(k-1)) (t - T^k) / (T^k - T^(k-1)),  z = L y + r",
-    source: "classical; [T] section 2.1",
+    source: "classical; [T] section 1.4",
     convergence_order: 2,
     deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,

@@ -2,7 +2,7 @@
 //! last hold missed.
 //!
 //! u = z^k + c^k with c^k = alpha/h * integral over the last step of (z - u_ref) dt  (\[G18] section 3.2, after
-//! Benedikt & Hofer 2013; \[T] section 2.1).
+//! Benedikt & Hofer 2013; \[T] section 1.4).
 //!
 //! The papers leave open what u_ref is. `uncorrected`: the held signal without c. Then the sums telescope and
 //! the method conserves energy in the mean. `applied`: the signal with c, as the figures of \[G18] suggest.
@@ -35,7 +35,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     summary: "A hold plus the mean error of the last hold, so that the transferred energy is corrected \
               one step later. Uses the outputs inside the step where a subsystem provides them.",
     equations: "u(t) = z^k + c^k,  c^k = alpha/h * integral_{T^(k-1)}^{T^k} (z - u_ref) dt,  z = L y + r",
-    source: "[G18] section 3.2; [T] section 2.1; Benedikt & Hofer 2013",
+    source: "[G18] section 3.2; [T] section 1.4; Benedikt & Hofer 2013",
     convergence_order: 2,
     deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,

@@ -16,7 +16,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
               diverges early at large ones. Subsystems that take inputs of a lower order get the line nearest to the \
               parabola, or its mean over the step.",
     equations: "u(t) = parabola through (T^(k-2), z^(k-2)), (T^(k-1), z^(k-1)), (T^k, z^k),  z = L y + r",
-    source: "classical; [T] section 2.1",
+    source: "classical; [T] section 1.4",
     convergence_order: 3,
     deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,

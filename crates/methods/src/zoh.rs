@@ -1,7 +1,7 @@
 //! Zero-order hold: each input keeps the value its source had at the start of the step.
 //!
 //! What every other open co-simulation tool does. Order 1, no memory, cheapest of all; the held value lags
-//! half a step behind and, through outputs with direct feedthrough, one and a half (\[T] section 2.1).
+//! half a step behind and, through outputs with direct feedthrough, one and a half (\[T] section 1.4).
 
 use costep_core::{CouplingMethod, Deviations, MethodEntry, ModelKind, ModelsSpec, Options};
 
@@ -15,7 +15,7 @@ pub const ENTRY: MethodEntry = MethodEntry {
     summary: "Each input keeps the value its source had at the start of the step. Cheap, works with every \
               subsystem, and is the first to become unstable in stiff couplings.",
     equations: "u(t) = z^k,  z = L y + r",
-    source: "classical; [T] section 2.1",
+    source: "classical; [T] section 1.4",
     convergence_order: 1,
     deviations: Deviations::NONE,
     models: ModelKind::CONTINUOUS,

@@ -1,8 +1,11 @@
 //! `costep doe` and `costep map`: what they find, and that nothing gets lost on the way.
 
 mod common;
+#[path = "../../fmu-export/tests/common/python.rs"]
+mod python;
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use common::{Running, Sandbox, finished};
@@ -225,4 +228,57 @@ fn a_map_has_regions_and_areas() {
         .says("--steps 1xs")
         .says("3 errors");
     sandbox.run("map dual-mass").exits(1).says("varies nothing");
+}
+
+/// `count` levels from one power of ten to another.
+fn levels(from: f64, to: f64, count: usize) -> String {
+    let level = |k: usize| 10f64.powf(from + (to - from) * k as f64 / (count - 1) as f64).to_string();
+    (0..count).map(level).collect::<Vec<_>>().join(",")
+}
+
+/// Areas of a map and those of the program in numpy, method by method, for one grid.
+fn areas((cks, dks): (usize, usize), steps: &str, methods: &str) {
+    if python::skipped() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../costep/tests/numpy");
+    let interpreter = python::environment("stability-venv", &folder.join("requirements.txt"));
+    let (ck, dk) = (levels(3.0, 6.0, cks), levels(2.0, 5.5, dks));
+    let sandbox = Sandbox::new();
+    let in_ms = |step: &str| format!("{step}ms");
+    let times: Vec<String> = steps.split(',').map(in_ms).collect();
+    let line = format!(
+        "map dual-mass --vary ck={ck} --vary dk={dk} --steps {} --methods {methods} --solver exact --out map --json",
+        times.join(",")
+    );
+    let object = sandbox.run(&line).exits(0).json();
+    let seconds: Vec<String> =
+        steps.split(',').map(|step| (step.parse::<f64>().unwrap() / 1e3).to_string()).collect();
+    let output = std::process::Command::new(interpreter)
+        .arg(folder.join("areas.py"))
+        .args([&ck, &dk, &seconds.join(","), "exact", methods])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let maps = object["methods"].as_array().unwrap();
+    assert_eq!(maps.len(), text.lines().count());
+    for (map, theirs) in maps.iter().zip(text.lines()) {
+        let (ours, theirs) = (map["area_by_radius"].as_f64().unwrap(), theirs.parse::<f64>().unwrap());
+        println!("{}: {ours:.3} by the radius, numpy {theirs:.3}, {} by runs", map["method"], map["area"]);
+        assert!((ours - theirs).abs() <= 0.03 * theirs && theirs > 0.0, "{}: {ours} {theirs}", map["method"]);
+    }
+}
+
+/// The region of a map is that of an independent program, which knows neither the engine nor the map.
+#[test]
+fn areas_are_those_of_a_program_in_numpy() {
+    areas((7, 8), "0.5,2,4,6,8,10", "zoh,foh,nepce");
+}
+
+/// The same on the grid of the thesis: half a minute, so only when asked for.
+#[test]
+#[ignore = "half a minute"]
+fn areas_on_the_whole_grid_are_those_of_a_program_in_numpy() {
+    areas((13, 15), "0.5,1,2,3,4,5,6,7,8,9,10", "zoh,foh,nepce,mbcorr,prestep:paper=true");
 }

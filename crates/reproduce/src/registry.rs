@@ -30,6 +30,7 @@ pub static STUDIES: &[Study] = &[
     genser2020_doe::identified::TAB_3_11,
     genser2020_doe::identified::TAB_3_12,
     genser2020_doe::identified::TAB_3_13,
+    genser2020_doe::sorted::FIG_3_45,
     genser2020_identified::TAB_3_12,
     genser2020_identified::TAB_3_13,
     genser2020_bohl::TAB_3_14,

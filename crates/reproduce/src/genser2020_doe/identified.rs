@@ -134,7 +134,7 @@ const SETUP_RLS: &str = "Nonlinear dual mass oscillator with external force, exp
                          prestep:source=rls,paper=true with all 17,640 combinations of Tables 3.7 and 3.8. Error: per subsystem the mean over \
                          outputs and time, norm over subsystems [T (3.9)], set to 1 where it is greater or the run diverges, as the thesis does. \
                          The plan is examples/plans/genser2020-tab3.10.toml.";
-const SETUP_MOESP: &str = "As genser2020-tab3.10 with prestep:source=moesp,paper=true and all 7,056 combinations of Tables 3.7 and 3.9. \
+pub(super) const SETUP_MOESP: &str = "As genser2020-tab3.10 with prestep:source=moesp,paper=true and all 7,056 combinations of Tables 3.7 and 3.9. \
                            The plan is examples/plans/genser2020-tab3.11.toml.";
 
 /// Row of the registry.

@@ -3,6 +3,7 @@
 
 pub(crate) mod exact;
 pub(crate) mod identified;
+pub(crate) mod sorted;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,11 +1,12 @@
 //! Steps as long as a method that repeats them converges: a fifth of one that does not, and twice one that
 //! does. MasterSim adapts its steps like this without an error control.
 
-use costep_core::{AfterStep, Code, Error, Interval, Result, StateReader, StateWriter, StepContext};
+use costep_core::{AfterStep, Code, Error, Result, StepContext};
 
 use super::ControlEntry;
+use super::paced::{Paced, Rule};
 use super::pacing::Pacing;
-use crate::step_control::{ControlView, StepControl, StepCounts};
+use crate::step_control::ControlView;
 
 pub(super) const ENTRY: ControlEntry = ControlEntry {
     id: "convergence",
@@ -14,17 +15,15 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
     needs: "a method that repeats steps, with `without_convergence=halve`",
     cost: "1",
     takes_tolerance: false,
-    build: |spec, experiment, _| Box::new(Convergence { pacing: Pacing::new(spec, experiment) }),
+    build: |spec, experiment, _| Box::new(Paced { pacing: Pacing::new(spec, experiment), rule: Convergence }),
 };
 
 const SHRINKS: f64 = 0.2;
 const GROWS: f64 = 2.0;
 
-struct Convergence {
-    pacing: Pacing,
-}
+struct Convergence;
 
-impl StepControl for Convergence {
+impl Rule for Convergence {
     fn prepare(&mut self, system: &ControlView<'_>) -> Result<()> {
         if !system.repeats {
             let message = "`convergence` needs a method that repeats steps, and this one does each once";
@@ -32,43 +31,18 @@ impl StepControl for Convergence {
                 "use `fixed-point:without_convergence=halve`, or a `tolerance` with `control = \"defect\"`",
             ));
         }
-        self.pacing.prepare(system)
-    }
-
-    fn next_step(&self, _k: u64) -> Interval {
-        self.pacing.next_step()
-    }
-
-    fn is_over(&self, _k: u64) -> bool {
-        self.pacing.is_over()
-    }
-
-    fn is_uniform(&self) -> bool {
-        false
-    }
-
-    fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
-        self.pacing.rejected(step, shorter.min(SHRINKS * step.h))
-    }
-
-    fn accepted(&mut self, step: &StepContext) {
-        self.pacing.wish_for(step, GROWS * step.h);
-        self.pacing.accepted(step);
+        Ok(())
     }
 
     fn after_step(&self) -> AfterStep {
         AfterStep::Nothing
     }
 
-    fn counts(&self) -> Option<StepCounts> {
-        Some(self.pacing.counts())
+    fn instead(&self, step: &StepContext, asked: f64) -> f64 {
+        asked.min(SHRINKS * step.h)
     }
 
-    fn save(&self, out: &mut StateWriter) {
-        self.pacing.save(out);
-    }
-
-    fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.pacing.load(from)
+    fn accepted(&mut self, step: &StepContext, pacing: &mut Pacing) {
+        pacing.wish_for(step, GROWS * step.h);
     }
 }

@@ -32,7 +32,7 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
     needs: "nothing; rollback is used where all subsystems have it",
     cost: "1",
     takes_tolerance: true,
-    build: |spec, experiment, _| Box::new(InputControl::new(spec, experiment, error)),
+    build: |spec, experiment, _| Box::new(InputControl::control(spec, experiment, error, true)),
 };
 
 /// How much of the sum of both ends counts as the mean of what is projected, and how much of the tail of an

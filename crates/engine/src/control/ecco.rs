@@ -11,13 +11,13 @@
 //! other controls.
 
 use costep_core::{
-    AfterStep, Code, Error, Experiment, Interval, PowerBond, Result, Signals, StateReader, StateWriter,
-    StepContext, Verdict,
+    AfterStep, Code, Error, PowerBond, Result, Signals, StateReader, StateWriter, StepContext, Verdict,
 };
 
+use super::ControlEntry;
+use super::paced::{Paced, Rule};
 use super::pacing::{Pacing, StepError};
-use super::{ControlEntry, ControlSpec};
-use crate::step_control::{ControlView, StepControl, StepCounts};
+use crate::step_control::ControlView;
 
 pub(super) const ENTRY: ControlEntry = ControlEntry {
     id: "ecco",
@@ -25,11 +25,12 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
     needs: "power bonds: connections with `bond = \"NAME\"`, in pairs",
     cost: "1",
     takes_tolerance: true,
-    build: |spec, experiment, bonds| Box::new(Ecco::new(spec, experiment, bonds)),
+    build: |spec, experiment, bonds| {
+        Box::new(Paced { pacing: Pacing::new(spec, experiment), rule: Ecco::new(spec.tolerance, bonds) })
+    },
 };
 
 struct Ecco {
-    pacing: Pacing,
     tolerance: f64,
     bonds: Vec<PowerBond>,
     order: f64,
@@ -40,10 +41,9 @@ struct Ecco {
 }
 
 impl Ecco {
-    fn new(spec: &ControlSpec, experiment: &Experiment, bonds: &[PowerBond]) -> Self {
+    fn new(tolerance: f64, bonds: &[PowerBond]) -> Self {
         Self {
-            pacing: Pacing::new(spec, experiment),
-            tolerance: spec.tolerance,
+            tolerance,
             order: 2.0,
             powers: vec![0.0; bonds.len()],
             new_powers: vec![0.0; bonds.len()],
@@ -53,13 +53,12 @@ impl Ecco {
     }
 }
 
-impl StepControl for Ecco {
+impl Rule for Ecco {
     fn prepare(&mut self, system: &ControlView<'_>) -> Result<()> {
         if self.bonds.is_empty() {
             return Err(Error::new(Code::ControlNeeds, "`ecco` needs power bonds, and the system has none")
                 .hint("write `bond = \"NAME\"` at two connections, there and back, or use `control = \"defect\"`"));
         }
-        self.pacing.prepare(system)?;
         let ends = self.bonds.iter().flat_map(|bond| bond.connections.iter().map(|end| end.input));
         let orders = ends.filter_map(|j| system.inputs[j]).map(|input| input.order + 1);
         self.order = orders.min().unwrap_or(1).max(2) as f64;
@@ -67,32 +66,11 @@ impl StepControl for Ecco {
         Ok(())
     }
 
-    fn next_step(&self, _k: u64) -> Interval {
-        self.pacing.next_step()
-    }
-
-    fn is_over(&self, _k: u64) -> bool {
-        self.pacing.is_over()
-    }
-
-    fn is_uniform(&self) -> bool {
-        false
-    }
-
-    fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
-        self.pacing.rejected(step, shorter)
-    }
-
-    fn accepted(&mut self, step: &StepContext) {
-        self.pacing.accepted(step);
-        self.powers.copy_from_slice(&self.new_powers);
-    }
-
     fn after_step(&self) -> AfterStep {
         AfterStep::Look
     }
 
-    fn judge(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+    fn judge(&mut self, step: &StepContext, signals: &Signals<'_>, pacing: &mut Pacing) -> Result<Verdict> {
         signals.inputs.evaluate(step.h, &mut self.u);
         let mut size = 0.0f64;
         for (i, bond) in self.bonds.iter().enumerate() {
@@ -102,21 +80,19 @@ impl StepControl for Ecco {
                 size = size.max((a - b).abs() / (self.new_powers[i] * self.tolerance));
             }
         }
-        self.pacing.judge(step, StepError { size, order: self.order }, false);
+        pacing.judge(step, StepError { size, order: self.order }, false);
         Ok(Verdict::Accept)
     }
 
-    fn counts(&self) -> Option<StepCounts> {
-        Some(self.pacing.counts())
+    fn accepted(&mut self, _step: &StepContext, _pacing: &mut Pacing) {
+        self.powers.copy_from_slice(&self.new_powers);
     }
 
     fn save(&self, out: &mut StateWriter) {
-        self.pacing.save(out);
         out.reals(&self.powers);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.pacing.load(from)?;
         from.reals(&mut self.powers)
     }
 }

@@ -3,14 +3,15 @@
 use std::ops::Range;
 
 use costep_core::{
-    AfterStep, Experiment, InputPolynomials, Interval, Layout, Result, Signals, StateReader, StateWriter,
-    StepContext, Verdict,
+    AfterStep, Experiment, InputPolynomials, Layout, Result, Signals, StateReader, StateWriter, StepContext,
+    Verdict,
 };
 
 use super::ControlSpec;
+use super::paced::{Paced, Rule};
 use super::pacing::{Pacing, StepError};
 use super::ranges::Ranges;
-use crate::step_control::{ControlView, InputTraits, StepControl, StepCounts};
+use crate::step_control::{ControlView, InputTraits};
 
 /// One input over a step that has been tried.
 pub(super) struct InputOverStep {
@@ -45,7 +46,6 @@ const AT_REST: f64 = 1e-3;
 /// more, so much larger may errors be. Where all signals calm down together the two cancel; where a force
 /// has calmed down and what it moves has not, small errors of it matter.
 pub(super) struct InputControl {
-    pacing: Pacing,
     tolerance: f64,
     error: InputError,
     inputs: Vec<Option<InputTraits>>,
@@ -65,9 +65,15 @@ pub(super) struct InputControl {
 }
 
 impl InputControl {
-    pub(super) fn new(spec: &ControlSpec, experiment: &Experiment, error: InputError) -> Self {
-        Self {
-            pacing: Pacing::new(spec, experiment),
+    /// A control by this error of inputs. Steps that were far too long are done again where all subsystems
+    /// can go back, if `may_go_back`.
+    pub(super) fn control(
+        spec: &ControlSpec,
+        experiment: &Experiment,
+        error: InputError,
+        may_go_back: bool,
+    ) -> Paced<Self> {
+        let rule = Self {
             tolerance: spec.tolerance,
             error,
             inputs: Vec::new(),
@@ -79,14 +85,10 @@ impl InputControl {
             end: Vec::new(),
             means: Vec::new(),
             y: Vec::new(),
-            may_go_back: true,
+            may_go_back,
             goes_back: false,
-        }
-    }
-
-    /// Keeps every step.
-    pub(super) fn without_rollback(self) -> Self {
-        Self { may_go_back: false, ..self }
+        };
+        Paced { pacing: Pacing::new(spec, experiment), rule }
     }
 
     /// How much the outputs move lately that an input may move.
@@ -101,8 +103,8 @@ impl InputControl {
         (lately / self.activity(j)).max(OF_GREATEST * self.ranges.greatest(j))
     }
 
-    fn greatest_error(&self, step: &StepContext, signals: &Signals<'_>) -> StepError {
-        let (mut greatest, share) = (StepError::NONE, self.pacing.share(step.h));
+    fn greatest_error(&self, step: &StepContext, signals: &Signals<'_>, share: f64) -> StepError {
+        let mut greatest = StepError::NONE;
         for (j, of) in self.inputs.iter().enumerate() {
             let Some(of) = *of else { continue };
             let (start, end) = (self.start[j], self.end[j]);
@@ -123,9 +125,8 @@ impl InputControl {
     }
 }
 
-impl StepControl for InputControl {
+impl Rule for InputControl {
     fn prepare(&mut self, system: &ControlView<'_>) -> Result<()> {
-        self.pacing.prepare(system)?;
         self.goes_back = self.may_go_back && system.without_rollback.is_none();
         self.inputs = system.inputs.to_vec();
         let ports = system.descriptions.iter().flat_map(|description| &description.inputs);
@@ -141,25 +142,8 @@ impl StepControl for InputControl {
         Ok(())
     }
 
-    fn next_step(&self, _k: u64) -> Interval {
-        self.pacing.next_step()
-    }
-
-    fn is_over(&self, _k: u64) -> bool {
-        self.pacing.is_over()
-    }
-
-    fn is_uniform(&self) -> bool {
-        false
-    }
-
-    fn rejected(&mut self, step: &StepContext, shorter: f64) -> Result<()> {
-        self.pacing.rejected(step, shorter)
-    }
-
-    fn accepted(&mut self, step: &StepContext) {
-        self.pacing.accepted(step);
-        let share = self.pacing.share(step.h);
+    fn accepted(&mut self, step: &StepContext, pacing: &mut Pacing) {
+        let share = pacing.share(step.h);
         for j in 0..self.inputs.len() {
             self.ranges.add(j, self.start[j], 0.0);
             self.ranges.add(j, self.end[j], share);
@@ -172,7 +156,7 @@ impl StepControl for InputControl {
         if self.goes_back { AfterStep::Judge } else { AfterStep::Look }
     }
 
-    fn judge(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+    fn judge(&mut self, step: &StepContext, signals: &Signals<'_>, pacing: &mut Pacing) -> Result<Verdict> {
         signals.inputs.means(step.h, &mut self.means);
         for j in (0..self.inputs.len()).filter(|j| self.inputs[*j].is_some()) {
             // Not the coupled inputs that methods form: L y alone is there at both ends of a step.
@@ -180,27 +164,21 @@ impl StepControl for InputControl {
             self.end[j] = signals.coupling.row(j, signals.y_next);
         }
         self.y.copy_from_slice(signals.y_next);
-        let progress = self.pacing.progress();
+        let progress = pacing.progress();
         self.ranges.see(progress);
         self.outputs.see(progress);
-        let error = self.greatest_error(step, signals);
-        let shorter = self.pacing.judge(step, error, self.goes_back);
+        let error = self.greatest_error(step, signals, pacing.share(step.h));
+        let shorter = pacing.judge(step, error, self.goes_back);
         Ok(shorter.map_or(Verdict::Accept, |shorter| Verdict::Reject { shorter }))
     }
 
-    fn counts(&self) -> Option<StepCounts> {
-        Some(self.pacing.counts())
-    }
-
     fn save(&self, out: &mut StateWriter) {
-        self.pacing.save(out);
         self.ranges.save(out);
         self.outputs.save(out);
         out.reals(&self.before);
     }
 
     fn load(&mut self, from: &mut StateReader<'_>) -> Result<()> {
-        self.pacing.load(from)?;
         self.ranges.load(from)?;
         self.outputs.load(from)?;
         from.reals(&mut self.before)

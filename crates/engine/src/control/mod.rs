@@ -4,6 +4,7 @@
 //! | what | where |
 //! |---|---|
 //! | how long the next step is: limits, PI control, corners of external signals, times of output | `pacing.rs` |
+//! | what the controls below have in common, `richardson` apart | `paced.rs` |
 //! | what a signal is measured by: its range so far | `ranges.rs` |
 //! | how far inputs were from what they are connected to | `inputs.rs` by `defect.rs` or `predictor_corrector.rs` |
 //! | one step against two halves | `richardson.rs` |
@@ -14,6 +15,7 @@ mod convergence;
 mod defect;
 mod ecco;
 mod inputs;
+mod paced;
 mod pacing;
 mod predictor_corrector;
 mod ranges;

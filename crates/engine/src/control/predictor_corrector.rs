@@ -27,7 +27,7 @@ pub(super) const ENTRY: ControlEntry = ControlEntry {
     needs: "nothing",
     cost: "1",
     takes_tolerance: true,
-    build: |spec, experiment, _| Box::new(InputControl::new(spec, experiment, error).without_rollback()),
+    build: |spec, experiment, _| Box::new(InputControl::control(spec, experiment, error, false)),
 };
 
 fn error(input: &InputOverStep, step: &StepContext, inputs: &InputPolynomials) -> StepError {

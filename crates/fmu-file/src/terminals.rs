@@ -18,6 +18,8 @@ pub struct Terminal {
     pub kind: Option<String>,
     /// Names of members, which are the same on both sides, and their variables.
     pub members: Vec<(String, String)>,
+    /// Variables that are flows (`variableKind` `inflow` or `outflow`): those that are connected sum up to zero.
+    pub flows: Vec<String>,
 }
 
 /// The terminals of an FMU; none if it has no file of them. An error if the file cannot be read.
@@ -47,10 +49,13 @@ fn collect(node: &Element<'_>, outer: &str, terminals: &mut Vec<Terminal>) {
         Some((node.get("memberName").unwrap_or(variable).to_owned(), variable.to_owned()))
     };
     let members = node.children_named("TerminalMemberVariable").filter_map(member).collect();
+    let is_flow = |node: &Element<'_>| matches!(node.get("variableKind"), Some("inflow" | "outflow"));
+    let flows = node.children_named("TerminalMemberVariable").filter(is_flow);
     terminals.push(Terminal {
         name: name.clone(),
         kind: node.get("terminalKind").map(str::to_owned),
         members,
+        flows: flows.filter_map(|node| node.get("variableName").map(str::to_owned)).collect(),
     });
     node.children_named("Terminal").for_each(|inner| collect(&inner, &format!("{name}."), terminals));
 }

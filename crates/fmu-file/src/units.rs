@@ -46,6 +46,13 @@ const SYMBOLS: [(&str, [i32; 5], f64); 19] = [
 ];
 
 impl BaseUnit {
+    /// Whether values of both multiply to a power, as force and velocity do. Radians do not count.
+    pub fn gives_power_with(&self, other: &Self) -> bool {
+        const WATT: [i64; 7] = [1, 2, -3, 0, 0, 0, 0];
+        let sum = |at: usize| i64::from(self.exponents[at]) + i64::from(other.exponents[at]);
+        (0..WATT.len()).all(|at| sum(at) == WATT[at])
+    }
+
     /// What a unit as models write it, `N.s/m2`, is in base units; None if it is not understood.
     pub fn parse(text: &str) -> Option<Self> {
         let mut unit = Self::default();

@@ -45,11 +45,7 @@ impl PortUnit {
 
     /// Whether values of both multiply to a power, as force and velocity do. Radians do not count.
     pub(crate) fn gives_power_with(&self, other: &Self) -> bool {
-        const WATT: [i32; 7] = [1, 2, -3, 0, 0, 0, 0];
-        match (self.unit.base, other.unit.base) {
-            (Some(a), Some(b)) => (0..WATT.len()).all(|at| a.exponents[at] + b.exponents[at] == WATT[at]),
-            _ => false,
-        }
+        self.unit.base.zip(other.unit.base).is_some_and(|(one, other)| one.gives_power_with(&other))
     }
 
     /// What a value goes through on its way to a port of another unit.

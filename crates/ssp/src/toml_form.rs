@@ -211,7 +211,7 @@ fn real(value: f64) -> String {
     format!("{value:?}")
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 

@@ -104,7 +104,7 @@ impl Group {
     fn terminal(&self) -> Terminal {
         let mut members = Vec::new();
         self.add_members("", &mut members);
-        Terminal { name: self.name.clone(), kind: Some(self.kind.clone()), members }
+        Terminal { name: self.name.clone(), kind: Some(self.kind.clone()), members, flows: Vec::new() }
     }
 
     /// Names by kind and place: names of groups are up to each author.

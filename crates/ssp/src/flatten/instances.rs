@@ -10,6 +10,7 @@ use crate::flat;
 use crate::flatten::dictionaries::Scope;
 use crate::flatten::{Flattener, Instance, OpenFmu, Spot};
 use crate::model::{Common, Component, Document, Element, Implementation, System};
+use crate::note::Severity;
 use crate::package::{DEFAULT_DOCUMENT, Location};
 use crate::read::document::document;
 use crate::uri::{self, Reference};
@@ -195,7 +196,14 @@ impl Flattener {
             return known.clone();
         }
         let opened = match self.packages.open_fmu(location) {
-            Ok(Some((path, fmu))) => Some(Arc::new(OpenFmu { path, description: fmu.into_description() })),
+            Ok(Some((path, mut fmu))) => {
+                let terminals = fmu.terminals().unwrap_or_else(|error| {
+                    let message = format!("terminals are not read: {}", error.details().message);
+                    self.note(Severity::Remark, error.code(), spot, message);
+                    Vec::new()
+                });
+                Some(Arc::new(OpenFmu { path, description: fmu.into_description(), terminals }))
+            }
             Ok(None) => {
                 let message = format!("the FMU `{}` is missing", short(&location.1));
                 self.error(Code::SspReference, spot, message);

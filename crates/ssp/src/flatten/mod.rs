@@ -9,8 +9,10 @@
 //! | `dictionaries` | entries of signal dictionaries as nodes of the same graph |
 //! | `passages` | units and transformations on the way of a value |
 //! | `links` | follows the graph back from every input to the output it gets |
+//! | `bonds` | pairs of links that carry power, by the terminals of FMUs |
 //! | `parameters` | applies parameter values, level by level |
 
+mod bonds;
 mod budget;
 mod dictionaries;
 mod exchanges;
@@ -26,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use costep_core::{Code, Error, Place, Result};
-use costep_fmu_file::{ModelDescription, Unit};
+use costep_fmu_file::{ModelDescription, Terminal, Unit};
 
 use crate::flat::{Component, Flat};
 use crate::model::{Document, Mapping, ParameterSet, Passage, Settings, Value};
@@ -44,6 +46,7 @@ use ports::{Edge, Port};
 pub(crate) struct OpenFmu {
     pub(crate) path: PathBuf,
     pub(crate) description: ModelDescription,
+    pub(crate) terminals: Vec<Terminal>,
 }
 
 /// A place in a file, for notes.
@@ -147,7 +150,8 @@ impl Flattener {
         self.join_dictionaries();
         self.apply_parameters();
         let mut ways = TracedPaths::new(self.ports.len());
-        let links = self.links(&mut ways);
+        let mut links = self.links(&mut ways);
+        self.add_bonds(&mut links);
         let root = Spot::of(&document, 0, "");
         let settings: Settings =
             document.settings.iter().chain(&document.system.common.settings).cloned().collect();

@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -164,6 +165,9 @@ fn pages_work_in_a_browser() {
     let mut browser = Browser::start(&program, &sandbox.path("profile"));
     run_page(&sandbox, &mut browser);
     comparison_page(&sandbox, &mut browser);
+    map_page(&sandbox, &mut browser);
+    plan_page(&sandbox, &mut browser);
+    stability_page(&sandbox, &mut browser);
     hostile_page(&sandbox, &mut browser);
     live_page(&sandbox, &mut browser);
 }
@@ -206,6 +210,111 @@ fn comparison_page(sandbox: &Sandbox, browser: &mut Browser) {
     browser.value("[...document.querySelectorAll('.picker label')].find((l) => l.textContent.includes('foh, 2 ms')).querySelector('input').click()");
     assert_eq!(browser.value(shown), 0);
     assert_eq!(browser.value("document.querySelectorAll('.picker input').length"), 4);
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// Lists choose what the maps show: a method, and a step where two parameters are varied.
+fn map_page(sandbox: &Sandbox, browser: &mut Browser) {
+    sandbox
+        .run("map dual-mass --vary ck=1e4..1e6:log:3 --vary dk=50,5e2 --steps 1ms,4ms --methods zoh,predictive --out map --report map.html")
+        .exits(0);
+    browser.open(&url(&sandbox.path("map.html")));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+    // Of the regions, which have all steps, and of the maps.
+    assert_eq!(
+        browser.value(
+            "[...document.querySelectorAll('select[data-choice]')].map((l) => l.dataset.choice).join()"
+        ),
+        "0,0,1"
+    );
+    choose(browser, 0, "zoh");
+    let id = browser.value(
+        "[...document.querySelectorAll('figure')].find((f) => f.textContent.trim().startsWith('Verdict')).querySelector('.plot').id",
+    );
+    let id = id.as_str().unwrap();
+    // Cells have the colours of their verdicts: green for stable, orange for unstable, black for diverged.
+    let colours =
+        [("stable", "009e73"), ("inaccurate", "e69f00"), ("unstable", "d55e00"), ("diverged", "1d2126")];
+    let colours = BTreeMap::from(colours);
+    let mut seen = BTreeSet::new();
+    for (step, row, column) in [("1 ms", 0, 0), ("1 ms", 1, 1), ("4 ms", 0, 1), ("4 ms", 1, 2)] {
+        choose(browser, 1, step);
+        let class = browser.value(&format!(
+            "document.getElementById('{id}')._fullData[0].text[{row}][{column}].split('<br>')[2]"
+        ));
+        let class = class.as_str().unwrap().to_owned();
+        let place = ([1e4, 1e5, 1e6][column], [50.0, 500.0][row]);
+        assert!(browser.coloured_near(id, place, colours[&*class]) > 20, "{class} at {place:?}, {step}");
+        seen.insert(class);
+    }
+    assert!(seen.len() >= 2, "{seen:?}");
+    choose(browser, 0, "predictive");
+    assert!(browser.coloured_near(id, (1e5, 500.0), "009e73") > 20);
+    let chosen = browser.value(
+        "document.querySelector('#' + '{id}').parentElement.querySelector('.chosen').textContent"
+            .replace("{id}", id)
+            .as_str(),
+    );
+    assert_eq!(chosen, "(method predictive, macro step 4 ms)");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// Takes an entry of a list, as who clicks on it does.
+fn choose(browser: &mut Browser, list: usize, entry: &str) {
+    browser.value(&format!(
+        "(() => {{ const list = document.querySelector('select[data-choice=\"{list}\"]'); \
+         list.value = '{entry}'; list.dispatchEvent(new Event('change')); }})()"
+    ));
+}
+
+/// Levels have their names, bars and curves are where the numbers say.
+fn plan_page(sandbox: &Sandbox, browser: &mut Browser) {
+    let plan = "[plan]\nsystem = \"dual-mass\"\nmethods = [\"zoh\", \"predictive\"]\nsteps = [\"1 ms\", \"4 ms\"]\n\
+                [parameters]\nck = [1e4, 1e5]\n";
+    sandbox.write("plan.toml", plan);
+    sandbox.run("doe plan.toml --out plan --report plan.html").exits(0);
+    browser.open(&url(&sandbox.path("plan.html")));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+    let plot = |heading: &str| {
+        format!(
+            "[...document.querySelectorAll('section')].find((s) => s.querySelector('h2').textContent === '{heading}').querySelector('.plot')"
+        )
+    };
+    let main = browser.value(&format!("{}.id", plot("Main effects")));
+    let main = main.as_str().unwrap();
+    let words =
+        browser.value(&format!("document.getElementById('{main}')._fullLayout.xaxis.ticktext.join()"));
+    assert_eq!(words, "zoh,predictive");
+    let error =
+        browser.value(&format!("document.getElementById('{main}')._fullData[0].y[1]")).as_f64().unwrap();
+    assert!(browser.coloured_near(main, (1.0, error), "0072b2") > 3);
+    let shares = browser.value(&format!("{}._fullData[0].z.flat().length", plot("Effects")));
+    assert_eq!(shares, 9);
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// The border is drawn, every method has a curve that its switch hides, and circles are round.
+fn stability_page(sandbox: &Sandbox, browser: &mut Browser) {
+    sandbox
+        .run("stability dual-mass --method zoh --steps 1ms,4ms --methods foh,identified --report radius.html")
+        .exits(0);
+    browser.open(&url(&sandbox.path("radius.html")));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+    assert_eq!(browser.value("document.querySelector('.verdict strong').textContent"), "stable");
+    let curve = "document.getElementById('plot-0')._fullData.find((curve) => curve.name === 'zoh')";
+    let at = browser.value(&format!("(() => {{ const c = {curve}; return [c.x[5], c.y[5]]; }})()"));
+    let at = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
+    assert!(browser.coloured_near("plot-0", at, "0072b2") > 3, "{at:?}");
+    browser.value("[...document.querySelectorAll('.picker label')].find((l) => l.textContent.includes('zoh')).querySelector('input').click()");
+    assert_eq!(browser.value(&format!("{curve}.visible")), false);
+    assert!(
+        browser.value("document.body.textContent").as_str().unwrap().contains("it learns during the run")
+    );
+    let round = "[...document.querySelectorAll('.plot')].filter((p) => p._fullData.some((c) => c.name === 'unit circle')) \
+                 .map((p) => p._fullLayout).map((l) => Math.abs((l.xaxis.d2p(1) - l.xaxis.d2p(0)) / (l.yaxis.d2p(0) - l.yaxis.d2p(1))))";
+    let round = browser.value(round);
+    let round: Vec<f64> = round.as_array().unwrap().iter().map(|ratio| ratio.as_f64().unwrap()).collect();
+    assert!(round.len() == 2 && round.iter().all(|ratio| (ratio - 1.0).abs() < 1e-3), "{round:?}");
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 

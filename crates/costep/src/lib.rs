@@ -75,7 +75,9 @@ mod waiting;
 
 pub use between::SAMPLES;
 pub use builder::SystemBuilder;
-pub use campaign::{Campaign, CampaignRow, MapRegion, MethodMap, RunTable, ShardSpec, failures};
+pub use campaign::{
+    Campaign, CampaignRow, MapRegion, MethodMap, PlanAnalysis, RunTable, ShardSpec, failures,
+};
 pub use cancel::Cancel;
 pub use comparison::{Compared, Comparison, ComparisonEvent};
 pub use diagnosis::PartProbe;
@@ -98,7 +100,8 @@ pub use shell::shell_word;
 pub use simulation::{Simulation, Snapshot, StepObserver};
 pub use solution::Solution;
 pub use stability::{
-    Foundation, LeadingMode, ModeSignal, OpenLoop, PhaseMargin, Spectrum, StabilityPoint, StepStability,
+    Foundation, LargestStep, LeadingMode, ModeSignal, OpenLoop, PhaseMargin, RadiusCurve, Spectrum,
+    StabilityPoint, StabilityQuestion, StabilityStudy, StepStability, StudyProgress,
 };
 pub use step::Step;
 pub use system::{Opening, System, default_folder};

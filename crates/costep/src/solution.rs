@@ -20,7 +20,7 @@ const MOST_VALUES: f64 = 2e7;
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// For the legend.
-    pub name: &'static str,
+    pub name: String,
     /// What it is, as the end of a sentence.
     pub what: String,
     outputs: Vec<String>,
@@ -29,6 +29,16 @@ pub struct Solution {
 }
 
 impl Solution {
+    /// One that was computed elsewhere: times, and all outputs at each of them.
+    pub fn new(
+        name: String,
+        what: String,
+        outputs: Vec<String>,
+        (times, rows): (Vec<f64>, Vec<f64>),
+    ) -> Self {
+        Self { name, what, outputs, times, rows }
+    }
+
     /// The solution of a system for a recording with these times, up to `end`.
     pub fn of(project: &Project, recorded: &[f64], end: f64) -> Result<Self> {
         let experiment = &project.model.experiment;
@@ -42,7 +52,7 @@ impl Solution {
         let times = instants(recorded, end);
         let rows = outputs_at(&project.model, solver, experiment.start, &times)?;
         let what = format!("the monolithic solution, solver {}", solver.label());
-        Ok(Self { name: "monolithic", what, outputs, times, rows })
+        Ok(Self { name: "monolithic".into(), what, outputs, times, rows })
     }
 
     /// What runs were measured against.
@@ -58,7 +68,7 @@ impl Solution {
         };
         let trace = &reference.trace;
         Self {
-            name,
+            name: name.into(),
             what,
             outputs: output_names(project),
             times: trace.times.clone(),
@@ -81,7 +91,7 @@ impl Solution {
         };
         engine.run(&mut [&mut trace, &mut until])?;
         let what = format!("the same system with `auto` at a step of {}", format_time(step));
-        Ok(Self { name: "at a small step", what, outputs, times: trace.times, rows: trace.rows })
+        Ok(Self { name: "at a small step".into(), what, outputs, times: trace.times, rows: trace.rows })
     }
 
     /// Its instants.

@@ -45,8 +45,9 @@ pub fn main_effects(title: &str, plan: &Factorial, (measure, results): (&str, &[
     let (low, high) = span(all.iter().flatten());
     let panel = |(factor, means): (&Factor, &Vec<f64>)| {
         let axis = Axis::new(format!("mean {measure}")).range(low, high);
-        let series = Series::new("", levels(means)).look(Look::Marked).colour(Colour::Nth(0));
-        Panel::new(level_axis(factor), axis).with(series).without_legend()
+        let series =
+            Series::new(format!("mean {measure}"), levels(means)).look(Look::Marked).colour(Colour::Nth(0));
+        Panel::new(level_axis(factor), axis).title(&factor.name).with(series).without_legend()
     };
     let panels = plan.factors().iter().zip(&all).map(panel);
     Figure::new(title).subtitle("main effects: means over all other factors").columns(3).panels(panels)
@@ -128,7 +129,8 @@ pub fn sorted_errors(title: &str, (measure, errors): (&str, &[f64]), sorting: &S
 pub fn histograms(title: &str, plan: &Factorial, sorting: &Sorting) -> Figure {
     let panel = |(factor, counts): (&Factor, &Vec<usize>)| {
         let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
-        let empty = Panel::new(level_axis(factor), Axis::new("runs").range(0.0, 1.05 * most));
+        let empty =
+            Panel::new(level_axis(factor), Axis::new("runs").range(0.0, 1.05 * most)).title(&factor.name);
         counts.iter().enumerate().fold(empty, |panel, (level, count)| {
             let x = vec![level as f64 - 0.3, level as f64 + 0.3];
             let fill = if *count > 0 { vec![1.0] } else { vec![0.0] };

@@ -39,6 +39,6 @@ mod ticks;
 pub use axis::{Axis, Scale};
 pub use diagram::{Block, Diagram, Pin, PinSource, Role, Wire};
 pub use figure::{Badge, Figure};
-pub use page::{HeatMap, Page, Places, Section, Table, TableCell, Tone};
+pub use page::{HeatColours, HeatMap, Page, Places, Section, Table, TableCell, Tone};
 pub use palette::{Colour, colour};
 pub use panel::{Cells, Layer, Look, Panel, Series};

@@ -11,6 +11,7 @@ pub struct Panel {
     pub(crate) y: Axis,
     pub(crate) layers: Vec<Layer>,
     pub(crate) legend: bool,
+    pub(crate) has_equal_scales: bool,
 }
 
 /// Something drawn in a panel; later ones lie above earlier ones.
@@ -90,7 +91,7 @@ pub struct Cells {
 impl Panel {
     /// Empty axes.
     pub fn new(x: Axis, y: Axis) -> Self {
-        Self { title: String::new(), x, y, layers: Vec::new(), legend: true }
+        Self { title: String::new(), x, y, layers: Vec::new(), legend: true, has_equal_scales: false }
     }
 
     /// With a title of its own.
@@ -120,6 +121,12 @@ impl Panel {
     /// Without a legend, for one of many panels with the same series.
     pub fn without_legend(mut self) -> Self {
         self.legend = false;
+        self
+    }
+
+    /// With the same length for one in x and one in y, on pages: circles are round there.
+    pub fn equal_scales(mut self) -> Self {
+        self.has_equal_scales = true;
         self
     }
 

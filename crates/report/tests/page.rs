@@ -1,7 +1,8 @@
 //! Pages: whole, small, and safe with texts of anybody.
 
 use costep_report::{
-    Axis, Cells, Colour, Figure, HeatMap, Look, Page, Panel, Places, Section, Series, Table, TableCell, Tone,
+    Axis, Cells, Colour, Figure, HeatColours, HeatMap, Look, Page, Panel, Places, Section, Series, Table,
+    TableCell, Tone,
 };
 use serde_json::Value;
 
@@ -33,9 +34,10 @@ fn texts_of_anybody_are_only_text() {
         y: Axis::new(HOSTILE),
         columns: Places::Names(vec![HOSTILE.into(), "b".into()]),
         rows: Places::Values(vec![1.0]),
-        values: vec![1.0, f64::NAN],
+        layers: vec![vec![1.0, f64::NAN], vec![0.0, 1.0]],
+        chosen_by: vec![0],
         label: HOSTILE.into(),
-        logarithmic: true,
+        colours: HeatColours::Classes(vec![(HOSTILE.into(), Colour::Ink), (HOSTILE.into(), Colour::Next)]),
     };
     let table =
         Table::new(HOSTILE, [HOSTILE, "x"]).row([HOSTILE.into(), TableCell::toned(HOSTILE, Tone::Bad)]);
@@ -53,6 +55,7 @@ fn texts_of_anybody_are_only_text() {
         .footer(HOSTILE)
         .verdict(Tone::Bad, HOSTILE, HOSTILE)
         .picker(HOSTILE, [(HOSTILE.into(), true)])
+        .choice(HOSTILE, [HOSTILE, "b"], 1)
         .section(section);
     let html = page.to_html();
     assert!(!html.contains("<script>alert") && !html.contains("<img") && !html.contains("onerror=alert(2)>"));
@@ -62,6 +65,8 @@ fn texts_of_anybody_are_only_text() {
     assert_eq!(data["plots"][0]["traces"][0]["name"], HOSTILE);
     assert_eq!(data["plots"][1]["traces"][0]["x"][0], HOSTILE);
     assert_eq!(data["picker"][0][0], HOSTILE);
+    assert_eq!(data["choices"][0]["names"][0], HOSTILE);
+    assert!(html.contains("<option selected>b</option>"));
     let live = page.live_data(HOSTILE, false);
     assert!(!live.contains('<'));
     let live: Value = serde_json::from_str(&live).unwrap();

@@ -39,6 +39,9 @@ pub(crate) struct MapArgs {
     /// Runs at the same time [default: number of cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
+    /// Also write a page about the map: one HTML file that stands alone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 impl MapArgs {
@@ -70,6 +73,9 @@ pub(crate) struct DoeArgs {
     /// Runs at the same time [default: number of cores]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
+    /// Also write a page about effects and best runs: one HTML file that stands alone
+    #[arg(long, value_name = "FILE", conflicts_with = "shard")]
+    pub(crate) report: Option<PathBuf>,
     /// Print a plan of costep's own, to begin with
     #[arg(long)]
     pub(crate) print: bool,
@@ -102,6 +108,12 @@ pub(crate) struct StabilityArgs {
     /// Write a Nyquist plot of the loops under held inputs, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) nyquist: Option<PathBuf>,
+    /// Also write a page with the radius of several methods over the step: one HTML file that stands alone
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Methods on the page beside that of the system [default: all]
+    #[arg(long, requires = "report", conflicts_with = "bohl")]
+    pub(crate) methods: Option<String>,
     #[command(flatten)]
     pub(crate) coupling: CouplingArgs,
     /// Windows p in macro steps: `10,100` [default: 10, 20, 50, ... up to the length of the run]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use costep::pages::{MapPage, check_page_file, write_page};
 use costep::{
     Axis, Campaign, CampaignRow, Code, Error, Factor, MapRegion, MethodMap, Override, Plan, Registry,
     RunFolder, RunTable, ShardSpec, Varied, failures,
@@ -22,12 +23,14 @@ use crate::phrases::show_warnings;
 use crate::style::{FAINT, Output, print, print_json, say};
 use crate::supervision;
 use crate::table::{Cell, number, render, wall};
+use crate::verbs::report::command;
 
 /// Errors that are drawn in no and in full colour.
 const FAINTEST: f64 = 1e-4;
 const DARKEST: f64 = 1.0;
 
 pub(crate) fn run(args: &MapArgs, output: Output) -> Result<ExitCode, Failure> {
+    args.report.as_deref().map_or(Ok(()), check_page_file)?;
     let campaign = Campaign::new(plan(args)?, Registry::standard())?;
     let campaign = if args.no_radius { campaign } else { campaign.with_radius() };
     let project = campaign.system().project();
@@ -41,7 +44,8 @@ pub(crate) fn run(args: &MapArgs, output: Output) -> Result<ExitCode, Failure> {
     let start = Instant::now();
     let table = RunTable::open(&folder, &campaign, ShardSpec::WHOLE, args.fresh)?;
     let rows = run_missing(&campaign, table, args.jobs.unwrap_or_else(threads).max(1), output)?;
-    conclude(&campaign, &rows, &folder, start.elapsed().as_secs_f64(), output)?;
+    let places = (&*folder, args.report.as_deref());
+    conclude(&campaign, &rows, places, start.elapsed().as_secs_f64(), output)?;
     Ok(supervision::exit_code(0))
 }
 
@@ -124,7 +128,7 @@ fn plan(args: &MapArgs) -> Result<Plan, Vec<Error>> {
 fn conclude(
     campaign: &Campaign,
     rows: &[CampaignRow],
-    folder: &Path,
+    (folder, report): (&Path, Option<&Path>),
     wall_s: f64,
     output: Output,
 ) -> Result<(), Error> {
@@ -138,6 +142,10 @@ fn conclude(
             files.push(folder.join(name));
             write_file(&folder.join(name), figure.to_svg().as_bytes())?;
         }
+    }
+    if let Some(file) = report {
+        write_page(file, &MapPage { campaign, rows, command: &command() }.page())?;
+        files.push(file.into());
     }
     if output.json {
         let object = json!({

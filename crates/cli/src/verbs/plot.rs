@@ -379,7 +379,7 @@ impl Picture<'_> {
             }
         }
         for (k, (_, points)) in references.into_iter().enumerate() {
-            let name = self.reference.filter(|_| k == 0).map_or("", |reference| reference.name);
+            let name = self.reference.filter(|_| k == 0).map_or("", |reference| reference.name.as_str());
             panel = panel.with(Series::new(name, points).look(Look::Reference).colour(Colour::Ink));
         }
         panel

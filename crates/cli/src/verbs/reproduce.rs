@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use costep::pages::{check_page_file, write_page};
+use costep::pages::{check_page_file, how_to_reproduce, write_page};
 use costep_core::{Code, Error, Result};
 use costep_report::{Page, Section, Table, TableCell, Tone};
 use costep_reproduce::{Claimed, Computed, Data, Finding, STUDIES, Study, Verdict, Work, find};
@@ -20,6 +20,7 @@ use crate::progress::many_runs;
 use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, STRONG, WARN, paint, print, print_json, say};
 use crate::table::{Cell, render};
+use crate::verbs::report::command;
 
 /// Width of running text.
 const LINE: usize = 110;
@@ -161,7 +162,7 @@ impl StudyPage {
             .footer(format!("Made by costep {}.", env!("CARGO_PKG_VERSION")))
             .verdict(tone, format!("{all} of {}", all + trend + not), sentence)
             .section(Section::new("All studies").table(overview));
-        self.sections.into_iter().fold(page, Page::section)
+        self.sections.into_iter().fold(page, Page::section).section(how_to_reproduce(None, &command()))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use costep::pages::{BohlPage, check_page_file, write_page};
 use costep::{Code, Error, Project, head};
 use costep_analysis::{BohlExponent, Plant, RecordedLoop, bohl_exponent};
 use costep_core::Result;
@@ -16,9 +17,11 @@ use crate::stop;
 use crate::style::{BAD, FAINT, GOOD, Output, paint, print_json, say};
 use crate::supervision;
 use crate::table::{Cell, render};
+use crate::verbs::report::command;
 use crate::verbs::spectral;
 
 pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Failure> {
+    args.report.as_deref().map_or(Ok(()), check_page_file)?;
     let windows = windows(&args.windows)?;
     let system = args.system.open(args.coupling.overrides())?;
     let project = system.project();
@@ -42,6 +45,12 @@ pub(crate) fn run(args: &StabilityArgs, output: Output) -> Result<ExitCode, Fail
         print_json(&found.to_json())?
     } else {
         found.tell()?
+    }
+    if let Some(file) = &args.report {
+        let Found { recorded, exponents, .. } = &found;
+        let page = BohlPage { system: &system, recorded, exponents, command: &command() };
+        write_page(file, &page.page())?;
+        output.remark(&file.display().to_string());
     }
     Ok(supervision::exit_code(0))
 }

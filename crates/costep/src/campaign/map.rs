@@ -212,7 +212,7 @@ impl Cell {
 }
 
 /// Whether values are on a logarithmic scale: their ratios are equal, or about so.
-fn are_ratios_equal(values: &[f64]) -> bool {
+pub(crate) fn are_ratios_equal(values: &[f64]) -> bool {
     const ABOUT: f64 = 0.02;
     let mut ratios = values.windows(2).map(|pair| (pair[1] / pair[0]).ln());
     let Some(first) = ratios.next() else { return false };

@@ -1,6 +1,7 @@
 //! Many runs of one system: a plan becomes points, points become rows. Runs that have parameters in common share the system, those that
 //! also have the step in common the reference; all cores are used, and a row is handed over as soon as its run is done.
 
+mod analysis;
 mod map;
 mod row;
 mod shared;
@@ -23,8 +24,11 @@ use crate::report::Verdict;
 use crate::stability::StabilityPoint;
 use crate::system::System;
 use crate::waiting::Waiting;
+pub use analysis::PlanAnalysis;
+pub(crate) use map::are_ratios_equal;
 pub use map::{MapRegion, MethodMap};
 pub use row::CampaignRow;
+pub(crate) use row::VERDICTS;
 use shared::Shared;
 pub use table::{RunTable, ShardSpec};
 

@@ -47,7 +47,7 @@ pub(super) const MEASURES: [&str; 9] = [
 const ROUND_OFF: f64 = 1e-9;
 
 /// Verdicts by their numbers in files.
-pub(super) const VERDICTS: [(Verdict, &str); 7] = [
+pub(crate) const VERDICTS: [(Verdict, &str); 7] = [
     (Verdict::NotJudged, "not judged"),
     (Verdict::Stable, "stable"),
     (Verdict::Inaccurate, "inaccurate"),

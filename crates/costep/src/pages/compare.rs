@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use costep_core::quantity::format_time;
 use costep_report::{
-    Axis, Colour, Figure, HeatMap, Look, Page, Panel, Places, Section, Series, Table, TableCell, Tone,
+    Axis, Colour, Figure, HeatColours, HeatMap, Look, Page, Panel, Places, Section, Series, Table, TableCell,
+    Tone,
 };
 use serde_json::{Value, json};
 
-use super::reproduce;
-use super::run::{cost_section, drift, system_section};
+use super::how_to_reproduce;
+use super::shared::{cost_section, drift, system_section};
 use super::signals::Signals;
 use super::words::{number, tone, two_digits, wall};
 use crate::comparison::Compared;
@@ -99,11 +100,8 @@ impl ComparisonPage<'_> {
             }
             page = page.section(section);
         }
-        page.picker("Runs that are shown", self.picks()).section(reproduce::section(
-            Some(self.system),
-            &BTreeMap::new(),
-            self.command,
-        ))
+        page.picker("Runs that are shown", self.picks())
+            .section(how_to_reproduce(Some(self.system), self.command))
     }
 
     /// What tells a run from the others.
@@ -240,14 +238,17 @@ impl ComparisonPage<'_> {
             title: "Error of every output".into(),
             x: Axis::default(),
             y: Axis::default(),
-            values: names
-                .iter()
-                .flat_map(|name| runs.iter().map(move |run| of(run, name).unwrap_or(f64::NAN)))
-                .collect(),
+            layers: vec![
+                names
+                    .iter()
+                    .flat_map(|name| runs.iter().map(move |run| of(run, name).unwrap_or(f64::NAN)))
+                    .collect(),
+            ],
+            chosen_by: Vec::new(),
             columns: Places::Names(runs.iter().map(|run| self.label(run)).collect()),
             rows: Places::Names(names),
             label: "RMS error, share of the range".into(),
-            logarithmic: true,
+            colours: HeatColours::Log,
         })
     }
 
@@ -289,7 +290,7 @@ impl ComparisonPage<'_> {
                 }
             }
             if !reference.is_empty() {
-                let name = self.reference.map_or("", |reference| reference.name);
+                let name = self.reference.map_or("", |reference| reference.name.as_str());
                 panel = panel.with(Series::new(name, reference).look(Look::Reference).colour(Colour::Ink));
             }
             figure = figure.panel(panel);

@@ -1,22 +1,33 @@
-//! Pages about runs and comparisons: everything that is known of them in one HTML file ([`Page`]).
+//! Pages about runs, comparisons, maps, plans and stability: everything that is known of them in one HTML file ([`Page`]).
 
+mod bohl;
 mod compare;
+mod doe;
+mod map;
+mod plan;
 mod reproduce;
 mod run;
+mod shared;
 mod signals;
+mod stability;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use costep_core::{Code, Error, Result};
 use costep_project::Registry;
-use costep_report::Page;
+use costep_report::{Page, Section};
 use costep_results::write_file;
 use serde_json::Value;
 
+pub use bohl::BohlPage;
 pub use compare::{ComparedRun, ComparisonPage};
+pub use doe::DoePage;
+pub use map::MapPage;
 pub use run::RunPage;
 pub use signals::{CouplingError, Signal, Signals};
+pub use stability::StabilityPage;
 
 use crate::errors::Errors;
 use crate::folder::{OUTCOME, RECORDING};
@@ -101,6 +112,11 @@ fn read_outcome(folder: &Path) -> Option<Value> {
 /// Leaves what is known of a run in its folder, for [`RecordedRun::read`].
 pub fn write_outcome(folder: &Path, outcome: &Value) -> Result<()> {
     write_file(&folder.join(OUTCOME), format!("{outcome:#}\n").as_bytes())
+}
+
+/// The section of a page that says how to come to it again: the words of a command, versions, files, project.
+pub fn how_to_reproduce(system: Option<&System>, command: &Value) -> Section {
+    reproduce::section(system, &BTreeMap::new(), command)
 }
 
 /// Writes a page; an error for other endings than `.html`.

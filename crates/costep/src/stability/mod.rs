@@ -8,6 +8,7 @@ mod identified;
 mod margin;
 mod models;
 mod parts;
+mod study;
 
 use std::f64::consts::TAU;
 
@@ -24,6 +25,7 @@ use crate::system::System;
 
 pub use margin::{OpenLoop, PhaseMargin};
 pub use models::Spectrum;
+pub use study::{LargestStep, RadiusCurve, StabilityQuestion, StabilityStudy, StudyProgress};
 
 /// Macro steps before the one that is linearised: methods begin with less than they know later.
 const BEFORE: u64 = 4;

@@ -1,6 +1,6 @@
 //! What a page is made of.
 
-use crate::{Axis, Diagram, Figure};
+use crate::{Axis, Colour, Diagram, Figure};
 
 /// How good something is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,12 +171,37 @@ pub struct HeatMap {
     pub columns: Places,
     /// Where the rows are, from below.
     pub rows: Places,
-    /// Row by row; values that are not finite are left blank.
-    pub values: Vec<f64>,
+    /// Values row by row, one layer for every combination of the entries of `chosen_by`, the last of them fastest; values
+    /// that are not finite are left blank.
+    pub layers: Vec<Vec<f64>>,
+    /// Which choices of the page ([`Page::choice`](super::Page::choice)) say what layer is shown, by their numbers; none for
+    /// a single layer.
+    pub chosen_by: Vec<usize>,
     /// What the values are, beside the scale of colours.
     pub label: String,
-    /// Whether equal differences of colour are equal ratios.
-    pub logarithmic: bool,
+    /// What colours mean.
+    pub colours: HeatColours,
+}
+
+/// How values of a [`HeatMap`] become colours, the same for all its layers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum HeatColours {
+    /// Equal differences of colour are equal differences.
+    #[default]
+    Linear,
+    /// Equal differences of colour are equal ratios.
+    Log,
+    /// Ratios again, with one colour up to a value of one and another above it.
+    AroundOne,
+    /// Values 0, 1, 2 ... are classes, each with a name and a colour; [`Colour::Next`] is grey.
+    Classes(Vec<(String, Colour)>),
+}
+
+impl HeatColours {
+    /// Whether logarithms are drawn.
+    pub(super) fn is_log(&self) -> bool {
+        matches!(self, Self::Log | Self::AroundOne)
+    }
 }
 
 /// Where the columns or rows of a [`HeatMap`] are.
@@ -186,6 +211,14 @@ pub enum Places {
     Values(Vec<f64>),
     /// One after the other, with names.
     Names(Vec<String>),
+}
+
+/// Something of which one is shown at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) label: String,
+    pub(super) names: Vec<String>,
+    pub(super) first: usize,
 }
 
 /// Switches for curves.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::content::{HeatMap, Picker, Places};
+use super::content::{Choice, HeatColours, HeatMap, Picker, Places};
 use super::numbers::Rounding;
 use crate::Axis;
 use crate::axis::Scale;
@@ -99,6 +99,7 @@ impl Data {
                 "x": axis(&panel.x),
                 "y": axis(&panel.y),
                 "legend": panel.legend,
+                "equal": panel.has_equal_scales,
             }),
             &traces,
         );
@@ -111,13 +112,17 @@ impl Data {
             Places::Values(values) => values.len(),
             Places::Names(names) => names.len(),
         };
-        let shown = |value: f64| if map.logarithmic { value.log10() } else { value };
-        let rounding = Rounding::values(map.values.iter().copied().map(shown));
+        let shown = |value: f64| if map.colours.is_log() { value.log10() } else { value };
+        let rounding = Rounding::values(map.layers.iter().flatten().copied().map(shown));
         let row = |row: &[f64]| {
             let texts: Vec<_> = row.iter().map(|value| rounding.text(shown(*value))).collect();
             format!("[{}]", texts.join(","))
         };
-        let rows: Vec<String> = map.values.chunks_exact(columns.max(1)).map(row).collect();
+        let layer = |layer: &Vec<f64>| {
+            let rows: Vec<String> = layer.chunks_exact(columns.max(1)).map(row).collect();
+            format!("[{}]", rows.join(","))
+        };
+        let layers: Vec<String> = map.layers.iter().map(layer).collect();
         let places = |places: &Places| match places {
             Places::Values(values) => json!(values),
             Places::Names(names) => json!(names),
@@ -127,11 +132,12 @@ impl Data {
             "x": places(&map.columns),
             "y": places(&map.rows),
             "label": map.label,
-            "log": map.logarithmic,
+            "colours": colours(&map.colours),
+            "chosen_by": map.chosen_by,
         })
         .to_string();
         trace.truncate(trace.len() - 1);
-        trace += &format!(",\"z\":[{}]}}", rows.join(","));
+        trace += &format!(",\"layers\":[{}]}}", layers.join(","));
         let named = |places: &Places| matches!(places, Places::Names(_));
         let mut axes = [axis(&map.x), axis(&map.y)];
         (axes[0]["names"], axes[1]["names"]) = (json!(named(&map.columns)), json!(named(&map.rows)));
@@ -178,13 +184,16 @@ impl Data {
         (format!("{},\"y\":{y}}}", &text[..text.len() - 1]), is_thinned)
     }
 
-    /// All plots, the switches, and where to ask for news, safe inside of a script element.
-    pub(super) fn json(&self, picker: Option<&Picker>, live: Option<&str>) -> String {
+    /// All plots, the switches, the choices, and where to ask for news, safe inside of a script element.
+    pub(super) fn json(&self, picker: Option<&Picker>, choices: &[Choice], live: Option<&str>) -> String {
         let picker = picker.map(|picker| json!(picker.curves));
+        let choices: Vec<_> =
+            choices.iter().map(|choice| json!({ "label": choice.label, "names": choice.names })).collect();
         let text = format!(
-            "{{\"live\":{},\"picker\":{},\"places\":[{}],\"plots\":[{}]}}",
+            "{{\"live\":{},\"picker\":{},\"choices\":{},\"places\":[{}],\"plots\":[{}]}}",
             json!(live),
             json!(picker),
+            json!(choices),
             self.places.join(","),
             self.plots.join(",")
         );
@@ -218,7 +227,31 @@ fn colour(series: &Series, free: &mut usize) -> Option<usize> {
 
 fn axis(axis: &Axis) -> Value {
     let range = axis.range.filter(|(low, high)| low.is_finite() && high.is_finite());
-    json!({ "label": axis.label, "log": axis.scale == Scale::Log, "range": range, "ticks": axis.ticks })
+    json!({
+        "label": axis.label,
+        "log": axis.scale == Scale::Log,
+        "range": range,
+        "ticks": axis.ticks,
+        "words": axis.names,
+    })
+}
+
+/// What colours mean, with the classes where there are some: names, and numbers of colours as in `look` of the script.
+fn colours(colours: &HeatColours) -> Value {
+    let number = |colour: &Colour| match colour {
+        Colour::Nth(number) => json!(number),
+        Colour::Ink => json!("ink"),
+        Colour::Next => json!("line"),
+    };
+    match colours {
+        HeatColours::Linear => json!({ "kind": "linear" }),
+        HeatColours::Log => json!({ "kind": "log" }),
+        HeatColours::AroundOne => json!({ "kind": "one" }),
+        HeatColours::Classes(classes) => json!({
+            "kind": "classes",
+            "classes": classes.iter().map(|(name, colour)| json!([name, number(colour)])).collect::<Vec<_>>(),
+        }),
+    }
 }
 
 fn cells(cells: &Cells) -> Value {
@@ -285,7 +318,7 @@ mod tests {
         let drawn = data.panel(&panel, None);
         assert_eq!(data.places.len(), 1);
         assert_eq!(drawn.curves[1].greatest, 98.0);
-        let parsed: Value = serde_json::from_str(&data.json(None, None)).unwrap();
+        let parsed: Value = serde_json::from_str(&data.json(None, &[], None)).unwrap();
         assert_eq!(parsed["plots"][0]["traces"][1]["y"][49], 98.0);
         assert_eq!(parsed["plots"][0]["traces"][1]["x"], 0);
     }

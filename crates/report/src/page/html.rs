@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::Page;
-use super::content::{Content, HeatMap, Picker, Section, Table, TableCell, Tone};
+use super::content::{Content, HeatColours, HeatMap, Picker, Section, Table, TableCell, Tone};
 use super::data::{Data, Drawn, in_script};
 use super::numbers::four_digits;
 use crate::panel::{Layer, Panel};
@@ -50,7 +50,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn live_data(mut self, status: &str, is_over: bool) -> String {
         self.body();
-        let data = self.data.json(None, None);
+        let data = self.data.json(None, &[], None);
         let status = in_script(&json!({ "status": status, "over": is_over }).to_string());
         format!("{},\"data\":{data}}}", &status[..status.len() - 1])
     }
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
         self.push(format_args!("<main id=\"main\">\n{body}</main>\n"));
         self.push(format_args!("<footer>{}</footer>\n", escaped(&page.footer)));
         if !self.data.is_empty() {
-            let data = self.data.json(page.picker.as_ref(), page.live.as_deref());
+            let data = self.data.json(page.picker.as_ref(), &page.choices, page.live.as_deref());
             self.push(format_args!(
                 "<script type=\"application/json\" id=\"data\">{data}</script>\n\
                  <script type=\"text/plain\" id=\"library\">{LIBRARY}</script>\n<script>\n{SCRIPT}</script>\n"
@@ -130,12 +130,19 @@ impl<'a> Writer<'a> {
             let is_picked = |name: &str| picker.curves.iter().any(|(curve, _)| curve == name);
             panel.layers.iter().any(|layer| matches!(layer, Layer::Series(series) if is_picked(&series.name)))
         };
+        let mut has_lists = false;
         for content in &section.content {
             if let (Content::Plot(figure), Some(picker)) = (content, self.picker)
                 && figure.panels.iter().any(|panel| has_picked(panel, picker))
             {
                 self.picker = None;
                 self.switches(picker);
+            }
+            if let Content::Heat(map) = content
+                && !map.chosen_by.is_empty()
+                && !std::mem::replace(&mut has_lists, true)
+            {
+                self.choices(section);
             }
             self.if_there_is_room("", |writer| writer.content(content));
         }
@@ -303,19 +310,24 @@ impl<'a> Writer<'a> {
     fn heat(&mut self, map: &HeatMap) {
         let title = escaped(&map.title);
         let id = self.data.heat(map);
-        let finite = || map.values.iter().copied().filter(|value| value.is_finite());
+        let finite = || map.layers.iter().flatten().copied().filter(|value| value.is_finite());
         let (least, most) =
             (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
-        let range = match least <= most {
-            true => format!(", from {} to {}", four_digits(least), four_digits(most)),
-            false => String::new(),
+        let range = match &map.colours {
+            HeatColours::Classes(classes) => {
+                let is_there = |class: &usize| finite().any(|value| value == *class as f64);
+                let names = (0..classes.len()).filter(is_there).map(|class| classes[class].0.as_str());
+                format!(": {}", names.collect::<Vec<_>>().join(", "))
+            }
+            _ if least <= most => format!(", from {} to {}", four_digits(least), four_digits(most)),
+            _ => String::new(),
         };
         let axes: Vec<&str> =
             [&map.x, &map.y].iter().map(|axis| axis.label.as_str()).filter(|l| !l.is_empty()).collect();
         let over = if axes.is_empty() { String::new() } else { format!(" over {}", axes.join(" and ")) };
         let description = escaped(&format!("{}{over}{range}", map.label));
         self.push(format_args!(
-            "<figure>\n<figcaption>{title} <small>{}</small></figcaption>\n",
+            "<figure>\n<figcaption>{title} <small>{} <span class=\"chosen\"></span></small></figcaption>\n",
             escaped(&map.label)
         ));
         self.frame(&id, "large", &description);
@@ -337,6 +349,27 @@ impl<'a> Writer<'a> {
             format!("<figcaption class=\"note\">{}</figcaption>\n", escaped(description))
         };
         self.push(format_args!("<figure class=\"picture\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{svg}</div>\n{note}</figure>\n", escaped(title)));
+    }
+
+    /// Lists of which one entry is shown at a time: those that maps of a section depend on.
+    fn choices(&mut self, section: &Section) {
+        let uses = |choice: usize| {
+            let mut content = section.content.iter();
+            content.any(|content| matches!(content, Content::Heat(map) if map.chosen_by.contains(&choice)))
+        };
+        self.html += "<fieldset class=\"picker lists\"><legend>Shown in the maps</legend>\n";
+        for (k, choice) in self.page.choices.iter().enumerate().filter(|(k, _)| uses(*k)) {
+            self.push(format_args!(
+                "<label>{} <select data-choice=\"{k}\" autocomplete=\"off\">\n",
+                escaped(&choice.label)
+            ));
+            for (entry, name) in choice.names.iter().enumerate() {
+                let selected = if entry == choice.first { " selected" } else { "" };
+                self.push(format_args!("<option{selected}>{}</option>\n", escaped(name)));
+            }
+            self.html += "</select></label>\n";
+        }
+        self.html += "</fieldset>\n";
     }
 
     fn switches(&mut self, picker: &Picker) {

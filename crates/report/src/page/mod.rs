@@ -15,6 +15,7 @@
 //! | [`Section::picture`] | a figure as it is, without its data: small, not interactive |
 //! | [`Section::diagram`] | a system as blocks and wires |
 //! | [`Page::picker`] | switches by which curves of the same name are shown or hidden in all plots |
+//! | [`Page::choice`] | a list of which one entry is shown in all heat maps that depend on it: a method, a step |
 //!
 //! A work-precision plot is a figure with two logarithmic axes and a [`Look::Marked`](crate::Look::Marked) series per method.
 //!
@@ -40,9 +41,9 @@ mod numbers;
 
 pub use data::thinned_points;
 
-pub use content::{HeatMap, Places, Section, Table, TableCell, Tone};
+pub use content::{HeatColours, HeatMap, Places, Section, Table, TableCell, Tone};
 
-use content::Picker;
+use content::{Choice, Picker};
 
 /// A page under construction.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +54,7 @@ pub struct Page {
     verdict: Option<(Tone, String, String)>,
     sections: Vec<Section>,
     picker: Option<Picker>,
+    choices: Vec<Choice>,
     live: Option<String>,
 }
 
@@ -99,6 +101,19 @@ impl Page {
         curves: impl IntoIterator<Item = (String, bool)>,
     ) -> Self {
         self.picker = Some(Picker { label: label.into(), curves: curves.into_iter().collect() });
+        self
+    }
+
+    /// With a list of which heat maps show one entry at a time, at first the one of this number. They name it by its own
+    /// number: the first choice is 0. A section has those lists that its maps depend on; the same list is the same everywhere.
+    pub fn choice(
+        mut self,
+        label: impl Into<String>,
+        names: impl IntoIterator<Item = impl Into<String>>,
+        first: usize,
+    ) -> Self {
+        let names = names.into_iter().map(Into::into).collect();
+        self.choices.push(Choice { label: label.into(), names, first });
         self
     }
 

@@ -56,21 +56,59 @@
   };
   const area = (trace, theme) => ({ type: "heatmap", x: trace.x, y: trace.y, z: trace.z, zmin: 0, zmax: 1, showscale: false, hoverinfo: "skip",
     colorscale: [[0, "rgba(0,0,0,0)"], [1, theme.all[trace.colour % theme.all.length]]] });
-  const heat = (trace, theme) => {
+  // Which entry of each list is shown.
+  const lists = [...document.querySelectorAll("select[data-choice]")];
+  const chosen = (choice) => { const list = lists.find((one) => Number(one.dataset.choice) === choice); return list ? list.selectedIndex : 0; };
+  const layer = (trace) => trace.layers[trace.chosen_by.reduce((k, c) => k * data.choices[c].names.length + chosen(c), 0)] || [];
+  // Cells meet in the middle of their places: as an axis shows it.
+  const borders = (list, log) => {
+    if (typeof list[0] !== "number") return names(list);
+    const to = list.map((v) => (log ? Math.log(v) : v)), n = to.length, back = (v) => (log ? Math.exp(v) : v);
+    if (n === 1) return [back(to[0] - 0.5), back(to[0] + 0.5)];
+    const all = [1.5 * to[0] - 0.5 * to[1]];
+    for (let k = 1; k < n; k += 1) all.push(0.5 * (to[k - 1] + to[k]));
+    return [...all, 1.5 * to[n - 1] - 0.5 * to[n - 2]].map(back);
+  };
+  const short = (v) => (typeof v === "number" ? String(Number(v.toPrecision(4))) : plain(v));
+  const classes = (list, theme) => {
+    const colour = (c) => (typeof c === "number" ? theme.all[c % theme.all.length] : theme[c]);
+    return list.flatMap(([, c], k) => [[k / list.length, colour(c)], [(k + 1) / list.length, colour(c)]]);
+  };
+  // Up to one and above it, never the same colour.
+  const AROUND_ONE = [[0, "#08519c"], [0.5, "#bdd7e7"], [0.5, "#fdbe85"], [1, "#a63603"]];
+  const heat = (plot, trace, theme) => {
+    const z = layer(trace), kind = trace.colours.kind, log = kind === "log" || kind === "one";
     const bar = { title: { text: plain(trace.label), side: "right", font: { color: theme.soft, size: 12 } }, tickfont: { color: theme.soft }, outlinewidth: 0, thickness: 14 };
-    const made = { type: "heatmap", x: names(trace.x), y: names(trace.y), z: trace.z, colorscale: "Viridis", colorbar: bar, hoverongaps: false };
-    if (trace.log) {
-      const all = trace.z.flat().filter((v) => v !== null);
+    const made = { type: "heatmap", x: borders(trace.x, plot.x.log), y: borders(trace.y, plot.y.log), z, colorscale: "Viridis", colorbar: bar, hoverongaps: false };
+    // All layers have the same colours.
+    let low = Infinity, high = -Infinity;
+    for (const row of trace.layers.flat()) for (const v of row) if (v !== null) { low = Math.min(low, v); high = Math.max(high, v); }
+    let text = log ? (v) => short(10 ** v) : short;
+    if (kind === "classes") {
+      const list = trace.colours.classes;
+      Object.assign(made, { colorscale: classes(list, theme), zmin: -0.5, zmax: list.length - 0.5 });
+      Object.assign(bar, { tickmode: "array", tickvals: list.map((_, k) => k), ticktext: list.map(([name]) => plain(name)), ticks: "" });
+      text = (v) => plain(list[v][0]);
+    } else if (kind === "one") {
+      // What grows by more than this is drawn alike: the border is what counts.
+      const most = Math.min(Math.max(-low, high, 1e-3), 0.1);
+      Object.assign(made, { colorscale: AROUND_ONE, zmin: -most, zmax: most });
+      const ticks = [-most, -most / 2, 0, most / 2, most];
+      const edge = (k) => (k === 0 && low < -most ? "\u2264 " : k === 4 && high > most ? "\u2265 " : "");
+      Object.assign(bar, { tickmode: "array", tickvals: ticks, ticktext: ticks.map((v, k) => edge(k) + Number((10 ** v).toPrecision(4))) });
+    } else if (low <= high) {
+      Object.assign(made, { zmin: low, zmax: high });
       const ticks = [];
-      for (let k = Math.ceil(Math.min(...all)); k <= Math.max(...all) && ticks.length < 40; k += 1) ticks.push(k);
+      for (let k = Math.ceil(low); log && k <= high && ticks.length < 40; k += 1) ticks.push(k);
       if (ticks.length > 1) Object.assign(bar, { tickmode: "array", tickvals: ticks, ticktext: ticks.map((k) => "1e" + k) });
-      made.text = trace.z.map((row) => row.map((v) => (v === null ? "" : (10 ** v).toPrecision(4))));
-    } else made.text = trace.z.map((row) => row.map((v) => (v === null ? "" : String(v))));
-    return { ...made, hovertemplate: "%{x}<br>%{y}<br>%{text}<extra></extra>" };
+    }
+    const place = (axis, v) => (axis.label ? plain(axis.label) + " " : "") + short(v);
+    made.text = z.map((row, r) => row.map((v, c) => (v === null ? "" : [place(plot.x, trace.x[c]), place(plot.y, trace.y[r]), text(v)].join("<br>"))));
+    return { ...made, hovertemplate: "%{text}<extra></extra>" };
   };
   const names = (list) => list.map((entry) => (typeof entry === "string" ? plain(entry) : entry));
   const traces = (plot, theme) => plot.traces.map((trace, k) =>
-    trace.kind === "cells" ? area(trace, theme) : trace.kind === "heat" ? heat(trace, theme) : curve(plot, trace, k, theme));
+    trace.kind === "cells" ? area(trace, theme) : trace.kind === "heat" ? heat(plot, trace, theme) : curve(plot, trace, k, theme));
 
   const axis = (from, theme, zoomed) => {
     const made = { type: from.names ? "category" : from.log ? "log" : "linear", gridcolor: theme.grid, zerolinecolor: theme.line, linecolor: theme.line,
@@ -79,6 +117,7 @@
     const range = from.range && from.range.map((v) => (from.log ? Math.log10(v) : v));
     if (zoomed) Object.assign(made, { range: zoomed, autorange: false });
     else if (range) Object.assign(made, { range, autorange: false });
+    if (from.words && from.words.length) Object.assign(made, { tickmode: "array", tickvals: from.words.map((_, k) => k), ticktext: from.words.map(plain) });
     if (from.ticks && from.ticks.length) Object.assign(made, { tickmode: "array", tickvals: from.ticks });
     return made;
   };
@@ -88,9 +127,11 @@
     const x = axis(plot.x, theme, zoom.x), y = axis(plot.y, theme, zoom.y);
     x.title = { text: plain(plot.x.label), font: { color: theme.soft, size: 12 }, standoff: 6 };
     const isMap = plot.traces.some((trace) => trace.kind === "heat");
+    const closest = isMap || plot.equal || (plot.x.words && plot.x.words.length > 0);
+    if (plot.equal) Object.assign(y, { scaleanchor: "x", constrain: "domain" });
     if (isMap) y.title = { text: plain(plot.y.label), font: { color: theme.soft, size: 12 } };
     return { xaxis: x, yaxis: y, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 54, r: 14, t: 10, b: 44 },
-      font: { family: "Inter, Helvetica, Arial, sans-serif", color: theme.ink }, hovermode: isMap ? "closest" : "x unified", dragmode: "zoom", showlegend: false,
+      font: { family: "Inter, Helvetica, Arial, sans-serif", color: theme.ink }, hovermode: closest ? "closest" : "x unified", dragmode: "zoom", showlegend: false,
       hoverlabel: { bgcolor: theme.paper, bordercolor: theme.line, font: { color: theme.ink, size: 12 }, namelength: -1 } };
   };
   const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset", displaylogo: false };
@@ -178,6 +219,19 @@
     drawAll();
   }));
 
+  // Lists: what all maps show that depend on them.
+  const choose = () => {
+    data.plots.forEach((plot) => plot.traces.filter((trace) => trace.chosen_by && trace.chosen_by.length).forEach((trace) => {
+      const words = trace.chosen_by.map((c) => data.choices[c].label.toLowerCase() + " " + data.choices[c].names[chosen(c)]);
+      element(plot).parentElement.querySelector(".chosen").textContent = "(" + words.join(", ") + ")";
+      draw(plot);
+    }));
+  };
+  lists.forEach((list) => list.addEventListener("change", () => {
+    lists.filter((other) => other.dataset.choice === list.dataset.choice).forEach((other) => { other.selectedIndex = list.selectedIndex; });
+    choose();
+  }));
+
   // A run that goes on.
   const news = async () => {
     try {
@@ -195,6 +249,7 @@
 
   pick();
   drawAll();
+  choose();
   data.plots.forEach(listen);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { pick(); drawAll(); });
   addEventListener("beforeprint", () => { root.classList.add("paper"); drawAll(); });

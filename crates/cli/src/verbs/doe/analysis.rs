@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use costep::{Campaign, CampaignRow, Choice, Error, Factor, Sorting, Variance, level_text};
+use costep::{Campaign, Choice, Error, Factor, PlanAnalysis, level_text};
 use costep_experiments::{effect_map, histograms, interactions, main_effects, sorted_errors};
 use costep_results::write_file;
 use serde_json::{Map, Value, json};
@@ -15,45 +15,26 @@ use crate::table::{Cell, render};
 /// Effects that are printed.
 const SHOWN: usize = 12;
 
-/// Effects, the sorted runs and the optimal set.
-pub(super) struct Analysis {
-    errors: Vec<f64>,
-    variance: Variance,
-    sorting: Sorting,
-    optimum: Vec<Choice>,
-}
+/// Effects, the sorted runs and the optimal set, as files, text and JSON.
+pub(super) struct Analysis(pub(super) PlanAnalysis);
 
 impl Analysis {
-    /// Of one row per point.
-    pub(super) fn of(campaign: &Campaign, rows: &[CampaignRow]) -> Self {
-        let (plan, spec) = (campaign.factorial(), campaign.plan().analysis);
-        let error = |row: &CampaignRow| {
-            let error = row.error(spec.error).filter(|error| !row.has_diverged() && *error < spec.saturate);
-            error.unwrap_or(spec.saturate)
-        };
-        let errors: Vec<f64> = rows.iter().map(error).collect();
-        let variance = Variance::of(plan, &errors);
-        let sorting = Sorting::of(plan, &errors, (spec.within, spec.at_least));
-        let optimum = sorting.optimum(plan);
-        Self { errors, variance, sorting, optimum }
-    }
-
     /// Writes the effects, the figures and the optimal set. Gives the files.
     pub(super) fn write(&self, campaign: &Campaign, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         let (plan, measure) = (campaign.factorial(), campaign.plan().analysis.error);
-        let (title, results) = (campaign.plan().name.as_str(), (measure, &self.errors[..]));
+        let (title, results) = (campaign.plan().name.as_str(), (measure, &self.0.errors[..]));
         let mut files: Vec<(&str, String)> = vec![
             ("effects.csv", self.csv(campaign)),
-            ("effects.svg", effect_map(title, plan, &self.variance).to_svg()),
+            ("effects.svg", effect_map(title, plan, &self.0.variance).to_svg()),
             ("main-effects.svg", main_effects(title, plan, results).to_svg()),
-            ("sorted.svg", sorted_errors(title, results, &self.sorting).to_svg()),
-            ("histograms.svg", histograms(title, plan, &self.sorting).to_svg()),
+            ("sorted.svg", sorted_errors(title, results, &self.0.sorting).to_svg()),
+            ("histograms.svg", histograms(title, plan, &self.0.sorting).to_svg()),
         ];
         if plan.factors().len() > 1 {
-            let figure = interactions(title, (plan, &self.variance), results);
+            let figure = interactions(title, (plan, &self.0.variance), results);
             files.push(("interactions.svg", figure.to_svg()));
         }
-        let optimum: Vec<_> = self.optimum.iter().map(|choice| choice.value.clone()).collect();
+        let optimum: Vec<_> = self.0.optimum.iter().map(|choice| choice.value.clone()).collect();
         files.push(("optimum.toml", campaign.project_with(&optimum)?));
         let write = |(name, text): (&str, String)| {
             let path = folder.join(name);
@@ -65,7 +46,7 @@ impl Analysis {
     fn csv(&self, campaign: &Campaign) -> String {
         let mut text =
             String::from("effect,degrees_of_freedom,sum_of_squares,mean_square,share,share_of_squares\n");
-        for effect in &self.variance.effects {
+        for effect in &self.0.variance.effects {
             let label = effect.label(campaign.factorial()).replace('"', "\"\"");
             // Writing to a string cannot fail.
             let _ = writeln!(
@@ -96,16 +77,16 @@ impl Analysis {
                 "share_of_squares": effect.share_of_squares,
             })
         };
-        object["mean"] = json!(self.variance.mean);
-        object["sum_of_squares"] = json!(self.variance.total);
+        object["mean"] = json!(self.0.variance.mean);
+        object["sum_of_squares"] = json!(self.0.variance.total);
         object["rest"] = json!({
-            "sum_of_squares": self.variance.rest,
-            "degrees_of_freedom": self.variance.rest_degrees,
+            "sum_of_squares": self.0.variance.rest,
+            "degrees_of_freedom": self.0.variance.rest_degrees,
         });
-        object["effects"] = self.variance.effects.iter().map(effect).collect();
-        object["least_error"] = json!(self.least());
-        object["nearly_optimal"] = json!(self.sorting.near);
-        object["best"] = json!(self.sorting.order.first());
+        object["effects"] = self.0.variance.effects.iter().map(effect).collect();
+        object["least_error"] = json!(self.0.least());
+        object["nearly_optimal"] = json!(self.0.sorting.near);
+        object["best"] = json!(self.0.sorting.order.first());
         let choice = |(factor, choice): (&Factor, &Choice)| {
             let value = match &choice.value {
                 costep_core::Value::Bool(value) => json!(value),
@@ -115,19 +96,15 @@ impl Analysis {
             };
             (factor.name.clone(), json!({ "value": value, "mean": choice.mean, "support": choice.support }))
         };
-        let optimum: Map<String, Value> = plan.factors().iter().zip(&self.optimum).map(choice).collect();
+        let optimum: Map<String, Value> = plan.factors().iter().zip(&self.0.optimum).map(choice).collect();
         object["optimum"] = Value::Object(optimum);
-    }
-
-    fn least(&self) -> Option<f64> {
-        self.sorting.order.first().map(|best| self.errors[*best])
     }
 
     /// The effects and the optimal set for people.
     pub(super) fn text(&self, campaign: &Campaign) -> String {
         let (plan, axes) = (campaign.factorial(), &campaign.plan().axes);
         let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-        let ranked = self.variance.ranked();
+        let ranked = self.0.variance.ranked();
         let row = |effect: &&costep_experiments::Effect| {
             vec![
                 Cell::new(effect.label(plan)),
@@ -148,11 +125,11 @@ impl Analysis {
         let spec = campaign.plan().analysis;
         text += &format!(
             "\n  {} nearly optimal: {} from {:.3e} on\n\n",
-            count(self.sorting.near, "run"),
+            count(self.0.sorting.near, "run"),
             spec.error,
-            self.least().unwrap_or(f64::NAN)
+            self.0.least().unwrap_or(f64::NAN)
         );
-        let choices = axes.iter().zip(&self.optimum).map(|(axis, choice)| {
+        let choices = axes.iter().zip(&self.0.optimum).map(|(axis, choice)| {
             vec![
                 Cell::new(&axis.factor.name),
                 Cell::new(level_text(axis, &choice.value)),

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use costep::pages::{DoePage, check_page_file, write_page};
 use costep::{
-    Campaign, CampaignRow, Code, Error, Errors, Plan, Registry, RunFolder, RunTable, ShardSpec, failures,
+    Campaign, CampaignRow, Code, Error, Errors, Plan, PlanAnalysis, Registry, RunFolder, RunTable, ShardSpec,
+    failures,
 };
 use costep_experiments::threads;
 use serde_json::{Value, json};
@@ -20,6 +22,7 @@ use crate::stop;
 use crate::style::{Output, print, print_error, print_json, say};
 use crate::supervision;
 use crate::table::wall;
+use crate::verbs::report::command;
 use analysis::Analysis;
 
 /// The word that stands for a merge in place of a plan.
@@ -52,6 +55,7 @@ pub(crate) fn run(args: &DoeArgs, output: Output) -> Result<ExitCode, Failure> {
         if output.json { print_json(&json!({ "text": text })) } else { print(text) }?;
         return Ok(ExitCode::SUCCESS);
     }
+    args.report.as_deref().map_or(Ok(()), check_page_file)?;
     let campaign = campaign(&name, args)?;
     let project = campaign.system().project();
     if shards.is_none()
@@ -77,7 +81,8 @@ pub(crate) fn run(args: &DoeArgs, output: Output) -> Result<ExitCode, Failure> {
             done
         }
     };
-    let code = conclude(&campaign, &rows, &folder, start.elapsed().as_secs_f64(), output)?;
+    let places = (&*folder, args.report.as_deref());
+    let code = conclude(&campaign, &rows, places, start.elapsed().as_secs_f64(), output)?;
     drop(lock);
     Ok(supervision::exit_code(code))
 }
@@ -195,7 +200,7 @@ fn files_of(place: &Path) -> Result<Vec<PathBuf>, Error> {
 fn conclude(
     campaign: &Campaign,
     rows: &[CampaignRow],
-    folder: &Path,
+    (folder, report): (&Path, Option<&Path>),
     wall_s: f64,
     output: Output,
 ) -> Result<u8, Error> {
@@ -203,12 +208,17 @@ fn conclude(
     campaign.write_parquet(&parquet, rows)?;
     let failed = failed_runs(rows);
     let found = match &failed {
-        None => Some(Analysis::of(campaign, rows)),
+        None => Some(Analysis(PlanAnalysis::of(campaign, rows))),
         Some(_) => None,
     };
     let mut files = vec![parquet];
     if let Some(found) = &found {
         files.extend(found.write(campaign, folder)?);
+    }
+    if let Some(file) = report {
+        let analysis = found.as_ref().map(|found| &found.0);
+        write_page(file, &DoePage { campaign, rows, analysis, command: &command() }.page())?;
+        files.push(file.into());
     }
     let diverged = rows.iter().filter(|row| row.has_diverged()).count();
     if output.json {

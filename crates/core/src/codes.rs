@@ -8,6 +8,8 @@
 /// What the exit code of the program is after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitClass {
+    /// The run ended as somebody wished: no failure. Exit code 0.
+    Wish,
     /// Bad input: file, option, name, unit. Exit code 1.
     Input,
     /// A subsystem failed. Exit code 2.
@@ -26,6 +28,7 @@ impl ExitClass {
     /// The exit code of the process.
     pub fn code(self) -> u8 {
         match self {
+            Self::Wish => 0,
             Self::Input => 1,
             Self::Model => 2,
             Self::Diverged => 3,
@@ -194,6 +197,9 @@ codes! {
     E0150 NoSandbox Model "an FMU cannot be confined on this system"
         "`isolation = \"sandbox\"` needs Linux 5.13 or later with Landlock and filters of system calls. The message says what is missing."
         "use `isolation = \"process\"`, or a system that has it"
+    E0190 NoRest Input "the system cannot start at rest"
+        "`initial = \"steady\"` in [system] asks for a start at which nothing changes, under the inputs from outside just before it. The states of native parts are set so. FMUs cannot be: by FMI a state comes with its time. Systems with an integrator that is fed, or without damping and bounds, have no rest."
+        "remove `initial`, or begin the run earlier with constant inputs and look at it from there on"
     E0200 CommandLine Input "the command line is invalid"
         "A flag, its value or a combination of flags is not allowed. `costep help` and `costep help VERB` list what is."
         "`costep help` lists the verbs, `costep help VERB` the flags of one"
@@ -365,7 +371,7 @@ codes! {
     E0622 PythonMisuse Input "an object cannot be used like this"
         "A simulation that was closed, that another process has started (after a fork) or that a thread is still working with takes no further calls; systems that were read from a file get no further parts or connections."
         "make a new object for this"
-    E0623 ConditionMet Input "a stop condition was met"
+    E0623 ConditionMet Wish "a stop condition was met"
         "A condition of `stop_when` in [system] holds at a communication point, and the run ended there as the project asks. That is no failure: the exit code is 0."
         "change or remove the condition in [system] if the run is to go on"
     E0710 StateTooLarge Input "the system is too large for a linear map of its steps"

@@ -89,6 +89,38 @@ impl Port {
     }
 }
 
+/// Typical size and bounds of a port, where somebody knows them better than its maker. What is `None` stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PortSize {
+    /// Name of the port inside the subsystem.
+    pub port: String,
+    /// Its typical size.
+    pub nominal: Option<f64>,
+    /// Least value that it can have.
+    pub min: Option<f64>,
+    /// Greatest value that it can have.
+    pub max: Option<f64>,
+}
+
+impl PortSize {
+    /// Changes the ports that are named.
+    pub fn apply(sizes: &[Self], ports: &mut [Port]) {
+        for size in sizes {
+            for port in ports.iter_mut().filter(|port| port.name == size.port) {
+                port.nominal = size.nominal.or(port.nominal);
+                port.limits = size.limits(port);
+            }
+        }
+    }
+
+    /// The bounds of a port with these in the place of its own; none if they leave nothing or everything.
+    pub fn limits(&self, port: &Port) -> Option<[f64; 2]> {
+        let [low, high] = port.limits.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let limits = [self.min.unwrap_or(low), self.max.unwrap_or(high)];
+        (limits[0] < limits[1] && limits.iter().any(|limit| limit.is_finite())).then_some(limits)
+    }
+}
+
 /// At which end of its inner steps a subsystem takes the samples that stand for its outputs inside a macro
 /// step, when a method needs one value per inner step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +179,12 @@ impl Description {
             .enumerate()
             .filter(|(i, list)| *i == 0 || !lists[i - 1].shares(list))
             .map(|(_, list)| list)
+    }
+
+    /// Gives ports other sizes.
+    pub fn resize(&mut self, sizes: &[PortSize]) {
+        PortSize::apply(sizes, &mut self.inputs);
+        PortSize::apply(sizes, &mut self.outputs);
     }
 
     /// Whether it can do steps of this length beside its macro steps.
@@ -219,6 +257,25 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_replace_what_they_name_and_nothing_else() {
+        let limits = Some([0.0, 4.0]);
+        let mut ports = [
+            Port { limits, ..Port::new("flow", "m3/s", 1.0) },
+            Port { name: "level".into(), ..Port::default() },
+        ];
+        let size = |port: &str, max: Option<f64>| PortSize { port: port.into(), max, ..PortSize::default() };
+        let sizes = [
+            PortSize { nominal: Some(10.0), ..size("flow", Some(8.0)) },
+            PortSize { min: Some(-1.0), ..size("level", None) },
+        ];
+        PortSize::apply(&sizes, &mut ports);
+        assert_eq!((ports[0].nominal, ports[0].limits), (Some(10.0), Some([0.0, 8.0])));
+        assert_eq!((ports[1].nominal, ports[1].limits), (None, Some([-1.0, f64::INFINITY])));
+        PortSize::apply(&[size("flow", Some(-2.0))], &mut ports);
+        assert_eq!(ports[0].limits, None, "nothing is left between them");
+    }
 
     #[test]
     fn signals_find_their_owner_past_subsystems_without_any() {

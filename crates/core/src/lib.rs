@@ -43,7 +43,9 @@ pub use capability::{
 };
 pub use codes::{Code, ExitClass};
 pub use coupling::{Connection, Coupling};
-pub use description::{Description, Layout, Linearisation, MicroSampling, Port, PortKind, Variation};
+pub use description::{
+    Description, Layout, Linearisation, MicroSampling, Port, PortKind, PortSize, Variation,
+};
 pub use differences::Differences;
 pub use division::{Division, StepLengths};
 pub use environment::{EnvironmentForm, EnvironmentModel};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use costep_core::{Code, Description, Error, LocalModel, Port, Result, Subsystem};
+use costep_core::{Code, Description, Error, LocalModel, Port, PortSize, Restricted, Result, Subsystem};
 use costep_integrate::{Ode, Renamable, Solver};
 use costep_system::Component;
 
@@ -206,6 +206,8 @@ type Factory = Arc<dyn Fn(&str) -> Result<Box<dyn Subsystem>> + Send + Sync>;
 #[derive(Clone)]
 pub struct CustomPart {
     description: Description,
+    /// Sizes of ports that are not those of the subsystems that are made.
+    sizes: Vec<PortSize>,
     make: Factory,
 }
 
@@ -224,7 +226,7 @@ impl CustomPart {
         description: Description,
         make: impl Fn(&str) -> Result<Box<dyn Subsystem>> + Send + Sync + 'static,
     ) -> Self {
-        Self { description, make: Arc::new(make) }
+        Self { description, sizes: Vec::new(), make: Arc::new(make) }
     }
 }
 
@@ -237,7 +239,10 @@ impl Component for CustomPart {
         let name = &self.description.name;
         let subsystem = (self.make)(name)?;
         match &subsystem.description().name {
-            same if same == name => Ok(subsystem),
+            same if same == name && self.sizes.is_empty() => Ok(subsystem),
+            same if same == name => {
+                Ok(Restricted::new(subsystem).describe(|description| description.resize(&self.sizes)).boxed())
+            }
             other => Err(Error::new(Code::Bug, format!("a part `{name}` was made under the name `{other}`"))),
         }
     }
@@ -253,6 +258,13 @@ impl Component for CustomPart {
     fn renamed(&self, name: &str) -> Box<dyn Component> {
         let mut copy = self.clone();
         copy.description.name = name.into();
+        Box::new(copy)
+    }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut copy = self.clone();
+        copy.description.resize(sizes);
+        copy.sizes.extend_from_slice(sizes);
         Box::new(copy)
     }
 }

@@ -177,7 +177,14 @@ fn tried(project: &Project, part: usize, offer: Offer, experiment: &Experiment) 
     let key = Tried {
         changed: spec.path.metadata().and_then(|file| file.modified()).ok(),
         path: spec.path.clone(),
-        usage: format!("{} {:?} {:?}", spec.interface.word(), spec.set, spec.variations),
+        usage: format!(
+            "{} {:?} {:?} {:?} {:?}",
+            spec.interface.word(),
+            spec.set,
+            spec.variations,
+            spec.tuned,
+            project.given.ports
+        ),
         step: experiment.step.to_bits(),
         offer,
     };

@@ -39,7 +39,7 @@ mod variations;
 pub use call::library::{DEFAULT_TIMEOUT, FmuLibrary, required_functions};
 pub use call::log::{Message, Status};
 pub use call::preload::preload;
-pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting};
+pub use cs::{CoSimulationOptions, CoSimulationSubsystem, InputRouting, is_tunable};
 pub use me::{FmuEquations, ModelExchangeOptions, ModelExchangeSubsystem};
 pub use notice::{Notice, listen, tell, unheard};
 pub use unwinding::stopping_exceptions;

@@ -329,7 +329,7 @@ fn open_inputs_are_never_set() {
         let outputs = |flag, open| {
             let s1 = instance(&build(fmi, "S1").load(), "s1");
             let library = build_as(fmi, "S2", "S2", Variant { flag, ..Variant::default() }).load();
-            let routing = InputRouting { open, maps: Vec::new() };
+            let routing = InputRouting { open, ..InputRouting::default() };
             let options = CoSimulationOptions { routing, ..CoSimulationOptions::default() };
             let s2 = CoSimulationSubsystem::new(&library, "s2", &options).unwrap();
             let mut connections = loop_of_two();
@@ -338,6 +338,45 @@ fn open_inputs_are_never_set() {
         };
         // Its start value is zero, which is also what an input without a source would be set to.
         assert_eq!(outputs(refuses, vec![name.into()]), outputs("", Vec::new()), "{fmi:?} {name}");
+    }
+}
+
+/// A parameter that is driven counts as an input behind the others, set between steps and held over them.
+#[test]
+fn tunable_parameters_are_set_between_steps() {
+    for fmi in BOTH {
+        let tunable = |text: String| {
+            let (before, after) = text.split_once("name=\"c\"").unwrap();
+            format!("{before}name=\"c\"{}", after.replacen("\"fixed\"", "\"tunable\"", 1))
+        };
+        let library = build_edited(fmi, "S1", tunable).load();
+        let routing = InputRouting { tuned: vec!["c".into()], ..InputRouting::default() };
+        let tuned = CoSimulationOptions { routing, ..CoSimulationOptions::default() };
+        let begin = |options: &CoSimulationOptions, u: &[f64]| {
+            let mut subsystem = CoSimulationSubsystem::new(&library, "s", options).unwrap();
+            subsystem.initialise(&RUN).unwrap();
+            subsystem.initial_outputs(u, &mut [0.0; 2]).unwrap();
+            subsystem
+        };
+        let mut driven = begin(&tuned, &[0.0, 2e6]);
+        let description = driven.description();
+        assert_eq!(description.inputs[1].name, "c");
+        assert_eq!(description.inputs[1].variation, Variation::Discrete);
+        assert!(description.feedthrough.iter().all(|list| list.contains(&1)));
+        assert!(driven.description().input_order > 0, "other inputs follow polynomials as before");
+        let mut plain = begin(&options(&[("c", 2e6)]), &[0.0]);
+        let y = step(&mut driven, 0, &[0.0, 2e6]);
+        assert_eq!(y, step(&mut plain, 0, &[0.0]), "{fmi:?}");
+        // From there on another spring, almost undamped: v = v0 cos(w h) - x0 w sin(w h).
+        let [before, after] = [y, step(&mut driven, 1, &[0.0, 5e5])];
+        assert_ne!(after, step(&mut plain, 1, &[0.0]), "{fmi:?}");
+        let (w, h) = (5e4_f64.sqrt(), RUN.step);
+        let soft = before[1] * (w * h).cos() - before[0] * w * (w * h).sin();
+        assert!((after[1] - soft).abs() < 0.01 * (soft - before[1]).abs(), "{fmi:?}: {after:?} {soft}");
+        let wrong = InputRouting { tuned: vec!["m".into()], ..InputRouting::default() };
+        let wrong = CoSimulationOptions { routing: wrong, ..CoSimulationOptions::default() };
+        let error = CoSimulationSubsystem::new(&library, "s", &wrong).err().unwrap();
+        assert_eq!(error.code(), Code::FmuValue, "{error}");
     }
 }
 

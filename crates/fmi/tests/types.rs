@@ -188,7 +188,7 @@ fn discrete_inputs_of_model_exchange_are_set_at_events_only() {
 #[test]
 fn start_values_of_the_fmu_are_not_taken_for_values_before_a_map() {
     let library = build_switch().load_exchange();
-    let routing = InputRouting { open: Vec::new(), maps: vec![("number".into(), vec![(0.0, 7.0)])] };
+    let routing = InputRouting { maps: vec![("number".into(), vec![(0.0, 7.0)])], ..InputRouting::default() };
     let options = ModelExchangeOptions { routing, solver: Solver::Rk4(0.01), ..Default::default() };
     let mut fmu = ModelExchangeSubsystem::new(&library, "switch", &options).unwrap();
     let level = output(fmu.description(), "level");

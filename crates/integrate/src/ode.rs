@@ -109,7 +109,7 @@ pub(crate) fn nominal_from(ports: &[Port], x: &mut [f64]) {
     x.iter_mut().zip(ports).for_each(|(x, port)| *x = port.nominal.unwrap_or(1.0));
 }
 
-/// Equations whose instance name can be changed.
+/// Equations whose name and sizes of ports can be changed.
 pub trait Renamable {
     /// The description, to be changed.
     fn description_mut(&mut self) -> &mut Description;

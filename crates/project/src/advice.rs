@@ -106,7 +106,11 @@ fn missing_nominals(parts: &Components, connections: &[Connection], problems: &m
                 format!("outputs of `{}` without a nominal value: {list}", built.description().name);
             Error::new(Code::NoNominal, message)
                 .because("divergence is told from how signals grow, and 1 is assumed for scaling")
-                .hint("give `nominal` in the model, or bounds in [guard]")
+                .hint(format!(
+                    "give it in the project: [port.\"{}.{}\"] nominal = ...",
+                    built.description().name,
+                    names[0]
+                ))
         });
     }
 }

@@ -9,6 +9,7 @@ use costep_integrate::Solver;
 use costep_models::{ModelEntry, Parameters};
 use costep_system::{Component, SystemDescription};
 
+use crate::connections;
 use crate::document::{Entry, Node, Origin, Table};
 use crate::fmus::{self, Fmu, FmuFile, FmuSpec, Opened};
 use crate::keys;
@@ -184,11 +185,13 @@ fn read_own(
             signals.add_parameters(&native.name, model.parameters);
         }
     }
-    let mut opened = Opened::default();
+    let (mut opened, targets) = (Opened::default(), connections::targets(root));
     for entry in fmu_section.entries() {
         let twice = native_section.entries().iter().find(|native| native.key == entry.key);
         refuse_second(entry, twice, problems);
-        match fmus::read(entry, registry.solvers(), &mut opened, problems).filter(|_| twice.is_none()) {
+        match fmus::read(entry, registry.solvers(), (&mut opened, &targets), problems)
+            .filter(|_| twice.is_none())
+        {
             Some(Fmu { spec, file, part }) => {
                 signals.add_fmu(part.description(), &file);
                 defaults.push(Defaults::of_fmu(&file.description));

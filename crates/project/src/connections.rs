@@ -87,6 +87,19 @@ pub(crate) fn read(root: &Table, parts: &Components, problems: &mut Problems<'_>
     wiring
 }
 
+/// What connections and external inputs say they feed, right or wrong.
+pub(crate) fn targets(root: &Table) -> Vec<&str> {
+    let mut targets = Vec::new();
+    for key in ["connect", "external"] {
+        let Some(Node { value: Value::List(items), .. }) = root.get(key) else { continue };
+        targets.extend(items.iter().filter_map(|item| match &item.value {
+            Value::Table(table) => table.text("to"),
+            _ => None,
+        }));
+    }
+    targets
+}
+
 /// How inputs reach the FMUs: those without a source are not set, others by their maps.
 pub(crate) fn routing(wiring: &Wiring, parts: &Components) -> Vec<InputRouting> {
     let layout = parts.model.layout();

@@ -136,6 +136,25 @@ impl Table {
         }
         self.entries = flat;
     }
+
+    /// Gives tables inside of tables dotted keys: `[port.s2.F]` becomes `[port."s2.F"]`. Tables with values stay.
+    pub(crate) fn join_tables(&mut self) {
+        let is_table = |entry: &Entry| matches!(entry.node.value, Value::Table(_));
+        let mut joined = Vec::new();
+        for mut entry in std::mem::take(&mut self.entries) {
+            match &mut entry.node.value {
+                Value::Table(inner) if !inner.entries.is_empty() && inner.entries.iter().all(is_table) => {
+                    inner.join_tables();
+                    let deeper = std::mem::take(&mut inner.entries).into_iter();
+                    joined.extend(
+                        deeper.map(|inner| Entry { key: format!("{}.{}", entry.key, inner.key), ..inner }),
+                    );
+                }
+                _ => joined.push(entry),
+            }
+        }
+        self.entries = joined;
+    }
 }
 
 /// The table with places given by `origin` from byte offsets.

@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Texts,
     /// The same, not empty.
     SomeTexts,
+    /// A list of different texts.
+    Order,
     /// Times and values: `[[0, 1], [2, 3]]`.
     Points,
     /// `"auto"` or a number of threads.
@@ -50,6 +52,12 @@ pub(crate) enum Kind {
     Table(&'static [Key]),
     /// Tables of these keys under names of the user.
     Named(&'static [Key]),
+    /// The same for parts of built-in models, whose other keys follow from `model`.
+    Natives(&'static [Key]),
+    /// The table of these keys that says in which order parts step.
+    Schedule(&'static [Key]),
+    /// Tables of these keys under the names of ports, with or without quotes.
+    Ports(&'static [Key]),
     /// A list of tables of these keys: `[[connect]]`.
     List(&'static [Key]),
     /// A coupling method: `id` and its options.
@@ -119,22 +127,27 @@ pub(crate) const ROOT: &[Key] = &[
     key("step", Kind::Table(STEP), "the macro step: its length, or how it is controlled"),
     key("method", Kind::Method, "the coupling method of all connections without a group; auto if left out"),
     key("models", Kind::Models, "where methods get models of the parts"),
-    key("schedule", Kind::Table(SCHEDULE), "in which order parts step"),
-    key("native", Kind::Named(NATIVE), "parts of built-in models"),
+    key("schedule", Kind::Schedule(SCHEDULE), "in which order parts step"),
+    key("native", Kind::Natives(NATIVE), "parts of built-in models"),
     key("fmu", Kind::Named(FMU), "FMUs"),
     key("connect", Kind::List(CONNECT), "connections of outputs with inputs"),
     key("group", Kind::Groups, "connections with a coupling method of their own"),
     key("external", Kind::List(EXTERNAL), "inputs from outside: constants, shapes, files of values"),
+    key("port", Kind::Ports(PORT), "typical sizes and bounds of ports, by \"part.port\""),
     key("record", Kind::Table(RECORD), "what is recorded"),
     key("guard", Kind::Table(GUARD), "limits on outputs that end a run"),
     key("run", Kind::Table(RUN), "threads"),
 ];
+
+/// How a system starts.
+pub(crate) const INITIAL: [&str; 2] = ["given", "steady"];
 
 pub(crate) const SYSTEM: &[Key] = &[
     key("name", Kind::Text, "the name of the system; that of its folder if left out"),
     key("model", Kind::Model, "a built-in model as a whole, instead of parts and connections"),
     key("start", Kind::Time, "where the run begins; 0 if left out"),
     key("stop", Kind::Time, "where the run ends; if left out, what the parts propose"),
+    key("initial", Kind::Word(&INITIAL), "how it starts: as the parts say, or at rest (native parts only)"),
     key(
         "stop_when",
         Kind::Texts,
@@ -166,7 +179,7 @@ pub(crate) const STEP: &[Key] = &[
 
 pub(crate) const SCHEDULE: &[Key] = &[
     key("kind", Kind::Word(&["auto", "parallel", "sequential"]), "in which order parts step"),
-    key("order", Kind::Texts, "the order of the parts, with sequential"),
+    key("order", Kind::Order, "the order of the parts, with sequential"),
 ];
 
 pub(crate) const NATIVE: &[Key] = &[
@@ -243,6 +256,12 @@ pub(crate) const SQUARE: &[Key] = &[
     key("start", Kind::Time, "when it begins"),
 ];
 
+pub(crate) const PORT: &[Key] = &[
+    key("nominal", Kind::Positive, "typical size, for limits and scaling"),
+    key("min", Kind::Number, "least value of an output"),
+    key("max", Kind::Number, "greatest value of an output"),
+];
+
 pub(crate) const RECORD: &[Key] = &[
     key("every", Kind::Length, "time between rows; every communication point if left out"),
     key("signals", Kind::SomeTexts, "names and patterns with * of signals; all if left out"),
@@ -256,7 +275,7 @@ pub(crate) const RUN: &[Key] =
 /// The table that has a key of this name, and the key: `[system]` for `solver`. Names of users are not looked at.
 pub(crate) fn owner(name: &str) -> Option<(String, &'static Key)> {
     ROOT.iter().find_map(|table| match table.kind {
-        Kind::Table(keys) => {
+        Kind::Table(keys) | Kind::Schedule(keys) => {
             keys.iter().find(|key| key.name == name).map(|key| (format!("[{}]", table.name), key))
         }
         _ => None,

@@ -26,6 +26,7 @@ mod names;
 mod overrides;
 mod parse;
 mod plan;
+mod ports;
 mod problems;
 mod project;
 mod propose;

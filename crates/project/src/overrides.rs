@@ -126,6 +126,12 @@ fn resolved(root: &Table, mut path: Vec<String>) -> Result<Vec<String>> {
                 join_from(&mut path, 3);
             }
             "guard" => join_from(&mut path, 2),
+            "port" => {
+                // The last name is the key, all before it the port.
+                let key = path.pop().unwrap_or_default();
+                join_from(&mut path, 1);
+                path.push(key);
+            }
             _ => {}
         }
         return Ok(path);

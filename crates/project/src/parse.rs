@@ -133,6 +133,9 @@ fn flatten_names(root: &mut Table) {
     if let Some(bounds) = root.table_mut("guard").and_then(|guard| guard.table_mut("bounds")) {
         bounds.flatten();
     }
+    if let Some(ports) = root.table_mut("port") {
+        ports.join_tables();
+    }
     for kind in ["native", "fmu"] {
         for part in root.table_mut(kind).into_iter().flat_map(|parts| &mut parts.entries) {
             if let Value::Table(part) = &mut part.node.value

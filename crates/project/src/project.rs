@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use costep_core::{Code, Error, External, ModelsSpec, PowerBond};
+use costep_core::{Code, Error, External, ModelsSpec, PortSize, PowerBond};
 use costep_engine::{Bounds, ControlSpec, Rate, Scheduling, Threads};
 use costep_fmu_file::PrivateFolder;
 use costep_import::Format;
@@ -22,6 +22,7 @@ use crate::maps::ValueMap;
 use crate::models;
 use crate::overrides::{self, Override};
 use crate::parse;
+use crate::ports;
 use crate::problems::Problems;
 use crate::rates;
 use crate::registry::Registry;
@@ -126,6 +127,10 @@ pub struct Given {
     pub solver: bool,
     /// Conditions that end a run before its stop time.
     pub stop_when: Vec<StopCondition>,
+    /// Sizes of ports in the place of what their makers declare; ports are named `part.port`.
+    pub ports: Vec<PortSize>,
+    /// Whether it starts at rest; its parts then do.
+    pub is_steady: bool,
 }
 
 /// A project that was refused.
@@ -256,9 +261,12 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let system = Section::open(root.get("system"), "[system]", keys::SYSTEM, problems);
     let name = read_name(&system, &default_name, problems);
     let mut parts = components::read(root, registry, system.get("model"), made, problems);
+    let ports = ports::read(root, &parts, problems);
+    parts.model.parts.iter_mut().for_each(|part| ports::apply(&ports, part));
     let (experiment, control) = settings::read_experiment(root, &system, &parts, problems).unzip();
     let control = control.flatten();
     let solver = settings::read_solver(&system, registry.solvers(), &parts, problems);
+    let is_steady = settings::read_initial(&system, problems);
     let stop_when = stop_conditions::read(&system, &parts.signals, problems);
     let wiring = connections::read(root, &parts, problems);
     let models = models::read(root, registry.methods().sources(), problems);
@@ -281,23 +289,30 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     }
 
     if problems.is_empty() {
-        wire_fmus(&mut parts, &wiring, problems);
+        wire_fmus(&mut parts, &wiring, &ports, problems);
     }
 
     let (solver, solver_given) = solver?;
     let (natives, fmus) = (parts.natives, parts.fmus.into_iter().map(|(spec, _)| spec).collect());
     let (made, externals) = (parts.made, wiring.externals.clone());
-    let given = Given { natives, fmus, made, externals, solver: solver_given, stop_when };
+    let given = Given { natives, fmus, made, externals, solver: solver_given, stop_when, ports, is_steady };
     let mut maps = wiring.maps.clone();
     let (model, bonds, offsets) = wired(parts.model, wiring);
     maps.resize(model.connections.len(), Vec::new());
     crate::bonds::advise(&bonds, &model, problems);
+    let mut model = SystemDescription { experiment: experiment?, solver, ..model };
+    if is_steady && problems.is_empty() {
+        match model.at_rest() {
+            Ok(rested) => model = rested,
+            Err(error) => problems.report(system.origin_of("initial"), || error),
+        }
+    }
     Some(Project {
         name,
         source,
         model_id: parts.model_id,
         parameters: parts.parameters,
-        model: SystemDescription { experiment: experiment?, solver, ..model },
+        model,
         groups: groups?,
         models: models.ok()?.map(|models| models.spec),
         scheduling: scheduling?,
@@ -317,7 +332,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
 }
 
 /// Tells the FMUs what feeds their inputs.
-fn wire_fmus(parts: &mut Components, wiring: &Wiring, problems: &mut Problems<'_>) {
+fn wire_fmus(parts: &mut Components, wiring: &Wiring, ports: &[PortSize], problems: &mut Problems<'_>) {
     for (fmu, routing) in connections::routing(wiring, parts).into_iter().enumerate() {
         if routing.is_default() {
             continue;
@@ -325,7 +340,10 @@ fn wire_fmus(parts: &mut Components, wiring: &Wiring, problems: &mut Problems<'_
         let part = parts.natives.len() + fmu;
         let (spec, file) = &parts.fmus[fmu];
         match fmus::wired_part(spec, file, routing) {
-            Ok(wired) => parts.model.parts[part] = wired,
+            Ok(mut wired) => {
+                ports::apply(ports, &mut wired);
+                parts.model.parts[part] = wired;
+            }
             Err(error) => problems.report(parts.origins[part], || error),
         }
     }

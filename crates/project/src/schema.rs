@@ -4,8 +4,10 @@
 use costep_core::{OptionKind, OptionSpec};
 use costep_engine::CONTROLS;
 use costep_methods::registry::all_options;
+use costep_models::ModelEntry;
 use serde_json::{Map, Value, json};
 
+use crate::groups::DEFAULT_GROUP;
 use crate::keys::{self, Key, Kind};
 use crate::models::SOURCE;
 use crate::overrides::DEFAULT_METHOD;
@@ -25,6 +27,7 @@ impl Registry {
     /// The schema of project files, in which the methods, sources, models and solvers of this registry may be named.
     pub fn schema(&self) -> Value {
         let mut schema = table(keys::ROOT, self);
+        schema["allOf"] = json!(whole_models(self));
         let head = json!({
             "$schema": "http://json-schema.org/draft-07/schema#",
             "title": "Project of costep",
@@ -71,6 +74,7 @@ fn kind(kind: Kind, registry: &Registry) -> Value {
         Kind::NotNegative => json!({ "type": "number", "minimum": 0, "maximum": f64::MAX }),
         Kind::Truth => json!({ "type": "boolean" }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Order => json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true }),
         Kind::SomeTexts => json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 }),
         Kind::Points => json!({ "type": "array", "minItems": 1, "items": pair() }),
         Kind::Threads => {
@@ -87,11 +91,74 @@ fn kind(kind: Kind, registry: &Registry) -> Value {
         Kind::Map => json!({ "type": "object", "additionalProperties": { "type": ["integer", "string"] } }),
         Kind::Table(keys) => table(keys, registry),
         Kind::Named(keys) => named(table(keys, registry)),
+        Kind::Natives(keys) => {
+            let mut part = table(keys, registry);
+            part["allOf"] = json!(registry.models().map(native).collect::<Vec<_>>());
+            named(part)
+        }
+        Kind::Schedule(keys) => {
+            let mut schedule = table(keys, registry);
+            let is_sequential =
+                json!({ "properties": { "kind": { "const": "sequential" } }, "required": ["kind"] });
+            schedule["if"] = json!({ "required": ["order"] });
+            schedule["then"] = is_sequential;
+            schedule
+        }
+        Kind::Ports(keys) => ports(&table(keys, registry)),
         Kind::List(keys) => list(keys, registry),
         Kind::Method => method(registry, false),
-        Kind::Groups => named(method(registry, true)),
+        Kind::Groups => {
+            let mut groups = named(method(registry, true));
+            groups["propertyNames"]["not"] = json!({ "const": DEFAULT_GROUP });
+            groups
+        }
         Kind::Models => models(registry),
     }
+}
+
+/// A whole model brings its own parts, connections and parameters; without one there are no parameters at the top.
+fn whole_models(registry: &Registry) -> Vec<Value> {
+    let names = |model: Value| json!({ "properties": { "system": model }, "required": ["system"] });
+    let own = ["native", "fmu", "connect"].map(|table| json!({ "required": [table] }));
+    let mut rules = vec![json!({
+        "if": names(json!({ "required": ["model"] })),
+        "then": { "not": { "anyOf": own } },
+        "else": { "not": { "required": ["parameters"] } },
+    })];
+    rules.extend(registry.models().map(|entry| {
+        let is_this = json!({ "properties": { "model": { "const": entry.id } }, "required": ["model"] });
+        json!({ "if": names(is_this), "then": { "properties": { "parameters": parameters(entry) } } })
+    }));
+    rules
+}
+
+/// What a native part of a model may say.
+fn native(entry: &'static ModelEntry) -> Value {
+    let mut properties = json!({ "set": parameters(entry) });
+    // Where something is counted, the parts that there are follow from it.
+    let is_fixed = entry.parameters.iter().all(|parameter| !parameter.whole);
+    if let (true, Ok((_, model))) = (is_fixed, entry.model(&[])) {
+        let parts: Vec<_> = model.parts.iter().map(|part| part.description().name.clone()).collect();
+        properties["part"] = json!({ "enum": parts });
+    }
+    let is_this = json!({ "properties": { "model": { "const": entry.id } }, "required": ["model"] });
+    json!({ "if": is_this, "then": { "properties": properties } })
+}
+
+/// The parameters of a model, each with what it can be.
+fn parameters(entry: &ModelEntry) -> Value {
+    let mut properties = Map::new();
+    for parameter in entry.parameters {
+        let mut limits = json!({ "minimum": parameter.min, "maximum": parameter.max });
+        if parameter.whole {
+            limits["multipleOf"] = json!(1);
+        }
+        let mut value = number_or(limits, NUMBER);
+        value["description"] = json!(format!("{} ({})", parameter.help, parameter.unit));
+        value["default"] = json!(parameter.default);
+        properties.insert(parameter.name.into(), value);
+    }
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
 /// A finite number, or text that is one.
@@ -114,6 +181,14 @@ fn by_names(value: Value) -> Value {
     let nested =
         json!({ "type": "object", "additionalProperties": { "anyOf": [value, { "type": "object" }] } });
     json!({ "type": "object", "additionalProperties": { "anyOf": [value, nested] } })
+}
+
+/// Tables by names with a dot, which make tables of tables where they are not in quotes.
+fn ports(value: &Value) -> Value {
+    let deeper =
+        json!({ "type": "object", "minProperties": 1, "additionalProperties": { "type": "object" } });
+    let nested = json!({ "type": "object", "additionalProperties": { "anyOf": [value, deeper] } });
+    json!({ "type": "object", "patternProperties": { r"\.": value }, "additionalProperties": nested })
 }
 
 fn named(value: Value) -> Value {

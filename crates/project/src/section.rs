@@ -173,7 +173,7 @@ fn unknown_table(entry: &Entry) -> Error {
     };
     let error = Error::new(Code::UnknownKey, message);
     let inner = keys::ROOT.iter().filter_map(|table| match table.kind {
-        Kind::Table(keys) => Some(keys::names(keys)),
+        Kind::Table(keys) | Kind::Schedule(keys) => Some(keys::names(keys)),
         _ => None,
     });
     let known: Vec<&str> = keys::names(keys::ROOT).chain(inner.flatten()).collect();

@@ -129,6 +129,18 @@ fn given_or(
     default
 }
 
+/// Whether the system is to start at rest.
+pub(crate) fn read_initial(system: &Section<'_>, problems: &mut Problems<'_>) -> bool {
+    let Some(word) = system.text("initial", problems) else { return false };
+    if !keys::INITIAL.contains(&word) {
+        problems.report(system.origin_of("initial"), || {
+            let message = format!("`initial` in [system] is `{}`", shortened(word));
+            suggest(Error::new(Code::BadValue, message), word, keys::INITIAL)
+        });
+    }
+    word == keys::INITIAL[1]
+}
+
 /// The inner step of `euler` and `rk4` when neither the text nor the model says it.
 const DEFAULT_INNER_STEP: f64 = 1e-5;
 

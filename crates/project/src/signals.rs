@@ -206,6 +206,26 @@ impl Signals {
         Err(guess)
     }
 
+    /// An output or input of this name; one that does not exist is reported.
+    pub(crate) fn find_port(
+        &self,
+        name: &str,
+        origin: Origin,
+        problems: &mut Problems<'_>,
+    ) -> Option<(Side, usize)> {
+        let on = |side| self.side(side).index.get(name).map(|index| (side, *index));
+        let found = on(Side::Output).or_else(|| on(Side::Input));
+        let is_broken = split_signal(name).is_some_and(|(part, _)| self.may_be_part(part)) || self.all_broken;
+        if found.is_none() && !is_broken {
+            problems.report(origin, || {
+                let error = Error::new(Code::UnknownPort, format!("unknown port `{}`", shortened(name)));
+                let names = self.outputs.names.iter().chain(&self.inputs.names).map(String::as_str);
+                self.or_ports_of_part(suggest(error, name, names), Side::Output, name)
+            });
+        }
+        found
+    }
+
     /// The indices of all signals that fit a pattern; one that fits none is reported.
     pub(crate) fn matching(
         &self,
@@ -292,7 +312,10 @@ impl Signals {
                 )
             }
             (Side::Input, true) => error
-                .because("connections feed inputs")
+                .because(match self.fmus.contains_key(part) {
+                    true => "of parameters only tunable ones can be driven, and it is not",
+                    false => "connections feed inputs",
+                })
                 .hint(format!("write `set = {{ \"{port}\" = {value:?} }}` in {table}")),
             _ => error
                 .because("only outputs are exchanged")

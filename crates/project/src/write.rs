@@ -42,6 +42,7 @@ impl Project {
         self.write_schedule(&signals, &mut out);
         self.write_connections(&signals, &mut out);
         self.write_externals(folder, &signals, &mut out);
+        self.write_ports(&mut out);
         self.write_rest(&signals, &mut out);
         out.text
     }
@@ -55,6 +56,9 @@ impl Project {
         }
         out.key("start", time(experiment.start));
         out.key("stop", time(experiment.stop));
+        if self.given.is_steady {
+            out.key("initial", quoted("steady"));
+        }
         if !self.given.stop_when.is_empty() {
             out.key("stop_when", list(self.given.stop_when.iter().map(|condition| quoted(&condition.text))));
         }
@@ -220,6 +224,17 @@ impl Project {
                 None => {
                     let (shape, value) = signal(&external.signal);
                     out.key(shape, value);
+                }
+            }
+        }
+    }
+
+    fn write_ports(&self, out: &mut Writer) {
+        for size in &self.given.ports {
+            out.table(&format!("[port.{}]", key(&size.port)));
+            for (name, value) in [("nominal", size.nominal), ("min", size.min), ("max", size.max)] {
+                if let Some(value) = value {
+                    out.key(name, real(value));
                 }
             }
         }

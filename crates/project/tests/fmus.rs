@@ -9,34 +9,13 @@ mod fmus;
 
 use std::path::Path;
 
+use common::cases::{FMU_CASES as MISTAKES, FMU_RIG as RIG};
 use common::{codes, line};
 use costep_core::{Code, Error, External, Place};
 use costep_fmu_file::Values;
 use costep_project::{ConnectEntry, Draft, DraftValue, FmuEntry, FmuInterface, Override, Project, load_text};
 use fmus::{Fmi, Variant, build, build_as, build_edited, build_exchange, build_wide};
 use tempfile::TempDir;
-
-/// Line 1 is `[system]`.
-const RIG: &str = r#"[system]
-stop = "10 ms"
-[step]
-size = "1 ms"
-[fmu.a]
-file = "S1.fmu"
-set = { c = 2e6, "x0" = 0.2 }
-[fmu.b]
-file = "S2.fmu"
-interface = "cs"
-[[connect]]
-from = "b.F"
-to = "a.F"
-[[connect]]
-from = "a.x"
-to = "b.u1"
-[[connect]]
-from = "a.v"
-to = "b.u2"
-"#;
 
 /// A folder with these FMUs.
 fn folder(names: &[&str]) -> TempDir {
@@ -130,6 +109,34 @@ fn fmus_for_model_exchange_are_integrated() {
 }
 
 #[test]
+fn ports_of_fmus_take_the_sizes_of_the_project() {
+    let folder = folder(&["Exchange", "S2"]);
+    let rig = RIG.replace("S1.fmu\"", "Exchange.fmu\"\ninterface = \"me\"");
+    let sizes =
+        "[port.\"a.F\"]\nnominal = 300\n[port.a.x]\nnominal = 0.5\nmax = 2\n[port.\"b.F\"]\nmin = -7\n";
+    let project = good(&folder, &format!("{rig}{sizes}"));
+    assert_eq!(good(&folder, &project.to_toml()).given.ports, project.given.ports);
+    for part in &project.model.parts {
+        // What is described is what is made.
+        let subsystem = part.subsystem(&project.model.solver).unwrap();
+        assert_eq!(subsystem.description(), part.description());
+    }
+    let [a, b] = [0, 1].map(|part| project.model.parts[part].description());
+    assert_eq!(a.inputs[0].nominal, Some(300.0));
+    assert_eq!((a.outputs[0].nominal, a.outputs[0].limits), (Some(0.5), Some([f64::NEG_INFINITY, 2.0])));
+    assert_eq!((a.outputs[1].nominal, a.outputs[1].limits), (None, None));
+    assert_eq!(b.outputs[0].limits, Some([-7.0, f64::INFINITY]));
+}
+
+#[test]
+fn fmus_cannot_start_at_rest() {
+    let folder = folder(&["S1", "S2"]);
+    let errors = read(&folder, &RIG.replacen("[system]", "[system]\ninitial = \"steady\"", 1)).err().unwrap();
+    assert_eq!((errors.len(), errors[0].code(), line(&errors[0])), (1, Code::NoRest, 2), "{errors:?}");
+    assert!(errors[0].to_string().contains("`a` cannot start at rest"), "{}", errors[0]);
+}
+
+#[test]
 fn python_code_stays_here_where_there_are_no_processes_for_it() {
     let folder = folder(&["Exchange", "S2"]);
     fmus::add_python(&folder.path().join("Exchange.fmu"));
@@ -184,81 +191,6 @@ fn units_are_converted_where_asked_for() {
     assert_eq!(codes(&project.warnings), [Code::AssumedStep, Code::OpenInputs]);
     assert!(project.warnings[1].to_string().contains("c.u = 0"), "{}", project.warnings[1]);
 }
-
-/// Each mistake: what is replaced in the project by what; code, line and words of the message.
-const MISTAKES: &[(&str, &str, Code, usize, &str)] = &[
-    ("file = \"S1.fmu\"", "file = \"S1.fm\"", Code::FileNotReadable, 6, "did you mean `S1.fmu`?"),
-    ("file = \"S1.fmu\"", "file = \"gone/x.fmu\"", Code::FileNotReadable, 6, "does not exist"),
-    ("file = \"S1.fmu\"", "file = \"folder.fmu\"", Code::FileNotReadable, 6, "is a folder"),
-    ("file = \"S1.fmu\"", "file = \"text.fmu\"", Code::NotAnFmu, 6, "text.fmu"),
-    ("file = \"S1.fmu\"", "file = 3", Code::BadValue, 6, "`file` in [fmu.a] is a number"),
-    ("file = \"S1.fmu\"", "fle = \"S1.fmu\"", Code::UnknownKey, 6, "did you mean `file`?"),
-    ("file = \"S1.fmu\"", "", Code::Missing, 5, "[fmu.a] needs `file`"),
-    (
-        "file = \"S1.fmu\"",
-        "file = \"Exchange.fmu\"\nsolver = \"dopr5\"",
-        Code::BadValue,
-        7,
-        "did you mean `dopri5`?",
-    ),
-    ("file = \"S1.fmu\"", "file = \"Exchange.fmu\"\nsolver = \"exact\"", Code::BadValue, 7, "linear native"),
-    (
-        "file = \"S1.fmu\"",
-        "file = \"Exchange.fmu\"\nsolver = \"dopri5:2\"",
-        Code::BadValue,
-        7,
-        "tolerance of 2",
-    ),
-    (
-        "file = \"S1.fmu\"",
-        "file = \"Exchange.fmu\"\ninterface = \"cs\"",
-        Code::FmuInterface,
-        7,
-        "Model Exchange (me)",
-    ),
-    ("interface = \"cs\"", "interface = \"me\"", Code::FmuInterface, 10, "it offers Co-Simulation (cs)"),
-    ("interface = \"cs\"", "interface = \"co\"", Code::BadValue, 10, "cs is Co-Simulation"),
-    ("interface = \"cs\"", "interface = 2", Code::BadValue, 10, "is a number, not text"),
-    ("interface = \"cs\"", "solver = \"euler\"", Code::Conflict, 10, "has its own"),
-    ("interface = \"cs\"", "isolation = \"proces\"", Code::BadValue, 10, "did you mean `process`?"),
-    ("interface = \"cs\"", "step_timeout = 1e300", Code::BadValue, 10, "1e300"),
-    ("interface = \"cs\"", "step_timeout = \"-1 s\"", Code::BadValue, 10, "more than zero"),
-    ("interface = \"cs\"", "step_timeout = \"1 parsec\"", Code::BadQuantity, 10, ""),
-    ("interface = \"cs\"", "continuous = \"u1\"", Code::BadValue, 10, "not a list"),
-    ("interface = \"cs\"", "continuous = [\"u1\", \"uu2\"]", Code::UnknownPort, 10, "did you mean `u2`?"),
-    ("interface = \"cs\"", "discrete = [\"ck\"]", Code::UnknownPort, 10, "no input or output `ck`"),
-    (
-        "interface = \"cs\"",
-        "discrete = [\"u1\"]\ncontinuous = [\"u1\"]",
-        Code::Conflict,
-        8,
-        "both continuous and discrete",
-    ),
-    ("c = 2e6", "cc = 2e6", Code::UnknownParameter, 7, "did you mean `c`?"),
-    ("c = 2e6", "c = \"stiff\"", Code::FmuValue, 7, "its type is Float64"),
-    ("c = 2e6", "c = [1, 2]", Code::FmuValue, 7, "2 values are given for 1 elements"),
-    ("c = 2e6", "c = [1, true]", Code::BadValue, 7, "it mixes a number and true or false"),
-    ("c = 2e6", "c = nan", Code::BadValue, 7, "is not a finite number"),
-    ("c = 2e6", "v = 1.0", Code::FmuValue, 7, "parameters, inputs and start values can be set"),
-    (
-        "[fmu.b]",
-        "[fmu.\"b.c\"]\nfile = \"S2.fmu\"\n[fmu.b]",
-        Code::BadValue,
-        8,
-        "cannot be the name of a part",
-    ),
-    ("from = \"b.F\"", "from = \"b.f2\"", Code::UnknownPort, 12, "did you mean `b.F`?"),
-    ("from = \"b.F\"", "from = \"b.ck\"", Code::UnknownPort, 12, "`b.ck` is a parameter"),
-    ("to = \"b.u2\"", "to = \"a.v\"", Code::UnknownPort, 19, "is an output, not an input"),
-    ("stop = \"10 ms\"\n", "", Code::Missing, 1, "[system] needs `stop`"),
-    (
-        "[fmu.b]",
-        "[native.a]\nmodel = \"dual-mass\"\npart = \"s1\"\n[fmu.b]",
-        Code::Duplicate,
-        5,
-        "another part `a` in line 8",
-    ),
-];
 
 #[test]
 fn every_mistake_is_found_at_its_line() {

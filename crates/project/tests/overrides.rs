@@ -34,6 +34,10 @@ fn short_and_full_paths() {
     assert_eq!(project.parameters, [("a.m1".to_owned(), 2.0), ("b.ck".to_owned(), 2e5)]);
     let bounds: Vec<_> = project.bounds.iter().map(|(output, bounds)| (*output, bounds.max)).collect();
     assert_eq!(bounds, [(2, 1.0), (0, 2.0)]);
+    for path in ["port.b.F.nominal", "port.\"b.F\".nominal"] {
+        let project = good_with(RIG, &[(path, "7")]);
+        assert_eq!(project.model.parts[1].description().outputs[0].nominal, Some(7.0));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What systems are made of.
 
-use costep_core::{Code, Description, Error, Result, Subsystem};
+use costep_core::{Code, Description, Error, PortSize, Result, Subsystem};
 use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver, Stepper};
 
 /// An instance for trials, and start values of its inputs.
@@ -47,6 +47,9 @@ pub trait Component: Send + Sync {
 
     /// Another name for the instance.
     fn renamed(&self, name: &str) -> Box<dyn Component>;
+
+    /// A copy some of whose ports have other sizes.
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component>;
 }
 
 impl Clone for Box<dyn Component> {
@@ -87,6 +90,12 @@ impl<S: Ode + Clone + Renamable + Sync + 'static> Component for S {
     fn renamed(&self, name: &str) -> Box<dyn Component> {
         let mut copy = self.clone();
         copy.description_mut().name = name.into();
+        Box::new(copy)
+    }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut copy = self.clone();
+        copy.description_mut().resize(sizes);
         Box::new(copy)
     }
 }

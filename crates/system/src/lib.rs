@@ -7,7 +7,9 @@
 mod component;
 mod description;
 mod loops;
+mod steady;
 
 pub use component::{Component, TrialPart};
 pub use description::SystemDescription;
 pub use loops::direct_loops;
+pub use steady::StartedAt;

@@ -27,7 +27,10 @@ pub(crate) fn run(args: &ExplainArgs, output: Output) -> Result<ExitCode, Failur
         print_json(&to_json(entry))?;
     } else {
         say!("{}  {}\n\n  {}", paint(STRONG, entry.id), entry.title, entry.explanation)?;
-        say!("  help: {}\n  exit code {}", entry.remedy, entry.exit.code())?;
+        match entry.id.starts_with('W') {
+            true => say!("  help: {}\n  a warning: the exit code is that of the run", entry.remedy)?,
+            false => say!("  help: {}\n  exit code {}", entry.remedy, entry.exit.code())?,
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,6 +78,6 @@ fn to_json(entry: &CodeEntry) -> Value {
         "title": entry.title,
         "explanation": entry.explanation,
         "help": entry.remedy,
-        "exit": entry.exit.code(),
+        "exit": (!entry.id.starts_with('W')).then(|| entry.exit.code()),
     })
 }

@@ -1,11 +1,11 @@
 //! Parts as stability is judged by: near rest where they are linear, or as their models.
 
 use costep_core::{
-    Capabilities, Code, Description, Error, LocalModel, MicroSampling, Restricted, Result, Subsystem,
+    Capabilities, Description, LocalModel, MicroSampling, PortSize, Restricted, Result, Subsystem,
 };
 use costep_integrate::{Integrated, Ode, Solver};
 use costep_project::Project;
-use costep_system::Component;
+use costep_system::{Component, StartedAt};
 
 /// Perturbations as small as this are within all bounds that methods set themselves by the sizes of signals, however
 /// fast they grow meanwhile.
@@ -31,100 +31,16 @@ pub(super) fn are_native(project: &Project) -> bool {
 pub(super) fn near_rest(project: &mut Project, compares: bool) {
     let amplitude = if compares { 1.0 } else { SMALL };
     for part in &mut project.model.parts {
-        *part = Box::new(NearRest { part: part.duplicate(), amplitude });
+        let Some(ode) = part.ode() else { continue };
+        let mut start = vec![0.0; ode.states()];
+        ode.nominal_state(&mut start);
+        for (i, x) in start.iter_mut().enumerate() {
+            let size = if *x == 0.0 || !x.is_finite() { 1.0 } else { *x };
+            *x = amplitude * size * rough(i);
+        }
+        *part = Box::new(StartedAt::new(part.duplicate(), start));
     }
     project.model.externals.clear();
-}
-
-/// A linear part that starts elsewhere.
-struct NearRest {
-    part: Box<dyn Component>,
-    amplitude: f64,
-}
-
-impl NearRest {
-    fn equations(&self) -> Result<Moved> {
-        let ode = self.part.ode().ok_or_else(|| Error::new(Code::Bug, "a native part has no equations"))?;
-        Ok(Moved { ode, amplitude: self.amplitude })
-    }
-}
-
-impl Component for NearRest {
-    fn description(&self) -> &Description {
-        self.part.description()
-    }
-
-    fn subsystem(&self, solver: &Solver) -> Result<Box<dyn Subsystem>> {
-        Ok(Box::new(Integrated::new(self.equations()?, solver)?))
-    }
-
-    fn has_equations(&self) -> bool {
-        true
-    }
-
-    fn ode(&self) -> Option<Box<dyn Ode>> {
-        self.equations().ok().map(|moved| Box::new(moved) as Box<dyn Ode>)
-    }
-
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(Self { part: self.part.duplicate(), amplitude: self.amplitude })
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
-        Box::new(Self { part: self.part.renamed(name), amplitude: self.amplitude })
-    }
-}
-
-/// Equations with other initial states.
-struct Moved {
-    ode: Box<dyn Ode>,
-    amplitude: f64,
-}
-
-impl Ode for Moved {
-    fn description(&self) -> &Description {
-        self.ode.description()
-    }
-
-    fn states(&self) -> usize {
-        self.ode.states()
-    }
-
-    fn initial_state(&self, x: &mut [f64]) {
-        self.ode.nominal_state(x);
-        for (i, x) in x.iter_mut().enumerate() {
-            let size = if *x == 0.0 || !x.is_finite() { 1.0 } else { *x };
-            *x = self.amplitude * size * rough(i);
-        }
-    }
-
-    fn state_name(&self, i: usize) -> String {
-        self.ode.state_name(i)
-    }
-
-    fn nominal_state(&self, x: &mut [f64]) {
-        self.ode.nominal_state(x);
-    }
-
-    fn derivatives(&self, t: f64, x: &[f64], u: &[f64], x_dot: &mut [f64]) {
-        self.ode.derivatives(t, x, u, x_dot);
-    }
-
-    fn outputs(&self, t: f64, x: &[f64], u: &[f64], y: &mut [f64]) {
-        self.ode.outputs(t, x, u, y);
-    }
-
-    fn jacobians(&self, t: f64, x: &[f64], u: &[f64], model: &mut LocalModel) {
-        self.ode.jacobians(t, x, u, model);
-    }
-
-    fn is_linear(&self) -> bool {
-        self.ode.is_linear()
-    }
-
-    fn micro_sampling(&self) -> MicroSampling {
-        self.ode.micro_sampling()
-    }
 }
 
 /// The same project with a linear model in place of every part, exactly integrated and near rest. They offer what the
@@ -188,6 +104,12 @@ impl Component for ModelPart {
     fn renamed(&self, name: &str) -> Box<dyn Component> {
         let mut copy = self.clone();
         copy.description.name = name.into();
+        Box::new(copy)
+    }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut copy = self.clone();
+        copy.description.resize(sizes);
         Box::new(copy)
     }
 }

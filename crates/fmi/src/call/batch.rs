@@ -1,4 +1,4 @@
-//! Variables of other types than 64 bits with a point: one call per type sets or gets all of them.
+//! Variables of other types than 64 bits with a point, and tuned parameters of any: one call per type sets or gets all of them.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int};
@@ -68,6 +68,8 @@ impl<T: Copy + From<u8> + PartialEq> Element for Truth<T> {
 /// Values as they go over.
 #[derive(Debug)]
 enum Buffer {
+    /// They go over as they are.
+    Float64,
     Float32(Vec<f32>),
     Int8(Vec<i8>),
     UInt8(Vec<u8>),
@@ -86,6 +88,7 @@ impl Buffer {
     fn new(version: FmiVersion, kind: VariableType, count: usize) -> Option<Self> {
         let has_few_types = version < FmiVersion::V3;
         Some(match kind {
+            VariableType::Float64 => Self::Float64,
             VariableType::Float32 => Self::Float32(vec![0.0; count]),
             VariableType::Int8 => Self::Int8(vec![0; count]),
             VariableType::UInt8 => Self::UInt8(vec![0; count]),
@@ -98,9 +101,7 @@ impl Buffer {
             VariableType::UInt64 => Self::UInt64(vec![0; count]),
             VariableType::Boolean if version == FmiVersion::V2 => Self::Boolean4(vec![Truth(0); count]),
             VariableType::Boolean => Self::Boolean1(vec![Truth(0); count]),
-            VariableType::Float64 | VariableType::String | VariableType::Binary | VariableType::Clock => {
-                return None;
-            }
+            VariableType::String | VariableType::Binary | VariableType::Clock => return None,
         })
     }
 }
@@ -172,6 +173,7 @@ impl Batch {
             }};
         }
         match (buffer, &instance.library.functions) {
+            (Buffer::Float64, _) => instance.set_reals(references, values),
             (Buffer::Int32(b), Functions::V1(f)) => set!(one f.values, b, set_integer, "SetInteger"),
             (Buffer::Int32(b), Functions::V2(f)) => set!(one f, b, set_integer, "SetInteger"),
             (Buffer::Boolean1(b), Functions::V1(f)) => {
@@ -226,6 +228,7 @@ impl Batch {
             }};
         }
         match (buffer, &instance.library.functions) {
+            (Buffer::Float64, _) => instance.get_reals(references, values),
             (Buffer::Int32(b), Functions::V1(f)) => get!(one f.values, b, get_integer, "GetInteger"),
             (Buffer::Int32(b), Functions::V2(f)) => get!(one f, b, get_integer, "GetInteger"),
             (Buffer::Boolean1(b), Functions::V1(f)) => {

@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 
-use costep_core::{Code, Error, Result};
-use costep_core::{Description, Variation};
-use costep_fmu_file::ModelDescription;
+use costep_core::{Code, Description, Error, PortKind, Result, Variation};
+use costep_fmu_file::{Causality, ModelDescription, Variability, Variable};
 
 use super::signals::Signals;
 use crate::call::instance::Instance;
@@ -17,10 +16,20 @@ pub struct InputRouting {
     pub open: Vec<String>,
     /// Integers and enumerations: values and what the FMU gets in their place. Values that are not named stay.
     pub maps: Vec<(String, Vec<(f64, f64)>)>,
+    /// Tunable parameters that something drives, by the names of variables: they are inputs behind all others.
+    pub tuned: Vec<String>,
+}
+
+/// Whether signals may drive a variable although it is no input.
+pub fn is_tunable(variable: &Variable) -> bool {
+    variable.causality == Causality::Parameter
+        && variable.variability == Variability::Tunable
+        && variable.clocks.is_empty()
+        && variable.kind.port_kind().is_some_and(PortKind::is_number)
 }
 
 impl InputRouting {
-    /// Whether all inputs are set as they are.
+    /// Whether all inputs, tuned parameters among them, are set as they are.
     pub fn is_default(&self) -> bool {
         self.open.is_empty() && self.maps.is_empty()
     }
@@ -77,7 +86,8 @@ pub(crate) fn inputs(
     sizes: &[(usize, u64)],
     routing: &InputRouting,
 ) -> Result<Signals> {
-    let mut all = Signals::inputs(description, sizes, |_| true)?;
+    let tuned = tuned(description, routing)?;
+    let mut all = Signals::inputs(description, sizes, &tuned, |_| true)?;
     if routing.is_default() {
         return Ok(all);
     }
@@ -106,8 +116,20 @@ pub(crate) fn inputs(
         let place = place_of(name)?;
         maps.extend(places.iter().position(|other| *other == place).map(|at| (at, entries.clone())));
     }
-    let set = Signals::inputs(description, sizes, |variable| closed.contains(&variable))?;
+    let set = Signals::inputs(description, sizes, &tuned, |variable| closed.contains(&variable))?;
     let values = RefCell::new(vec![0.0; places.len()]);
     all.set_routing(RoutedInputs { set, places, maps, values });
     Ok(all)
+}
+
+/// The variables of the parameters that are driven.
+fn tuned(description: &ModelDescription, routing: &InputRouting) -> Result<Vec<usize>> {
+    let find = |name: &String| {
+        let index = description.require(name)?;
+        match is_tunable(&description.variables()[index]) {
+            true => Ok(index),
+            false => Err(Error::new(Code::FmuValue, format!("`{name}` is no tunable parameter"))),
+        }
+    };
+    routing.tuned.iter().map(find).collect()
 }

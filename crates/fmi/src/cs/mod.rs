@@ -13,7 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
-use costep_core::{Capabilities, Code, Description, Error, Linearisation, Result};
+use costep_core::{Capabilities, Code, Description, Error, Linearisation, PortSize, Result};
 use costep_fmu_file::settings::{self, Moment, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, Values};
 
@@ -29,7 +29,7 @@ use signals::Signals;
 use signature::Signature;
 use steps::InputDerivatives;
 
-pub use input_routing::InputRouting;
+pub use input_routing::{InputRouting, is_tunable};
 
 /// Highest order of input polynomials.
 const MAX_ORDER: usize = 8;
@@ -59,6 +59,8 @@ pub struct CoSimulationOptions {
     pub routing: InputRouting,
     /// What is continuous or discrete against its description.
     pub variations: SignalVariations,
+    /// Sizes of ports that are not those of its description.
+    pub sizes: Vec<PortSize>,
 }
 
 impl CoSimulationOptions {

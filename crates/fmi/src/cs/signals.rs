@@ -68,29 +68,32 @@ struct Others {
 impl Signals {
     /// All outputs that are not clocks and belong to none. Text and bytes come last.
     pub(crate) fn outputs(description: &ModelDescription, sizes: &[(usize, u64)]) -> Result<Self> {
-        Self::of(description, Causality::Output, sizes, |_| true)
+        Self::of(description, description.with_causality(Causality::Output), sizes)
     }
 
-    /// Those of the inputs that are wanted, in the same order.
+    /// Those of the inputs and tuned parameters that are wanted, in the same order.
     pub(super) fn inputs(
         description: &ModelDescription,
         sizes: &[(usize, u64)],
+        tuned: &[usize],
         wanted: impl Fn(usize) -> bool,
     ) -> Result<Self> {
-        Self::of(description, Causality::Input, sizes, wanted)
+        let all = description.with_causality(Causality::Input).chain(tuned.iter().copied());
+        Self::of(description, all.filter(|index| wanted(*index)), sizes)
     }
 
     fn of(
         description: &ModelDescription,
-        causality: Causality,
+        variables: impl Iterator<Item = usize>,
         sizes: &[(usize, u64)],
-        wanted: impl Fn(usize) -> bool,
     ) -> Result<Self> {
         let (mut signals, mut others, mut texts) = (Self::default(), Vec::new(), Vec::new());
-        for index in description.with_causality(causality).filter(|index| wanted(*index)) {
+        for index in variables {
             let variable = &description.variables()[index];
             match variable.kind {
                 _ if !variable.clocks.is_empty() => {}
+                // They are held over a step: nothing that is said of other real numbers holds for them.
+                kind if is_tuned(variable) => others.push((carrier(description.fmi_version, kind), index)),
                 VariableType::Float64 => signals.push(description, index, sizes)?,
                 VariableType::Clock => {}
                 kind @ (VariableType::String | VariableType::Binary) => texts.push((kind, index)),
@@ -264,6 +267,7 @@ impl Signals {
         for (index, count) in self.all() {
             let variable = &description.variables()[index];
             let variation = match variable.kind {
+                _ if is_tuned(variable) => Variation::Discrete,
                 VariableType::Float64 if variable.variability == Variability::Continuous => {
                     Variation::Continuous
                 }
@@ -290,6 +294,11 @@ impl Signals {
         }
         ports
     }
+}
+
+/// Whether a variable among inputs is a parameter.
+fn is_tuned(variable: &Variable) -> bool {
+    variable.causality == Causality::Parameter
 }
 
 /// What a variable can be, if its maker says so and makes sense.
@@ -417,6 +426,25 @@ pub(crate) fn feedthrough(
         lists.extend(std::iter::repeat_n(list, *count));
     }
     lists
+}
+
+/// The same with tuned parameters, which all outputs may depend on: dependencies do not name them.
+pub(crate) fn with_tuned(
+    feedthrough: Vec<InputList>,
+    description: &ModelDescription,
+    inputs: &Signals,
+) -> Vec<InputList> {
+    let of_elements = |(index, count): (usize, usize)| {
+        std::iter::repeat_n(is_tuned(&description.variables()[index]), count)
+    };
+    let flags: Vec<bool> = inputs.all().flat_map(of_elements).collect();
+    if !flags.contains(&true) {
+        return feedthrough;
+    }
+    let with = |list: &InputList| {
+        (0..flags.len()).filter(|input| flags[*input] || list.contains(input)).collect::<InputList>()
+    };
+    feedthrough.iter().map(with).collect()
 }
 
 #[cfg(test)]

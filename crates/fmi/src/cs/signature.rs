@@ -70,10 +70,11 @@ impl Signature {
             inputs: declared.clone(),
             outputs: outputs.ports(fmu, &sizes),
             assumes_feedthrough: !fmu.tells_dependencies(),
-            feedthrough,
+            feedthrough: signals::with_tuned(feedthrough, fmu, &inputs),
             input_order,
             step_lengths: step_lengths(kind),
         };
+        description.resize(&options.sizes);
         options.variations.apply(&mut description)?;
         options.routing.describe_open(&mut description);
         Ok(Self { settings, inputs, declared, outputs, follows, linear, promised, description })

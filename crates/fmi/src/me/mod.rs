@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{
-    Capable, Code, Description, Error, Linearised, ModelOrigin, Persistence, Result, Rollback, StateReader,
-    StateWriter, Subsystem, Wrapper,
+    Capable, Code, Description, Error, Linearised, ModelOrigin, Persistence, PortSize, Result, Rollback,
+    StateReader, StateWriter, Subsystem, Wrapper,
 };
 use costep_fmu_file::{ModelDescription, Values};
 use costep_integrate::{Equations, EventCounts, Integrated, Solver};
@@ -43,6 +43,8 @@ pub struct ModelExchangeOptions {
     /// What is continuous or discrete against its description. Inputs that change at events only stay
     /// discrete.
     pub variations: SignalVariations,
+    /// Sizes of ports that are not those of its description.
+    pub sizes: Vec<PortSize>,
 }
 
 impl Default for ModelExchangeOptions {
@@ -54,6 +56,7 @@ impl Default for ModelExchangeOptions {
             step_timeout: None,
             routing: InputRouting::default(),
             variations: SignalVariations::default(),
+            sizes: Vec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the description of an FMU for Model Exchange says about an instance of it.
 
-use costep_core::{Description, Differences, Result, StepLengths, Variation};
+use costep_core::{Description, Differences, PortSize, Result, StepLengths, Variation};
 use costep_fmu_file::settings::{self, Setting};
 use costep_fmu_file::{FmiVersion, ModelDescription, ModelExchange};
 
@@ -42,9 +42,9 @@ impl Signature {
         name: &str,
         options: &ModelExchangeOptions,
     ) -> Result<Self> {
-        let settings = settings::settings(fmu, &options.parameters)?;
+        let (settings, routing) = (settings::settings(fmu, &options.parameters)?, &options.routing);
         let sizes = settings::sizes(&settings);
-        let inputs = input_routing::inputs(fmu, &sizes, &options.routing)?;
+        let inputs = input_routing::inputs(fmu, &sizes, routing)?;
         let outputs = Signals::outputs(fmu, &sizes)?;
         let (mut states, mut indicators) = (Signals::default(), Signals::default());
         for state in fmu.states() {
@@ -64,6 +64,7 @@ impl Signature {
         }
         let number = states.width() + fmu.structure.unlisted_states;
         let mut input_ports = inputs.ports(fmu, &sizes);
+        PortSize::apply(&options.sizes, &mut input_ports);
         // They are set at events, which the engine causes at communication points if their values change.
         for port in input_ports.iter_mut().filter(|port| port.variation == Variation::Stepwise) {
             port.variation = Variation::Discrete;
@@ -75,21 +76,25 @@ impl Signature {
         let continuous_inputs = SomeInputs::of(fmu, &inputs);
         let rollback = match kind.interface.can_get_and_set_state {
             true => RollbackBy::FmuState,
-            false if memoryless::is_memoryless(fmu, kind) => RollbackBy::OwnStates,
+            // Parameters can be put back at events only.
+            false if routing.tuned.is_empty() && memoryless::is_memoryless(fmu, kind) => {
+                RollbackBy::OwnStates
+            }
             false => RollbackBy::No,
         };
         let mut description = Description {
             name: name.to_owned(),
             inputs: input_ports,
             outputs: outputs.ports(fmu, &sizes),
-            feedthrough: signals::feedthrough(fmu, &inputs, &outputs),
+            feedthrough: signals::with_tuned(signals::feedthrough(fmu, &inputs, &outputs), fmu, &inputs),
             assumes_feedthrough: !fmu.tells_dependencies(),
             // Discrete inputs are held by the engine, as their ports say.
             input_order: usize::MAX,
             step_lengths: StepLengths::Any,
         };
+        PortSize::apply(&options.sizes, &mut description.outputs);
         options.variations.apply(&mut description)?;
-        options.routing.describe_open(&mut description);
+        routing.describe_open(&mut description);
         Ok(Self {
             settings,
             state_names: states.ports(fmu, &sizes).into_iter().map(|port| port.name).collect(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 #[cfg(target_os = "linux")]
 use costep_core::{Code, Error, Port};
-use costep_core::{Description, Result, Subsystem};
+use costep_core::{Description, PortSize, Result, Subsystem};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuEquations};
 use costep_fmi::{ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::Use;
@@ -119,6 +119,13 @@ impl Component for CoSimulationComponent {
         copy.description.name = name.into();
         Box::new(copy)
     }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut copy = self.clone();
+        copy.description.resize(sizes);
+        Arc::make_mut(&mut copy.options).sizes.extend_from_slice(sizes);
+        Box::new(copy)
+    }
 }
 
 /// An instance of an FMU for Model Exchange with its integrator.
@@ -195,6 +202,13 @@ impl Component for ModelExchangeComponent {
     fn renamed(&self, name: &str) -> Box<dyn Component> {
         let mut copy = self.clone();
         copy.description.name = name.into();
+        Box::new(copy)
+    }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut copy = self.clone();
+        copy.description.resize(sizes);
+        Arc::make_mut(&mut copy.options).sizes.extend_from_slice(sizes);
         Box::new(copy)
     }
 }

@@ -99,4 +99,6 @@ pub struct FmuSpec {
     pub trust: bool,
     /// Signals that are continuous or discrete against the model description.
     pub variations: SignalVariations,
+    /// Tunable parameters that connections or external signals drive.
+    pub tuned: Vec<String>,
 }

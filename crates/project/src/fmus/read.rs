@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use costep_core::{Code, Error, Place};
-use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations};
+use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations, is_tunable};
 use costep_fmu_file::settings::fit_value;
 use costep_fmu_file::{ModelDescription, Severity, Values};
 use costep_integrate::{Solver, Solvers};
@@ -18,6 +18,7 @@ use crate::fmus::{FmuFile, FmuInterface, FmuSpec, Isolation, Opened, value, vari
 use crate::keys;
 use crate::problems::{Problems, shortened, suggest};
 use crate::section::Section;
+use crate::signals::split_signal;
 
 /// Inner step of `euler` and `rk4` without a value, in s.
 const DEFAULT_INNER_STEP: f64 = 1e-4;
@@ -33,7 +34,7 @@ pub(crate) struct Fmu {
 pub(crate) fn read(
     entry: &Entry,
     solvers: &Solvers,
-    opened: &mut Opened,
+    (opened, targets): (&mut Opened, &[&str]),
     problems: &mut Problems<'_>,
 ) -> Option<Fmu> {
     let label = format!("[fmu.{}]", shortened(&entry.key));
@@ -64,7 +65,8 @@ pub(crate) fn read(
         return None;
     }
     let solver = read_solver(&section, solvers, interface, problems)?;
-    let routing = InputRouting::default();
+    let tuned = tuned(&file.description, &entry.key, targets);
+    let routing = InputRouting { tuned: tuned.clone(), ..InputRouting::default() };
     let how = |variations| Use {
         set: &set,
         solver,
@@ -118,8 +120,22 @@ pub(crate) fn read(
         validate,
         trust,
         variations,
+        tuned,
     };
     Some(Fmu { spec, file, part })
+}
+
+/// The tunable parameters of an FMU among what something drives, `part.port`.
+fn tuned(fmu: &ModelDescription, part: &str, targets: &[&str]) -> Vec<String> {
+    let mut tuned: Vec<String> = Vec::new();
+    let ports = targets.iter().filter_map(|target| split_signal(target)).filter(|(owner, _)| *owner == part);
+    for (variable, _) in ports.filter_map(|(_, port)| value::find_port(fmu, port)) {
+        let variable = &fmu.variables()[variable];
+        if is_tunable(variable) && !tuned.contains(&variable.name) {
+            tuned.push(variable.name.clone());
+        }
+    }
+    tuned
 }
 
 /// How an FMU is to be used, as the project says.
@@ -145,7 +161,7 @@ pub(crate) fn wired_part(
         isolation: spec.isolation,
         step_timeout: spec.step_timeout,
         retry_discarded: spec.retry_discarded,
-        routing,
+        routing: InputRouting { tuned: spec.tuned.clone(), ..routing },
         variations: spec.variations.clone(),
     };
     make_part(file, &spec.name, spec.interface, how)

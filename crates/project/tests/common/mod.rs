@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this one")]
 
+pub(crate) mod cases;
+
 use std::path::Path;
 
 use costep_core::{Code, Error, Place};

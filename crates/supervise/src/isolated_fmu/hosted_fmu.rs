@@ -4,7 +4,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use costep_core::{Code, Error, Result, StateReader, StateWriter};
+use costep_core::{Code, Error, PortSize, Result, StateReader, StateWriter};
 use costep_fmi::{CoSimulationOptions, InputRouting, ModelExchangeOptions, SignalVariations};
 use costep_fmu_file::Values;
 use costep_integrate::Solver;
@@ -40,22 +40,32 @@ impl HostedFmu {
                     retry_discarded,
                     routing,
                     variations,
+                    sizes,
                 } = options;
                 out.integer(0);
                 write_common(&mut out, parameters, *logging, *step_timeout);
                 write_routing(&mut out, routing);
                 write_variations(&mut out, variations);
+                write_sizes(&mut out, sizes);
                 optional(&mut out, input_order.map(|order| order as u64));
                 optional(&mut out, tolerance.map(f64::to_bits));
                 out.integer((*retry_discarded).into());
             }
             IsolatedUse::ModelExchange(options) => {
-                let ModelExchangeOptions { parameters, solver, logging, step_timeout, routing, variations } =
-                    options;
+                let ModelExchangeOptions {
+                    parameters,
+                    solver,
+                    logging,
+                    step_timeout,
+                    routing,
+                    variations,
+                    sizes,
+                } = options;
                 out.integer(1);
                 write_common(&mut out, parameters, *logging, *step_timeout);
                 write_routing(&mut out, routing);
                 write_variations(&mut out, variations);
+                write_sizes(&mut out, sizes);
                 out.block(solver.label().as_bytes());
             }
         }
@@ -72,6 +82,7 @@ impl HostedFmu {
         let (parameters, logging, step_timeout) = read_common(from)?;
         let routing = read_routing(from)?;
         let variations = read_variations(from)?;
+        let sizes = read_sizes(from)?;
         let usage = if is_exchange {
             let solver = Solver::parse(&text(from.block()?)?, 0.0)?;
             IsolatedUse::ModelExchange(ModelExchangeOptions {
@@ -81,6 +92,7 @@ impl HostedFmu {
                 step_timeout,
                 routing,
                 variations,
+                sizes,
             })
         } else {
             IsolatedUse::CoSimulation(CoSimulationOptions {
@@ -89,6 +101,7 @@ impl HostedFmu {
                 step_timeout,
                 routing,
                 variations,
+                sizes,
                 input_order: read_optional(from)?.map(|order| order as usize),
                 tolerance: read_optional(from)?.map(f64::from_bits),
                 retry_discarded: from.index(2)? == 1,
@@ -143,8 +156,27 @@ fn read_variations(from: &mut StateReader<'_>) -> Result<SignalVariations> {
     Ok(SignalVariations { continuous: read_names(from)?, discrete: read_names(from)? })
 }
 
+fn write_sizes(out: &mut StateWriter, sizes: &[PortSize]) {
+    out.integer(sizes.len() as u64);
+    for PortSize { port, nominal, min, max } in sizes {
+        out.block(port.as_bytes());
+        [nominal, min, max].into_iter().for_each(|value| optional(out, value.map(f64::to_bits)));
+    }
+}
+
+fn read_sizes(from: &mut StateReader<'_>) -> Result<Vec<PortSize>> {
+    let count = from.integer()?;
+    let read = |from: &mut StateReader<'_>| -> Result<PortSize> {
+        let port = text(from.block()?)?;
+        let mut number = || Ok::<_, Error>(read_optional(from)?.map(f64::from_bits));
+        Ok(PortSize { port, nominal: number()?, min: number()?, max: number()? })
+    };
+    (0..count).map(|_| read(from)).collect()
+}
+
 fn write_routing(out: &mut StateWriter, routing: &InputRouting) {
     write_names(out, &routing.open);
+    write_names(out, &routing.tuned);
     out.integer(routing.maps.len() as u64);
     for (name, entries) in &routing.maps {
         out.block(name.as_bytes());
@@ -157,7 +189,7 @@ fn write_routing(out: &mut StateWriter, routing: &InputRouting) {
 }
 
 fn read_routing(from: &mut StateReader<'_>) -> Result<InputRouting> {
-    let mut routing = InputRouting { open: read_names(from)?, maps: Vec::new() };
+    let mut routing = InputRouting { open: read_names(from)?, tuned: read_names(from)?, maps: Vec::new() };
     for _ in 0..from.integer()? {
         let name = text(from.block()?)?;
         let count = from.integer()?;
@@ -282,9 +314,11 @@ mod tests {
             retry_discarded: true,
             routing: InputRouting {
                 open: vec!["a".into(), "b[1]".into()],
+                tuned: vec!["k".into()],
                 maps: vec![("gear".into(), vec![(1.0, -2.0), (3.0, 0.0)]), ("x".into(), Vec::new())],
             },
             variations: SignalVariations { continuous: vec!["v".into()], discrete: vec!["w[2]".into()] },
+            sizes: vec![PortSize { port: "v".into(), nominal: Some(10.0), min: None, max: Some(-2.5) }],
         };
         let IsolatedUse::CoSimulation(read) = sent(IsolatedUse::CoSimulation(options.clone())) else {
             panic!("another use")

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use costep_core::{MicroSamples, Result};
 use costep_engine::Engine;
+use costep_project::Project;
 use costep_results::{Column, Recording};
 
 use crate::supervised;
@@ -20,10 +21,19 @@ const MOST_OUTPUTS: usize = 64;
 /// Rows inside of a step.
 const INSIDE: usize = 15;
 
-/// Whether a run is worth it: few steps of one length, few outputs.
-pub(crate) fn is_worth_it(engine: &Engine) -> bool {
+/// Whether the parts are asked for it: where the project says so, else native ones, of runs that are worth it.
+pub(crate) fn is_wanted(project: &Project) -> bool {
+    let outputs = project.model.layout().outputs();
+    let is_native = || project.model.parts.iter().all(|part| part.ode().is_some());
+    let has_few = || project.model.experiment.steps() <= MOST_STEPS && outputs <= MOST_OUTPUTS;
+    project.record.between.unwrap_or_else(|| project.control.is_none() && has_few() && is_native())
+}
+
+/// Whether it is written, if there is anything to write: few steps of one length, few outputs, unless the project says it.
+pub(crate) fn is_written(project: &Project, engine: &Engine) -> bool {
     let has_equal_steps = engine.progress_at(0).is_some();
-    has_equal_steps && engine.experiment().steps() <= MOST_STEPS && engine.outputs().len() <= MOST_OUTPUTS
+    let has_few = engine.experiment().steps() <= MOST_STEPS && engine.outputs().len() <= MOST_OUTPUTS;
+    project.record.between.unwrap_or(has_equal_steps && has_few)
 }
 
 /// Writes what lies between the communication points.

@@ -38,7 +38,8 @@ pub(crate) fn begin(
         ("costep".into(), env!("CARGO_PKG_VERSION").into()),
         ("project".into(), project.to_toml_in(folder.path())),
     ];
-    Recorder::create(&file, engine, project, &metadata, Some(checkpoints))?.with_samples(&file, engine)
+    Recorder::create(&file, engine, project, &metadata, Some(checkpoints))?
+        .with_samples(&file, project, engine)
 }
 
 /// The recording of the run before gets its name.

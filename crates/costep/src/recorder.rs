@@ -270,8 +270,8 @@ impl Recorder {
     }
 
     /// Also writes what the parts tell of the time between communication points, where a picture would miss it.
-    pub(crate) fn with_samples(mut self, path: &Path, engine: &Engine) -> Result<Self> {
-        if between::is_worth_it(engine) {
+    pub(crate) fn with_samples(mut self, path: &Path, project: &Project, engine: &Engine) -> Result<Self> {
+        if between::is_written(project, engine) {
             let columns = &self.plan.columns[..=self.plan.outputs.len()];
             self.between = Some(Between::create(path, columns, &self.plan.outputs)?);
         }
@@ -368,7 +368,7 @@ mod tests {
     }
 
     fn every(time: Option<f64>) -> RecordSpec {
-        RecordSpec { every: time, signals: vec!["*.x*".into()] }
+        RecordSpec { every: time, signals: vec!["*.x*".into()], ..RecordSpec::default() }
     }
 
     /// All communication points of a run.

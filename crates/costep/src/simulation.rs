@@ -13,6 +13,7 @@ use costep_project::{Project, StopCondition};
 use costep_supervise::stopping_exceptions;
 
 use crate::assemble::{self, Choice};
+use crate::between;
 use crate::cancel::Cancel;
 use crate::errors::Errors;
 use crate::files;
@@ -193,7 +194,8 @@ impl Simulation {
         let system = system.configured(&run, folder.as_ref())?;
         let project = &system.project;
         let compared = ReferenceChoice::parse(project, system.registry.solvers(), &run.reference)?;
-        let engine = assemble::engine(project, &Choice::of(project), compared.is_some())
+        let looks_inside = compared.is_some() || folder.is_some() && between::is_wanted(project);
+        let engine = assemble::engine(project, &Choice::of(project), looks_inside)
             .inspect_err(|_| folder.iter().for_each(files::put_aside))?;
         let recorder = folder
             .as_ref()

@@ -82,7 +82,7 @@ impl Exchange {
             coupling: &plan.coupling,
             history: &self.history,
             inputs: &mut self.inputs,
-            micro: plant,
+            micro: plan.micro(plant),
             descriptions: &plan.descriptions,
             models,
             environments: &mut self.environments,
@@ -207,7 +207,8 @@ impl Exchange {
         if plan.holds_means() && stage + 1 < plan.schedule.stages.len() {
             let chosen = plan.schedule.stages[stage].iter().copied();
             let outputs = (&self.y[..], &self.y_next[..]);
-            mean_outputs(SampleRule::Declared, (plant, &plan.layout), chosen, outputs, &mut self.mean);
+            let inside = (plan.micro(plant), &plan.layout);
+            mean_outputs(SampleRule::Declared, inside, chosen, outputs, &mut self.mean);
         }
     }
 
@@ -253,7 +254,7 @@ impl Exchange {
                 u_end: &self.u_end,
                 external: &self.external,
                 coupling: &plan.coupling,
-                micro: plant,
+                micro: plan.micro(plant),
                 models,
             };
             groups[g].method.form_coupled(&arrival, &mut self.coupled)?;

@@ -2,11 +2,12 @@
 
 use costep_core::{
     AfterStep, Coupling, Description, Experiment, External, InputPolynomials, KnownInputs, Layout,
-    LowerOrders, ModelDemand, Request, Result, SegmentPlace,
+    LowerOrders, MicroSamples, MicroView, ModelDemand, Request, Result, SegmentPlace,
 };
 
 use crate::draft::Draft;
 use crate::guard::{Bounds, Guard, Moment};
+use crate::plant::Plant;
 use crate::reach::Reach;
 use crate::schedule::Schedule;
 use crate::step_control::StepControl;
@@ -74,6 +75,8 @@ pub(crate) struct Roles {
     pub(crate) looking_back: Vec<usize>,
     /// So does the step control.
     pub(crate) control_looks: bool,
+    /// Some look inside of steps. Others must not: what a run records beside would change it.
+    look_inside: bool,
 }
 
 impl Plan {
@@ -139,6 +142,7 @@ impl Plan {
                 dividing: those(|request| request.divides > 0),
                 looking_back: those(|request| request.after_step != AfterStep::Nothing),
                 control_looks: control.after_step() != AfterStep::Nothing,
+                look_inside: requests.iter().any(|request| request.micro_samples),
             },
             models: requests.iter().fold(ModelDemand::None, |all, request| all.and(request.models)),
             goes_back,
@@ -156,6 +160,12 @@ impl Plan {
             known_inputs,
         };
         (plan, inputs)
+    }
+
+    /// Outputs inside of steps, as far as methods have asked for them.
+    #[inline(always)]
+    pub(crate) fn micro<'a>(&self, plant: &'a Plant) -> &'a dyn MicroView {
+        if self.roles.look_inside { plant } else { &NothingInside }
     }
 
     /// Whether a method uses local models.
@@ -193,6 +203,19 @@ impl Plan {
     /// Whether a subsystem gets no more than held inputs.
     pub(crate) fn takes_held_inputs(&self, i: usize) -> bool {
         self.input_orders[self.layout.input_range(i)].iter().all(|order| *order == 0)
+    }
+}
+
+/// No outputs inside of steps.
+struct NothingInside;
+
+impl MicroView for NothingInside {
+    fn subsystems(&self) -> usize {
+        0
+    }
+
+    fn micro_samples(&self, _subsystem: usize) -> Option<MicroSamples<'_>> {
+        None
     }
 }
 

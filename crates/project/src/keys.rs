@@ -264,6 +264,11 @@ pub(crate) const PORT: &[Key] = &[
 
 pub(crate) const RECORD: &[Key] = &[
     key("every", Kind::Length, "time between rows; every communication point if left out"),
+    key(
+        "between",
+        Kind::Truth,
+        "outputs between communication points, where parts tell them; if left out, of native systems with few steps",
+    ),
     key("signals", Kind::SomeTexts, "names and patterns with * of signals; all if left out"),
 ];
 

@@ -22,6 +22,9 @@ pub struct RecordSpec {
     pub every: Option<f64>,
     /// Names and patterns with `*` of signals; none means all.
     pub signals: Vec<String>,
+    /// Whether what the parts tell of the time between communication points is kept too; nothing means: of native
+    /// systems with few steps.
+    pub between: Option<bool>,
 }
 
 /// Reads start, stop and step, and how steps are controlled, if they are.
@@ -289,7 +292,8 @@ pub(crate) fn read_record(
     for (pattern, origin) in &patterns {
         signals.check_recorded(pattern, *origin, problems);
     }
-    RecordSpec { every, signals: patterns.into_iter().map(|(pattern, _)| pattern.into()).collect() }
+    let between = section.truth("between", problems);
+    RecordSpec { every, between, signals: patterns.into_iter().map(|(pattern, _)| pattern.into()).collect() }
 }
 
 /// Reads `[guard]`.

@@ -245,6 +245,9 @@ impl Project {
         if let Some(every) = self.record.every {
             out.key("every", time(every));
         }
+        if let Some(between) = self.record.between {
+            out.key("between", between);
+        }
         if !self.record.signals.is_empty() {
             out.key("signals", list(self.record.signals.iter().map(|pattern| quoted(pattern))));
         }

@@ -4,6 +4,7 @@
 mod args;
 mod examples;
 mod failure;
+mod fmu_logs;
 mod live;
 mod messages;
 mod phrases;

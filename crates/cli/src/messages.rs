@@ -1,11 +1,15 @@
-//! What FMUs have to say in a run: shown as it comes, up to a limit, and counted.
+//! What FMUs have to say in a run: warnings and errors shown as they come, up to a limit, all counted and kept in log files.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use costep_fmi::{Message, Notice, Status};
 use serde::Serialize;
 
+use crate::fmu_logs::FmuLogs;
+use crate::phrases::count;
 use crate::style::Output;
 
 /// Messages of one FMU that are shown.
@@ -20,8 +24,17 @@ pub(crate) struct Said {
     pub(crate) warning_returns: u64,
     /// The last message that was not of status ok.
     pub(crate) last: Option<String>,
+    /// The file with all that it has said.
+    pub(crate) log: Option<Log>,
     #[serde(skip)]
     shown: u64,
+}
+
+/// A file of messages.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Log {
+    file: PathBuf,
+    lines: u64,
 }
 
 impl Said {
@@ -32,11 +45,27 @@ impl Said {
 }
 
 static SAID: Mutex<BTreeMap<String, Said>> = Mutex::new(BTreeMap::new());
+static LOGS: Mutex<Option<FmuLogs>> = Mutex::new(None);
+/// Time of the last communication point, as bits; not a number = none yet.
+static NOW: AtomicU64 = AtomicU64::new(f64::NAN.to_bits());
 
-/// Shows and counts all messages from now on.
-pub(crate) fn listen(output: Output) {
+/// Shows and counts all messages from now on, and writes them to these files.
+pub(crate) fn listen(logs: Option<FmuLogs>, output: Output) {
+    *LOGS.lock().unwrap_or_else(PoisonError::into_inner) = logs;
     // Nobody else listens in this program.
     costep_fmi::listen(move |instance, notice| hear(instance, notice, output));
+}
+
+/// Says which communication point has been reached.
+pub(crate) fn at(time: f64) {
+    NOW.store(time.to_bits(), Ordering::Relaxed);
+}
+
+/// Writes what has been heard to the log files.
+pub(crate) fn flush() {
+    if let Some(logs) = LOGS.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        logs.flush();
+    }
 }
 
 fn hear(instance: &str, notice: Notice<'_>, output: Output) {
@@ -52,10 +81,14 @@ fn hear(instance: &str, notice: Notice<'_>, output: Output) {
         }
         Notice::Logged(message) => {
             *said.messages.entry(message.status.word()).or_default() += 1;
-            if message.status == Status::Ok {
+            let (text, is_grave) = (line(message), message.status != Status::Ok);
+            if let Some(logs) = LOGS.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+                let now = f64::from_bits(NOW.load(Ordering::Relaxed));
+                logs.add(instance, Some(now).filter(|now| now.is_finite()), &text, is_grave);
+            }
+            if !is_grave {
                 return;
             }
-            let text = line(message);
             if said.shown < SHOWN {
                 output.remark(&format!("{instance}: {text}"));
             }
@@ -76,12 +109,26 @@ fn line(message: &Message) -> String {
 
 /// What all FMUs have said so far, by their names.
 pub(crate) fn said() -> BTreeMap<String, Said> {
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    let mut all = SAID.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let logs = LOGS.lock().unwrap_or_else(PoisonError::into_inner);
+    for (name, said) in &mut all {
+        said.log = logs.as_ref().and_then(|logs| logs.of(name)).map(|(file, lines)| Log { file, lines });
+    }
+    all
 }
 
-/// A line for the summary of a run: `brake 3 warnings (12 messages)`; nothing if there was nothing worth a look.
+/// A line for the summary of a run: `brake: 3 of status warning, 12 lines in run/brake.log`; nothing if there was nothing. FMUs
+/// that have only chatted are named together.
 pub(crate) fn summary() -> Option<String> {
-    let words: Vec<String> = said().iter().filter_map(|(name, said)| one(name, said)).collect();
+    let all = said();
+    let mut words: Vec<String> = all.iter().filter_map(|(name, said)| one(name, said)).collect();
+    let is_chat = |said: &&Said| said.grave() == 0 && said.warning_returns == 0;
+    let chats: Vec<&Log> = all.values().filter(is_chat).filter_map(|said| said.log.as_ref()).collect();
+    if let Some(first) = chats.first() {
+        let lines = count(chats.iter().map(|log| log.lines).sum::<u64>(), "line");
+        let file = if chats.len() == 1 { first.file.clone() } else { first.file.with_file_name("*.log") };
+        words.push(format!("{lines} in {}", file.display()));
+    }
     (!words.is_empty()).then(|| words.join("   "))
 }
 
@@ -100,6 +147,9 @@ fn one(name: &str, said: &Said) -> Option<String> {
     }
     if said.shown > SHOWN {
         words.push(format!("{} not shown", said.shown - SHOWN));
+    }
+    if let Some(log) = &said.log {
+        words.push(format!("{} in {}", count(log.lines, "line"), log.file.display()));
     }
     Some(format!("{name}: {}", words.join(", ")))
 }

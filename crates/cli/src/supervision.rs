@@ -90,7 +90,7 @@ mod system {
     use std::ffi::OsString;
     use std::io::Write;
     use std::sync::atomic::AtomicU64;
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::{Arc, Mutex, PoisonError};
 
     use costep::{Kept, RECORDING, rescue_rows};
     use costep_core::Place;
@@ -104,6 +104,7 @@ mod system {
 
     use super::*;
     use crate::failure::to_json;
+    use crate::fmu_logs::Printed;
     use crate::phrases::{argument, count};
     use crate::style::{note, print_error, print_json, written};
 
@@ -204,13 +205,13 @@ mod system {
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }
-        let mut report = supervised(std::iter::empty(), limits, output)?;
+        let mut report = supervised(std::iter::empty(), limits, folder, output)?;
         let is_fault =
             matches!(report.ending, Ending::Died { .. } | Ending::Exited { .. } | Ending::Hung { .. });
         if let (true, Some(error)) = (is_fault && report.was_verifying(), report.error()) {
             // The run itself was good to its end; only the second one was not.
             output.remark(&format!("not verified: at half the step, {}", error.details().message));
-            report = supervised(std::iter::once("--no-verify".into()), limits, output)?;
+            report = supervised(std::iter::once("--no-verify".into()), limits, folder, output)?;
         }
         match &report.ending {
             Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),
@@ -232,7 +233,7 @@ mod system {
             let flags = isolated
                 .iter()
                 .flat_map(|part| ["--set".into(), format!("fmu.{part}.isolation=process").into()]);
-            let report = supervised(flags, None, output)?;
+            let report = supervised(flags, None, None, output)?;
             let culprits = match &report.ending {
                 Ending::Finished(code) => return Ok(Some(ExitCode::from(*code))),
                 Ending::Died { culprits, .. }
@@ -271,13 +272,15 @@ mod system {
     /// Has the present command, with further flags, done by a process of its own, which leaves its results
     /// in files; an error if it did not come to its end.
     pub(crate) fn in_own_process(more: &[OsString], output: Output) -> Result<()> {
-        supervised(more.iter().cloned(), None, output)?.error().map_or(Ok(()), Err)
+        supervised(more.iter().cloned(), None, None, output)?.error().map_or(Ok(()), Err)
     }
 
-    /// Has the present command, with further flags, done by a second process.
+    /// Has the present command, with further flags, done by a second process. What its FMUs print goes to a file
+    /// of the folder too.
     fn supervised(
         more: impl Iterator<Item = OsString>,
         limits: Option<&LimitArgs>,
+        folder: Option<&Path>,
         output: Output,
     ) -> Result<Report> {
         // Without a handler the run still works; it can only not be stopped softly.
@@ -296,8 +299,9 @@ mod system {
         let mut program = Program::this(crate::arguments().chain(more));
         let width = crate::progress::terminal_width().map_or(String::new(), |width| width.to_string());
         program.environment.push((TERMINAL.into(), width.into()));
-        let pass_on = move |line: &str| output.remark(&format!("printed by an FMU: {line}"));
-        let report = supervise(&program, &watch, pass_on).map_err(|cause| {
+        let printed = Arc::new(Printed::new(folder));
+        let theirs = Arc::clone(&printed);
+        let report = supervise(&program, &watch, move |line| theirs.add(line, output)).map_err(|cause| {
             Error::new(Code::NoProcess, "the process for the FMUs cannot be started").because(cause)
         })?;
         // What that process unpacked goes, even if it was killed.
@@ -305,8 +309,8 @@ mod system {
         if let Some(error) = NOT_PRINTED.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
-        if report.unseen > 0 {
-            output.remark(&format!("{} further lines printed by FMUs are not shown", report.unseen));
+        if let Some(text) = printed.summary(report.unseen) {
+            output.remark(&text);
         }
         Ok(report)
     }

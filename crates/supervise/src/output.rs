@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Lines that are passed on.
-const PASSED_ON: u64 = 100;
+const PASSED_ON: u64 = 10_000;
 /// Bytes of a line.
 const LINE: usize = 1000;
 /// Lines kept for a report.

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &IdentifyArgs, output: Output) -> Result<ExitCode, Failu
     }
     show_warnings(&project.warnings, &args.system.system, output);
     method.warnings().for_each(|warning| output.remark(&warning.to_string()));
-    messages::listen(output);
+    messages::listen(None, output);
     stop::listen();
     // FMUs may go to another folder.
     let target = std::path::absolute(&args.out).unwrap_or_else(|_| args.out.clone());

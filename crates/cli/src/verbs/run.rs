@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{LimitArgs, ResumeArgs, RunArgs};
 use crate::failure::{Failure, to_json};
+use crate::fmu_logs::FmuLogs;
 use crate::live::Live;
 use crate::messages;
 use crate::phrases::{argument, convergence_warning, count, method_warning, show_warnings, trials_warning};
@@ -57,13 +58,15 @@ fn run_here(
     let project = system.project();
     let folder = folder.map(RunFolder::lock).transpose()?;
     show_warnings(&project.warnings, &args.system.system, output);
-    messages::listen(output);
+    let names = project.given.fmus.iter().map(|fmu| fmu.name.as_str());
+    messages::listen(folder.as_ref().map(|folder| FmuLogs::begin(folder.path(), names)), output);
     let mut run = limited(&args.limits).reference(&args.reference);
     if let Some(folder) = &folder {
         run = run.record(folder);
     }
     stop::listen();
-    go(project, system.start(run)?, folder.as_ref(), output)
+    let simulation = system.start(run).inspect_err(|_| messages::flush())?;
+    go(project, simulation, folder.as_ref(), output)
 }
 
 pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Failure> {
@@ -73,9 +76,10 @@ pub(crate) fn resume(args: &ResumeArgs, output: Output) -> Result<ExitCode, Fail
         return Ok(code);
     }
     let folder = RunFolder::lock(&args.dir)?;
-    messages::listen(output);
+    messages::listen(Some(FmuLogs::go_on(folder.path())), output);
     stop::listen();
-    let simulation = Simulation::resume_system(&system, &folder, limited(&args.limits))?;
+    let simulation = Simulation::resume_system(&system, &folder, limited(&args.limits))
+        .inspect_err(|_| messages::flush())?;
     if let Some((file, was_complete)) = simulation.resumed_from() {
         let time = plain_time(simulation.time());
         output.remark(&format!("resuming at t = {time} s from {}", file.display()));
@@ -103,10 +107,14 @@ fn go(
     let passed_stop = passed_stop(project, &simulation);
     passed_stop.iter().for_each(|warning| output.remark(&warning.to_string()));
     let mut progress = RunProgress::new(output);
+    let (is_shown, has_fmus) = (progress.is_wanted(), !project.given.fmus.is_empty());
     // An error of the run is part of its outcome.
-    let _ = match progress.is_wanted() {
+    let _ = match is_shown || has_fmus {
         true => simulation.run_with(&mut |step| {
-            progress.see(step);
+            messages::at(step.time());
+            if is_shown {
+                progress.see(step);
+            }
             Ok(Flow::Continue)
         }),
         false => simulation.run(),
@@ -118,7 +126,8 @@ fn go(
     let again = simulation.engine().failed_trials();
     again.into_iter().for_each(|warning| output.remark(&trials_warning(warning)));
     simulation.close()?;
-    let outcome = simulation.finish()?;
+    let outcome = simulation.finish().inspect_err(|_| messages::flush())?;
+    messages::flush();
     if let Some(error) = &outcome.no_checkpoints {
         output.remark(&format!("no checkpoints: {}", error.details().message));
     }

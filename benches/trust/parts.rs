@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::{
-    Description, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Port, Restricted,
-    Result, Rollback, StepOutcome, Subsystem, Wrapper, handles,
+    Description, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Port, PortSize,
+    Restricted, Result, Rollback, StepOutcome, Subsystem, Wrapper, handles,
 };
 use costep_integrate::{Equations, Ode, Solver, Stepper};
 use costep_system::Component;
@@ -139,6 +139,17 @@ impl Component for Part {
         copy.description.name = name.into();
         Box::new(copy)
     }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut description = self.description.clone();
+        description.resize(sizes);
+        Box::new(Self {
+            inner: self.inner.resized(sizes),
+            guise: self.guise,
+            description,
+            counts: self.counts.clone(),
+        })
+    }
 }
 
 /// A subsystem whose steps are counted.
@@ -245,6 +256,12 @@ impl Component for Made {
 
     fn renamed(&self, name: &str) -> Box<dyn Component> {
         let description = Description { name: name.into(), ..self.description.clone() };
+        Box::new(Self { description, device: self.device.copy() })
+    }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut description = self.description.clone();
+        description.resize(sizes);
         Box::new(Self { description, device: self.device.copy() })
     }
 }

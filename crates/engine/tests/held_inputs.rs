@@ -2,8 +2,8 @@
 
 use costep_conformance::systems::{coupled, method, model};
 use costep_core::{
-    Code, Experiment, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem,
-    Variation, Wrapper,
+    Experiment, InputSegment, Interval, Restricted, Result, StepLengths, StepOutcome, Subsystem, Variation,
+    Wrapper,
 };
 use costep_engine::Engine;
 use costep_integrate::Solver;

@@ -106,7 +106,7 @@ impl StabilityPage<'_> {
                 mode(|mode| format!("{:+.3e} 1/s", mode.rate)),
                 mode(|mode| format!("{:.4} Hz", mode.frequency)),
                 of.states.to_string().into(),
-                mode(leading_signals).into(),
+                mode(leading_signals),
             ]
         };
         let head = ["step", "radius", "growth", "frequency", "states", "signals in the mode"];

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::{
-    Description, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Port, PortSize,
-    Restricted, Result, Rollback, StepOutcome, Subsystem, Wrapper, handles,
+    Description, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Port, Restricted,
+    Result, Rollback, StepOutcome, Subsystem, Wrapper, handles,
 };
 use costep_integrate::{Equations, Ode, Solver, Stepper};
-use costep_system::Component;
+use costep_system::{Component, Variation};
 
 /// What parts let others see and do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,25 +130,10 @@ impl Component for Part {
         if self.guise == Guise::White { self.inner.ode() } else { None }
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(self.clone())
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
-        let mut copy = Self { inner: self.inner.renamed(name), ..self.clone() };
-        copy.description.name = name.into();
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
+        let mut copy = Self { inner: self.inner.varied(by), ..self.clone() };
+        by.apply(&mut copy.description);
         Box::new(copy)
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
-        let mut description = self.description.clone();
-        description.resize(sizes);
-        Box::new(Self {
-            inner: self.inner.resized(sizes),
-            guise: self.guise,
-            description,
-            counts: self.counts.clone(),
-        })
     }
 }
 
@@ -250,18 +235,9 @@ impl Component for Made {
         None
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(Self { description: self.description.clone(), device: self.device.copy() })
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
-        let description = Description { name: name.into(), ..self.description.clone() };
-        Box::new(Self { description, device: self.device.copy() })
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
         let mut description = self.description.clone();
-        description.resize(sizes);
+        by.apply(&mut description);
         Box::new(Self { description, device: self.device.copy() })
     }
 }

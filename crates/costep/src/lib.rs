@@ -119,4 +119,4 @@ pub use costep_linalg::Complex;
 pub use costep_methods::{MethodSpec, Methods};
 pub use costep_models::ModelEntry;
 pub use costep_project::{AnalysisSpec, Axis, Override, Plan, Project, Registry, Source, Varied, level_text};
-pub use costep_system::{Component, SystemDescription};
+pub use costep_system::{Component, SystemDescription, Variation};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use costep_core::{Code, Description, Error, LocalModel, Port, PortSize, Restricted, Result, Subsystem};
 use costep_integrate::{Ode, Renamable, Solver};
-use costep_system::Component;
+use costep_system::{Component, Variation};
 
 /// f(t, x, u) or g(t, x, u), written into the last argument.
 type Formula = Arc<dyn Fn(f64, &[f64], &[f64], &mut [f64]) + Send + Sync>;
@@ -251,20 +251,10 @@ impl Component for CustomPart {
         None
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(self.clone())
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
         let mut copy = self.clone();
-        copy.description.name = name.into();
-        Box::new(copy)
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
-        let mut copy = self.clone();
-        copy.description.resize(sizes);
-        copy.sizes.extend_from_slice(sizes);
+        by.apply(&mut copy.description);
+        copy.sizes.extend_from_slice(by.sizes);
         Box::new(copy)
     }
 }

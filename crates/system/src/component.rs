@@ -6,6 +6,25 @@ use costep_integrate::{Equations, Integrated, Ode, Renamable, Solver, Stepper};
 /// An instance for trials, and start values of its inputs.
 pub type TrialPart = (Box<dyn Subsystem>, Vec<f64>);
 
+/// What differs in a copy of a component.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Variation<'a> {
+    /// Another name for the instance.
+    pub name: Option<&'a str>,
+    /// Other sizes of some ports.
+    pub sizes: &'a [PortSize],
+}
+
+impl Variation<'_> {
+    /// Changes a description.
+    pub fn apply(&self, description: &mut Description) {
+        if let Some(name) = self.name {
+            description.name = name.into();
+        }
+        description.resize(self.sizes);
+    }
+}
+
 /// Something that subsystems can be made of: equations, which can also be solved with those of others as
 /// one system, or a simulator whose equations nobody knows, such as an FMU.
 pub trait Component: Send + Sync {
@@ -42,14 +61,23 @@ pub trait Component: Send + Sync {
     /// A copy of its equations, if they are those of a native model.
     fn ode(&self) -> Option<Box<dyn Ode>>;
 
-    /// A copy.
-    fn duplicate(&self) -> Box<dyn Component>;
+    /// A copy that differs by this.
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component>;
 
-    /// Another name for the instance.
-    fn renamed(&self, name: &str) -> Box<dyn Component>;
+    /// A copy.
+    fn duplicate(&self) -> Box<dyn Component> {
+        self.varied(&Variation::default())
+    }
+
+    /// A copy under another name.
+    fn renamed(&self, name: &str) -> Box<dyn Component> {
+        self.varied(&Variation { name: Some(name), ..Variation::default() })
+    }
 
     /// A copy some of whose ports have other sizes.
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component>;
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        self.varied(&Variation { sizes, ..Variation::default() })
+    }
 }
 
 impl Clone for Box<dyn Component> {
@@ -83,19 +111,9 @@ impl<S: Ode + Clone + Renamable + Sync + 'static> Component for S {
         Some(Box::new(self.clone()))
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(self.clone())
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
         let mut copy = self.clone();
-        copy.description_mut().name = name.into();
-        Box::new(copy)
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
-        let mut copy = self.clone();
-        copy.description_mut().resize(sizes);
+        by.apply(copy.description_mut());
         Box::new(copy)
     }
 }

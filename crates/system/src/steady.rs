@@ -4,13 +4,11 @@
 //! that the system would go and ends as Newton's method. States that nothing holds, such as the place of a body without a spring,
 //! come to rest where that way leads them.
 
-use costep_core::{
-    Code, Description, Error, External, LocalModel, MicroSampling, PortSize, Result, Subsystem,
-};
+use costep_core::{Code, Description, Error, External, LocalModel, MicroSampling, Result, Subsystem};
 use costep_integrate::{Equations, Integrated, Ode, Solver, Stepper, Whole};
 use costep_linalg::Lu;
 
-use crate::{Component, SystemDescription};
+use crate::{Component, SystemDescription, Variation};
 
 /// Steps until there has to be rest.
 const MOST_STEPS: usize = 500;
@@ -190,16 +188,8 @@ impl Component for StartedAt {
         self.moved().ok().map(|moved| Box::new(moved) as Box<dyn Ode>)
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(Self { part: self.part.duplicate(), start: self.start.clone() })
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
-        Box::new(Self { part: self.part.renamed(name), start: self.start.clone() })
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
-        Box::new(Self { part: self.part.resized(sizes), start: self.start.clone() })
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
+        Box::new(Self { part: self.part.varied(by), start: self.start.clone() })
     }
 }
 

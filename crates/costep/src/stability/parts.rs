@@ -1,11 +1,9 @@
 //! Parts as stability is judged by: near rest where they are linear, or as their models.
 
-use costep_core::{
-    Capabilities, Description, LocalModel, MicroSampling, PortSize, Restricted, Result, Subsystem,
-};
+use costep_core::{Capabilities, Description, LocalModel, MicroSampling, Restricted, Result, Subsystem};
 use costep_integrate::{Integrated, Ode, Solver};
 use costep_project::Project;
-use costep_system::{Component, StartedAt};
+use costep_system::{Component, StartedAt, Variation};
 
 /// Perturbations as small as this are within all bounds that methods set themselves by the sizes of signals, however
 /// fast they grow meanwhile.
@@ -97,19 +95,9 @@ impl Component for ModelPart {
         Some(Box::new(LinearEquations(self.clone())))
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(self.clone())
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
         let mut copy = self.clone();
-        copy.description.name = name.into();
-        Box::new(copy)
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
-        let mut copy = self.clone();
-        copy.description.resize(sizes);
+        by.apply(&mut copy.description);
         Box::new(copy)
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 #[cfg(target_os = "linux")]
 use costep_core::{Code, Error, Port};
-use costep_core::{Description, PortSize, Result, Subsystem};
+use costep_core::{Description, Result, Subsystem};
 use costep_fmi::{CoSimulationOptions, CoSimulationSubsystem, FmuEquations};
 use costep_fmi::{ModelExchangeOptions, ModelExchangeSubsystem};
 use costep_fmu_file::Use;
 use costep_integrate::{Equations, Ode, Solver};
 #[cfg(target_os = "linux")]
 use costep_supervise::{IsolatedFile, IsolatedUse, isolate_fmu, try_fmu};
-use costep_system::{Component, TrialPart};
+use costep_system::{Component, TrialPart, Variation};
 
 use crate::fmus::{FmuFile, Isolation};
 #[cfg(target_os = "linux")]
@@ -110,20 +110,12 @@ impl Component for CoSimulationComponent {
         None
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(self.clone())
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
         let mut copy = self.clone();
-        copy.description.name = name.into();
-        Box::new(copy)
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
-        let mut copy = self.clone();
-        copy.description.resize(sizes);
-        Arc::make_mut(&mut copy.options).sizes.extend_from_slice(sizes);
+        by.apply(&mut copy.description);
+        if !by.sizes.is_empty() {
+            Arc::make_mut(&mut copy.options).sizes.extend_from_slice(by.sizes);
+        }
         Box::new(copy)
     }
 }
@@ -195,20 +187,12 @@ impl Component for ModelExchangeComponent {
         None
     }
 
-    fn duplicate(&self) -> Box<dyn Component> {
-        Box::new(self.clone())
-    }
-
-    fn renamed(&self, name: &str) -> Box<dyn Component> {
+    fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
         let mut copy = self.clone();
-        copy.description.name = name.into();
-        Box::new(copy)
-    }
-
-    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
-        let mut copy = self.clone();
-        copy.description.resize(sizes);
-        Arc::make_mut(&mut copy.options).sizes.extend_from_slice(sizes);
+        by.apply(&mut copy.description);
+        if !by.sizes.is_empty() {
+            Arc::make_mut(&mut copy.options).sizes.extend_from_slice(by.sizes);
+        }
         Box::new(copy)
     }
 }

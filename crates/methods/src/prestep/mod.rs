@@ -208,6 +208,9 @@ impl CouplingMethod for PreStep {
 
     /// The mean of eps, by the intermediate values of the outputs.
     fn post_step(&mut self, step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+        if !self.settings.ede_intermediate {
+            return Ok(Verdict::Accept);
+        }
         let all = 0..self.layout.subsystems();
         let ends = (signals.y, signals.y_next);
         let mean = &mut self.monolithic;

@@ -168,6 +168,9 @@ impl CouplingMethod for Learnt {
 
     /// The mean of eps, by the intermediate values of the outputs [T (2.58)].
     fn post_step(&mut self, _step: &StepContext, signals: &Signals<'_>) -> Result<Verdict> {
+        if !self.settings.intermediate {
+            return Ok(Verdict::Accept);
+        }
         let (all, ends) = (0..self.layout.subsystems(), (signals.y, signals.y_next));
         mean_outputs(SampleRule::Declared, (signals.micro, &self.layout), all, ends, &mut self.mean);
         for j in self.inputs.iter() {

@@ -19,9 +19,10 @@ from ._comparison import Comparison
 from ._costep import Error, __version__
 from ._part import Part
 from ._parts import LTI, Function, TransferFunction
-from ._program import Card, explain, export_fmu, inspect, load, methods, models, new_project
+from ._program import Card, explain, export, export_fmu, inspect, load, methods, models, new_project, reproduce
 from ._result import Result
 from ._simulation import Simulation, Snapshot
+from ._study import Study, doe
 from ._sweep import Sweep, sweep
 from ._system import System
 
@@ -35,17 +36,21 @@ __all__ = [
     "Result",
     "Simulation",
     "Snapshot",
+    "Study",
     "Sweep",
     "System",
     "TransferFunction",
     "__version__",
+    "doe",
     "explain",
+    "export",
     "export_fmu",
     "inspect",
     "load",
     "methods",
     "models",
     "new_project",
+    "reproduce",
     "sweep",
 ]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import _html
-from ._costep import format_time
+from ._costep import Core, comparison_page, format_time
+from ._text import PathLike
 
 if TYPE_CHECKING:
     import pandas
@@ -17,9 +20,10 @@ COLUMNS = ("method", "step", "verdict", "error", "energy_drift", "wall_s")
 class Comparison:
     """Runs with several methods and steps, each a row; see :meth:`costep.System.compare`."""
 
-    def __init__(self, report: dict[str, Any]) -> None:
-        self.report = report
+    def __init__(self, report: dict[str, Any], core: Core | None = None) -> None:
+        self.details = report
         """Everything, as ``costep compare --json`` has it."""
+        self._core = core
         self.rows: list[dict[str, Any]] = [
             {**run, "error": run.get("eps_mono"), "failure": run.get("error")} for run in report["runs"]
         ]
@@ -28,7 +32,7 @@ class Comparison:
     @property
     def warnings(self) -> list[str]:
         """What went wrong beside the runs."""
-        return [str(warning["text"]) for warning in self.report.get("warnings", [])]
+        return [str(warning["text"]) for warning in self.details.get("warnings", [])]
 
     def best(self) -> dict[str, Any]:
         """The row with the smallest error among those that are stable; of all if none is."""
@@ -41,6 +45,18 @@ class Comparison:
         import pandas
 
         return pandas.DataFrame([{column: row.get(column) for column in COLUMNS} for row in self.rows])
+
+    def report(self, path: PathLike) -> str:
+        """Writes a page to a file, and gives its path: table, error over work and step, errors of all outputs. Signals are
+        not on it: ``costep compare --report`` draws them."""
+        if self._core is None:
+            raise RuntimeError("the system of this comparison is not in this process")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(comparison_page(json.dumps(self.details), self._core))
+        return os.fspath(path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_core": None}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)

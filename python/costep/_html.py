@@ -1,4 +1,4 @@
-"""Small pieces of HTML and SVG, for notebooks and reports."""
+"""Small pieces of HTML and SVG, for notebooks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-COLOURS = ("#1f6fb4", "#d1602a", "#3a8f4d", "#8a4fa3", "#a88a1f", "#4a4a4a")
+COLOUR = "#1f6fb4"
 GOOD, BAD, DOUBTFUL = "#2b7a3d", "#b3261e", "#9a6b00"
 
 
@@ -38,38 +38,28 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], verdict: int | Non
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def chart(title: str, time: Any, lines: Sequence[tuple[str, Any, Any, bool]], unit: str | None = None) -> str:
-    """Lines over time as SVG: label, times, values, dashed or not."""
+def chart(title: str, time: Any, values: Any, unit: str | None = None) -> str:
+    """A line over time as SVG."""
     width, height, left, bottom, top = 640.0, 180.0, 70.0, 22.0, 20.0
     import numpy as np
 
-    finite = [np.asarray(values)[np.isfinite(values)] for _, _, values, _ in lines]
-    finite = [values for values in finite if values.size]
-    low = min((float(values.min()) for values in finite), default=0.0)
-    high = max((float(values.max()) for values in finite), default=1.0)
+    finite = np.asarray(values)[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if not high > low:
         low, high = low - 0.5, high + 0.5
     begin, end = (float(time[0]), float(time[-1])) if len(time) else (0.0, 1.0)
     span = end - begin if end > begin else 1.0
-
-    def points(times: Any, values: Any) -> str:
-        stride = max(1, math.ceil(len(times) / 2000))
-        pairs = zip(np.asarray(times)[::stride], np.asarray(values)[::stride])
-        return " ".join(
-            f"{left + (float(t) - begin) / span * (width - left - 8):.1f},"
-            f"{top + (high - float(v)) / (high - low) * (height - top - bottom):.1f}"
-            for t, v in pairs
-            if math.isfinite(v)
-        )
-
-    drawn = []
-    for number, (label, times, values, dashed) in enumerate(lines):
-        dash = ' stroke-dasharray="5 3"' if dashed else ""
-        colour = "#555" if dashed else COLOURS[number % len(COLOURS)]
-        drawn.append(
-            f'<polyline fill="none" stroke="{colour}" stroke-width="1.4"{dash} points="{points(times, values)}">'
-            f"<title>{escape(label)}</title></polyline>"
-        )
+    stride = max(1, math.ceil(len(time) / 2000))
+    points = " ".join(
+        f"{left + (float(t) - begin) / span * (width - left - 8):.1f},"
+        f"{top + (high - float(v)) / (high - low) * (height - top - bottom):.1f}"
+        for t, v in zip(np.asarray(time)[::stride], np.asarray(values)[::stride])
+        if math.isfinite(v)
+    )
+    line = (
+        f'<polyline fill="none" stroke="{COLOUR}" stroke-width="1.4" points="{points}">'
+        f"<title>{escape(title)}</title></polyline>"
+    )
     style = 'font-family="sans-serif" font-size="11" fill="#333"'
     name = f"{title} [{unit}]" if unit else title
     return (
@@ -80,15 +70,6 @@ def chart(title: str, time: Any, lines: Sequence[tuple[str, Any, Any, bool]], un
         f'<text x="{left - 4:g}" y="{height - bottom:g}" text-anchor="end" {style}>{low:.4g}</text>'
         f'<text x="{left:g}" y="{height - 6:g}" {style}>{begin:.4g} s</text>'
         f'<text x="{width - 8:g}" y="{height - 6:g}" text-anchor="end" {style}>{end:.4g} s</text>'
-        + "".join(drawn)
+        + line
         + "</svg>"
-    )
-
-
-def page(title: str, body: str) -> str:
-    """A page that stands alone."""
-    style = "body{font-family:sans-serif;margin:2em;max-width:60em}td,th{padding:.2em .8em;text-align:left}"
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{style}</style></head>\n<body>{body}</body></html>\n"
     )

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _costep, _html
@@ -14,6 +15,7 @@ from ._errors import errors_of
 from ._text import PathLike, value_text
 
 if TYPE_CHECKING:
+    from ._analysis import Analysis
     from ._result import Result
     from ._system import System
 
@@ -49,7 +51,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else text[:197] + "..."
 
 
-def call(*words: str | None, system: System | None = None) -> dict[str, Any]:
+def call(*words: str | None, system: Analysis | None = None) -> dict[str, Any]:
     """Has the program do something, and gives its JSON. A word that is nothing stands for the file of a system that was
     built in code, which is written for it."""
     if None not in words:
@@ -117,6 +119,29 @@ def export_fmu(
     for name, value in set.items():
         words += ["--set", f"{name}={value_text(value)}"]
     return Card(model, call(*words))
+
+
+def export(run: PathLike, to: PathLike, *, signals: Sequence[str] = ()) -> Card:
+    """Writes a recording, or that of a run folder, as CSV or Parquet; ``signals`` may have ``*`` as wildcard.
+
+    >>> import costep
+    >>> result = costep.System("dual-mass").run(stop=0.01, record="there", progress=False)
+    >>> _ = costep.export("there", "there.csv", signals=["s1.x", "s2.*"])
+    >>> open("there.csv").readline().strip()
+    't,s1.x,s2.F,s2.x,s2.v'
+    """
+    words = [word for signal in signals for word in ("--signals", signal)]
+    return Card(os.path.basename(os.fspath(to)), call("export", os.fspath(run), "--to", os.fspath(to), *words))
+
+
+def reproduce(
+    study: str, *, out: PathLike = "costep-reproduce", quick: bool = False, report: PathLike | None = None
+) -> Card:
+    """Computes a published result again, claim by claim; ``costep reproduce`` lists them. Data and plot go to the folder
+    ``out``, a page to the file ``report``."""
+    words = ["--out", os.fspath(out), *(["--quick"] if quick else [])]
+    words += [] if report is None else ["--report", os.fspath(report)]
+    return Card(study, call("reproduce", study, *words))
 
 
 def new_project(folder: PathLike, *fmus: PathLike) -> System:

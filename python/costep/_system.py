@@ -8,22 +8,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _costep
+from ._analysis import Analysis
 from ._comparison import Comparison
 from ._errors import misuse, read_json
 from ._part import Part
 from ._parts import code_part, linear_part
-from ._program import Card, call
 from ._progress import Progress, teller
 from ._result import Result
-from ._settings import external, flags, run_settings, settings_of, shape_of
+from ._settings import external, run_settings, settings_of, shape_of
 from ._simulation import Simulation
-from ._structure import Structure
 from ._text import PathLike, Time, seconds, value_text
 
 FMU = ".fmu"
 
 
-class System(Structure):
+class System(Analysis):
     """A coupled system: what is opened, or built from parts and connections.
 
     ``source`` is a folder with a ``system.toml``, a project file, an ``.ssp`` or ``.ssd``, an
@@ -302,77 +301,17 @@ class System(Structure):
             found = getattr(stopped, "result", None)
             if isinstance(found, tuple):
                 # The runs that were done.
-                stopped.result = Comparison(read_json(found[0]))  # type: ignore[attr-defined]
+                stopped.result = Comparison(read_json(found[0]), core)  # type: ignore[attr-defined]
             raise
         finally:
             if bar is not None:
                 bar.close()
-        return Comparison(read_json(report))
-
-    def check(self, *, probe: bool = False) -> Card:
-        """All mistakes and warnings at once; with ``probe`` every part is called too."""
-        flags = ["--probe"] if probe else []
-        return Card("check", call("check", *self._words(), *flags, system=self))
-
-    def identify(
-        self, out: PathLike, *, method: str | None = None, models: str | None = None, step: Time | None = None
-    ) -> Card:
-        """Identifies models of the parts from a run, and writes them to a file for use in other runs."""
-        words = flags(method=method, models=models, step=step)
-        return Card("identify", call("identify", *self._words(), "--out", os.fspath(out), *words, system=self))
-
-    def stability(
-        self,
-        *,
-        method: str | None = None,
-        models: str | None = None,
-        step: Time | None = None,
-        windows: Sequence[int] = (),
-    ) -> Card:
-        """Whether perturbations of a run with identified models decay (Bohl exponents)."""
-        words = flags(method=method, models=models, step=step)
-        if windows:
-            words += ["--windows", ",".join(str(window) for window in windows)]
-        return Card("stability", call("stability", *self._words(), "--bohl", *words, system=self))
-
-    def export_ssp(self, out: PathLike) -> None:
-        """Writes a system of FMUs as an SSP."""
-        call("export", self._file(), "--ssp", "--to", os.fspath(out), system=self)
-
-    def save(self, folder: PathLike) -> str:
-        """Writes it as a project that can be opened again, and gives the path of its file."""
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, "system.toml")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self._text())
-        return path
+        return Comparison(read_json(report), core)
 
     # Inside.
 
     def _calls_python(self, method: Any = None) -> bool:
         return bool(self._code) or method is not None
-
-    def _text(self) -> str:
-        made = [part["name"] for part in self._recipe["parts"] if part["kind"] in ("linear", "code")]
-        if made:
-            raise misuse(
-                f"`{made[0]}` is made in code and cannot be written to a file",
-                "this works with parts that are FMUs or built-in models",
-            )
-        return self.to_toml()
-
-    def _file(self) -> str | None:
-        """What a command line names; nothing if it has to be written first."""
-        return None if self._recipe["source"] is None else str(self._recipe["source"])
-
-    def _words(self) -> list[str | None]:
-        """The system as words of a command line; nothing stands for the file that it is written to."""
-        if self._recipe["source"] is None:
-            return [None]
-        words: list[str | None] = [self._file()]
-        for path, value in self._recipe["changes"]:
-            words += ["--set", f"{path}={value}"]
-        return words
 
     def __getstate__(self) -> dict[str, Any]:
         return {"recipe": self._recipe, "code": self._code}

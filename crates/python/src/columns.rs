@@ -26,6 +26,16 @@ pub(crate) struct Head {
     unit: Option<String>,
 }
 
+impl Head {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn unit(&self) -> Option<&str> {
+        self.unit.as_deref()
+    }
+}
+
 /// A table of numbers, by column; the first is time.
 #[pyclass(frozen, module = "costep._costep")]
 #[derive(Clone)]
@@ -101,6 +111,16 @@ impl Columns {
 
     pub(crate) fn heads(&self) -> &[Head] {
         &self.heads
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.values.first().map_or(0, |column| column.values().len())
+    }
+
+    /// A column by its number; empty if there is none.
+    pub(crate) fn values(&self, column: usize) -> &[f64] {
+        self.values.get(column).map_or(&[], |column| column.values())
     }
 
     /// Writes all values, column by column.
@@ -184,7 +204,7 @@ impl Columns {
 
     /// Number of rows.
     fn __len__(&self) -> usize {
-        self.values.first().map_or(0, |column| column.values().len())
+        self.rows()
     }
 
     /// A column by its number.

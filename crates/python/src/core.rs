@@ -270,7 +270,8 @@ fn answer(py: Python<'_>, reply: Reply, interrupt: Option<PyErr>, lines: Vec<Str
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+/// Settings from the package.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
     serde_json::from_str(text)
         .map_err(|cause| errors::misuse(format!("bad settings: {cause}"), "report this"))
 }

@@ -10,6 +10,7 @@
 //! | `columns` | results, read by numpy and Arrow without a copy |
 //! | `stepper` | a run step by step |
 //! | `pool` | many runs on all cores |
+//! | `pages` | results, comparisons and stability as HTML |
 //! | `code_part`, `code_method`, `call` | parts and coupling methods that are written in Python |
 //! | `errors` | errors as exceptions |
 //!
@@ -26,6 +27,7 @@ mod code_part;
 mod columns;
 mod core;
 mod errors;
+mod pages;
 mod pool;
 mod recipe;
 mod settings;
@@ -87,5 +89,8 @@ fn _costep(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(parse_time, module)?)?;
     module.add_function(wrap_pyfunction!(format_time, module)?)?;
     module.add_function(wrap_pyfunction!(columns::read_recording, module)?)?;
+    module.add_function(wrap_pyfunction!(pages::run_page, module)?)?;
+    module.add_function(wrap_pyfunction!(pages::comparison_page, module)?)?;
+    module.add_function(wrap_pyfunction!(pages::stability, module)?)?;
     module.add_function(wrap_pyfunction!(stepper::forked, module)?)
 }

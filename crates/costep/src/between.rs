@@ -16,6 +16,8 @@ pub const SAMPLES: &str = "samples.arrows";
 
 /// Pictures are about a thousand pixels wide: runs with more steps need nothing between them.
 const MOST_STEPS: u64 = 1000;
+/// Runs with more are not asked for it by themselves: their points are near enough to each other.
+const FEW_STEPS: u64 = 300;
 /// Systems with more outputs are looked at signal by signal, if at all.
 const MOST_OUTPUTS: usize = 64;
 /// Rows inside of a step.
@@ -25,7 +27,7 @@ const INSIDE: usize = 15;
 pub(crate) fn is_wanted(project: &Project) -> bool {
     let outputs = project.model.layout().outputs();
     let is_native = || project.model.parts.iter().all(|part| part.ode().is_some());
-    let has_few = || project.model.experiment.steps() <= MOST_STEPS && outputs <= MOST_OUTPUTS;
+    let has_few = || project.model.experiment.steps() <= FEW_STEPS && outputs <= MOST_OUTPUTS;
     project.record.between.unwrap_or_else(|| project.control.is_none() && has_few() && is_native())
 }
 

@@ -7,6 +7,8 @@ use costep_core::{Error, PortKind, Result, Variation};
 use costep_report::page::thinned_points;
 use costep_results::{Column, Curves, each_row};
 
+use crate::between::SAMPLES;
+use crate::folder::RECORDING;
 use crate::names::Names;
 use crate::recorder::{OUTPUTS, recorded_outputs};
 use crate::results::Results;
@@ -97,7 +99,7 @@ impl Signals {
         let mut diagnostics = signals(&sorted.diagnostics);
         diagnostics.iter_mut().for_each(|signal| signal.is_stepwise = counts(&signal.points));
         Ok(Self {
-            outputs: signals(&sorted.outputs),
+            outputs: with_samples(signals(&sorted.outputs), path),
             more_outputs: sorted.more_outputs,
             energy: sorted.energy.as_ref().map(signal),
             diagnostics,
@@ -175,6 +177,26 @@ impl Signals {
         let outputs = outputs.into_iter().take(MOST_OUTPUTS).map(signal).collect();
         Self { outputs, more_outputs, rows: rows as u64, span: ends, ..Self::default() }
     }
+}
+
+/// Adds what the parts have told of the time between the rows. A page without it is right as well.
+fn with_samples(mut outputs: Vec<Signal>, recording: &Path) -> Vec<Signal> {
+    let samples = recording.with_file_name(SAMPLES);
+    if recording.file_name().is_none_or(|name| name != RECORDING) || !samples.exists() {
+        return outputs;
+    }
+    let smooth: Vec<String> =
+        outputs.iter().filter(|signal| !signal.is_stepwise).map(|signal| signal.name.clone()).collect();
+    let choose = |columns: &[Column], _: &BTreeMap<String, String>| {
+        let is_there = |name: &&String| columns.iter().any(|column| column.name == **name);
+        Ok(smooth.iter().filter(is_there).cloned().collect())
+    };
+    let Ok(between) = Curves::read(&samples, choose, |_| true) else { return outputs };
+    for signal in outputs.iter_mut().filter(|signal| smooth.contains(&signal.name)) {
+        signal.points.extend(between.points(&signal.name).into_iter().filter(|(_, y)| y.is_finite()));
+        signal.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    outputs
 }
 
 /// Names of columns by what they are.

@@ -1,6 +1,6 @@
 //! Power bonds: two connections in opposite directions whose signals multiply to a power.
 
-use crate::Connection;
+use crate::{Connection, Moments};
 
 /// Two connections between the same two subsystems, there and back, whose signals multiply to the power
 /// that goes from one to the other: a force and a velocity, a voltage and a current.
@@ -20,6 +20,20 @@ impl PowerBond {
     pub fn powers(&self, y: &[f64], u: &[f64]) -> [f64; 2] {
         let [there, back] = &self.connections;
         [y[there.output] * u[back.input] / back.gain, y[back.output] * u[there.input] / there.gain]
+    }
+
+    /// The residual power over a step, what the first side gives less what the other gets, and the mean of what both
+    /// see, by what the inputs there and back lacked and the outputs at both ends, on lines between.
+    ///
+    /// The first side sees y_a (y_b - e_b), the other y_b (y_a - e_a): a difference of e_a y_b - e_b y_a,
+    /// however coarse the steps are where the inputs lack nothing.
+    pub fn powers_over_step(&self, defects: [Moments; 2], (start, end): (&[f64], &[f64])) -> [f64; 2] {
+        let [there, back] = &self.connections;
+        let (a, b) = ((start[there.output], end[there.output]), (start[back.output], end[back.output]));
+        let lost_there = defects[0].times_line(b.0, b.1) / there.gain;
+        let lost_back = defects[1].times_line(a.0, a.1) / back.gain;
+        let both = Moments::of_line(a.0, a.1).times_line(b.0, b.1);
+        [lost_there - lost_back, both - 0.5 * (lost_there + lost_back)]
     }
 }
 

@@ -281,10 +281,16 @@ impl Exchange {
         }
     }
 
+    /// Whether the inputs are those over the whole of a macro step of this length.
+    #[inline(always)]
+    pub(crate) fn covers(&self, length: f64) -> bool {
+        self.last_length == length && self.own_ends.is_empty()
+    }
+
     /// The means of the inputs over a macro step of this length; where they are not known, the inputs at its end, and false.
     #[inline]
     pub(crate) fn mean_inputs(&self, (plan, plant): (&Plan, &Plant), length: f64, u: &mut [f64]) -> bool {
-        let is_whole = self.last_length == length && self.own_ends.is_empty();
+        let is_whole = self.covers(length);
         match is_whole {
             true => self.inputs.means(length, u),
             false => self.evaluate_inputs(plan, plant, self.last_length, u),
@@ -295,7 +301,7 @@ impl Exchange {
     /// The inputs over a macro step of this length, where all were held over the whole of it.
     #[inline(always)]
     pub(crate) fn held_inputs(&self, length: f64) -> Option<&[f64]> {
-        let is_held = self.inputs.order() == 0 && self.last_length == length && self.own_ends.is_empty();
+        let is_held = self.inputs.order() == 0 && self.covers(length);
         is_held.then(|| self.inputs.coefficients(0))
     }
 

@@ -73,6 +73,8 @@ pub(crate) struct Roles {
     pub(crate) dividing: Vec<usize>,
     /// They look at the outcome of a step.
     pub(crate) looking_back: Vec<usize>,
+    /// Their inputs are projections of what is expected.
+    pub(crate) projecting: Vec<usize>,
     /// So does the step control.
     pub(crate) control_looks: bool,
     /// Some look inside of steps. Others must not: what a run records beside would change it.
@@ -141,6 +143,7 @@ impl Plan {
                 forming: those(|request| request.forms_coupled),
                 dividing: those(|request| request.divides > 0),
                 looking_back: those(|request| request.after_step != AfterStep::Nothing),
+                projecting: those(|request| request.projected),
                 control_looks: control.after_step() != AfterStep::Nothing,
                 look_inside: requests.iter().any(|request| request.micro_samples),
             },

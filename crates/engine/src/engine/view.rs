@@ -105,6 +105,23 @@ impl Engine {
         exchange.mean_inputs((plan, plant), self.ledger.last.length, u)
     }
 
+    /// The inputs over the last macro step. Nothing if they are not known over the whole of it: it was done in parts, or inputs
+    /// end otherwise than their polynomials.
+    pub fn inputs_over_step(&self) -> Option<&InputPolynomials> {
+        let Self { exchange, ledger, .. } = self;
+        exchange.covers(ledger.last.length).then_some(&exchange.inputs)
+    }
+
+    /// Order of the polynomials of an input.
+    pub fn input_order(&self, j: usize) -> usize {
+        self.plan.input_orders[j]
+    }
+
+    /// Whether an input is the projection of what is expected, not a continuation from the start of the step.
+    pub fn is_projected(&self, j: usize) -> bool {
+        self.plan.roles.projecting.iter().any(|g| self.groups[*g].inputs.contains(j))
+    }
+
     /// The inputs over the last macro step, where all were held over the whole of it.
     #[inline]
     pub fn held_inputs(&self) -> Option<&[f64]> {

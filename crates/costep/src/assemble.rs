@@ -5,7 +5,7 @@ use costep_engine::{ControlSpec, Engine, Group, ListedSteps, Scheduling, System,
 use costep_integrate::Solver;
 use costep_integrate::multistep::{AtPoint, Family};
 use costep_methods::monolithic::{Integrator, MonolithicOptions};
-use costep_methods::{MethodSpec, monolithic};
+use costep_methods::{MethodSpec, energy_corrected, monolithic};
 use costep_project::Project;
 
 use crate::trust::Distrust;
@@ -183,9 +183,11 @@ fn coupled(
         let rate = project.rates.get(i).copied().unwrap_or_default();
         subsystem.map(|subsystem| rate.apply(distrust.restrict(i, subsystem)))
     };
-    let group = |(index, spec): (usize, &costep_project::GroupSpec)| Group {
-        method: if index == 0 { method.build() } else { spec.method.build() },
-        inputs: spec.inputs.clone(),
+    let bonds = if project.bonds.corrected { project.power_bonds() } else { Vec::new() };
+    let group = |(index, spec): (usize, &costep_project::GroupSpec)| {
+        let method = if index == 0 { method.build() } else { spec.method.build() };
+        let method = if bonds.is_empty() { method } else { energy_corrected(method, &bonds) };
+        Group { method, inputs: spec.inputs.clone() }
     };
     Ok(System {
         subsystems: (0..model.parts.len()).map(part).collect::<Result<_>>()?,

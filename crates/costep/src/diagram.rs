@@ -147,7 +147,7 @@ impl<'a> Drawing<'a> {
             };
             let names = [self.output_name(from, output), self.input_name(to, input)];
             let factor = if gain == 1.0 { String::new() } else { format!(" times {gain}") };
-            let bond = self.project.bonds.get(at).cloned().flatten();
+            let bond = self.project.bonds.names.get(at).cloned().flatten();
             let bonded = bond.as_ref().map_or_else(String::new, |bond| format!(", power bond {bond}"));
             Wire {
                 from: (from, rank(&self.outputs, self.layout.output_range(from).start, output)),

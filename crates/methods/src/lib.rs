@@ -3,6 +3,7 @@
 //! Paper tags: \[G18] Genser & Benedikt 2018, \[T] Genser's thesis 2020, \[H18] Haid 2018, \[V14] Viel 2014.
 
 pub mod auto;
+mod energy_corrected;
 pub mod feedthrough;
 pub mod fixed_point;
 pub mod foh;
@@ -23,4 +24,5 @@ pub mod soh;
 mod spelling;
 pub mod zoh;
 
+pub use energy_corrected::energy_corrected;
 pub use registry::{METHODS, MethodSpec, Methods, find, models};

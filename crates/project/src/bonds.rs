@@ -3,8 +3,27 @@
 use costep_core::{Code, Connection, Error, PowerBond};
 use costep_system::SystemDescription;
 
-use crate::document::Origin;
+use crate::document::{Origin, Table};
 use crate::problems::Problems;
+use crate::section::Section;
+
+/// Power bonds as the project has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BondSpec {
+    /// Their names, one for each connection of the model.
+    pub names: Vec<Option<String>>,
+    /// Inputs give back what was lost or made there.
+    pub corrected: bool,
+}
+
+/// Reads `correct_bonds` in `[step]`.
+pub(crate) fn read_corrected(root: &Table, problems: &mut Problems<'_>) -> bool {
+    if root.table("step").is_none_or(|step| step.get("correct_bonds").is_none()) {
+        return false;
+    }
+    // Other keys of the table are read, and checked, elsewhere.
+    Section::open_free(root.get("step"), "[step]", problems).truth("correct_bonds", problems).unwrap_or(false)
+}
 
 /// All names of bonds, with the bond if it is a pair of connections there and back.
 pub(crate) fn pairs(names: &[Option<String>], model: &SystemDescription) -> Vec<(String, Option<PowerBond>)> {

@@ -175,6 +175,7 @@ pub(crate) const STEP: &[Key] = &[
         Kind::Rates,
         "parts that step once in several macro steps (5), or several times in one (\"1/4\")",
     ),
+    key("correct_bonds", Kind::Truth, "inputs give back what was lost or made at power bonds"),
 ];
 
 pub(crate) const SCHEDULE: &[Key] = &[

@@ -46,6 +46,7 @@ mod units;
 mod write;
 
 pub use advice::stop_passed;
+pub use bonds::BondSpec;
 pub use components::NativeSpec;
 pub use connections::ExternalSpec;
 pub use draft::{ConnectEntry, Draft, DraftValue, FmuEntry, Provenance};
@@ -56,6 +57,7 @@ pub use maps::ValueMap;
 pub use overrides::Override;
 pub use plan::{AnalysisSpec, Axis, ERRORS, Plan, Varied, changes_of, level_text};
 pub use project::{Given, Project, Refusal, load, load_text};
+pub use rates::rates_value;
 pub use registry::Registry;
 pub use scaffold::{NewFmu, component_name, new_project};
 pub use settings::{RecordSpec, check_step};

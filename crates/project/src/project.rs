@@ -11,7 +11,7 @@ use costep_import::Format;
 use costep_system::SystemDescription;
 
 use crate::advice;
-use crate::bonds;
+use crate::bonds::{self, BondSpec};
 use crate::components::{self, Components, MadeComponent, NativeSpec};
 use crate::connections::{self, ExternalSpec, Wiring};
 use crate::document::{Node, Origin, Table, Value};
@@ -62,8 +62,8 @@ pub struct Project {
     pub control: Option<ControlSpec>,
     /// How often each part steps.
     pub rates: Vec<Rate>,
-    /// Names of power bonds, one for each connection of the model.
-    pub bonds: Vec<Option<String>>,
+    /// Power bonds.
+    pub bonds: BondSpec,
     /// What is added on the way, one for each connection of the model; already among its external inputs.
     pub offsets: Vec<f64>,
     /// Values that become others on the way, one for each connection of the model; FMUs see to it.
@@ -89,7 +89,7 @@ impl Project {
 
     /// Its power bonds: pairs of connections of one name, there and back between two parts.
     pub fn power_bonds(&self) -> Vec<PowerBond> {
-        bonds::pairs(&self.bonds, &self.model).into_iter().filter_map(|(_, bond)| bond).collect()
+        bonds::pairs(&self.bonds.names, &self.model).into_iter().filter_map(|(_, bond)| bond).collect()
     }
 
     /// The inputs that something drives from outside, as places in the stacked vector: external inputs that are given, and
@@ -277,6 +277,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
     let record = settings::read_record(root, &parts.signals, fixed_step, problems);
     let control = control.map(|control| ControlSpec { meets: record.every, ..control });
     let rates = rates::read(root, &parts.signals, control.as_ref(), problems);
+    let corrects_bonds = bonds::read_corrected(root, problems);
     let bounds = settings::read_guard(root, &parts.signals, problems);
     let threads = settings::read_threads(root, problems);
 
@@ -307,6 +308,7 @@ fn read_project(input: Input, registry: &Registry, problems: &mut Problems<'_>) 
             Err(error) => problems.report(system.origin_of("initial"), || error),
         }
     }
+    let bonds = BondSpec { names: bonds, corrected: corrects_bonds };
     Some(Project {
         name,
         source,

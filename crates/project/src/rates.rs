@@ -7,6 +7,7 @@ use crate::document::{Entry, Node, Table, Value};
 use crate::problems::{Problems, suggest};
 use crate::section::Section;
 use crate::signals::Signals;
+use crate::write::inline_text;
 
 /// More is a slip.
 const MOST: i64 = 10_000;
@@ -70,11 +71,13 @@ fn read_rate(entry: &Entry, problems: &mut Problems<'_>) -> Option<Rate> {
     })
 }
 
-/// A rate as it is written.
-pub(crate) fn written(rate: Rate) -> Option<String> {
-    match rate {
+/// The value of `rates` in `[step]` for these parts; nothing if all of them step once in a macro step.
+pub fn rates_value<'a>(rates: impl IntoIterator<Item = (&'a str, Rate)>) -> Option<String> {
+    let written = |rate: Rate| match rate {
         Rate::Base => None,
         Rate::Every(count) => Some(count.to_string()),
         Rate::Parts(parts) => Some(format!("\"1/{parts}\"")),
-    }
+    };
+    let pairs: Vec<_> = rates.into_iter().filter_map(|(part, rate)| Some((part, written(rate)?))).collect();
+    (!pairs.is_empty()).then(|| inline_text(pairs))
 }

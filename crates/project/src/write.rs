@@ -14,7 +14,7 @@ use crate::fmus::{Isolation, file_in, path_in, written};
 use crate::maps;
 use crate::models::names_a_file;
 use crate::project::Project;
-use crate::rates;
+use crate::rates::rates_value;
 use crate::signals::{Side, Signals};
 
 impl Project {
@@ -67,10 +67,11 @@ impl Project {
         }
         out.table("[step]");
         let names = self.model.parts.iter().map(|part| part.description().name.as_str());
-        let rates: Vec<_> =
-            names.zip(&self.rates).filter_map(|(name, rate)| Some((name, rates::written(*rate)?))).collect();
-        if !rates.is_empty() {
-            out.key("rates", inline_text(rates));
+        if let Some(rates) = rates_value(names.zip(self.rates.iter().copied())) {
+            out.key("rates", rates);
+        }
+        if self.bonds.corrected {
+            out.key("correct_bonds", "true");
         }
         let Some(control) = &self.control else {
             out.key("size", time(experiment.step));
@@ -183,7 +184,7 @@ impl Project {
         self.given.externals.iter().for_each(|external| sources[external.input] += 1);
         let fmus = self.given.natives.len()..self.given.natives.len() + self.given.fmus.len();
         let layout = self.model.layout();
-        let links = self.bonds.iter().zip(&self.offsets).zip(&self.maps);
+        let links = self.bonds.names.iter().zip(&self.offsets).zip(&self.maps);
         for (connection, ((bond, offset), map)) in self.model.connections.iter().zip(links) {
             out.table("[[connect]]");
             out.key("from", quoted(&signals.names(Side::Output)[connection.output]));
@@ -371,7 +372,7 @@ fn inline<'a>(pairs: impl IntoIterator<Item = (&'a str, f64)>) -> String {
     inline_text(pairs.into_iter().map(|(name, value)| (name, real(value))))
 }
 
-fn inline_text<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String {
+pub(crate) fn inline_text<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String {
     let pairs = pairs.into_iter().map(|(name, value)| format!("{} = {value}", key(name)));
     format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
 }

@@ -45,12 +45,13 @@ fn what_is_written_is_read_back() {
         "tolerance = 1e-4\ncontrol = \"ecco\"\nmin = \"3 us\"\nmax = \"2 ms\"\nsize = \"10 us\"",
         "size = \"1 ms\"\nrates = { s1 = 5, s2 = \"1/3\" }",
         "tolerance = 1e-3\nrates = { s2 = \"1/3\" }",
+        "size = \"1 ms\"\ncorrect_bonds = true",
     ] {
         let project = good(&(with(step) + every));
         let again = good(&project.to_toml());
         assert_eq!(
-            (&again.control, &again.rates),
-            (&project.control, &project.rates),
+            (&again.control, &again.rates, &again.bonds),
+            (&project.control, &project.rates, &project.bonds),
             "{}",
             project.to_toml()
         );

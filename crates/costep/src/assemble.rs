@@ -34,6 +34,9 @@ impl Steps {
         match self {
             Self::Equal => Engine::new(system),
             Self::Controlled(spec) => {
+                let has_inner_steps = project.model.parts.iter().any(|part| part.has_equations());
+                let inner = project.model.solver.inner_step().filter(|_| has_inner_steps);
+                let spec = ControlSpec { inner, ..spec };
                 let control = spec.build(&system.experiment, &project.power_bonds());
                 Engine::with_control(system, control)
             }

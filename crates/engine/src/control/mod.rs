@@ -62,6 +62,8 @@ pub struct ControlSpec {
     pub meets: Option<f64>,
     /// Rising times that have to be met as well.
     pub also: Vec<f64>,
+    /// Fixed inner step of subsystems that take steps of any length, if they have one, in s.
+    pub inner: Option<f64>,
 }
 
 impl PartialEq for ControlSpec {
@@ -87,6 +89,7 @@ impl ControlSpec {
             first: None,
             meets: None,
             also: Vec::new(),
+            inner: None,
         }
     }
 

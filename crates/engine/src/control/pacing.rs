@@ -150,6 +150,14 @@ impl Pacing {
         Ok(())
     }
 
+    /// Lengths whose halves are multiples of inner steps too: of those that subsystems insist on, else of this one.
+    pub(super) fn halve(&mut self, inner: Option<f64>) {
+        self.unit = self.unit.or(inner.filter(|inner| 2.0 * inner <= self.max)).map(|unit| 2.0 * unit);
+        if let Some(unit) = self.unit {
+            (self.min, self.max) = (self.min.max(unit), self.max.max(unit));
+        }
+    }
+
     /// The step that follows: as long as wished for, within its limits, and not beyond a time that has to
     /// be met.
     pub(super) fn next_step(&self) -> Interval {

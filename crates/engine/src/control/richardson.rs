@@ -11,6 +11,10 @@
 //! end of the whole step. Where one is not it has jumped, and the place is found as closely as the shortest
 //! step allows.
 //!
+//! Where subsystems have inner steps of a fixed length, whole steps are multiples of two of them: both tries then
+//! do the same inner steps, and their difference is that of the coupling. Steps shorter than an inner
+//! one would follow the error of the inner solver instead, which asks for hundreds of thousands.
+//!
 //! The share of the speed, not of the range: errors of steps add up over the time that the system remembers
 //! them, which is about as long as its signals take to cross their range.
 
@@ -51,6 +55,7 @@ enum Phase {
 struct Richardson {
     pacing: Pacing,
     tolerance: f64,
+    inner: Option<f64>,
     phase: Phase,
     whole: Interval,
     /// Order of the method.
@@ -72,6 +77,7 @@ impl Richardson {
         Self {
             pacing: Pacing::new(spec, experiment),
             tolerance: spec.tolerance,
+            inner: spec.inner,
             phase: Phase::Whole,
             whole: Interval::new(experiment.start, experiment.start),
             order: 1,
@@ -125,6 +131,7 @@ impl StepControl for Richardson {
             return Err(Error::new(Code::ControlNeeds, message).hint("use `control = \"defect\"`"));
         }
         self.pacing.prepare(system)?;
+        self.pacing.halve(self.inner);
         let orders = system.inputs.iter().flatten().map(|input| input.order + 1);
         self.order = orders.min().unwrap_or(1).min(8) as i32;
         let run = system.experiment.stop - system.experiment.start;

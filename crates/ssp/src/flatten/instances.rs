@@ -199,7 +199,7 @@ impl Flattener {
             Ok(Some((path, mut fmu))) => {
                 let terminals = fmu.terminals().unwrap_or_else(|error| {
                     let message = format!("terminals are not read: {}", error.details().message);
-                    self.note(Severity::Remark, error.code(), spot, message);
+                    self.note(Severity::Remark, Code::SspUnused, spot, message);
                     Vec::new()
                 });
                 Some(Arc::new(OpenFmu { path, description: fmu.into_description(), terminals }))

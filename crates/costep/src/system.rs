@@ -1,9 +1,9 @@
 //! A system that is ready to be run.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use costep_core::{Code, Error, LocalModel, Result};
+use costep_core::{Code, Error, Result};
 use costep_ident::ModelFile;
 use costep_project::{Override, Project, Registry, Source, check_step};
 
@@ -17,6 +17,7 @@ use crate::reference::ReferenceChoice;
 use crate::run::Run;
 use crate::simulation::{Simulation, StepObserver};
 use crate::solution::Solution;
+use crate::stability::IdentifiedModels;
 
 /// A coupled system: parts, connections, method, step. Opened from a project, an .ssp or a built-in model,
 /// or built in code ([`System::builder`]). It never changes; copies share everything.
@@ -35,7 +36,7 @@ pub struct System {
     pub(crate) project: Arc<Project>,
     pub(crate) registry: Registry,
     /// Models of its parts that were identified from a run, to judge stability by.
-    pub(crate) identified: Arc<OnceLock<Vec<LocalModel>>>,
+    pub(crate) identified: IdentifiedModels,
 }
 
 /// A system on its way to be opened, with changes.
@@ -110,7 +111,7 @@ impl System {
 
     /// A project that was loaded with the help of a registry.
     pub fn new(project: Project, registry: Registry) -> Self {
-        Self { project: Arc::new(project), registry, identified: Arc::default() }
+        Self { project: Arc::new(project), registry, identified: IdentifiedModels::default() }
     }
 
     /// The project behind it.

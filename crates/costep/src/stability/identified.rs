@@ -1,5 +1,7 @@
 //! Models of parts that can neither be asked nor be put back: identified from a run whose held inputs are shaken.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use costep_core::{
     Arrival, Code, CouplingMethod, Error, Experiment, InputSet, LocalModel, PortKind, Request, Result,
     Signals, StepContext, SystemView, Variation, Verdict,
@@ -9,6 +11,7 @@ use costep_ident::Record;
 use costep_methods::MethodSpec;
 use costep_project::Project;
 
+use super::steps_before;
 use crate::assemble;
 
 /// Couples black boxes well enough that they stay where a run would be.
@@ -21,8 +24,46 @@ const SHAKE_AT_REST: f64 = 1e-3;
 /// Models that leave more of an output from step to step are not believed.
 const UNEXPLAINED: f64 = 0.02;
 
+/// What was found at a point of a run: models, or why there are none.
+type Found = std::result::Result<Vec<LocalModel>, String>;
+/// The same with the point.
+type FoundAt = (Option<f64>, Found);
+
+/// Models that were identified, or why there are none, and the point of the run: one run at the step of the project serves all
+/// steps and methods.
+#[derive(Clone, Default)]
+pub(crate) struct IdentifiedModels(Arc<Mutex<Option<FoundAt>>>);
+
+impl IdentifiedModels {
+    /// Those that are there.
+    pub(super) fn known(&self, at: Option<f64>) -> Option<Vec<LocalModel>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(point, _)| *point == at).and_then(|(_, found)| found.clone().ok())
+    }
+
+    /// Those that are there, or from a run; an error if that was interrupted.
+    pub(super) fn find(&self, project: &Project, at: Option<f64>) -> Result<Found> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = known.as_ref().filter(|(point, _)| *point == at) {
+            return Ok(found.clone());
+        }
+        let step = project.equal_step();
+        let found = match identified_models(project, step, steps_before(project, at, step)) {
+            Ok(models) if models.iter().any(|of| of.states > 0) => Ok(models),
+            Ok(_) => Err("a run shows no dynamics of any part".into()),
+            Err(error) if matches!(error.code(), Code::Stopped | Code::TimeLimit) => return Err(error),
+            Err(error) => {
+                let details = error.details();
+                Err(format!("{}: {}", details.message, details.cause.as_deref().unwrap_or_default()))
+            }
+        };
+        *known = Some((at, found.clone()));
+        Ok(found)
+    }
+}
+
 /// Models of all parts by a run at this step, from `before` steps on.
-pub(super) fn identified_models(project: &Project, step: f64, before: u64) -> Result<Vec<LocalModel>> {
+fn identified_models(project: &Project, step: f64, before: u64) -> Result<Vec<LocalModel>> {
     let start = project.model.experiment.start;
     let last = before + STEPS;
     let stop = project.model.experiment.stop.max(start + (last + 1) as f64 * step);

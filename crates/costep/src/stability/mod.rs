@@ -4,6 +4,7 @@
 //! point of a run. Systems with parts that costep does not integrate are judged by models of their parts, coupled by the
 //! very same engine and method.
 
+mod foundation;
 mod identified;
 mod margin;
 mod models;
@@ -23,6 +24,8 @@ use crate::assemble::{self, Steps};
 use crate::names::Names;
 use crate::system::System;
 
+pub use foundation::Foundation;
+pub(crate) use identified::IdentifiedModels;
 pub use margin::{OpenLoop, PhaseMargin};
 pub use models::Spectrum;
 pub use study::{LargestStep, RadiusCurve, StabilityQuestion, StabilityStudy, StudyProgress};
@@ -33,57 +36,6 @@ const BEFORE: u64 = 4;
 const AROUND: u64 = 8;
 /// Maps of two sizes of changes that differ more than this are no linear maps.
 const NOT_LINEAR: f64 = 1e-2;
-
-/// What a judgement of stability rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Foundation {
-    /// Steps of the parts themselves, from changed states.
-    Steps,
-    /// Local models of the parts: Jacobians, or directional derivatives.
-    LocalModels,
-    /// Local models by differences of trial steps.
-    Differences,
-    /// Models from the responses of the parts to probing steps.
-    Probe,
-    /// Models identified from a run with shaken inputs.
-    Identified,
-}
-
-impl Foundation {
-    /// In a few words, also for machines.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Steps => "steps of the parts",
-            Self::LocalModels => "local models of the parts",
-            Self::Differences => "local models by differences",
-            Self::Probe => "probed models of the parts",
-            Self::Identified => "models identified from a run",
-        }
-    }
-
-    /// What that leaves out.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Steps => "by steps of the parts with their own solvers, from changed states",
-            Self::LocalModels => {
-                "by the Jacobians or directional derivatives of the parts: their inner solvers, events and saturation are \
-                 not judged"
-            }
-            Self::Differences => {
-                "by local models from trial steps of the parts: inner solvers, events and states that no input reaches are \
-                 not judged"
-            }
-            Self::Probe => {
-                "by models from the responses of the parts to trial steps: what no input moves and no output shows is not \
-                 judged"
-            }
-            Self::Identified => {
-                "by linear models identified from a run at the step of the project with shaken inputs: what the run did not \
-                 excite, and what is faster than twice that step, is not judged"
-            }
-        }
-    }
-}
 
 /// Where stability is judged.
 #[derive(Clone, Copy)]
@@ -189,7 +141,7 @@ impl System {
     pub fn spectra(&self, at: Option<f64>) -> Result<(Vec<Spectrum>, Foundation)> {
         let step = self.project.equal_step();
         let before = steps_before(&self.project, at, step);
-        let (models, foundation) = models::local_models(self, step, before)?;
+        let (models, foundation) = models::local_models(self, step, (at, before))?;
         Ok((models::spectra(&self.project, &models)?, foundation))
     }
 
@@ -203,7 +155,7 @@ impl System {
                 .suggest(input, names.iter().map(String::as_str))
         })?;
         let before = steps_before(&self.project, at, step);
-        let (models, _) = models::local_models(self, step, before)?;
+        let (models, _) = models::local_models(self, step, (at, before))?;
         margin::open_loop(&self.project, &models, (index, input), step)
     }
 
@@ -261,7 +213,7 @@ fn judge(
     let mut before = steps_before(&project, point.at, point.step).max(BEFORE);
     let mut rests_on = Foundation::Steps;
     if point.by_models || !parts::are_native(&project) {
-        let (models, foundation) = models::local_models(system, point.step, before)?;
+        let (models, foundation) = models::local_models(system, point.step, (point.at, before))?;
         parts::as_models(&mut project, &models, compares)?;
         (rests_on, before) = (foundation, BEFORE);
     } else if parts::are_linear(&project) {
@@ -338,7 +290,7 @@ fn no_linear_map(method: &MethodSpec, cause: &str) -> Error {
 fn judge_whole(system: &System, point: &StabilityPoint<'_>) -> Result<StepStability> {
     let project = &*system.project;
     let before = steps_before(project, point.at, point.step);
-    let (models, rests_on) = models::local_models(system, point.step, before)?;
+    let (models, rests_on) = models::local_models(system, point.step, (point.at, before))?;
     let whole = models::whole(project, &models)?;
     let rates = eigenvalues(&whole.a)
         .ok_or_else(|| Error::new(Code::NotFinite, "the eigenvalues of the system were not found"))?;

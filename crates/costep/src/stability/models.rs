@@ -9,7 +9,6 @@ use costep_project::Project;
 use crate::assemble::{self, Steps};
 
 use super::Foundation;
-use super::identified::identified_models;
 use crate::system::System;
 
 /// Where models come from: the first of these that all parts can serve.
@@ -20,10 +19,14 @@ const SOURCES: [(&str, Foundation); 3] = [
 ];
 
 /// Models of all parts at a point of a run that couples them by these very models.
-pub(super) fn local_models(system: &System, step: f64, before: u64) -> Result<(Vec<LocalModel>, Foundation)> {
+pub(super) fn local_models(
+    system: &System,
+    step: f64,
+    (at, before): (Option<f64>, u64),
+) -> Result<(Vec<LocalModel>, Foundation)> {
     let project = &*system.project;
-    if let Some(known) = system.identified.get() {
-        return Ok((known.clone(), Foundation::Identified));
+    if let Some(models) = system.identified.known(at) {
+        return Ok((models, Foundation::Identified));
     }
     let mut refused = None;
     for (label, foundation) in SOURCES {
@@ -38,19 +41,12 @@ pub(super) fn local_models(system: &System, step: f64, before: u64) -> Result<(V
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    // Models of a run hold for every step, so that one run at the step of the project serves all.
-    let unknown = match identified_models(project, project.equal_step(), before) {
-        Ok(models) if models.iter().any(|of| of.states > 0) => {
-            return Ok((system.identified.get_or_init(|| models).clone(), Foundation::Identified));
-        }
-        Ok(_) => String::new(),
-        Err(error) if matches!(error.code(), Code::Stopped | Code::TimeLimit) => return Err(error),
-        Err(error) => {
-            let details = error.details();
-            format!("; {}: {}", details.message, details.cause.as_deref().unwrap_or_default())
-        }
+    let unknown = match system.identified.find(project, at)? {
+        Ok(models) => return Ok((models, Foundation::Identified)),
+        Err(reason) => reason,
     };
-    let cause = refused.map_or_else(String::new, |error| error.details().message.clone()) + &unknown;
+    let refused = refused.map_or_else(String::new, |error| error.details().message.clone());
+    let cause = format!("{refused}; {unknown}");
     Err(Error::new(Code::NoLinearMap, "the parts give no local models").because(cause).hint(
         "FMUs that offer directional derivatives, that can be put back (rollback) or that behave linearly near this run can \
          be judged; for others `costep stability --bohl --method prestep --models rls`, or `costep compare`",

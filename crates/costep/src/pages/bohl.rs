@@ -1,6 +1,6 @@
 //! The page about the stability of a method that learns: Bohl exponents over windows of macro steps.
 
-use costep_analysis::{BohlExponent, RecordedLoop};
+use costep_analysis::{BohlExponent, Plant, RecordedLoop};
 use costep_core::quantity::format_time;
 use costep_report::{Axis, Figure, Look, Page, Panel, Section, Series, Table, TableCell, Tone};
 use serde_json::Value;
@@ -29,8 +29,16 @@ impl BohlPage<'_> {
         let decays = self.exponents.iter().filter(|found| found.beta < 1.0).map(|found| found.window).min();
         let page = match decays {
             Some(window) => {
-                let text =
-                    format!("Every perturbation is smaller {window} macro steps later, whenever it comes.");
+                let text = match self.recorded.plant {
+                    Plant::Local => format!(
+                        "Every small perturbation of this run is smaller {window} macro steps later, by the subsystems \
+                         linearised at every step."
+                    ),
+                    Plant::Identified => format!(
+                        "In the identified models every perturbation is smaller {window} macro steps later. Identification \
+                         errors, and dynamics not visible in outputs, are not judged."
+                    ),
+                };
                 Page::new(format!("Stability of {}", project.name)).verdict(Tone::Good, "decays", text)
             }
             None => Page::new(format!("Stability of {}", project.name)).verdict(
@@ -49,7 +57,10 @@ impl BohlPage<'_> {
     fn exponent_section(&self, step: f64) -> Section {
         let points = self.exponents.iter().map(|found| (found.window as f64, found.beta)).collect();
         let x = Axis::new("window in macro steps").log();
-        let panel = Panel::new(x, Axis::new("factor over the window, at worst").log())
+        let y = Axis::new("factor over the window, at worst");
+        // Within a decade a logarithmic axis has hardly a number.
+        let is_flat = self.exponents.iter().all(|found| (0.1..10.0).contains(&found.beta));
+        let panel = Panel::new(x, if is_flat { y } else { y.log() })
             .title("Growth of perturbations")
             .level("the border", 1.0)
             .with(Series::new("beta", points).look(Look::Marked));

@@ -157,7 +157,7 @@ impl MapPage<'_> {
         });
         let classes = VERDICTS.iter().map(|(verdict, word)| (word.to_string(), colour(*verdict))).collect();
         let section = Section::new("Maps")
-            .heat_map(map("Verdict", "verdict", HeatColours::Classes(classes), verdicts))
+            .heat_map(map("Verdict", "", HeatColours::Classes(classes), verdicts))
             .heat_map(map(
                 "Error",
                 "RMS error, share of the range; 1 stands for more",

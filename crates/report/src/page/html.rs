@@ -325,7 +325,8 @@ impl<'a> Writer<'a> {
         let axes: Vec<&str> =
             [&map.x, &map.y].iter().map(|axis| axis.label.as_str()).filter(|l| !l.is_empty()).collect();
         let over = if axes.is_empty() { String::new() } else { format!(" over {}", axes.join(" and ")) };
-        let description = escaped(&format!("{}{over}{range}", map.label));
+        let what = if map.label.is_empty() { &map.title } else { &map.label };
+        let description = escaped(&format!("{what}{over}{range}"));
         self.push(format_args!(
             "<figure>\n<figcaption>{title} <small>{} <span class=\"chosen\"></span></small></figcaption>\n",
             escaped(&map.label)

@@ -117,19 +117,22 @@ pub(crate) fn said() -> BTreeMap<String, Said> {
     all
 }
 
-/// A line for the summary of a run: `brake: 3 of status warning, 12 lines in run/brake.log`; nothing if there was nothing. FMUs
-/// that have only chatted are named together.
+/// A line for the summary of a run: `brake: 3 of status warning, 12 lines in run/brake.log`; nothing if there was nothing worth
+/// a look.
 pub(crate) fn summary() -> Option<String> {
-    let all = said();
-    let mut words: Vec<String> = all.iter().filter_map(|(name, said)| one(name, said)).collect();
-    let is_chat = |said: &&Said| said.grave() == 0 && said.warning_returns == 0;
-    let chats: Vec<&Log> = all.values().filter(is_chat).filter_map(|said| said.log.as_ref()).collect();
-    if let Some(first) = chats.first() {
-        let lines = count(chats.iter().map(|log| log.lines).sum::<u64>(), "line");
-        let file = if chats.len() == 1 { first.file.clone() } else { first.file.with_file_name("*.log") };
-        words.push(format!("{lines} in {}", file.display()));
-    }
+    let words: Vec<String> = said().iter().filter_map(|(name, said)| one(name, said)).collect();
     (!words.is_empty()).then(|| words.join("   "))
+}
+
+/// A remark on the FMUs that have only chatted, together: `12 lines in run/brake.log`.
+pub(crate) fn chat() -> Option<String> {
+    let all = said();
+    let is_chat = |said: &&Said| said.grave() == 0 && said.warning_returns == 0;
+    let logs: Vec<&Log> = all.values().filter(is_chat).filter_map(|said| said.log.as_ref()).collect();
+    let first = logs.first()?;
+    let lines = count(logs.iter().map(|log| log.lines).sum::<u64>(), "line");
+    let file = if logs.len() == 1 { first.file.clone() } else { first.file.with_file_name("*.log") };
+    Some(format!("{lines} in {}", file.display()))
 }
 
 fn one(name: &str, said: &Said) -> Option<String> {

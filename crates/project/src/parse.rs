@@ -17,7 +17,11 @@ pub(crate) fn document(text: &str, problems: &mut Problems<'_>) -> Option<Table>
     // A table given twice makes one of two: neither its keys nor what refers to it can be judged.
     let mixed_tables = errors.iter().any(|error| is_duplicate(error) && is_header(text, error));
     let harmless = !mixed_tables && errors.iter().all(|error| is_duplicate(error) || is_unquoted(error));
-    let worth_saying = |error: &&_| !(mixed_tables && is_duplicate(error) && !is_header(text, error));
+    let worth_saying = |error: &&_| {
+        let is_consequence =
+            is_duplicate(error) && (!is_header(text, error) || is_double_header(text, error));
+        !(mixed_tables && is_consequence)
+    };
     let mut root = document::table(parsed.get_ref(), &Origin::File);
     // A text of another kind has something wrong in every line; one is enough to tell so.
     let is_project = root.entries.iter().any(|entry| keys::has(keys::ROOT, &entry.key));
@@ -63,11 +67,18 @@ fn is_header(text: &str, error: &toml::de::Error) -> bool {
     before.rsplit('\n').next().is_some_and(|start| start.trim_start().starts_with('['))
 }
 
+/// Whether it is in one such as `[[connect]]`, which is right: something before it is not.
+fn is_double_header(text: &str, error: &toml::de::Error) -> bool {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    before.rsplit('\n').next().is_some_and(|start| start.trim_start().starts_with("[["))
+}
+
 /// The list whose items are written in single brackets, `connect` for `[connect]` given twice.
 fn doubled(text: &str, error: &toml::de::Error) -> Option<String> {
     let name = error.span().and_then(|span| text.get(span))?;
     let is_list = keys::ROOT.iter().any(|key| key.name == name && matches!(key.kind, Kind::List(_)));
-    (is_duplicate(error) && is_header(text, error) && is_list).then(|| name.to_owned())
+    (is_duplicate(error) && is_header(text, error) && !is_double_header(text, error) && is_list)
+        .then(|| name.to_owned())
 }
 
 fn single_brackets(list: &str) -> Error {

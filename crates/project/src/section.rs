@@ -52,10 +52,15 @@ impl<'a> Section<'a> {
                 problems.report(other.origin, || {
                     let error = wrong_kind(&label, &other.value, "a table");
                     let is_doubled = matches!(other.value, Value::List(_)) && label.starts_with('[');
-                    if is_doubled {
-                        error.hint(format!("write `{label}`, in single brackets"))
-                    } else {
-                        error
+                    match &other.value {
+                        _ if is_doubled => error.hint(format!("write `{label}`, in single brackets")),
+                        Value::Text(id) if label == "[method]" => {
+                            error.hint(format!("write `[method]` and below it `id = \"{}\"`", shortened(id)))
+                        }
+                        _ if label.starts_with('[') => {
+                            error.hint(format!("write `{label}` and its keys below it, `key = value`"))
+                        }
+                        _ => error.hint("write { key = value, ... }"),
                     }
                 });
                 (&EMPTY, other.origin)

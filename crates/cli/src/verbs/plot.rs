@@ -106,6 +106,14 @@ impl Recorded {
                 .in_file(path)
                 .hint(hint));
         }
+        if file
+            .extension()
+            .is_some_and(|ending| ["toml", "fmu", "ssp", "ssd", "msim"].iter().any(|known| ending == *known))
+        {
+            let hint = format!("`costep run {} --out DIR` runs it, then `costep plot DIR`", argument(path));
+            let message = format!("`{}` is a system, not a recording", path.display());
+            return Err(Error::new(Code::NotARecording, message).in_file(path).hint(hint));
+        }
         let (mut signals, mut left_out) = (Vec::new(), 0);
         let choose = |columns: &[Column], metadata: &BTreeMap<String, String>| {
             let listed = metadata.get(OUTPUTS).map_or("", String::as_str);

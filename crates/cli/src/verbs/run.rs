@@ -188,7 +188,7 @@ fn print(
         Some(error) => print_error(error),
         None => print_verdict(project, outcome)?,
     }
-    if let Some(text) = reference.and_then(reference_note) {
+    for text in reference.and_then(reference_note).into_iter().chain(messages::chat()) {
         output.remark(&text);
     }
     if let (Some(folder), Some(recorded)) = (folder, &outcome.recorded) {

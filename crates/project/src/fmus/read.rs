@@ -298,7 +298,11 @@ fn as_warning(error: &Error) -> Error {
 fn similar_file(path: &Path) -> Option<String> {
     const LOOKED_AT: usize = 1000;
     let wrong = path.file_name()?.to_string_lossy().into_owned();
-    let files = std::fs::read_dir(path.parent().filter(|folder| folder.is_dir())?).ok()?;
+    let folder = match path.parent()? {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
+    let files = std::fs::read_dir(folder).ok()?;
     let names: Vec<String> = files
         .take(LOOKED_AT)
         .filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()))

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use costep_core::{
-    Description, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Port, Restricted,
-    Result, Rollback, StepOutcome, Subsystem, Wrapper, handles,
+    Description, EnvironmentModel, EnvironmentStep, Experiment, InputSegment, Interval, Port, PortSize,
+    Restricted, Result, Rollback, StepOutcome, Subsystem, Wrapper, handles,
 };
 use costep_integrate::{Equations, Ode, Solver, Stepper};
 use costep_system::{Component, Variation};
@@ -135,6 +135,12 @@ impl Component for Part {
         by.apply(&mut copy.description);
         Box::new(copy)
     }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut copy = Self { inner: self.inner.resized(sizes), ..self.clone() };
+        copy.description.resize(sizes);
+        Box::new(copy)
+    }
 }
 
 /// A subsystem whose steps are counted.
@@ -238,6 +244,12 @@ impl Component for Made {
     fn varied(&self, by: &Variation<'_>) -> Box<dyn Component> {
         let mut description = self.description.clone();
         by.apply(&mut description);
+        Box::new(Self { description, device: self.device.copy() })
+    }
+
+    fn resized(&self, sizes: &[PortSize]) -> Box<dyn Component> {
+        let mut description = self.description.clone();
+        description.resize(sizes);
         Box::new(Self { description, device: self.device.copy() })
     }
 }

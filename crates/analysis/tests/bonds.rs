@@ -95,13 +95,9 @@ fn losses_of(system: System) -> (f64, f64, f64) {
 /// what both sides lose cancels but for the next order, which parabolas tell with a few hundredths.
 #[test]
 fn what_bonds_lose_is_what_the_system_loses() {
-    for (id, step, within) in [
-        ("zoh", 5e-4, 0.03),
-        ("foh", 2e-3, 0.1),
-        ("foh", 5e-4, 0.1),
-        ("nepce", 1e-3, 0.1),
-        ("fixed-point:order=1", 2e-3, 0.1),
-    ] {
+    for (id, step, within) in
+        [("zoh", 5e-4, 0.03), ("foh", 2e-3, 0.1), ("foh", 5e-4, 0.1), ("nepce", 1e-3, 0.1)]
+    {
         let (lost, residual, share) = losses(id, step);
         println!("{id} at {step}: lost {lost:.3e}, by the bond {residual:.3e}, {:.3} % of it", 100.0 * share);
         assert!((residual - lost).abs() < within * lost.abs(), "{id}: {residual:e} instead of {lost:e}");

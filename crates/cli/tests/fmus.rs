@@ -197,6 +197,56 @@ fn a_check_finds_everything_at_once() {
     sandbox.run("check dual-mass --probe").exits(0);
 }
 
+/// The heavy mass, which two light ones push, could step less often: ten million steps cost something.
+#[test]
+fn a_probe_proposes_rates() {
+    let sandbox = Sandbox::new();
+    let text = r#"
+[system]
+stop = "1000 s"
+solver = "exact"
+[step]
+size = "0.1 ms"
+[method]
+id = "foh"
+[native.a]
+model = "dual-mass"
+part = "s1"
+[native.b]
+model = "dual-mass"
+part = "s2"
+[native.heavy]
+model = "dual-mass"
+part = "s1"
+set = { m1 = 1e4, c1 = 1e6 }
+[[connect]]
+from = "a.x"
+to = "b.x"
+[[connect]]
+from = "a.v"
+to = "b.v"
+[[connect]]
+from = "b.F"
+to = "a.F"
+[[connect]]
+from = "b.F"
+to = "heavy.F"
+"#;
+    sandbox.write("rig/system.toml", text);
+    let json = sandbox.run("check rig --probe --json").exits(0).json();
+    let rates = &json["rates"];
+    let count = rates["proposed"]["heavy"].as_u64().unwrap_or_else(|| panic!("{rates}"));
+    assert!(count > 1 && rates["difference"].as_f64() <= rates["step_error"].as_f64(), "{rates}");
+    let toml = rates["toml"].as_str().unwrap();
+    assert!(toml.starts_with("[step]\nrates = { heavy = "), "{toml}");
+    let done = sandbox.run("check rig --probe").exits(0);
+    assert!(done.stdout.contains("rates   saves") && done.stdout.contains("[step]"), "{}", done.story());
+    sandbox.write("rig/system.toml", text.replace("[step]", toml).replace("1000 s", "1 s"));
+    sandbox.run("check rig").exits(0);
+    // Quick runs have nothing to gain.
+    assert!(sandbox.run("check rig --probe --json").exits(0).json()["rates"].is_null());
+}
+
 #[test]
 fn a_probe_tells_what_fmus_do() {
     for fmi in BOTH {

@@ -55,6 +55,7 @@ mod names;
 mod native;
 mod outcome;
 pub mod pages;
+mod rate_proposal;
 mod recorder;
 mod reference;
 mod report;
@@ -87,6 +88,7 @@ pub use identify::identifying_method;
 pub use native::{CustomPart, NativePart};
 pub use outcome::{Outcome, Recorded};
 pub use pages::{RecordedRun, RunPage};
+pub use rate_proposal::{RateAdvice, RateProposal};
 pub use recorder::{DISCRETE, OUTPUTS, STEP, recorded_outputs};
 pub use report::{
     BondReport, ControlWork, ErrorMeasures, RunReport, Times, Verdict, Work, error_to_json, head,

@@ -1,6 +1,6 @@
 //! Tolerances, rates and power bonds as the library offers them.
 
-use costep::{Comparison, Registry, Run, RunFolder, Simulation, System, Verdict};
+use costep::{Comparison, RateAdvice, Registry, Run, RunFolder, Simulation, System, Verdict};
 use costep_results::Table;
 
 const RIG: &str = r#"
@@ -147,4 +147,51 @@ fn parts_step_at_their_rates() {
     assert!(error(&slow) < 30.0 * error(&base) && error(&slow) > error(&base));
     assert!(error(&fast) < 2.0 * error(&base));
     assert_eq!(slow.report.work.macro_steps, 500);
+}
+
+/// A heavy mass that the coupling of two light ones pushes: it could step less often, if its steps cost something.
+#[test]
+fn rates_are_proposed_where_they_pay() {
+    const HEAVY: &str = "[native.heavy]\nmodel = \"dual-mass\"\npart = \"s1\"\nset = { m1 = 1e4, c1 = 1e6 }\n\
+                         [[connect]]\nfrom = \"b.F\"\nto = \"heavy.F\"\n[[connect]]";
+    let system = rig(|text| {
+        let text = text.replace("tolerance = 1e-3", "size = \"0.1 ms\"").replacen("[[connect]]", HEAVY, 1);
+        text.replace("stop = \"0.1 s\"", "stop = \"1 s\"")
+    });
+    let advice = system.propose_rates(&[1e-4, 1e-4, 1e-3]).unwrap();
+    let RateAdvice::Proposed(proposal) = &advice else { panic!("{advice:?}") };
+    println!("{proposal:?}\n{}", proposal.toml());
+    let [(part, count)] = &proposal.rates[..] else { panic!("{proposal:?}") };
+    assert!(part == "heavy" && *count > 1 && proposal.saved > 0.3, "{proposal:?}");
+    assert!(proposal.difference <= proposal.step_error, "{proposal:?}");
+    // It is what a project takes, and the run is as good.
+    let toml = proposal.toml().replace("[step]", "");
+    let with = rig(|_| system.to_toml().replace("[step]", &format!("[step]{toml}")));
+    let error = |system: &System| {
+        let outcome = system.run(Run::new().reference("dopri5:1e-11")).unwrap();
+        outcome.report.errors.eps_mono.unwrap()
+    };
+    let (plain, rated) = (error(&system), error(&with));
+    println!("{plain:.1e} without, {rated:.1e} with rates");
+    assert!(rated < 2.0 * plain, "{rated:e} {plain:e}");
+    // Where the costly parts are the fast ones, or nothing costs anything, there is nothing to gain.
+    assert!(matches!(system.propose_rates(&[1e-3, 1e-3, 1e-5]), Some(RateAdvice::Kept(_))));
+    assert_eq!(system.propose_rates(&[1e-7; 3]), None);
+    let varying = rig(|text| text);
+    assert!(
+        matches!(varying.propose_rates(&[1.0, 1.0]), Some(RateAdvice::Kept(why)) if why.contains("vary"))
+    );
+}
+
+/// Less energy is lost where bonds are corrected, and the rest does not become worse.
+#[test]
+fn corrected_bonds_lose_less() {
+    let run = |key: &str| {
+        let system = rig(|text| text.replace("tolerance = 1e-3", &format!("size = \"0.2 ms\"\n{key}")));
+        let outcome = system.run(Run::new().method("zoh").reference("dopri5:1e-11")).unwrap();
+        (outcome.report.bonds[0].residual.abs(), outcome.report.errors.eps_mono.unwrap())
+    };
+    let (plain, corrected) = (run(""), run("correct_bonds = true"));
+    println!("plain {plain:?}, corrected {corrected:?}");
+    assert!(corrected.0 < 0.3 * plain.0 && corrected.1 < 1.1 * plain.1, "{plain:?} {corrected:?}");
 }

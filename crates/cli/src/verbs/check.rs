@@ -44,7 +44,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         _ => Probes::default(),
     };
     let errors: Vec<Error> = errors.into_iter().chain(probes.error).collect();
-    let (probes, project) = (probes.cards, system.as_ref().map(System::project));
+    let (probes, rates, project) = (probes.cards, probes.rates, system.as_ref().map(System::project));
     let bad_probes = probes.iter().filter(|card| !card.is_good).count();
     if output.json {
         let list = |errors: &[Error]| errors.iter().map(to_json).collect::<Vec<_>>();
@@ -54,6 +54,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
             "errors": list(&errors),
             "warnings": list(&warnings),
             "probes": args.probe.then_some(probes),
+            "rates": rates,
         });
         print_json(&object)?;
     } else {
@@ -61,6 +62,7 @@ pub(crate) fn run(args: &CheckArgs, output: Output) -> Result<ExitCode, Failure>
         for card in &probes {
             card.print()?;
         }
+        probes::print_rates(&rates)?;
         summary(project, &errors, &warnings, bad_probes)?;
     }
     let first = errors.first().map(|error| error.code().entry().exit.code());

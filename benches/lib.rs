@@ -1,6 +1,7 @@
 //! What the benchmarks share: a ring of lags, as a coupled system and as a hand-written loop; the cases that
-//! `identified` is measured on; the corpus that verdicts are measured on; and controlled steps.
+//! `identified` is measured on; the corpus that verdicts are measured on; controlled steps; and advice beside a grid.
 
+pub mod advise;
 pub mod identified_cases;
 pub mod step_control;
 pub mod trust;

@@ -219,6 +219,21 @@ impl Reference {
         })
     }
 
+    /// The same at every n-th of its communication points, and at the last: the reference of a run with n times its step.
+    pub fn at_every(&self, n: usize) -> Self {
+        let Trace { outputs, times, energy, .. } = &self.trace;
+        let last = times.len().saturating_sub(1);
+        let points: Vec<usize> = (0..last).step_by(n.max(1)).chain([last]).collect();
+        let trace = Trace {
+            outputs: *outputs,
+            times: points.iter().map(|k| times[*k]).collect(),
+            rows: points.iter().flat_map(|k| self.trace.row(*k)).copied().collect(),
+            energy: points.iter().filter_map(|k| energy.get(*k)).copied().collect(),
+            micro: None,
+        };
+        Self { kind: self.kind.clone(), trace, amplitudes: self.amplitudes.clone() }
+    }
+
     /// Refuses runs that were not sampled when it was, such as one that passed its stop time.
     pub fn check_times(&self, run: &Trace) -> Result<()> {
         check_times(run, &self.trace)

@@ -51,6 +51,14 @@ Examples:
 
 Divergence of a method is a result: the exit code is 0 unless a run fails (its code) or every run diverges (3).";
 
+pub(crate) const ADVISE: &str = "\
+Examples:
+  costep advise dual-mass
+  costep advise dual-mass --error 1e-4 --time 20s
+  costep advise pair --error 1e-2 --methods zoh,foh,identified
+
+The exit code is 3 if nothing has the error asked for, 4 if the time was over before something had it.";
+
 pub(crate) const MAP: &str = "\
 Examples:
   costep map dual-mass --vary ck=1e4..1e6:log:3 --vary dk=1e2..1e4:log:3 --steps 1ms..5ms:3 --methods zoh,predictive --out map

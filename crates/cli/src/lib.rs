@@ -78,6 +78,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Verb::Run(args) => verbs::run::run(&args, output),
         Verb::Resume(args) => verbs::run::resume(&args, output),
         Verb::Compare(args) => verbs::compare::run(&args, output),
+        Verb::Advise(args) => verbs::advise::run(&args, output),
         Verb::Map(args) => verbs::map::run(&args, output),
         Verb::Doe(args) => verbs::doe::run(&args, output),
         Verb::Stability(args) => verbs::stability::run(&args, output),

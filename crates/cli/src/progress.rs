@@ -188,3 +188,31 @@ pub(crate) fn many_runs(output: Output, runs: usize) -> ProgressBar {
     bar.set_style(style("[{bar:20}] {pos}/{len} runs   {eta} left   {msg}"));
     bar
 }
+
+/// A bar over a budget of wall time: how much of it is spent, and what is being done.
+pub(crate) struct BudgetProgress {
+    bar: ProgressBar,
+    budget: Duration,
+}
+
+impl BudgetProgress {
+    pub(crate) fn new(output: Output, budget: Duration) -> Self {
+        if !wanted(output) {
+            return Self { bar: ProgressBar::hidden(), budget };
+        }
+        let bar = bar(PER_MILLE);
+        bar.set_style(style("[{bar:20}] {msg}"));
+        Self { bar, budget }
+    }
+
+    /// What is done next, with so much of the budget left.
+    pub(crate) fn see(&self, doing: &str, left: Duration) {
+        let spent = 1.0 - left.as_secs_f64() / self.budget.as_secs_f64().max(1e-9);
+        self.bar.set_position((spent * PER_MILLE as f64) as u64);
+        self.bar.set_message(format!("at most {:.0} s left   {doing}", left.as_secs_f64()));
+    }
+
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -22,8 +22,8 @@ pub(crate) fn exit_code(code: u8) -> ExitCode {
 }
 
 pub(crate) use system::{
-    begin, elsewhere, elsewhere_at_any_cost, end, hold_back, host, in_own_process, is_watched, own_command,
-    say,
+    begin, elsewhere, elsewhere_at_any_cost, elsewhere_until_stopped, end, hold_back, host, in_own_process,
+    is_watched, own_command, say,
 };
 
 /// The variable by which a process that is watched is told how wide the terminal is, if there is one.
@@ -59,6 +59,13 @@ mod system {
     }
 
     pub(crate) fn elsewhere_at_any_cost(
+        _project: &Project,
+        _output: Output,
+    ) -> Result<Option<ExitCode>, Failure> {
+        Ok(None)
+    }
+
+    pub(crate) fn elsewhere_until_stopped(
         _project: &Project,
         _output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
@@ -205,13 +212,14 @@ mod system {
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }
-        let mut report = supervised(std::iter::empty(), limits, folder, output)?;
+        let mut report = supervised(std::iter::empty(), (limits, folder), limits.is_none(), output)?;
         let is_fault =
             matches!(report.ending, Ending::Died { .. } | Ending::Exited { .. } | Ending::Hung { .. });
         if let (true, Some(error)) = (is_fault && report.was_verifying(), report.error()) {
             // The run itself was good to its end; only the second one was not.
             output.remark(&format!("not verified: at half the step, {}", error.details().message));
-            report = supervised(std::iter::once("--no-verify".into()), limits, folder, output)?;
+            report =
+                supervised(std::iter::once("--no-verify".into()), (limits, folder), limits.is_none(), output)?;
         }
         match &report.ending {
             Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),
@@ -225,6 +233,22 @@ mod system {
         project: &Project,
         output: Output,
     ) -> Result<Option<ExitCode>, Failure> {
+        again_and_again(project, true, output)
+    }
+
+    /// The same for a command that has something to say when it is stopped.
+    pub(crate) fn elsewhere_until_stopped(
+        project: &Project,
+        output: Output,
+    ) -> Result<Option<ExitCode>, Failure> {
+        again_and_again(project, false, output)
+    }
+
+    fn again_and_again(
+        project: &Project,
+        is_hard: bool,
+        output: Output,
+    ) -> Result<Option<ExitCode>, Failure> {
         if project.given.fmus.is_empty() || watched().is_some() {
             return Ok(None);
         }
@@ -233,7 +257,7 @@ mod system {
             let flags = isolated
                 .iter()
                 .flat_map(|part| ["--set".into(), format!("fmu.{part}.isolation=process").into()]);
-            let report = supervised(flags, None, None, output)?;
+            let report = supervised(flags, (None, None), is_hard, output)?;
             let culprits = match &report.ending {
                 Ending::Finished(code) => return Ok(Some(ExitCode::from(*code))),
                 Ending::Died { culprits, .. }
@@ -272,22 +296,22 @@ mod system {
     /// Has the present command, with further flags, done by a process of its own, which leaves its results
     /// in files; an error if it did not come to its end.
     pub(crate) fn in_own_process(more: &[OsString], output: Output) -> Result<()> {
-        supervised(more.iter().cloned(), None, None, output)?.error().map_or(Ok(()), Err)
+        supervised(more.iter().cloned(), (None, None), true, output)?.error().map_or(Ok(()), Err)
     }
 
     /// Has the present command, with further flags, done by a second process. What its FMUs print goes to a file
-    /// of the folder too.
+    /// of the folder too. A hard stop does not wait for it.
     fn supervised(
         more: impl Iterator<Item = OsString>,
-        limits: Option<&LimitArgs>,
-        folder: Option<&Path>,
+        (limits, folder): (Option<&LimitArgs>, Option<&Path>),
+        is_hard: bool,
         output: Output,
     ) -> Result<Report> {
         // Without a handler the run still works; it can only not be stopped softly.
         let _ = ctrlc::set_handler(|| {
             STOPS.fetch_add(1, Ordering::Relaxed);
         });
-        let hard = u64::from(limits.is_none()) + 1;
+        let hard = u64::from(is_hard) + 1;
         let watch = Watch {
             stops: &|| STOPS.load(Ordering::Relaxed) * hard,
             memory_limit: limits.and_then(|limits| limits.memory_limit),

@@ -336,7 +336,7 @@ fn runs_of_different_systems_do_not_share_a_reference_silently() {
 }
 
 /// The verbs in an order in which each finds what its examples need.
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 26] = [
     "demo",
     "export-fmu",
     "new",
@@ -344,6 +344,7 @@ const VERBS: [&str; 25] = [
     "run",
     "resume",
     "compare",
+    "advise",
     "map",
     "doe",
     "stability",

@@ -208,6 +208,7 @@ macro_rules! pages {
 pages! {
     the_readme_works_and_shows_what_is_printed "README.md"
     the_guide_works_and_shows_what_is_printed "docs/guide.md"
+    advice_works_and_shows_what_is_printed "docs/advise.md"
     step_control_works_and_shows_what_is_printed "docs/step-control.md"
     ssp_works_and_shows_what_is_printed "docs/ssp.md"
     imports_work_and_show_what_is_printed "docs/import.md"

@@ -392,6 +392,9 @@ codes! {
     E0733 RowsMissing Input "runs of the plan are missing"
         "The shards that were merged do not hold every run of the plan, or hold only some factors of it. The message gives how many are missing."
         "run the missing shards, then merge again; what is merged so far is in the folder"
+    E0740 ErrorNotReached Diverged "no trial has the error that was asked for"
+        "`costep advise` tried methods at smaller and smaller steps until their errors did not fall any more, their steps were as short as the inner steps of the solver, or time was over. The message gives the least error that was seen."
+        "a larger `--error`, more `--time`, or another `--solver` for native parts"
     E0901 Bug Bug "internal error"
         "This is a bug in costep. Please report it with the command and the project file."
         "please report it with the command and the project file"
@@ -488,6 +491,9 @@ codes! {
     W0771 DependentOutputs Input "outputs of a part say the same twice"
         "Identified models take the outputs of a part as its states. An output that is constant, or a linear combination of others, adds nothing: parameters are then not unique, and methods that solve for inputs may become ill-conditioned."
         "connect and identify one of them only, or export the part without the other"
+    W0740 UncertainReference Input "an error is known less well than was asked for"
+        "`costep advise` compares runs with a reference that has an error of its own, or with second runs at half the step. The choice was made by that error; the true one may be larger than what was asked for by about as much as the message says."
+        "more `--time` for a better reference, a tighter `--solver` for native parts, or a larger `--error`"
 }
 
 impl Code {

@@ -25,6 +25,7 @@
 //! | record it, go on later | [`Run::record`], [`RunFolder`], [`Simulation::resume`] |
 //! | run a plan of many runs | [`Plan`], [`Campaign`], [`RunTable`] |
 //! | compare methods and steps | [`System::compare`], [`Comparison`] |
+//! | find the cheapest method and step for an error | [`System::advise`], [`Advising`], [`Advice`] |
 //! | judge the stability of a method and a step | [`System::step_stability`], [`StepStability`] |
 //! | show a run or a comparison as a page | [`pages`] |
 //! | learn models of the parts | [`System::identify`] |
@@ -38,6 +39,7 @@
 //! caller. FMUs with `isolation = "process"` need a program that can host them
 //! (`costep_supervise::offer_workers`).
 
+mod advice;
 mod assemble;
 mod between;
 mod builder;
@@ -74,6 +76,7 @@ mod trust;
 mod verdict;
 mod waiting;
 
+pub use advice::{Advice, Advising, HeldInput, Holds, MacroSteps, Trial, Wish, WishKind};
 pub use between::SAMPLES;
 pub use builder::SystemBuilder;
 pub use campaign::{

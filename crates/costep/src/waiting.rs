@@ -1,5 +1,6 @@
 //! How long somebody waits for a reference or a second run.
 
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use costep_core::{Code, Error, Result};
@@ -25,6 +26,21 @@ impl Waiting {
         let left =
             self.limit.map_or(limit, |(start, whole)| limit.min(whole.saturating_sub(start.elapsed())));
         Self::new(&self.cancel, Some(left))
+    }
+
+    /// What is left of the time; nothing where there is no limit.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.limit.map(|(start, limit)| limit.saturating_sub(start.elapsed()))
+    }
+
+    /// What cancels it.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// The same as a flag, for observers.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        self.cancel.flag()
     }
 
     /// An error when it is over.

@@ -16,7 +16,7 @@ pub(crate) use projects::{
 };
 pub(crate) use results::{ExportArgs, PlotArgs, ReportArgs};
 pub(crate) use runs::{CompareArgs, DemoArgs, LimitArgs, ResumeArgs, RunArgs};
-pub(crate) use studies::{DoeArgs, IdentifyArgs, MapArgs, ReproduceArgs, StabilityArgs};
+pub(crate) use studies::{AdviseArgs, DoeArgs, IdentifyArgs, MapArgs, ReproduceArgs, StabilityArgs};
 pub(crate) use values::names_in;
 
 use crate::examples;
@@ -64,6 +64,9 @@ pub(crate) enum Verb {
     /// Run a system with several methods and steps, measured against the monolithic solution
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Find the cheapest method and step with an error that is small enough
+    #[command(after_help = examples::ADVISE)]
+    Advise(AdviseArgs),
     /// Map verdict and error of methods over parameters and steps
     #[command(after_help = examples::MAP)]
     Map(MapArgs),

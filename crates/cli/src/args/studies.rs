@@ -1,11 +1,31 @@
-//! Verbs that study a system or a paper by many runs or by models: map, doe, stability, identify, reproduce.
+//! Verbs that study a system or a paper by many runs or by models: advise, map, doe, stability, identify, reproduce.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use costep::Override;
 
 use super::system::{CouplingArgs, SystemArgs, models_override, set_override};
+use super::values::seconds;
+
+#[derive(Args)]
+pub(crate) struct AdviseArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    /// Error that is allowed, as a share of the ranges of the outputs
+    #[arg(long, value_name = "SHARE", default_value = "1e-3", allow_hyphen_values = true)]
+    pub(crate) error: f64,
+    /// Wall time that may be spent
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, allow_hyphen_values = true)]
+    pub(crate) time: Duration,
+    /// Coupling methods to try: `zoh,nepce:reference=applied,alpha=1` [default: all that the parts allow]
+    #[arg(long)]
+    pub(crate) methods: Option<String>,
+    /// Try steps of one length only
+    #[arg(long)]
+    pub(crate) equal_steps: bool,
+}
 
 #[derive(Args)]
 pub(crate) struct MapArgs {

@@ -46,6 +46,20 @@ impl SystemArgs {
         self.set.iter().map(|set| format!(" --set {}", argument(Path::new(set)))).collect()
     }
 
+    /// All flags as words of another command, each after a blank.
+    pub(crate) fn words(&self) -> String {
+        let flags = [
+            ("--t-end", &self.t_end),
+            ("--solver", &self.solver),
+            ("--schedule", &self.schedule),
+            ("--threads", &self.threads),
+        ];
+        let given = flags.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?)));
+        let given = given.map(|(flag, value)| format!(" {flag} {}", argument(Path::new(value))));
+        let outside = if self.allow_outside { " --allow-outside" } else { "" };
+        self.set_words() + &given.collect::<String>() + outside
+    }
+
     /// All flags as changes of the project.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, costep_core::Error> {
         let mut overrides: Vec<Override> =

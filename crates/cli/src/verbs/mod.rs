@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod advise;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod demo;

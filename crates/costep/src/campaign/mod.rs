@@ -179,7 +179,7 @@ impl Campaign {
         let reference = Shared::value(&reference).as_ref().ok().and_then(Option::as_ref);
         let choice = Choice { method: &method, step, control: project.control.as_ref() };
         let against = Against { reference, later: self.reference.filter(project), micro: false };
-        let (report, _) = measured_run(project, &choice, against, None, cancel);
+        let (report, _) = measured_run(project, &choice, against, None, &waiting);
         let mut row = CampaignRow::of(place.point, &report);
         if self.has_radius && row.verdict != Verdict::Failed {
             let point = StabilityPoint { method: &method, step, at: None, by_models: false };

@@ -14,8 +14,11 @@ mod study;
 use std::f64::consts::TAU;
 
 use costep_analysis::StepMap;
-use costep_core::{AfterStep, Code, Error, Experiment, Learning, ModelKind, Result};
+use costep_core::{
+    AfterStep, Capabilities, Code, Description, Error, Experiment, Learning, LocalModel, ModelKind, Result,
+};
 use costep_engine::{Bounds, Engine, Rate, Threads};
+use costep_integrate::Solver;
 use costep_linalg::{Complex, eigenvalues, eigenvector};
 use costep_methods::{MethodSpec, monolithic};
 use costep_project::Project;
@@ -188,6 +191,28 @@ impl System {
         inputs.dedup();
         inputs.into_iter().map(|input| names[input].clone()).collect()
     }
+}
+
+/// Local models of the parts of a project, at the usual point of a run with this step, and what they rest on.
+pub(crate) fn models_of_parts(project: &Project, step: f64) -> Result<(Vec<LocalModel>, Foundation)> {
+    models::local_models(project, step, BEFORE)
+}
+
+/// A project of these models in place of the parts, with what the parts offer after a change, to see what that would do. Nothing
+/// drives it from outside; its states begin at their nominal sizes.
+pub(crate) fn replica(
+    project: &Project,
+    models: &[LocalModel],
+    change: &dyn Fn(&mut Capabilities, &mut Description),
+) -> Result<Project> {
+    let mut replica = project.clone();
+    parts::as_models_with(&mut replica, models, (true, true), change)?;
+    // There are no files behind it, and its signals have other sizes.
+    replica.given.fmus.clear();
+    replica.given.stop_when.clear();
+    replica.bounds.clear();
+    replica.model.solver = Solver::Exact;
+    Ok(replica)
 }
 
 fn judge(

@@ -44,13 +44,25 @@ pub(super) fn near_rest(project: &mut Project, compares: bool) {
 /// The same project with a linear model in place of every part, exactly integrated and near rest. They offer what the
 /// parts themselves do.
 pub(super) fn as_models(project: &mut Project, models: &[LocalModel], compares: bool) -> Result<()> {
+    as_models_with(project, models, (compares, false), &|_, _| {})
+}
+
+/// The same where they offer something else, and perhaps their equations.
+pub(super) fn as_models_with(
+    project: &mut Project,
+    models: &[LocalModel],
+    (compares, has_equations): (bool, bool),
+    change: &dyn Fn(&mut Capabilities, &mut Description),
+) -> Result<()> {
     let solver = project.model.solver;
     for (part, model) in project.model.parts.iter_mut().zip(models) {
         // What it says once it is there: the orders of inputs are those of its integrator.
         let mut subsystem = part.subsystem(&solver)?;
-        let (offers, description) = (Capabilities::of(&mut *subsystem), subsystem.description().clone());
+        let (mut offers, mut description) =
+            (Capabilities::of(&mut *subsystem), subsystem.description().clone());
+        change(&mut offers, &mut description);
         let amplitude = if compares { 1.0 } else { SMALL };
-        *part = Box::new(ModelPart { description, model: model.clone(), offers, amplitude });
+        *part = Box::new(ModelPart { description, model: model.clone(), offers, amplitude, has_equations });
     }
     project.model.externals.clear();
     Ok(())
@@ -63,6 +75,7 @@ struct ModelPart {
     model: LocalModel,
     offers: Capabilities,
     amplitude: f64,
+    has_equations: bool,
 }
 
 impl Component for ModelPart {
@@ -89,6 +102,10 @@ impl Component for ModelPart {
             shown = shown.without_environment();
         }
         Ok(shown.boxed())
+    }
+
+    fn has_equations(&self) -> bool {
+        self.has_equations
     }
 
     fn ode(&self) -> Option<Box<dyn Ode>> {

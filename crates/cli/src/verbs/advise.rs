@@ -1,0 +1,275 @@
+//! `costep advise`: the cheapest method and step for an error, in one screen.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use costep::{
+    Advice, Advising, Error, HeldInput, Holds, MacroSteps, ReferenceKind, System, Trial, Wish, head,
+};
+use costep_core::quantity::format_time;
+use serde_json::{Value, json};
+
+use crate::args::AdviseArgs;
+use crate::failure::{Failure, to_json};
+use crate::phrases::{argument, count, show_warnings};
+use crate::progress::BudgetProgress;
+use crate::stop;
+use crate::style::{FAINT, GOOD, Output, STRONG, paint, print, print_error, print_json, say};
+use crate::supervision;
+use crate::table::{Cell, number, render, wall};
+use crate::verbs::compare::verdict;
+
+/// Rows of the table of other methods, and names in a list.
+const OTHERS: usize = 6;
+const NAMES: usize = 4;
+
+pub(crate) fn run(args: &AdviseArgs, output: Output) -> Result<ExitCode, Failure> {
+    let system = args.system.open(Vec::new())?;
+    let project = system.project();
+    let methods = args.methods.as_deref().map(|text| system.registry().methods().parse_list(text));
+    let methods = methods.transpose()?.unwrap_or_default();
+    if let Some(code) = supervision::elsewhere_until_stopped(project, output)? {
+        return Ok(code);
+    }
+    show_warnings(&project.warnings, &args.system.system, output);
+    let advising = Advising::new().error(args.error).time(args.time).cancel(stop::flag());
+    let advising = if args.equal_steps { advising.equal_steps() } else { advising };
+    let advising = methods.iter().fold(advising, Advising::method);
+    stop::listen();
+    let bar = BudgetProgress::new(output, args.time);
+    let advice =
+        system.advise_with(&advising, &mut |doing, left| bar.see(doing, left.unwrap_or(args.time)))?;
+    bar.finish();
+    let answer = Answer { system: &system, advice: &advice, args };
+    if output.json {
+        print_json(&answer.to_json())?;
+    } else {
+        advice.warnings.iter().for_each(|warning| output.remark(&warning.to_string()));
+        answer.tell()?;
+        advice.failure().or_else(|| advice.ended.clone()).iter().for_each(print_error);
+    }
+    Ok(supervision::exit_code(advice.exit()))
+}
+
+struct Answer<'a> {
+    system: &'a System,
+    advice: &'a Advice,
+    args: &'a AdviseArgs,
+}
+
+impl Answer<'_> {
+    /// The command that does what was chosen.
+    fn command(&self, choice: &Trial) -> String {
+        let system = argument(Path::new(&self.args.system.system));
+        let method = argument(Path::new(&choice.method));
+        format!("costep run {system}{} --method {method} {}", self.args.system.words(), choice.steps.flag())
+    }
+
+    fn tell(&self) -> Result<(), Error> {
+        let advice = self.advice;
+        say!("{}: error of at most {:e} of the ranges\n", self.system.name(), advice.asked)?;
+        if let Some(choice) = &advice.choice {
+            self.tell_choice(choice)?;
+        }
+        self.tell_others()?;
+        if let Some(holds) = &advice.holds {
+            tell_holds(holds)?;
+        }
+        for wish in &advice.wishes {
+            say!("{}", wish_line(wish))?;
+        }
+        self.tell_end()
+    }
+
+    fn tell_choice(&self, choice: &Trial) -> Result<(), Error> {
+        say!("method   {}", paint(GOOD, &choice.method))?;
+        say!("step     {}", paint(GOOD, choice.steps.text()))?;
+        let error = choice.error.map_or(f64::NAN, |error| error.value);
+        say!("error    {error:.1e} of the ranges, {}", self.rests_on(choice.uncertainty))?;
+        if let Some(second) = &self.advice.confirmed_by {
+            let error = number(second.error.map(|error| error.value));
+            say!("         {error} at {}: no accident", second.steps.text())?;
+        }
+        say!(
+            "cost     {} calls of doStep, {} macro steps   done in {}",
+            choice.calls,
+            choice.macro_steps,
+            wall(choice.wall_s)
+        )?;
+        say!("run      {}\n", paint(STRONG, self.command(choice)))
+    }
+
+    /// What the error rests on, and how uncertain that is.
+    fn rests_on(&self, uncertainty: Option<f64>) -> String {
+        let own = |what: &str| uncertainty.map_or(String::new(), |own| format!(" ({what} {own:.0e})"));
+        match &self.advice.reference {
+            Some(ReferenceKind::Monolithic { solver, .. }) => {
+                format!("against the monolithic system by {}{}", solver.label(), own("itself off by"))
+            }
+            Some(ReferenceKind::FineStep { step, method, .. }) => {
+                let step = format_time(*step);
+                format!("against the same system with {method} at {step}{}", own("itself off by"))
+            }
+            None => {
+                let by = self.advice.choice.as_ref().and_then(|choice| choice.error).map(|error| error.by);
+                match by {
+                    Some("half step") => format!("by a second run at half the step{}", own("give or take")),
+                    _ => format!("against a reference along its steps{}", own("itself off by")),
+                }
+            }
+        }
+    }
+
+    fn tell_others(&self) -> Result<(), Error> {
+        let best = self.advice.best_of_each();
+        let chosen = self.advice.choice.as_ref();
+        let others =
+            best.into_iter().filter(|trial| chosen.is_none_or(|chosen| trial.method != chosen.method));
+        let row = |trial: &Trial| {
+            let ratio = chosen.map(|chosen| trial.calls as f64 / chosen.calls.max(1) as f64);
+            vec![
+                Cell::new(&trial.method),
+                Cell::new(trial.steps.text()),
+                verdict(trial.verdict),
+                Cell::new(number(trial.error.map(|error| error.value))),
+                Cell::new(trial.calls.to_string()),
+                Cell::styled(ratio.map_or("-".into(), |ratio| format!("{ratio:.1}x")), FAINT),
+            ]
+        };
+        let rows: Vec<_> = others.take(OTHERS).map(row).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        print(&render(&["others", "step", "result", "error", "calls", "cost"], &rows))?;
+        say!("")
+    }
+
+    fn tell_end(&self) -> Result<(), Error> {
+        let Advice { trials, not_possible, left_out, wall_s, .. } = self.advice;
+        if !not_possible.is_empty() {
+            let names: Vec<_> = not_possible.iter().map(|(method, _)| method.as_str()).collect();
+            say!("{}", paint(FAINT, format!("not possible here: {}", names.join(", "))))?;
+        }
+        if !left_out.is_empty() {
+            let names = some_of(left_out.iter().map(String::as_str));
+            say!("{}", paint(FAINT, format!("no time for {names}")))?;
+        }
+        say!("{}", paint(FAINT, format!("{}   done in {}", count(trials.len(), "trial"), wall(*wall_s))))
+    }
+
+    fn to_json(&self) -> Value {
+        let advice = self.advice;
+        let mut object = head(self.system.project(), advice.reference.as_ref());
+        let choice = advice.choice.as_ref();
+        let mut insert = |key: &str, value: Value| object.insert(key.into(), value);
+        insert("error_asked", json!(advice.asked));
+        insert("choice", choice.map_or(Value::Null, trial_to_json));
+        insert("command", json!(choice.map(|choice| self.command(choice))));
+        insert("confirmed_by", advice.confirmed_by.as_ref().map_or(Value::Null, trial_to_json));
+        insert("trials", advice.trials.iter().map(trial_to_json).collect());
+        let impossible = advice.not_possible.iter();
+        let impossible =
+            impossible.map(|(method, error)| json!({ "method": method, "error": to_json(error) }));
+        insert("not_possible", impossible.collect());
+        insert("connections", advice.holds.as_ref().map_or(Value::Null, holds_to_json));
+        insert("ask_for", advice.wishes.iter().map(wish_to_json).collect());
+        insert("left_out", json!(advice.left_out));
+        insert("warnings", advice.warnings.iter().map(to_json).collect());
+        insert("wall_s", json!(advice.wall_s));
+        let errors = advice.failure().or_else(|| advice.ended.clone());
+        insert("errors", errors.iter().map(to_json).collect());
+        Value::Object(object)
+    }
+}
+
+fn tell_holds(holds: &Holds) -> Result<(), Error> {
+    let Holds { enough, more, together, not_tried } = holds;
+    if !more.is_empty() {
+        say!("{}:", paint(STRONG, "a hold is not enough for"))?;
+        for held in more.iter().take(NAMES) {
+            let error = held.error.map_or("unstable".into(), |error| format!("error {error:.1e}"));
+            say!("  {}: {error} if held", connection(held))?;
+        }
+        if more.len() > NAMES {
+            say!("  and {} others", more.len() - NAMES)?;
+        }
+    }
+    if !enough.is_empty() {
+        let names = some_of(enough.iter().map(|held| held.input.as_str()));
+        let all = match together.len() {
+            n if n == enough.len() => String::new(),
+            0 | 1 => "; not two of them at the same time".into(),
+            _ => format!("; at the same time {}", some_of(together.iter().map(String::as_str))),
+        };
+        say!("{}: {names}{all}", paint(STRONG, "a hold is enough for"))?;
+    }
+    if !not_tried.is_empty() {
+        say!("not tried: {}", some_of(not_tried.iter().map(String::as_str)))?;
+    }
+    say!("")
+}
+
+fn connection(held: &HeldInput) -> String {
+    format!("{} -> {}", held.from.join(" + "), held.input)
+}
+
+/// The first few names, and how many others there are.
+fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.collect();
+    let text = names[..names.len().min(NAMES)].join(", ");
+    if names.len() > NAMES { format!("{text} and {} others", names.len() - NAMES) } else { text }
+}
+
+fn wish_line(wish: &Wish) -> String {
+    let parts = some_of(wish.parts.iter().map(String::as_str));
+    let fewer =
+        wish.fewer_calls.map_or(String::new(), |fewer| format!("about {fewer:.1} times fewer calls: "));
+    format!(
+        "{} {parts} for {} ({}): {fewer}{}",
+        paint(STRONG, "ask the maker of"),
+        wish.kind.text(),
+        wish.kind.attribute(),
+        wish.why
+    )
+}
+
+fn trial_to_json(trial: &Trial) -> Value {
+    let (step, tolerance) = match trial.steps {
+        MacroSteps::Equal(step) => (Some(step), None),
+        MacroSteps::Varying { tolerance, .. } => (None, Some(tolerance)),
+    };
+    json!({
+        "method": trial.method,
+        "step": step,
+        "tolerance": tolerance,
+        "verdict": trial.verdict,
+        "error": trial.error.map(|error| error.value),
+        "error_by": trial.error.map(|error| error.by),
+        "uncertainty": trial.uncertainty,
+        "calls": trial.calls,
+        "macro_steps": trial.macro_steps,
+        "wall_s": trial.wall_s,
+        "reaches": trial.reaches,
+    })
+}
+
+fn holds_to_json(holds: &Holds) -> Value {
+    let held =
+        |held: &HeldInput| json!({ "input": held.input, "from": held.from, "error_if_held": held.error });
+    json!({
+        "need_more_than_a_hold": holds.more.iter().map(held).collect::<Vec<_>>(),
+        "hold_is_enough": holds.enough.iter().map(held).collect::<Vec<_>>(),
+        "held_together": holds.together,
+        "not_tried": holds.not_tried,
+    })
+}
+
+fn wish_to_json(wish: &Wish) -> Value {
+    json!({
+        "what": wish.kind.text(),
+        "attribute": wish.kind.attribute(),
+        "parts": wish.parts,
+        "fewer_calls": wish.fewer_calls,
+        "why": wish.why,
+    })
+}

@@ -1,0 +1,173 @@
+//! What the error of a trial is measured by: the monolithic solution where there is one, else the same system at a much
+//! smaller step, once for all trials, else the trial itself at half its step.
+
+use costep_analysis::{Reference, ReferenceKind};
+use costep_core::{Code, Error, ExitClass, Result};
+use costep_project::Project;
+
+use super::refined::Refined;
+use crate::assemble::Choice;
+use crate::comparison::{Against, measured_run};
+use crate::reference::ReferenceChoice;
+use crate::report::RunReport;
+use crate::run::Run;
+use crate::system::System;
+use crate::verdict::Verify;
+use crate::waiting::Waiting;
+
+/// The own error of a reference is to be at most this share of the error that is asked for.
+pub(super) const OWN_SHARE: f64 = 0.2;
+/// Monolithic references that are kept.
+const KEPT: usize = 6;
+
+/// What errors are measured by.
+pub(super) struct Yardstick {
+    kind: Kind,
+    asked: f64,
+    /// Why a better one was given up.
+    pub(super) warnings: Vec<Error>,
+}
+
+enum Kind {
+    /// One reference per step.
+    Monolithic(ReferenceChoice, Vec<(f64, Reference)>),
+    /// One reference for all steps that are multiples of the one it is sampled at; none before the first is asked for.
+    Refined(Option<Refined>),
+    /// A second run per run.
+    HalfStep,
+}
+
+/// What came of a measurement.
+pub(super) enum Measured {
+    /// The run, and what it was compared with.
+    Run(Box<RunReport>, Option<ReferenceKind>),
+    /// There is no reference for this step, and none that fits into the time.
+    OutOfReach,
+}
+
+impl Yardstick {
+    pub(super) fn new(system: &System, asked: f64) -> Result<Self> {
+        let choice = ReferenceChoice::parse(&system.project, system.registry.solvers(), "same")?;
+        let kind = match choice {
+            ReferenceChoice::Monolithic(_) => Kind::Monolithic(choice, Vec::new()),
+            _ => Kind::Refined(None),
+        };
+        Ok(Self { kind, asked, warnings: Vec::new() })
+    }
+
+    /// Whether reference errors come from a second run.
+    pub(super) fn is_half_step(&self) -> bool {
+        matches!(self.kind, Kind::HalfStep)
+    }
+
+    /// Runs a system, as it says, and measures it. References are made where `may_refine` and there is time.
+    pub(super) fn measure(
+        &mut self,
+        system: &System,
+        waiting: &Waiting,
+        may_refine: bool,
+    ) -> Result<Measured> {
+        let project = &*system.project;
+        let choice = Choice::of(project);
+        if project.control.is_some() && !self.is_half_step() {
+            // The reference follows the steps of the run.
+            let later = match &self.kind {
+                Kind::Monolithic(choice, _) => *choice,
+                _ => ReferenceChoice::FineStep(None),
+            };
+            let against = Against { reference: None, later, micro: false };
+            let (report, kind) = measured_run(project, &choice, against, None, waiting);
+            return Ok(Measured::Run(report.into(), kind));
+        }
+        match self.reference(project, choice.step, waiting, may_refine) {
+            Ok(Some(reference)) => {
+                let against =
+                    Against { reference: Some(&reference), later: ReferenceChoice::Nothing, micro: false };
+                let (report, kind) = measured_run(project, &choice, against, None, waiting);
+                Ok(Measured::Run(report.into(), kind))
+            }
+            Ok(None) if self.is_half_step() => by_half_step(system, waiting),
+            Ok(None) => Ok(Measured::OutOfReach),
+            Err(error) if is_of_the_system(&error) => {
+                self.give_up(&error);
+                by_half_step(system, waiting)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn give_up(&mut self, error: &Error) {
+        let details = error.details();
+        let warning =
+            Error::new(Code::ReferenceFailed, format!("there is no reference: {}", details.message))
+                .because("errors are estimated by second runs at half the step");
+        self.warnings.push(warning.hint("such an estimate may be off by half of itself"));
+        self.kind = Kind::HalfStep;
+    }
+
+    fn reference(
+        &mut self,
+        project: &Project,
+        step: f64,
+        waiting: &Waiting,
+        may_refine: bool,
+    ) -> Result<Option<Reference>> {
+        match &mut self.kind {
+            Kind::HalfStep => Ok(None),
+            Kind::Monolithic(choice, kept) => {
+                if let Some((_, reference)) = kept.iter().find(|(of, _)| *of == step) {
+                    return Ok(Some(reference.clone()));
+                }
+                let reference = choice.make_unchecked(project, step, waiting)?;
+                if let Some(reference) = &reference {
+                    kept.truncate(KEPT - 1);
+                    kept.insert(0, (step, reference.clone()));
+                }
+                Ok(reference)
+            }
+            Kind::Refined(refined) => {
+                if refined.is_none() {
+                    *refined = Refined::first(project, OWN_SHARE * self.asked, waiting)?;
+                    if refined.is_none() {
+                        let error = Error::new(Code::TimeLimit, "it would take too much of the time");
+                        self.give_up(&error);
+                        return Ok(None);
+                    }
+                }
+                let Some(refined) = refined else { return Ok(None) };
+                if !refined.serves(step) && may_refine {
+                    refined.go_down_to(project, step, waiting)?;
+                }
+                Ok(refined.at(step))
+            }
+        }
+    }
+
+    /// What a reference at this step is, with its own error where that can be said.
+    pub(super) fn checked(
+        &self,
+        project: &Project,
+        step: f64,
+        waiting: &Waiting,
+    ) -> Result<Option<ReferenceKind>> {
+        match &self.kind {
+            Kind::Monolithic(choice, _) => {
+                Ok(choice.make(project, step, waiting)?.map(|reference| reference.kind))
+            }
+            Kind::Refined(refined) => Ok(refined.as_ref().map(|refined| refined.kind())),
+            Kind::HalfStep => Ok(None),
+        }
+    }
+}
+
+/// Whether it is the reference that cannot be computed, not the time that is over.
+pub(super) fn is_of_the_system(error: &Error) -> bool {
+    matches!(error.code().entry().exit, ExitClass::Model | ExitClass::Diverged | ExitClass::Input)
+}
+
+/// The run and a second one at half its step.
+fn by_half_step(system: &System, waiting: &Waiting) -> Result<Measured> {
+    let run = Run::new().reference("none").verify(Verify::Always).without_results();
+    let run = run.time_limit(waiting.left()).cancel(waiting.cancel());
+    Ok(Measured::Run(system.run(run)?.report.into(), None))
+}

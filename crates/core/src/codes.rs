@@ -485,15 +485,15 @@ codes! {
     W0730 RunsFailed Input "runs of a plan failed"
         "They did not diverge: something else ended them, such as a method that cannot work with the system. They have no error, so that the plan is not full, and neither effects nor an optimal set can be computed. The table has their codes."
         "`costep explain CODE` explains the codes; leave out the levels that cannot work"
+    W0740 UncertainReference Input "an error is known less well than was asked for"
+        "`costep advise` compares runs with a reference that has an error of its own, or with second runs at half the step. The choice was made by that error; the true one may be larger than what was asked for by about as much as the message says."
+        "more `--time` for a better reference, a tighter `--solver` for native parts, or a larger `--error`"
     W0770 PoorExcitation Input "inputs do not excite a part enough to identify it"
         "A model is identified for sure if the inputs of the part are persistently exciting of an order that goes with its parameters: a constant is of order 1, n sines of order 2 n, and of several inputs all have to vary on their own. Below that several models explain the run equally well; the one that was found holds for signals like those of the run, but may be wrong for others."
         "excite the system: external signals with jumps or more frequencies, a longer run, or a larger step where signals hardly change from step to step"
     W0771 DependentOutputs Input "outputs of a part say the same twice"
         "Identified models take the outputs of a part as its states. An output that is constant, or a linear combination of others, adds nothing: parameters are then not unique, and methods that solve for inputs may become ill-conditioned."
         "connect and identify one of them only, or export the part without the other"
-    W0740 UncertainReference Input "an error is known less well than was asked for"
-        "`costep advise` compares runs with a reference that has an error of its own, or with second runs at half the step. The choice was made by that error; the true one may be larger than what was asked for by about as much as the message says."
-        "more `--time` for a better reference, a tighter `--solver` for native parts, or a larger `--error`"
 }
 
 impl Code {

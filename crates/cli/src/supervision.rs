@@ -218,8 +218,12 @@ mod system {
         if let (true, Some(error)) = (is_fault && report.was_verifying(), report.error()) {
             // The run itself was good to its end; only the second one was not.
             output.remark(&format!("not verified: at half the step, {}", error.details().message));
-            report =
-                supervised(std::iter::once("--no-verify".into()), (limits, folder), limits.is_none(), output)?;
+            report = supervised(
+                std::iter::once("--no-verify".into()),
+                (limits, folder),
+                limits.is_none(),
+                output,
+            )?;
         }
         match &report.ending {
             Ending::Finished(code) => Ok(Some(ExitCode::from(*code))),

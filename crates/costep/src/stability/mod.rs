@@ -195,7 +195,7 @@ impl System {
 
 /// Local models of the parts of a project, at the usual point of a run with this step, and what they rest on.
 pub(crate) fn models_of_parts(project: &Project, step: f64) -> Result<(Vec<LocalModel>, Foundation)> {
-    models::local_models(project, step, BEFORE)
+    models::offered_models(project, step, BEFORE)
 }
 
 /// A project of these models in place of the parts, with what the parts offer after a change, to see what that would do. Nothing

@@ -28,6 +28,27 @@ pub(super) fn local_models(
     if let Some(models) = system.identified.known(at) {
         return Ok((models, Foundation::Identified));
     }
+    let refused = match offered_models(project, step, before) {
+        Err(error) if !matches!(error.code(), Code::Stopped | Code::TimeLimit) => error,
+        offered => return offered,
+    };
+    let unknown = match system.identified.find(project, at)? {
+        Ok(models) => return Ok((models, Foundation::Identified)),
+        Err(reason) => reason,
+    };
+    let cause = format!("{}; {unknown}", refused.details().message);
+    Err(Error::new(Code::NoLinearMap, "the parts give no local models").because(cause).hint(
+        "FMUs that offer directional derivatives, that can be put back (rollback) or that behave linearly near this run can \
+         be judged; for others `costep stability --bohl --method prestep --models rls`, or `costep compare`",
+    ))
+}
+
+/// The same by what the parts offer alone; else why not.
+pub(super) fn offered_models(
+    project: &Project,
+    step: f64,
+    before: u64,
+) -> Result<(Vec<LocalModel>, Foundation)> {
     let mut refused = None;
     for (label, foundation) in SOURCES {
         match models_by(project, label, step, before) {
@@ -41,16 +62,7 @@ pub(super) fn local_models(
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    let unknown = match system.identified.find(project, at)? {
-        Ok(models) => return Ok((models, Foundation::Identified)),
-        Err(reason) => reason,
-    };
-    let refused = refused.map_or_else(String::new, |error| error.details().message.clone());
-    let cause = format!("{refused}; {unknown}");
-    Err(Error::new(Code::NoLinearMap, "the parts give no local models").because(cause).hint(
-        "FMUs that offer directional derivatives, that can be put back (rollback) or that behave linearly near this run can \
-         be judged; for others `costep stability --bohl --method prestep --models rls`, or `costep compare`",
-    ))
+    Err(refused.unwrap_or_else(|| Error::new(Code::NoLinearMap, "the parts give no local models")))
 }
 
 fn models_by(project: &Project, label: &str, step: f64, before: u64) -> Result<Vec<LocalModel>> {

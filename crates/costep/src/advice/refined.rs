@@ -14,7 +14,7 @@ use crate::waiting::Waiting;
 
 /// Steps per step of the project, at least.
 const REFINEMENT: f64 = 20.0;
-/// Parts of the step that it is sampled at: half of them, for its own error, are a whole number, and steps are round numbers, as inner
+/// Parts of the step that it is sampled at: half of them, for its own error, are an integer number, and steps are round numbers, as inner
 /// steps of FMUs are.
 const PARTS: [u64; 5] = [2, 10, 20, 100, 200];
 const LEAST_PARTS: u64 = PARTS[0];
@@ -179,7 +179,7 @@ impl Refined {
         self.reference.kind.own_error().unwrap_or(f64::INFINITY)
     }
 
-    /// How many samples one step of this length is, if it is a whole number of them.
+    /// How many samples one step of this length is, if they fit without a rest.
     fn samples(&self, step: f64) -> Option<usize> {
         let samples = (step / self.sampling).round();
         let is_whole = (samples * self.sampling - step).abs() <= 1e-9 * step;

@@ -61,7 +61,7 @@ pub(super) struct Search<'a> {
     /// What could not be tried for want of time.
     pub(super) left_out: Vec<String>,
     coarse: Vec<f64>,
-    /// Only steps that the run is a whole number of can be measured.
+    /// Only steps that go into the run without a rest can be measured.
     only_whole: bool,
     progress: &'a mut dyn FnMut(&str, Option<std::time::Duration>),
 }

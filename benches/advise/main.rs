@@ -1,11 +1,11 @@
-//! What `costep advise` chooses beside the best of a full grid. Prints the rows of the tables of `docs/advise.md`, and puts them there.
+//! What `costep advise` chooses beside the best of a full grid. Prints the rows of the tables of `docs/advise.md`, or writes them there.
 //!
-//! `cargo bench -p costep-benches --bench advise -- [--page docs/advise.md] [--real FOLDER]`
+//! `cargo bench -p costep-benches --bench advise -- [--write] [--real FOLDER]`
 //!
 //! FOLDER has systems of other tools, as in `costep_benches::advise::REAL`.
 #![allow(missing_docs)]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use costep_benches::advise::{HEAD, built_in, real};
 
@@ -17,7 +17,7 @@ fn main() {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
-            "--page" => page = words.next().map(Into::into),
+            "--write" => page = Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/advise.md")),
             "--real" => folder = words.next().map(Into::into),
             // Cargo says so.
             "--bench" => {}

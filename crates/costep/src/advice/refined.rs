@@ -17,7 +17,8 @@ const REFINEMENT: f64 = 20.0;
 /// Parts of the step that it is sampled at: half of them, for its own error, are an integer number, and steps are round numbers, as inner
 /// steps of FMUs are.
 const PARTS: [u64; 5] = [2, 10, 20, 100, 200];
-const LEAST_PARTS: u64 = PARTS[0];
+/// Fewer only where inner steps of FMUs allow no more: a reference near the step of a trial has its error too, and seems accurate.
+const LEAST_PARTS: u64 = 10;
 /// It may take this share of the time that is left; made once more, finer, this one.
 const SHARE: f64 = 0.4;
 const SHARE_AGAIN: f64 = 0.25;
@@ -225,7 +226,8 @@ impl Refined {
 /// At least so many parts of a step, as long as they are no shorter than the inner steps.
 fn parts_for(wanted: f64, sampling: f64, inner: f64) -> u64 {
     let possible = PARTS.into_iter().filter(|parts| sampling / (*parts as f64) >= inner);
-    possible.clone().find(|parts| *parts as f64 >= wanted).or(possible.max()).unwrap_or(LEAST_PARTS)
+    let wanted = wanted.max(LEAST_PARTS as f64);
+    possible.clone().find(|parts| *parts as f64 >= wanted).or(possible.max()).unwrap_or(PARTS[0])
 }
 
 /// The longest inner step that a part declares, up to round-off: shorter steps than that would be another part.

@@ -32,7 +32,7 @@ enum Kind {
     /// One reference per step.
     Monolithic(ReferenceChoice, Vec<(f64, Reference)>),
     /// One reference for all steps that are multiples of the one it is sampled at; none before the first is asked for.
-    Refined(Option<Refined>),
+    Refined(Option<Box<Refined>>),
     /// A second run per run.
     HalfStep,
 }
@@ -127,7 +127,7 @@ impl Yardstick {
             }
             Kind::Refined(refined) => {
                 if refined.is_none() {
-                    *refined = Refined::first(project, OWN_SHARE * self.asked, waiting)?;
+                    *refined = Refined::first(project, OWN_SHARE * self.asked, waiting)?.map(Box::new);
                     if refined.is_none() {
                         let error = Error::new(Code::TimeLimit, "it would take too much of the time");
                         self.give_up(&error);

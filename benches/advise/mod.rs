@@ -147,6 +147,8 @@ pub fn real(folder: &Path, mut take: impl FnMut(String)) {
         for (name, file, stop) in REAL {
             let opening = System::opening(folder.join(file));
             let opening = stop.iter().fold(opening, |opening, stop| opening.set("system.stop", *stop));
+            // Some have a tolerance; a grid has steps of one length.
+            let opening = opening.set("step.control", "fixed");
             let row = opening.open().and_then(|system| Row::new(name, &system, asked));
             take(row.map_or_else(|errors| failed(name, asked, &errors), |row| row.text()));
         }

@@ -63,6 +63,23 @@ fn the_truck_of_libcosim_gets_a_choice_near_the_best_of_a_grid() {
     assert!(advice["choice"]["uncertainty"].as_f64().unwrap() < 1e-2, "{advice:#}");
 }
 
+/// The predator and prey of MasterSim's tests have a tolerance of their own.
+#[test]
+fn the_command_for_a_project_with_a_tolerance_takes_equal_steps() {
+    let folder = "mastersim/data/tests/linux64/Lotka_Volterra_System";
+    let Some(folder) = real_files(folder) else { return };
+    let sandbox = Sandbox::new();
+    let system = folder.join("LV_Richardson_noiter.msim");
+    let line = format!("advise {} --error 1e-2 --equal-steps --json", system.display());
+    let advice = sandbox.run(&line).exits(0).json();
+    let command = advice["command"].as_str().unwrap();
+    assert!(command.ends_with(" --control fixed"), "{command}");
+    let line = format!("{} --no-record --json", command.strip_prefix("costep ").unwrap());
+    let run = sandbox.run(&line).exits(0).json();
+    let run = if run["runs"][0].is_object() { &run["runs"][0] } else { &run };
+    assert_eq!(run["subsystem_steps"], advice["choice"]["calls"], "{run:#}");
+}
+
 #[test]
 fn what_cannot_be_reached_is_said() {
     let sandbox = Sandbox::new();

@@ -88,4 +88,6 @@ fn mistakes_are_told() {
     }
     let errors = errors_with(&with("size = \"1 ms\""), &[("step.tolerance", "7")]);
     assert_eq!(codes(&errors), [Code::BadValue]);
+    let both = [("step.tolerance", "1e-3"), ("step.control", "fixed")];
+    assert_eq!(codes(&errors_with(&with("size = \"1 ms\""), &both)), [Code::Conflict]);
 }

@@ -144,7 +144,7 @@ pub(crate) struct ControlArgs {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true)]
     pub(crate) tolerance: Option<String>,
     /// By which error steps vary: defect, predictor-corrector, richardson (needs rollback), ecco (power bonds); or
-    /// convergence, without a tolerance [default: defect]
+    /// convergence, without a tolerance; or fixed, in place of a tolerance of the project [default: defect]
     #[arg(long, value_name = "NAME")]
     pub(crate) control: Option<String>,
 }

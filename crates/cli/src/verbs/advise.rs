@@ -62,7 +62,12 @@ impl Answer<'_> {
     fn command(&self, choice: &Trial) -> String {
         let system = argument(Path::new(&self.args.system.system));
         let method = argument(Path::new(&choice.method));
-        format!("costep run {system}{} --method {method} {}", self.args.system.words(), choice.steps.flag())
+        // A project that has a tolerance is told that it has none.
+        let is_fixed =
+            self.system.project().control.is_some() && matches!(choice.steps, MacroSteps::Equal(_));
+        let fixed = if is_fixed { " --control fixed" } else { "" };
+        let (words, steps) = (self.args.system.words(), choice.steps.flag());
+        format!("costep run {system}{words} --method {method} {steps}{fixed}")
     }
 
     fn tell(&self) -> Result<(), Error> {

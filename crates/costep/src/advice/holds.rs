@@ -5,9 +5,9 @@ use costep_core::{Code, InputSet, Result};
 use costep_methods::{MethodSpec, zoh};
 use costep_project::{GroupSpec, Project};
 
-use super::Trial;
 use super::search::Search;
 use super::yardstick::Measured;
+use super::{MacroSteps, Trial};
 use crate::report::Verdict;
 use crate::system::System;
 
@@ -45,7 +45,10 @@ pub struct Holds {
 
 impl Holds {
     /// Tries the inputs; nothing where the system has been put into groups already.
-    pub(super) fn find(search: &mut Search<'_>, choice: &Trial) -> Result<Option<Self>> {
+    pub(super) fn find(search: &mut Search<'_>, system: &System, choice: &Trial) -> Result<Option<Self>> {
+        // Steps of one length are those of the system without its control.
+        let own = search.system.clone();
+        let system = if matches!(choice.steps, MacroSteps::Equal(_)) { &own } else { system };
         let project = search.system.project.clone();
         if project.groups.len() > 1 {
             return Ok(None);
@@ -64,13 +67,13 @@ impl Holds {
                 continue;
             }
             let name = format!("{} with {} held", choice.method, input.input);
-            let (is_enough, error) = held(search, choice, (&hold, &[input.index]), &name)?;
+            let (is_enough, error) = held(search, (system, choice), (&hold, &[input.index]), &name)?;
             input.error = error;
             if is_enough { holds.enough.push(input) } else { holds.more.push(input) }
         }
         let size = |input: &HeldInput| input.error.unwrap_or(f64::INFINITY);
         holds.more.sort_by(|a, b| size(b).total_cmp(&size(a)));
-        holds.together = together(search, choice, &hold, &holds.enough)?;
+        holds.together = together(search, (system, choice), &hold, &holds.enough)?;
         Ok(Some(holds))
     }
 }
@@ -78,7 +81,7 @@ impl Holds {
 /// The most of these that can be held at the same time, those first that matter least.
 fn together(
     search: &mut Search<'_>,
-    choice: &Trial,
+    (system, choice): (&System, &Trial),
     hold: &MethodSpec,
     enough: &[HeldInput],
 ) -> Result<Vec<String>> {
@@ -91,7 +94,7 @@ fn together(
         let mut indices: Vec<usize> = some.iter().map(|input| input.index).collect();
         indices.sort_unstable();
         let name = format!("{} with {} inputs held", choice.method, some.len());
-        if held(search, choice, (hold, &indices), &name)?.0 {
+        if held(search, (system, choice), (hold, &indices), &name)?.0 {
             break;
         }
         some.truncate(some.len() / 2);
@@ -113,12 +116,12 @@ fn connected(system: &System) -> Vec<HeldInput> {
 /// Whether the choice reaches the error with these inputs held, and its error.
 fn held(
     search: &mut Search<'_>,
-    choice: &Trial,
+    (system, choice): (&System, &Trial),
     (hold, inputs): (&MethodSpec, &[usize]),
     name: &str,
 ) -> Result<(bool, Option<f64>)> {
     let run = choice.steps.run().method(choice.method.as_str());
-    let system = search.system.configured(&run, None)?;
+    let system = system.configured(&run, None)?;
     let mut project = Project::clone(&system.project);
     let rest = project.groups[0].inputs.iter().filter(|input| !inputs.contains(input)).collect();
     project.groups[0].inputs = InputSet::Some(rest);

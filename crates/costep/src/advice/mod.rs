@@ -309,7 +309,7 @@ impl System {
             ended: None,
             wall_s: 0.0,
         };
-        if let Err(error) = advice.find(&mut search, advising) {
+        if let Err(error) = advice.find(self, &mut search, advising) {
             match error.code() {
                 Code::Stopped | Code::TimeLimit => advice.ended = Some(error),
                 _ => return Err(error),
@@ -325,7 +325,7 @@ impl System {
 
 impl Advice {
     /// Searches, then looks at what was found. What was found before an error is kept.
-    fn find(&mut self, search: &mut Search<'_>, advising: &Advising) -> Result<()> {
+    fn find(&mut self, system: &System, search: &mut Search<'_>, advising: &Advising) -> Result<()> {
         let outcome = search.search();
         if let Some(Found { trial, smaller }) = search.best {
             self.choice = Some(search.trials[trial].clone());
@@ -333,7 +333,7 @@ impl Advice {
         }
         outcome?;
         if advising.varies_steps
-            && let Some((trial, smaller)) = varying::try_tolerances(search, self.choice.as_ref())?
+            && let Some((trial, smaller)) = varying::try_tolerances(search, system, self.choice.as_ref())?
         {
             (self.choice, self.confirmed_by) = (Some(trial), smaller);
         }
@@ -358,7 +358,7 @@ impl Advice {
             self.warnings.push(Error::new(Code::UncertainReference, message));
         }
         let choice = choice.clone();
-        self.holds = Holds::find(search, &choice)?;
+        self.holds = Holds::find(search, system, &choice)?;
         self.wishes = wishes::find(search, &choice)?;
         Ok(())
     }

@@ -49,6 +49,7 @@ pub(super) struct Contender {
 
 /// How far a search has come.
 pub(super) struct Search<'a> {
+    /// With steps of one length.
     pub(super) system: System,
     pub(super) asked: f64,
     pub(super) waiting: Waiting,

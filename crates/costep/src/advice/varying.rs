@@ -7,6 +7,7 @@ use super::search::Search;
 use super::yardstick::{Measured, OWN_SHARE};
 use super::{MacroSteps, Trial};
 use crate::report::Verdict;
+use crate::system::System;
 
 /// Methods that are tried beside the one that was chosen, and tolerances per method.
 const OTHERS: [&str; 3] = ["predictive", "foh", "nepce"];
@@ -27,6 +28,7 @@ const SHARE: f64 = 0.3;
 /// The cheapest trial with steps that vary, if it is clearly cheaper than the choice, and the one that confirms it.
 pub(super) fn try_tolerances(
     search: &mut Search<'_>,
+    system: &System,
     choice: Option<&Trial>,
 ) -> Result<Option<(Trial, Option<Trial>)>> {
     let Some(choice) = choice else { return Ok(None) };
@@ -47,13 +49,13 @@ pub(super) fn try_tolerances(
             continue;
         }
         let limit = CHEAPER * best.as_ref().map_or(choice, |(trial, _)| trial).calls as f64;
-        if let Some(trial) = tolerance_for(search, &method, choice.calls)?
+        if let Some(trial) = tolerance_for(search, (system, &method), choice.calls)?
             && (trial.calls as f64) < limit
             // References along a run are coarser than those of equal steps.
             && trial.uncertainty.is_none_or(|own| own <= OWN_SHARE * search.asked)
             && let MacroSteps::Varying { tolerance, .. } = trial.steps
         {
-            let second = attempt(search, &method, rounded(CONFIRMS * tolerance))?;
+            let second = attempt(search, (system, &method), rounded(CONFIRMS * tolerance))?;
             if second.as_ref().is_none_or(|second| second.reaches) {
                 best = Some((trial, second));
             }
@@ -63,11 +65,11 @@ pub(super) fn try_tolerances(
 }
 
 /// The cheapest trial of a method whose error is small enough.
-fn tolerance_for(search: &mut Search<'_>, method: &MethodSpec, calls: u64) -> Result<Option<Trial>> {
+fn tolerance_for(search: &mut Search<'_>, of: (&System, &MethodSpec), calls: u64) -> Result<Option<Trial>> {
     let (asked, mut best) = (search.asked, None::<Trial>);
     let mut tolerance = rounded(asked);
     for _ in 0..TRIES {
-        let Some(trial) = attempt(search, method, tolerance)? else { break };
+        let Some(trial) = attempt(search, of, tolerance)? else { break };
         let Some(error) = trial.error.filter(|_| trial.verdict == Verdict::Stable) else { break };
         let next = rounded((tolerance * AIM * asked / error.value).clamp(0.1 * tolerance, 4.0 * tolerance));
         if trial.reaches && best.as_ref().is_none_or(|best| trial.calls < best.calls) {
@@ -83,9 +85,14 @@ fn tolerance_for(search: &mut Search<'_>, method: &MethodSpec, calls: u64) -> Re
     Ok(best)
 }
 
-fn attempt(search: &mut Search<'_>, method: &MethodSpec, tolerance: f64) -> Result<Option<Trial>> {
+/// A run with the control of the system, where it has one.
+fn attempt(
+    search: &mut Search<'_>,
+    (system, method): (&System, &MethodSpec),
+    tolerance: f64,
+) -> Result<Option<Trial>> {
     let steps = MacroSteps::Varying { tolerance, first: search.system.project.model.experiment.step };
-    let Ok(system) = search.system.configured(&steps.run().method(method), None) else { return Ok(None) };
+    let Ok(system) = system.configured(&steps.run().method(method), None) else { return Ok(None) };
     let name = format!("{} with a tolerance of {tolerance:e}", method.label());
     let Measured::Run(report, kind) = search.run(&system, &name, false)? else { return Ok(None) };
     if let Some(error) = &report.error {
